@@ -1,0 +1,74 @@
+// Package candidate is the kind LeaseCandidate of the group
+// coordination.k8s.io: an offer to hold a lease, with the versions by which a
+// coordinator picks the holder (KEP-4355, coordinated leader election).
+//
+// In gives the typed view of the candidates in a store. It works on the form of
+// v1beta1, which v1alpha2 shares. Over HTTP the kind is served as v1alpha1 too,
+// where an ordered list of strategies stands in place of one; see
+// LeaseCandidateSpec.PreferredStrategies.
+//
+// Writers from Go are held to the rules of v1beta1.
+package candidate
+
+import (
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// LeaseCandidate is an offer to hold a lease of the same namespace (API
+// reference, "LeaseCandidate v1beta1"). Its name may have upper case letters and
+// '_', unlike that of most kinds.
+type LeaseCandidate struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	// Spec is all that a candidate has: there is no status.
+	Spec LeaseCandidateSpec `json:"spec" protobuf:"2"`
+}
+
+// LeaseCandidateSpec is the content of a LeaseCandidate.
+type LeaseCandidateSpec struct {
+	// LeaseName is the lease that the candidate would hold. Required, and
+	// cannot be changed.
+	LeaseName string `json:"leaseName" protobuf:"1"`
+	// PingTime is when the coordinator last asked for a sign of life. The
+	// candidate answers by a RenewTime that is later.
+	PingTime *meta.MicroTime `json:"pingTime,omitempty" protobuf:"2"`
+	// RenewTime is when the candidate last said that it is there. The
+	// coordinator takes no notice of candidates that were silent for 30 minutes.
+	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"3"`
+	// BinaryVersion is the version of the candidate's program in the strict
+	// form of SemVer 2, without a leading "v": "1.36.0", not "1.36". Required,
+	// and not lower than EmulationVersion.
+	BinaryVersion string `json:"binaryVersion" protobuf:"4"`
+	// EmulationVersion is the version that the program behaves like, in the
+	// same form. Required under the strategy OldestEmulationVersion, and then
+	// not 0.0.0.
+	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
+	// Strategy is how the candidate wants the holder to be picked. Required.
+	// Where candidates disagree, those of the highest BinaryVersion decide.
+	Strategy lease.CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
+	// PreferredStrategies is the ordered list that v1alpha1 has in place of
+	// Strategy, its first item. It is on the wire in no other version. Empty
+	// means the same as a list of just Strategy.
+	//
+	// An update that leaves the list empty keeps the one there is, unless it
+	// changes Strategy: then the list goes. So writers of other versions, who
+	// never see it, do no harm. To shorten a list, give what shall remain of it.
+	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"-"`
+}
+
+// LeaseCandidateList is a list of candidates as it is on the wire.
+type LeaseCandidateList struct {
+	meta.TypeMeta `json:",inline"`
+	meta.ListMeta `json:"metadata" protobuf:"1"`
+	// Items are in the order of namespace and name.
+	Items []LeaseCandidate `json:"items" protobuf:"2"`
+}
+
+// strategies returns the ordered list that v1alpha1 shows.
+func (s *LeaseCandidateSpec) strategies() []lease.CoordinatedLeaseStrategy {
+	if len(s.PreferredStrategies) == 0 && s.Strategy != "" {
+		return []lease.CoordinatedLeaseStrategy{s.Strategy}
+	}
+	return s.PreferredStrategies
+}

@@ -1,0 +1,202 @@
+package candidate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const (
+	x = "example.com/x"
+	y = "example.com/y"
+)
+
+func TestKindServesTheOldVersionsToo(t *testing.T) {
+	assert.Same(t, Kind(), Kind())
+	var names []string
+	for _, v := range Kind().Versions {
+		names = append(names, v.Name)
+		assert.Contains(t, v.Deprecated, "coordination.k8s.io/"+v.Name+" LeaseCandidate is deprecated in v1.3")
+	}
+	assert.Equal(t, []string{"v1beta1", "v1alpha2", "v1alpha1"}, names)
+}
+
+func TestColumns(t *testing.T) {
+	c := &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Name: "a"}, Spec: valid()}
+	var names []string
+	var cells []any
+	for _, column := range Kind().Columns {
+		names = append(names, column.Name)
+		cells = append(cells, column.Cell(c, time.Time{}))
+	}
+	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
+	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "<unknown>"}, cells)
+}
+
+func TestV1alpha1ShowsTheListOrElseTheStrategy(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec LeaseCandidateSpec
+		want strategies
+	}{
+		"just a strategy": {LeaseCandidateSpec{Strategy: x}, strategies{x}},
+		"a list":          {LeaseCandidateSpec{Strategy: x, PreferredStrategies: strategies{x, y}}, strategies{x, y}},
+		"neither":         {LeaseCandidateSpec{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, row.want, toV1alpha1(&LeaseCandidate{Spec: row.spec}).Spec.PreferredStrategies)
+		})
+	}
+}
+
+func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
+	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
+	c := &LeaseCandidate{
+		ObjectMeta: meta.ObjectMeta{
+			Name: "a", Namespace: "ns", ResourceVersion: "7", Labels: map[string]string{"k": "v"},
+			OwnerReferences: []meta.OwnerReference{{UID: "u", Controller: new(true)}},
+		},
+		Spec: LeaseCandidateSpec{
+			LeaseName: "main", PingTime: at, RenewTime: at, BinaryVersion: "1.30.0", EmulationVersion: "1.29.0",
+			Strategy: x, PreferredStrategies: strategies{x, y},
+		},
+	}
+	assert.Equal(t, c, fromV1alpha1(toV1alpha1(c)))
+}
+
+func TestConversionSharesNoMemory(t *testing.T) {
+	newCandidate := func() *LeaseCandidate {
+		return &LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Labels: map[string]string{"k": "v"}, Finalizers: []string{"a/b"}},
+			Spec:       LeaseCandidateSpec{Strategy: x, PreferredStrategies: strategies{x, y}, RenewTime: new(meta.NewMicroTime(time.Unix(1, 0)))},
+		}
+	}
+	c := newCandidate()
+	w := toV1alpha1(c)
+	w.Labels["k"], w.Finalizers[0], w.Spec.PreferredStrategies[1] = "other", "other", "other"
+	w.Spec.RenewTime.Time = time.Unix(2, 0)
+	want := newCandidate()
+	assert.Equal(t, want.Labels, c.Labels)
+	assert.Equal(t, want.Finalizers, c.Finalizers)
+	assert.Equal(t, want.Spec.PreferredStrategies, c.Spec.PreferredStrategies)
+	assert.True(t, want.Spec.RenewTime.Equal(c.Spec.RenewTime))
+
+	w = toV1alpha1(c)
+	back := fromV1alpha1(w)
+	back.Labels["k"], back.Spec.PreferredStrategies[1] = "other", "other"
+	back.Spec.RenewTime.Time = time.Unix(2, 0)
+	assert.Equal(t, "v", w.Labels["k"])
+	assert.EqualValues(t, y, w.Spec.PreferredStrategies[1])
+	assert.True(t, want.Spec.RenewTime.Equal(w.Spec.RenewTime))
+}
+
+func TestListOfStrategiesThroughUpdates(t *testing.T) {
+	type spec = LeaseCandidateSpec
+	for name, row := range map[string]struct{ old, write, want spec }{
+		"another version keeps the list": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: x},
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}},
+		"another version that changes the strategy drops it": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: y}, spec{Strategy: y}},
+		"v1alpha1 shortens the list": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: x, PreferredStrategies: strategies{x}},
+			spec{Strategy: x, PreferredStrategies: strategies{x}}},
+		"v1alpha1 sends back the only strategy": {
+			spec{Strategy: x}, spec{Strategy: x, PreferredStrategies: strategies{x}}, spec{Strategy: x}},
+		"v1alpha1 sends back a list of one": {
+			spec{Strategy: x, PreferredStrategies: strategies{x}}, spec{Strategy: x, PreferredStrategies: strategies{x}},
+			spec{Strategy: x, PreferredStrategies: strategies{x}}},
+		"v1alpha1 adds to the strategy": {
+			spec{Strategy: x}, spec{Strategy: x, PreferredStrategies: strategies{x, y}},
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}},
+		"v1alpha1 replaces the list": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: y, PreferredStrategies: strategies{y, x}},
+			spec{Strategy: y, PreferredStrategies: strategies{y, x}}},
+		"v1alpha1 replaces the strategy": {
+			spec{Strategy: x}, spec{Strategy: y, PreferredStrategies: strategies{y}}, spec{Strategy: y}},
+		"v1alpha1 with no list at all keeps nothing": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{}, spec{}},
+		"Go changes the strategy of a copy": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: y, PreferredStrategies: strategies{x, y}},
+			spec{Strategy: y}},
+		"Go changes the list of a copy": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: x, PreferredStrategies: strategies{y, x}},
+			spec{Strategy: y, PreferredStrategies: strategies{y, x}}},
+		"Go changes both so that they contradict": {
+			spec{Strategy: x, PreferredStrategies: strategies{x, y}}, spec{Strategy: oldest, PreferredStrategies: strategies{y, x}},
+			spec{Strategy: oldest, PreferredStrategies: strategies{y, x}}}, // for validate to refuse
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, obj := &LeaseCandidate{Spec: row.old}, &LeaseCandidate{Spec: row.write}
+			prepareForUpdate(obj, old)
+			assert.Equal(t, row.want, obj.Spec)
+		})
+	}
+}
+
+func TestStoreKeepsTheList(t *testing.T) {
+	candidates := In(store.New(store.Options{}))
+	spec := valid()
+	spec.Strategy, spec.PreferredStrategies = "", strategies{x, oldest}
+	created, err := candidates.Create(&LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: spec}, store.CreateOptions{})
+	require.NoError(t, err)
+	assert.EqualValues(t, x, created.Spec.Strategy, "the list alone says it")
+
+	renewed, err := candidates.Modify("ns", "a", func(c *LeaseCandidate) error {
+		c.Spec.PreferredStrategies = nil
+		c.Spec.RenewTime = new(meta.NewMicroTime(time.Unix(1, 0)))
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, strategies{x, oldest}, renewed.Spec.PreferredStrategies)
+
+	shorter, err := candidates.Modify("ns", "a", func(c *LeaseCandidate) error {
+		c.Spec.PreferredStrategies = strategies{x}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, strategies{x}, shorter.Spec.PreferredStrategies)
+	assert.NotEqual(t, renewed.ResourceVersion, shorter.ResourceVersion, "a change of the list is a change")
+
+	same, err := candidates.Update(shorter, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, shorter.ResourceVersion, same.ResourceVersion)
+}
+
+// v1alpha1 is the index of that version in the kind.
+const v1alpha1 = 2
+
+func TestVersionsSeeEachOthersWrites(t *testing.T) {
+	r := store.New(store.Options{}).Resource(Kind())
+	put := func(list ...lease.CoordinatedLeaseStrategy) *store.Item {
+		t.Helper()
+		req := store.Request{Namespace: "ns", Name: "a", Version: v1alpha1}
+		it, _, err := r.Update(req, "", func(current *store.Item) (store.Object, error) {
+			w := &LeaseCandidateV1alpha1{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
+			if current != nil {
+				w = current.Wire(v1alpha1).(*LeaseCandidateV1alpha1)
+			}
+			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
+			return r.FromWire(v1alpha1, w), nil
+		})
+		require.NoError(t, err)
+		return it
+	}
+	it := put(x, y)
+	stored := it.Wire(0).(*LeaseCandidate)
+	assert.EqualValues(t, x, stored.Spec.Strategy)
+	assert.Equal(t, "coordination.k8s.io/v1beta1", stored.APIVersion)
+	assert.Equal(t, strategies{x, y}, it.Wire(v1alpha1).(*LeaseCandidateV1alpha1).Spec.PreferredStrategies)
+	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
+	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
+
+	_, _, err := r.Update(store.Request{Namespace: "ns", Name: "a"}, "", func(current *store.Item) (store.Object, error) {
+		return current.Wire(0), nil
+	})
+	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
+}

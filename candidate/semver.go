@@ -1,0 +1,138 @@
+package candidate
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// version is a semantic version without its build metadata, which takes no part
+// in comparisons (semver.org, version 2.0.0). The zero value is 0.0.0.
+type version struct {
+	major, minor, patch uint64
+	pre                 string // identifiers joined by dots; "" for a release
+}
+
+// parseVersion reads the strict form: three numbers, then "-" and identifiers,
+// then "+" and identifiers. Numbers have no leading zeros and fit into 64 bits.
+// It reports false, and 0.0.0, for anything else.
+func parseVersion(s string) (v version, ok bool) {
+	major, rest, _ := strings.Cut(s, ".")
+	minor, rest, _ := strings.Cut(rest, ".")
+	rest, build, hasBuild := strings.Cut(rest, "+")
+	patch, pre, hasPre := strings.Cut(rest, "-")
+
+	for _, part := range [...]struct {
+		text string
+		into *uint64
+	}{{major, &v.major}, {minor, &v.minor}, {patch, &v.patch}} {
+		n, ok := parseNumber(part.text)
+		if !ok {
+			return version{}, false
+		}
+		*part.into = n
+	}
+	if hasPre && !areIdentifiers(pre, true) || hasBuild && !areIdentifiers(build, false) {
+		return version{}, false
+	}
+	v.pre = pre
+	return v, true
+}
+
+// parseNumber refuses signs, leading zeros, and what exceeds 64 bits.
+func parseNumber(s string) (uint64, bool) {
+	if !isNumeric(s) || len(s) > 1 && s[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil
+}
+
+func isNumeric(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// areIdentifiers tells whether s is a list of identifiers joined by dots, each
+// of letters, digits and dashes. In a pre-release those of digits alone are
+// numbers.
+func areIdentifiers(s string, preRelease bool) bool {
+	for more := true; more; {
+		var id string
+		id, s, more = strings.Cut(s, ".")
+		if id == "" {
+			return false
+		}
+		for i := range len(id) {
+			if !isIdentifierByte(id[i]) {
+				return false
+			}
+		}
+		if preRelease && isNumeric(id) {
+			if _, ok := parseNumber(id); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isIdentifierByte(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-'
+}
+
+func (v version) isZero() bool { return v == version{} }
+
+// compare orders versions by precedence: negative where v comes before w.
+func (v version) compare(w version) int {
+	if c := cmp.Or(cmp.Compare(v.major, w.major), cmp.Compare(v.minor, w.minor), cmp.Compare(v.patch, w.patch)); c != 0 {
+		return c
+	}
+	switch {
+	case v.pre == w.pre:
+		return 0
+	case v.pre == "": // a release comes after its pre-releases
+		return 1
+	case w.pre == "":
+		return -1
+	}
+	return comparePreReleases(v.pre, w.pre)
+}
+
+// comparePreReleases compares two that differ, identifier by identifier. Of two
+// that begin alike the longer one comes later.
+func comparePreReleases(a, b string) int {
+	for {
+		idA, restA, moreA := strings.Cut(a, ".")
+		idB, restB, moreB := strings.Cut(b, ".")
+		if c := compareIdentifiers(idA, idB); c != 0 {
+			return c
+		}
+		switch {
+		case !moreA:
+			return -1
+		case !moreB:
+			return 1
+		}
+		a, b = restA, restB
+	}
+}
+
+// compareIdentifiers puts numbers before words and compares like with like.
+// Numbers have no leading zeros, so the longer one is greater.
+func compareIdentifiers(a, b string) int {
+	numA, numB := isNumeric(a), isNumeric(b)
+	switch {
+	case numA && numB:
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	case numA:
+		return -1
+	case numB:
+		return 1
+	}
+	return strings.Compare(a, b)
+}

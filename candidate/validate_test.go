@@ -1,0 +1,170 @@
+package candidate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+type strategies = []lease.CoordinatedLeaseStrategy
+
+const oldest = lease.OldestEmulationVersion
+
+func texts(errs field.Errors) []string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func valid() LeaseCandidateSpec {
+	return LeaseCandidateSpec{LeaseName: "main", BinaryVersion: "1.30.0", EmulationVersion: "1.29.0", Strategy: oldest}
+}
+
+const (
+	binaryInvalid    = `spec.binaryVersion: Invalid value: "%": must be a valid semantic version`
+	emulationInvalid = `spec.emulationVersion: Invalid value: "%": must be a valid semantic version`
+	binaryTooLow     = "spec.binaryVersion: Invalid value: \"%\": must be greater than or equal to `emulationVersion`"
+	binaryNeeded     = "spec.binaryVersion: Required value: must be specified when `strategy` is 'OldestEmulationVersion'"
+	emulationNeeded  = "spec.emulationVersion: Required value: must be specified when `strategy` is 'OldestEmulationVersion'"
+)
+
+func of(text, value string) string { return strings.ReplaceAll(text, "%", value) }
+
+func TestValidate(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*LeaseCandidateSpec)
+		want   []string
+	}{
+		"a valid one": {func(s *LeaseCandidateSpec) {}, nil},
+		"an empty spec": {func(s *LeaseCandidateSpec) { *s = LeaseCandidateSpec{} }, []string{
+			"spec.leaseName: Required value", "spec.binaryVersion: Required value", "spec.strategy: Required value"}},
+		"no lease": {func(s *LeaseCandidateSpec) { s.LeaseName = "" },
+			[]string{"spec.leaseName: Required value"}},
+		"a lease that could not exist": {func(s *LeaseCandidateSpec) { s.LeaseName = "Not a name" }, nil},
+		"no binary version": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "" },
+			[]string{"spec.binaryVersion: Required value"}},
+		"a binary version with a v counts as 0.0.0": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "v1.30.0" },
+			[]string{of(binaryInvalid, "v1.30.0"), of(binaryTooLow, "v1.30.0")}},
+		"a short binary version": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "1.30" },
+			[]string{of(binaryInvalid, "1.30"), of(binaryTooLow, "1.30")}},
+		"a bad emulation version counts as absent": {func(s *LeaseCandidateSpec) { s.EmulationVersion = "nope" },
+			[]string{of(emulationInvalid, "nope"), emulationNeeded}},
+		"both versions bad": {func(s *LeaseCandidateSpec) { s.EmulationVersion, s.BinaryVersion = "x", "y" },
+			[]string{of(emulationInvalid, "x"), of(binaryInvalid, "y"), emulationNeeded}},
+		"no emulation version":                 {func(s *LeaseCandidateSpec) { s.EmulationVersion = "" }, []string{emulationNeeded}},
+		"emulation version 0.0.0":              {func(s *LeaseCandidateSpec) { s.EmulationVersion = "0.0.0" }, []string{emulationNeeded}},
+		"emulation version 0.0.0 with a build": {func(s *LeaseCandidateSpec) { s.EmulationVersion = "0.0.0+b" }, []string{emulationNeeded}},
+		"a pre-release of 0.0.0 is a version":  {func(s *LeaseCandidateSpec) { s.EmulationVersion = "0.0.0-a" }, nil},
+		"no strategy": {func(s *LeaseCandidateSpec) { s.Strategy = "" },
+			[]string{"spec.strategy: Required value"}},
+		"an unknown strategy": {func(s *LeaseCandidateSpec) { s.Strategy = "Other" },
+			[]string{`spec.strategy.strategy: Unsupported value: "Other": supported values: "OldestEmulationVersion"`}},
+		"a strategy of somebody else needs no emulation version": {
+			func(s *LeaseCandidateSpec) { s.Strategy, s.EmulationVersion = "example.com/x", "" }, nil},
+		"a strategy with an empty prefix": {func(s *LeaseCandidateSpec) { s.Strategy = "/x" },
+			[]string{`spec.strategy.strategy: Invalid value: "/x": prefix part must be non-empty`}},
+		"a binary older than what it emulates": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "1.28.0" },
+			[]string{of(binaryTooLow, "1.28.0")}},
+		"a pre-release of what it emulates": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "1.29.0-alpha.1" },
+			[]string{of(binaryTooLow, "1.29.0-alpha.1")}},
+		"equal versions": {func(s *LeaseCandidateSpec) { s.BinaryVersion = "1.29.0+b" }, nil},
+		"a list that begins with the strategy": {
+			func(s *LeaseCandidateSpec) { s.PreferredStrategies = strategies{oldest, "example.com/x"} }, nil},
+		"a list that begins with another": {
+			func(s *LeaseCandidateSpec) { s.PreferredStrategies = strategies{"example.com/x", oldest} },
+			[]string{"spec.preferredStrategies[0]: Invalid value: \"example.com/x\": must be equal to `strategy`"}},
+		"a list with an unknown strategy": {
+			func(s *LeaseCandidateSpec) { s.PreferredStrategies = strategies{oldest, "Other"} },
+			[]string{`spec.preferredStrategies[1].strategy: Unsupported value: "Other": supported values: "OldestEmulationVersion"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &LeaseCandidate{Spec: valid()}
+			row.change(&c.Spec)
+			assert.Equal(t, row.want, texts(validate(c, nil)))
+		})
+	}
+}
+
+func TestValidateV1alpha1(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec LeaseCandidateSpecV1alpha1
+		want []string
+	}{
+		"an empty spec": {LeaseCandidateSpecV1alpha1{}, []string{
+			"spec.leaseName: Required value",
+			"spec.preferredStrategies: Required value: must contain at least one strategy"}},
+		"a strategy of somebody else needs no versions": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"example.com/x"}}, nil},
+		"the known strategy needs both": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{oldest}},
+			[]string{binaryNeeded, emulationNeeded}},
+		"the known strategy in second place needs both": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"example.com/x", oldest}},
+			[]string{binaryNeeded, emulationNeeded}},
+		"the known strategy with both": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", BinaryVersion: "1.30.0", EmulationVersion: "1.30.0", PreferredStrategies: strategies{oldest}}, nil},
+		"bad versions": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", BinaryVersion: "1", EmulationVersion: "1.30.0", PreferredStrategies: strategies{"example.com/x"}},
+			[]string{of(binaryInvalid, "1"), of(binaryTooLow, "1")}},
+		"unknown strategies": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"A", "example.com/x", ""}},
+			[]string{
+				`spec.preferredStrategies[0].strategy: Unsupported value: "A": supported values: "OldestEmulationVersion"`,
+				`spec.preferredStrategies[2].strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`}},
+		"an empty strategy first": {
+			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{""}},
+			[]string{`spec.preferredStrategies[0].strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := fromV1alpha1(&LeaseCandidateV1alpha1{Spec: row.spec})
+			assert.Equal(t, row.want, texts(validateV1alpha1(c, nil)))
+		})
+	}
+}
+
+func TestLeaseNameCannotChange(t *testing.T) {
+	old, c := &LeaseCandidate{Spec: valid()}, &LeaseCandidate{Spec: valid()}
+	c.Spec.LeaseName = "other"
+	immutable := []string{`spec.leaseName: Invalid value: "other": field is immutable`}
+	assert.Equal(t, immutable, texts(validate(c, old)))
+	assert.Equal(t, immutable, texts(validateV1alpha1(c, old)))
+
+	c.Spec.LeaseName = ""
+	assert.Equal(t, []string{"spec.leaseName: Required value", `spec.leaseName: Invalid value: "": field is immutable`}, texts(validate(c, old)))
+
+	c.Spec.LeaseName, c.Spec.Strategy = "other", ""
+	assert.Equal(t, []string{"spec.strategy: Required value", immutable[0]}, texts(validate(c, old)), "after the rest of the spec")
+}
+
+func TestNameIsAConfigKey(t *testing.T) {
+	const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+	candidates := In(store.New(store.Options{}))
+	create := func(name string) error {
+		_, err := candidates.Create(&LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: valid()}, store.CreateOptions{})
+		return err
+	}
+	for _, name := range []string{"Node_1", "a.", "-", strings.Repeat("x", 253)} {
+		assert.NoError(t, create(name), name)
+	}
+	for name, want := range map[string]string{
+		"a b": rule, ".": "must not be '.'", "..": "must not be '..'", "..a": "must not start with '..'",
+		strings.Repeat("x", 254): "must be no more than 253 characters",
+	} {
+		err := create(name)
+		assert.ErrorIs(t, err, store.ErrInvalid, name)
+		assert.ErrorContains(t, err, want, name)
+	}
+}
+
+func TestValidCandidateCostsNoAllocation(t *testing.T) {
+	c := &LeaseCandidate{Spec: valid()}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { validate(c, c) }))
+}

@@ -1,0 +1,122 @@
+package endpoints
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestProtocolDefaultsToTCP(t *testing.T) {
+	all := In(store.New(store.Options{}))
+	mine := &Endpoints{
+		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
+		Subsets: []EndpointSubset{{
+			Addresses: addresses("10.0.0.1"),
+			Ports:     []EndpointPort{{Name: "a", Port: 80}, {Name: "b", Port: 81, Protocol: ProtocolUDP}},
+		}},
+	}
+	e, err := all.Create(mine, store.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []EndpointPort{{Name: "a", Port: 80, Protocol: ProtocolTCP}, {Name: "b", Port: 81, Protocol: ProtocolUDP}}, e.Subsets[0].Ports)
+	assert.Empty(t, mine.Subsets[0].Ports[0].Protocol, "the caller's object stays as it is")
+
+	again, err := all.Update(mine, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, e.ResourceVersion, again.ResourceVersion, "what is defaulted is no change")
+}
+
+func TestSubsetsAreStoredAsGiven(t *testing.T) {
+	all := In(store.New(store.Options{}))
+	subsets := []EndpointSubset{
+		{
+			Addresses: addresses("10.0.0.2", "10.0.0.1", "10.0.0.2"),
+			Ports:     []EndpointPort{{Name: "b", Port: 2, Protocol: ProtocolTCP}, {Name: "a", Port: 1, Protocol: ProtocolTCP}},
+		},
+		{
+			Addresses: addresses("10.0.0.2"), NotReadyAddresses: addresses("10.0.0.2"),
+			Ports: []EndpointPort{{Name: "b", Port: 2, Protocol: ProtocolTCP}},
+		},
+	}
+	e, err := all.Create(&Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "r"}, Subsets: subsets}, store.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, subsets, e.Subsets)
+}
+
+func TestUpdateWithoutVersionReplacesAny(t *testing.T) {
+	all := In(store.New(store.Options{}))
+	for range 2 {
+		_, err := all.Update(&Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}, store.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	assert.Same(t, Kind(), Kind())
+}
+
+func TestEndpointsColumn(t *testing.T) {
+	cell := Kind().Columns[1].Cell
+	for name, row := range map[string]struct {
+		subsets []EndpointSubset
+		want    string
+	}{
+		"no subsets":      {nil, "<none>"},
+		"one":             {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), Ports: ports(80)}}, "10.0.0.1:80"},
+		"IPv6":            {[]EndpointSubset{{Addresses: addresses("2001:db8::1"), Ports: ports(80)}}, "[2001:db8::1]:80"},
+		"without ports":   {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "2001:db8::1")}}, "10.0.0.1,2001:db8::1"},
+		"port by port":    {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.1:81 + 1 more..."},
+		"exactly three":   {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.3:80"},
+		"across subsets":  {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2")}, {Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1,10.0.0.2,10.0.0.1:80 + 2 more..."},
+		"only not ready":  {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1"), Ports: ports(80)}}, ""},
+		"some not ready":  {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), NotReadyAddresses: addresses("10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.1:81"},
+		"not counted too": {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"), Addresses: addresses("10.0.0.5"), Ports: ports(80)}}, "10.0.0.5:80"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, row.want, cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
+		})
+	}
+}
+
+func TestExpand(t *testing.T) {
+	subsets := []EndpointSubset{
+		{
+			Addresses:         []EndpointAddress{{IP: "10.0.0.1", NodeName: new("n1")}},
+			NotReadyAddresses: addresses("10.0.0.2"),
+			Ports:             []EndpointPort{{Name: "a", Port: 1, Protocol: ProtocolTCP}, {Name: "b", Port: 2, Protocol: ProtocolUDP}},
+		},
+		{Addresses: addresses("2001:db8::1")},
+		{Ports: ports(80)},
+	}
+	first, second, third := &subsets[0].Addresses[0], &subsets[0].NotReadyAddresses[0], &subsets[1].Addresses[0]
+	want := []Target{
+		{"a", ProtocolTCP, "10.0.0.1", 1, true, first},
+		{"a", ProtocolTCP, "10.0.0.2", 1, false, second},
+		{"b", ProtocolUDP, "10.0.0.1", 2, true, first},
+		{"b", ProtocolUDP, "10.0.0.2", 2, false, second},
+		{"", "", "2001:db8::1", 0, true, third},
+	}
+	var got []Target
+	for target := range Expand(subsets) {
+		got = append(got, target)
+	}
+	require.Equal(t, want, got)
+	assert.Equal(t, "n1", *got[0].Source.NodeName)
+
+	for stop := 1; stop <= len(want); stop++ {
+		var n int
+		for range Expand(subsets) {
+			if n++; n == stop {
+				break
+			}
+		}
+		assert.Equal(t, stop, n, "the loop may be left at any point")
+	}
+}
+
+func TestTargetStringIsWhatADialerTakes(t *testing.T) {
+	assert.Equal(t, "10.0.0.1:80", Target{Address: "10.0.0.1", Port: 80}.String())
+	assert.Equal(t, "[2001:db8::1]:80", Target{Address: "2001:db8::1", Port: 80}.String())
+	assert.Equal(t, "2001:db8::1", Target{Address: "2001:db8::1"}.String())
+}

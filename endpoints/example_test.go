@@ -1,0 +1,84 @@
+package endpoints_test
+
+import (
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func Example() {
+	all := endpoints.In(store.New(store.Options{}))
+
+	_, err := all.Create(&endpoints.Endpoints{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "web"},
+		Subsets: []endpoints.EndpointSubset{{
+			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1"}},
+			Ports:     []endpoints.EndpointPort{{Name: "http", Port: 8080}},
+		}},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	e, err := all.Modify("default", "web", func(e *endpoints.Endpoints) error {
+		s := &e.Subsets[0]
+		s.NotReadyAddresses = append(s.NotReadyAddresses, endpoints.EndpointAddress{IP: "2001:db8::2"})
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for t := range endpoints.Expand(e.Subsets) {
+		fmt.Println(t.PortName, t.Protocol, t, t.Ready)
+	}
+
+	// Output:
+	// http TCP 10.0.0.1:8080 true
+	// http TCP [2001:db8::2]:8080 false
+}
+
+func ExampleExpand() {
+	subsets := []endpoints.EndpointSubset{{
+		Addresses: []endpoints.EndpointAddress{
+			{IP: "10.0.0.1", NodeName: new("node-a")},
+			{IP: "10.0.0.2", NodeName: new("node-b")},
+		},
+		Ports: []endpoints.EndpointPort{{Name: "http", Port: 80}, {Name: "metrics", Port: 9090}},
+	}}
+	for t := range endpoints.Expand(subsets) {
+		if t.Ready && t.PortName == "http" {
+			fmt.Println(t, "on", *t.Source.NodeName)
+		}
+	}
+
+	// Output:
+	// 10.0.0.1:80 on node-a
+	// 10.0.0.2:80 on node-b
+}
+
+// Two writers list the same endpoints in different ways. Packed, they are equal.
+func ExamplePack() {
+	port := func(name string, number int32) endpoints.EndpointPort {
+		return endpoints.EndpointPort{Name: name, Port: number, Protocol: endpoints.ProtocolTCP}
+	}
+	packed := endpoints.Pack([]endpoints.EndpointSubset{
+		{
+			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.2"}, {IP: "10.0.0.1"}},
+			Ports:     []endpoints.EndpointPort{port("http", 80)},
+		},
+		{
+			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}},
+			Ports:     []endpoints.EndpointPort{port("metrics", 9090), port("http", 80)},
+		},
+	})
+	for _, s := range packed {
+		fmt.Println(len(s.Addresses), "addresses with", len(s.Ports), "ports")
+	}
+
+	// Output:
+	// 2 addresses with 2 ports
+}

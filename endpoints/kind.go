@@ -1,0 +1,80 @@
+package endpoints
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// kind must not change: every store that holds Endpoints shares it.
+var kind = store.Kind[Endpoints]{
+	Name:       "Endpoints",
+	Plural:     "endpoints",
+	ShortNames: []string{"ep"},
+	Versions: []store.Version[Endpoints]{{
+		Name:       "v1",
+		Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+	}},
+	CreateOnUpdate:           true,
+	UnconditionalUpdate:      true,
+	ValidateMetadataOnUpdate: true,
+	Default:                  setDefaults,
+	Validate:                 validate,
+	Warnings:                 warnings,
+	Columns: []store.Column[Endpoints]{
+		store.NameColumn[Endpoints](),
+		{
+			Name: "Endpoints", Type: "string",
+			Description: "The first ready addresses with their ports, and how many more there are.",
+			Cell:        summary,
+		},
+		store.AgeColumn[Endpoints](),
+	},
+}
+
+// Kind returns the description of Endpoints that stores and the HTTP API work
+// by. It is the same one at every call and must not be changed.
+func Kind() *store.Kind[Endpoints] { return &kind }
+
+// In returns the Endpoints of a store.
+func In(st *store.Store) *store.Collection[Endpoints] { return store.In(st, Kind()) }
+
+func setDefaults(e *Endpoints) {
+	for i := range e.Subsets {
+		ports := e.Subsets[i].Ports
+		for j := range ports {
+			if ports[j].Protocol == "" {
+				ports[j].Protocol = ProtocolTCP
+			}
+		}
+	}
+}
+
+// summary is the cell of the column Endpoints: three ready targets at the most,
+// in the order of Expand (upstream: printers/internalversion).
+func summary(e *Endpoints, _ time.Time) any {
+	if len(e.Subsets) == 0 {
+		return "<none>"
+	}
+	const most = 3
+	var cell strings.Builder
+	count := 0
+	for t := range Expand(e.Subsets) {
+		if !t.Ready {
+			continue
+		}
+		if count++; count > most {
+			continue
+		}
+		if count > 1 {
+			cell.WriteByte(',')
+		}
+		cell.WriteString(t.String())
+	}
+	if count > most {
+		fmt.Fprintf(&cell, " + %d more...", count-most)
+	}
+	return cell.String()
+}

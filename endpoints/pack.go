@@ -1,0 +1,245 @@
+package endpoints
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Pack returns the canonical form of subsets: however addresses and ports were
+// spread over them and in whatever order, the same endpoints give the same
+// result. It shares no memory with what it was given, and is nil where there is
+// no address.
+//
+// The grouping is that of the endpoints controller (upstream: api/v1/endpoints,
+// RepackSubsets):
+//
+//   - Every pair of address and port is kept, and is kept once. Ports are the
+//     same if all their fields are, addresses if IP and TargetRef.UID are.
+//   - An address that is both ready and not ready for one port is not ready.
+//   - Ports with the same addresses in the same state make up one subset, so
+//     that no two subsets have the same addresses.
+//   - Addresses without a port are a subset of their own only where no port
+//     has just these addresses, in the same state.
+//
+// The order is plain to see where upstream's comes from hashes: addresses by
+// the text of their IP and then UID, as there; ports by number, protocol, name
+// and application protocol; subsets by their addresses. Of two addresses that
+// are the same but differ in hostname, node or reference the one that sorts
+// first stays; upstream keeps the one that stands first.
+func Pack(subsets []EndpointSubset) []EndpointSubset {
+	p := packer{addresses: map[addressKey]*EndpointAddress{}, offers: map[portKey]map[addressKey]bool{}}
+	for i := range subsets {
+		p.add(&subsets[i])
+	}
+	offers := p.sortedOffers()
+	var packed []EndpointSubset
+	for len(offers) > 0 {
+		same := 1
+		for same < len(offers) && compareMembers(offers[0], offers[same]) == 0 {
+			same++
+		}
+		packed = append(packed, p.subset(offers[:same]))
+		offers = offers[same:]
+	}
+	return packed
+}
+
+type addressKey struct {
+	ip  string
+	uid meta.UID
+}
+
+// portKey is an EndpointPort by its values. The zero portKey stands for the
+// lack of ports; no EndpointPort becomes it.
+type portKey struct {
+	present        bool
+	number         int32
+	protocol       Protocol
+	name           string
+	hasAppProtocol bool
+	appProtocol    string
+}
+
+// offer is a port and the addresses that have it, in order.
+type offer struct {
+	port    portKey
+	members []member
+}
+
+type member struct {
+	address addressKey
+	ready   bool
+}
+
+// packer collects what is in the subsets.
+type packer struct {
+	addresses map[addressKey]*EndpointAddress // in the input, not to be changed
+	offers    map[portKey]map[addressKey]bool // whether each address is ready
+}
+
+func (p *packer) add(s *EndpointSubset) {
+	if len(s.Ports) == 0 {
+		p.addOffer(portKey{}, s)
+	}
+	for i := range s.Ports {
+		p.addOffer(keyOfPort(&s.Ports[i]), s)
+	}
+}
+
+func (p *packer) addOffer(port portKey, s *EndpointSubset) {
+	if len(s.Addresses)+len(s.NotReadyAddresses) == 0 {
+		return
+	}
+	ready := p.offers[port]
+	if ready == nil {
+		ready = map[addressKey]bool{}
+		p.offers[port] = ready
+	}
+	for i := range s.Addresses {
+		key := p.addAddress(&s.Addresses[i])
+		if _, known := ready[key]; !known {
+			ready[key] = true
+		}
+	}
+	for i := range s.NotReadyAddresses {
+		ready[p.addAddress(&s.NotReadyAddresses[i])] = false
+	}
+}
+
+func (p *packer) addAddress(a *EndpointAddress) addressKey {
+	key := addressKey{ip: a.IP}
+	if a.TargetRef != nil {
+		key.uid = a.TargetRef.UID
+	}
+	if have := p.addresses[key]; have == nil || compareAddresses(a, have) < 0 {
+		p.addresses[key] = a
+	}
+	return key
+}
+
+// sortedOffers returns the ports in the order of the result, so that those
+// which share a subset are neighbours.
+func (p *packer) sortedOffers() []offer {
+	offers := make([]offer, 0, len(p.offers))
+	for port, ready := range p.offers {
+		o := offer{port: port, members: make([]member, 0, len(ready))}
+		for address, ready := range ready {
+			o.members = append(o.members, member{address, ready})
+		}
+		slices.SortFunc(o.members, compareMember)
+		offers = append(offers, o)
+	}
+	slices.SortFunc(offers, func(a, b offer) int {
+		return cmp.Or(compareMembers(a, b), comparePorts(a.port, b.port))
+	})
+	return offers
+}
+
+// subset makes one of offers that have the same members.
+func (p *packer) subset(offers []offer) EndpointSubset {
+	var s EndpointSubset
+	for _, m := range offers[0].members {
+		a := cloneAddress(p.addresses[m.address])
+		if m.ready {
+			s.Addresses = append(s.Addresses, a)
+		} else {
+			s.NotReadyAddresses = append(s.NotReadyAddresses, a)
+		}
+	}
+	for _, o := range offers {
+		if o.port.present {
+			s.Ports = append(s.Ports, o.port.port())
+		}
+	}
+	return s
+}
+
+func keyOfPort(p *EndpointPort) portKey {
+	key := portKey{present: true, number: p.Port, protocol: p.Protocol, name: p.Name}
+	if p.AppProtocol != nil {
+		key.hasAppProtocol, key.appProtocol = true, *p.AppProtocol
+	}
+	return key
+}
+
+func (k portKey) port() EndpointPort {
+	p := EndpointPort{Name: k.name, Port: k.number, Protocol: k.protocol}
+	if k.hasAppProtocol {
+		p.AppProtocol = new(k.appProtocol)
+	}
+	return p
+}
+
+func cloneAddress(a *EndpointAddress) EndpointAddress {
+	c := *a
+	if a.NodeName != nil {
+		c.NodeName = new(*a.NodeName)
+	}
+	if a.TargetRef != nil {
+		c.TargetRef = new(*a.TargetRef)
+	}
+	return c
+}
+
+func compareMembers(a, b offer) int { return slices.CompareFunc(a.members, b.members, compareMember) }
+
+func compareMember(a, b member) int {
+	return cmp.Or(
+		strings.Compare(a.address.ip, b.address.ip),
+		cmp.Compare(a.address.uid, b.address.uid),
+		compareBools(b.ready, a.ready), // the ready one first
+	)
+}
+
+func comparePorts(a, b portKey) int {
+	return cmp.Or(
+		compareBools(a.present, b.present),
+		cmp.Compare(a.number, b.number),
+		cmp.Compare(a.protocol, b.protocol),
+		strings.Compare(a.name, b.name),
+		compareBools(a.hasAppProtocol, b.hasAppProtocol),
+		strings.Compare(a.appProtocol, b.appProtocol),
+	)
+}
+
+// compareAddresses orders addresses of the same key by all else they hold.
+func compareAddresses(a, b *EndpointAddress) int {
+	return cmp.Or(
+		strings.Compare(a.Hostname, b.Hostname),
+		comparePointers(a.NodeName, b.NodeName, strings.Compare),
+		comparePointers(a.TargetRef, b.TargetRef, compareReferences),
+	)
+}
+
+func compareReferences(a, b ObjectReference) int {
+	return cmp.Or(
+		strings.Compare(a.Kind, b.Kind),
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.ResourceVersion, b.ResourceVersion),
+		strings.Compare(a.FieldPath, b.FieldPath),
+	)
+}
+
+// comparePointers puts nil first.
+func comparePointers[T any](a, b *T, compare func(a, b T) int) int {
+	if a == nil || b == nil {
+		return compareBools(a != nil, b != nil)
+	}
+	return compare(*a, *b)
+}
+
+// compareBools puts false first.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

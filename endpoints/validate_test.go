@@ -1,0 +1,223 @@
+package endpoints
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const (
+	labelRule     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+	subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+	qualifiedRule = "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
+
+func texts(errs field.Errors) []string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func of(subsets ...EndpointSubset) *Endpoints { return &Endpoints{Subsets: subsets} }
+
+func addresses(ips ...string) []EndpointAddress {
+	var out []EndpointAddress
+	for _, ip := range ips {
+		out = append(out, EndpointAddress{IP: ip})
+	}
+	return out
+}
+
+func ports(numbers ...int32) []EndpointPort {
+	var out []EndpointPort
+	for _, n := range numbers {
+		out = append(out, EndpointPort{Port: n, Protocol: ProtocolTCP})
+	}
+	return out
+}
+
+func TestAddressRules(t *testing.T) {
+	for ip, want := range map[string][]string{
+		"192.0.2.1":       nil,
+		"2001:db8::1":     nil,
+		"2001:DB8:0:0::1": nil,
+		"224.0.1.1":       nil,
+		"ff05::1":         nil,
+		"10.0.0.0":        nil,
+		"255.255.255.255": nil,
+		"":                {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "must be a valid IP address"},
+		"nope":            {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "must be a valid IP address"},
+		"10.0.0":          {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "must be a valid IP address"},
+		"300.1.1.1":       {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "must be a valid IP address"},
+		"fe80::1%eth0":    {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "must be a valid IP address"},
+		"010.1.1.1":       {"must not have leading 0s"},
+		"::ffff:10.0.0.1": {"must not be an IPv4-mapped IPv6 address"},
+		"0.0.0.0":         {"may not be unspecified (0.0.0.0)"},
+		"::":              {"may not be unspecified (::)"},
+		"127.0.0.1":       {"may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+		"127.9.9.9":       {"may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+		"::1":             {"may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+		"169.254.1.1":     {"may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
+		"fe80::1":         {"may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
+		"224.0.0.5":       {"may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"},
+		"ff02::1":         {"may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"},
+		"127.0.0.01":      {"must not have leading 0s", "may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+		"::ffff:127.0.0.1": {"must not be an IPv4-mapped IPv6 address",
+			"may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+	} {
+		t.Run(ip, func(t *testing.T) {
+			for _, at := range []string{"subsets[1].addresses[1].ip", "subsets[1].notReadyAddresses[1].ip"} {
+				s := EndpointSubset{Addresses: addresses("10.0.0.1", ip)}
+				if at == "subsets[1].notReadyAddresses[1].ip" {
+					s = EndpointSubset{NotReadyAddresses: s.Addresses}
+				}
+				var wanted []string
+				for _, text := range want {
+					wanted = append(wanted, at+`: Invalid value: "`+ip+`": `+text)
+				}
+				assert.Equal(t, wanted, texts(validate(of(EndpointSubset{Addresses: addresses("10.0.0.1")}, s), nil)))
+			}
+		})
+	}
+}
+
+func TestSubsetRules(t *testing.T) {
+	ok := addresses("10.0.0.1")
+	for name, row := range map[string]struct {
+		subset EndpointSubset
+		want   []string
+	}{
+		"addresses without ports": {EndpointSubset{Addresses: ok}, nil},
+		"ports without addresses": {EndpointSubset{Ports: ports(80)},
+			[]string{"subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`"}},
+		"nothing": {EndpointSubset{},
+			[]string{"subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`"}},
+		"the same address twice and in both lists": {EndpointSubset{
+			Addresses: addresses("10.0.0.1", "10.0.0.1"), NotReadyAddresses: ok, Ports: ports(80)}, nil},
+		"a port below the range": {EndpointSubset{Addresses: ok, Ports: ports(0)},
+			[]string{"subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive"}},
+		"the ends of the range": {EndpointSubset{Addresses: ok, Ports: []EndpointPort{
+			{Name: "a", Port: 1, Protocol: ProtocolUDP}, {Name: "a", Port: 65535, Protocol: ProtocolSCTP}}}, nil},
+		"a port above the range with an unknown protocol": {
+			EndpointSubset{Addresses: ok, Ports: []EndpointPort{{Port: 65536, Protocol: "ICMP"}}},
+			[]string{
+				"subsets[0].ports[0].port: Invalid value: 65536: must be between 1 and 65535, inclusive",
+				`subsets[0].ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"`}},
+		"a port without a protocol": {EndpointSubset{Addresses: ok, Ports: []EndpointPort{{Port: 80}}},
+			[]string{"subsets[0].ports[0].protocol: Required value"}},
+		"several ports without names": {EndpointSubset{Addresses: ok, Ports: ports(1, 2)}, []string{
+			"subsets[0].ports[0].name: Required value",
+			"subsets[0].ports[1].name: Required value"}},
+		"a bad name and application protocol": {
+			EndpointSubset{Addresses: ok, Ports: []EndpointPort{{Name: "Bad_Name", Port: 1, Protocol: ProtocolTCP, AppProtocol: new("http/2/x")}}},
+			[]string{
+				`subsets[0].ports[0].name: Invalid value: "Bad_Name": ` + labelRule,
+				`subsets[0].ports[0].appProtocol: Invalid value: "http/2/x": ` + qualifiedRule}},
+		"a good application protocol": {
+			EndpointSubset{Addresses: ok, Ports: []EndpointPort{{Port: 1, Protocol: ProtocolTCP, AppProtocol: new("kubernetes.io/h2c")}}}, nil},
+		"a bad hostname and node": {
+			EndpointSubset{Addresses: []EndpointAddress{{IP: "::1", Hostname: "Not_ok", NodeName: new("Not ok")}}},
+			[]string{
+				`subsets[0].addresses[0].hostname: Invalid value: "Not_ok": ` + labelRule,
+				`subsets[0].addresses[0].nodeName: Invalid value: "Not ok": ` + subdomainRule,
+				`subsets[0].addresses[0].ip: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)`}},
+		"an empty node": {
+			EndpointSubset{Addresses: []EndpointAddress{{IP: "10.0.0.1", NodeName: new("")}}},
+			[]string{`subsets[0].addresses[0].nodeName: Invalid value: "": ` + subdomainRule}},
+		"any reference": {
+			EndpointSubset{Addresses: []EndpointAddress{{IP: "10.0.0.1", TargetRef: &ObjectReference{Kind: "not a kind"}}}}, nil},
+		"all lists, in order": {
+			EndpointSubset{Addresses: addresses("::1"), NotReadyAddresses: addresses("::"), Ports: ports(-1)},
+			[]string{
+				`subsets[0].addresses[0].ip: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)`,
+				`subsets[0].notReadyAddresses[0].ip: Invalid value: "::": may not be unspecified (::)`,
+				`subsets[0].ports[0].port: Invalid value: -1: must be between 1 and 65535, inclusive`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, row.want, texts(validate(of(row.subset), nil)))
+		})
+	}
+	assert.Empty(t, validate(of(), nil), "no subsets are fine")
+}
+
+func TestUnchangedSubsetsPassAnUpdate(t *testing.T) {
+	bad := func() *Endpoints {
+		return of(EndpointSubset{
+			Addresses: []EndpointAddress{{IP: "127.0.0.1", NodeName: new("Not ok"), TargetRef: &ObjectReference{Name: "p"}}},
+			Ports:     []EndpointPort{{Port: 0, AppProtocol: new("")}},
+		})
+	}
+	require.NotEmpty(t, validate(bad(), nil))
+	assert.Empty(t, validate(bad(), bad()))
+
+	empty := bad()
+	empty.Subsets[0].NotReadyAddresses = []EndpointAddress{}
+	assert.Empty(t, validate(empty, bad()), "an empty list is an absent one")
+
+	for name, change := range map[string]func(s *EndpointSubset){
+		"address":     func(s *EndpointSubset) { s.Addresses[0].IP = "127.0.0.2" },
+		"hostname":    func(s *EndpointSubset) { s.Addresses[0].Hostname = "h" },
+		"node":        func(s *EndpointSubset) { s.Addresses[0].NodeName = new("n") },
+		"no node":     func(s *EndpointSubset) { s.Addresses[0].NodeName = nil },
+		"reference":   func(s *EndpointSubset) { s.Addresses[0].TargetRef.Name = "q" },
+		"not ready":   func(s *EndpointSubset) { s.NotReadyAddresses = addresses("10.0.0.1") },
+		"port":        func(s *EndpointSubset) { s.Ports[0].Port = -1 },
+		"port name":   func(s *EndpointSubset) { s.Ports[0].Name = "n" },
+		"protocol":    func(s *EndpointSubset) { s.Ports[0].Protocol = ProtocolUDP },
+		"application": func(s *EndpointSubset) { s.Ports[0].AppProtocol = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := bad()
+			change(&changed.Subsets[0])
+			assert.NotEmpty(t, validate(changed, bad()))
+		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	e := of(
+		EndpointSubset{Addresses: addresses("10.0.0.1", "2001:DB8:0:0::1"), NotReadyAddresses: addresses("2001:db8::1")},
+		EndpointSubset{NotReadyAddresses: addresses("FE80::1", "010.1.1.1", "nope")},
+	)
+	assert.Equal(t, []string{
+		`subsets[0].addresses[1].ip: IPv6 address "2001:DB8:0:0::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
+		`subsets[1].notReadyAddresses[0].ip: IPv6 address "FE80::1" should be in RFC 5952 canonical format ("fe80::1")`,
+		`subsets[1].notReadyAddresses[1].ip: non-standard IP address "010.1.1.1" is invalid: use "10.1.1.1"`,
+	}, warnings(e, nil))
+
+	e.Labels = map[string]string{"endpoints.kubernetes.io/managed-by": "somebody"}
+	assert.Len(t, warnings(e, nil), 3)
+	e.Labels["endpoints.kubernetes.io/managed-by"] = "endpoint-controller"
+	assert.Empty(t, warnings(e, nil))
+}
+
+func TestUpdateChecksTheNameLikeACreate(t *testing.T) {
+	assert.True(t, Kind().ValidateMetadataOnUpdate)
+	all := In(store.New(store.Options{}))
+	e := &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
+	_, err := all.Create(e, store.CreateOptions{})
+	require.NoError(t, err)
+	e.Labels = map[string]string{"bad key": "v"}
+	_, err = all.Update(e, store.UpdateOptions{})
+	status := meta.StatusOf(err)
+	require.NotNil(t, status.Details)
+	assert.Len(t, status.Details.Causes, 4)
+}
+
+func TestValidEndpointsCostNoAllocation(t *testing.T) {
+	e := of(EndpointSubset{
+		Addresses: []EndpointAddress{{IP: "10.0.0.1", Hostname: "h", NodeName: new("node-1")}, {IP: "10.0.0.2"}},
+		Ports:     []EndpointPort{{Name: "http", Port: 80, Protocol: ProtocolTCP, AppProtocol: new("http")}},
+	})
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		validate(e, nil)
+		warnings(e, nil)
+	}))
+}

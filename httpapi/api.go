@@ -1,0 +1,63 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// Options says what an API serves. The zero value serves Lease,
+// LeaseCandidate and Endpoints.
+type Options struct {
+	// Kinds are served beside the three of this module.
+	Kinds []store.Descriptor
+	// Log, if not nil, is called after each answer. It may be called from
+	// many goroutines at once.
+	Log func(LogEntry)
+}
+
+// API is the http.Handler of a store. Use it from any number of goroutines.
+type API struct {
+	st     *store.Store
+	log    func(LogEntry)
+	mux    *http.ServeMux
+	groups []*apiGroup
+	status *codec.Type
+	lists  *codec.Type // ListMeta
+	delete *codec.Type // DeleteOptions
+
+	ctx   context.Context // ends with Close
+	close context.CancelFunc
+	mu    sync.Mutex     // held to add to calls while ctx has not ended
+	calls sync.WaitGroup // requests that came through a Transport
+}
+
+// New returns the API of a store.
+func New(st *store.Store, opts Options) *API {
+	a := &API{
+		st: st, log: opts.Log,
+		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
+	}
+	a.ctx, a.close = context.WithCancel(context.Background())
+	kinds := append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, opts.Kinds...)
+	for _, k := range kinds {
+		a.addResource(st.Resource(k))
+	}
+	a.buildMux()
+	return a
+}
+
+// Close ends all open watches and waits for the requests that came through a
+// Transport. Requests that come later are refused. The store stays open.
+func (a *API) Close() {
+	a.mu.Lock()
+	a.close()
+	a.mu.Unlock()
+	a.calls.Wait()
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// LogEntry tells of one request that was answered.
+type LogEntry struct {
+	Method, Path, Query string
+	UserAgent           string
+	Code                int
+	Bytes               int64
+	Duration            time.Duration
+}
+
+// call is one request on its way to its answer. It stands in for the
+// ResponseWriter, so that the answer can be logged.
+type call struct {
+	api  *API
+	req  *http.Request
+	w    http.ResponseWriter
+	code int
+	size int64
+
+	query      url.Values
+	endpoint   *endpoint
+	namespace  string
+	name       string
+	namespaced bool // the path names a namespace, be it empty
+
+	media    mediaType
+	warnings warnings
+}
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{api: a, req: r, w: w}
+	if a.log != nil {
+		start := time.Now()
+		defer func() {
+			a.log(LogEntry{
+				Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, UserAgent: r.UserAgent(),
+				Code: c.code, Bytes: c.size, Duration: time.Since(start),
+			})
+		}()
+	}
+	h := w.Header()
+	id := r.Header.Get("Audit-Id")
+	if id == "" {
+		id = auditID()
+	}
+	h["Audit-Id"] = []string{id}
+	h["Cache-Control"] = []string{"no-cache, private"}
+	a.route(c)
+}
+
+// Header returns the header of the answer.
+func (c *call) Header() http.Header { return c.w.Header() }
+
+// WriteHeader starts the answer.
+func (c *call) WriteHeader(code int) {
+	if c.code == 0 {
+		c.code = code
+	}
+	c.w.WriteHeader(code)
+}
+
+// Write goes on with the answer.
+func (c *call) Write(p []byte) (int, error) {
+	if c.code == 0 {
+		c.code = http.StatusOK
+	}
+	n, err := c.w.Write(p)
+	c.size += int64(n)
+	return n, err
+}
+
+// params returns the query, parsed once. Pairs that are broken are dropped, as
+// net/url does.
+func (c *call) params() url.Values {
+	if c.query == nil {
+		c.query = c.req.URL.Query()
+	}
+	return c.query
+}
+
+func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
+
+// auditID returns a random UUID, version 4. It is no secret, so the fast
+// generator will do.
+func auditID() string {
+	var b [16]byte
+	for i := 0; i < 16; i += 8 {
+		v := rand.Uint64()
+		for j := range 8 {
+			b[i+j] = byte(v >> (8 * j))
+		}
+	}
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	s := hex.EncodeToString(b[:])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// groupResource names the resource of the request.
+func (c *call) groupResource() meta.GroupResource {
+	return meta.GroupResource{Group: c.endpoint.info.Group, Resource: c.endpoint.info.Plural}
+}

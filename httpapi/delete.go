@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status
+// where the object is gone, with the object where finalizers hold it.
+//
+// Body or, where there is none, query: gracePeriodSeconds, orphanDependents,
+// propagationPolicy, dryRun,
+// ignoreStoreReadErrorWithClusterBreakingPotential; in a body also
+// preconditions. Query: pretty.
+func (c *call) delete() error {
+	opts, err := c.anyDeleteOptions()
+	if err != nil {
+		return err
+	}
+	it, deleted, err := c.endpoint.res.Delete(store.Request{Namespace: c.namespace, Name: c.name}, opts)
+	if err != nil {
+		return err
+	}
+	if !deleted {
+		code := http.StatusOK
+		if o := opts.OrphanDependents; o != nil && !*o {
+			code = http.StatusAccepted
+		}
+		return c.writeItem(code, it)
+	}
+	gr := c.groupResource()
+	c.writeStatus(http.StatusOK, &meta.Status{
+		Status:  meta.StatusSuccess,
+		Details: &meta.StatusDetails{Name: c.name, Group: gr.Group, Kind: gr.Resource, UID: it.UID()},
+	}, c.media)
+	return nil
+}
+
+// anyDeleteOptions reads the options from the body, or from the query where
+// the body is empty: never from both.
+func (c *call) anyDeleteOptions() (store.DeleteOptions, error) {
+	data, err := c.readBody()
+	if err != nil {
+		return store.DeleteOptions{}, err
+	}
+	if len(data) == 0 {
+		return c.deleteOptions()
+	}
+	f, err := bodyFormat(c.req)
+	if err != nil {
+		return store.DeleteOptions{}, err
+	}
+	return c.decodeDeleteOptions(data, f)
+}

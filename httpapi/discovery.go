@@ -1,0 +1,218 @@
+package httpapi
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file answers the discovery documents that list one level each: /api,
+// /apis, /apis/{group} and every group version. aggregated.go answers them all
+// at once.
+
+// verbs are what every resource can be asked for, in the order of a real
+// server.
+var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+type apiVersions struct {
+	meta.TypeMeta `json:",inline"`
+	Versions      []string        `json:"versions" protobuf:"1"`
+	Addresses     []serverAddress `json:"serverAddressByClientCIDRs" protobuf:"2"`
+}
+
+type serverAddress struct {
+	ClientCIDR    string `json:"clientCIDR" protobuf:"1"`
+	ServerAddress string `json:"serverAddress" protobuf:"2"`
+}
+
+type apiGroupList struct {
+	meta.TypeMeta `json:",inline"`
+	Groups        []groupDocument `json:"groups" protobuf:"1"`
+}
+
+type groupDocument struct {
+	meta.TypeMeta `json:",inline"`
+	Name          string          `json:"name" protobuf:"1"`
+	Versions      []groupVersions `json:"versions" protobuf:"2"`
+	Preferred     groupVersions   `json:"preferredVersion" protobuf:"3"`
+	Addresses     []serverAddress `json:"serverAddressByClientCIDRs,omitempty" protobuf:"4"`
+}
+
+type groupVersions struct {
+	GroupVersion string `json:"groupVersion" protobuf:"1"`
+	Version      string `json:"version" protobuf:"2"`
+}
+
+type apiResourceList struct {
+	meta.TypeMeta `json:",inline"`
+	GroupVersion  string        `json:"groupVersion"`
+	Resources     []apiResource `json:"resources"`
+}
+
+type apiResource struct {
+	Name               string   `json:"name"`
+	SingularName       string   `json:"singularName"`
+	Namespaced         bool     `json:"namespaced"`
+	Kind               string   `json:"kind"`
+	Verbs              []string `json:"verbs"`
+	ShortNames         []string `json:"shortNames,omitempty"`
+	StorageVersionHash string   `json:"storageVersionHash,omitempty"`
+}
+
+// apiResourceListMessage is the protobuf form, in which verbs are a message of
+// their own.
+type apiResourceListMessage struct {
+	meta.TypeMeta `json:",inline"`
+	GroupVersion  string               `json:"groupVersion" protobuf:"1"`
+	Resources     []apiResourceMessage `json:"resources" protobuf:"2"`
+}
+
+type apiResourceMessage struct {
+	Name       string `json:"name" protobuf:"1"`
+	Namespaced bool   `json:"namespaced" protobuf:"2"`
+	Kind       string `json:"kind" protobuf:"3"`
+	Verbs      struct {
+		Items []string `json:"items" protobuf:"1"`
+	} `json:"verbs" protobuf:"4"`
+	ShortNames         []string `json:"shortNames" protobuf:"5"`
+	SingularName       string   `json:"singularName" protobuf:"6"`
+	Categories         []string `json:"categories" protobuf:"7"`
+	Group              string   `json:"group" protobuf:"8"`
+	Version            string   `json:"version" protobuf:"9"`
+	StorageVersionHash string   `json:"storageVersionHash" protobuf:"10"`
+}
+
+func (l *apiResourceList) message() any {
+	m := &apiResourceListMessage{TypeMeta: l.TypeMeta, GroupVersion: l.GroupVersion}
+	for _, r := range l.Resources {
+		out := apiResourceMessage{
+			Name: r.Name, SingularName: r.SingularName, Namespaced: r.Namespaced, Kind: r.Kind,
+			ShortNames: r.ShortNames, StorageVersionHash: r.StorageVersionHash,
+		}
+		out.Verbs.Items = r.Verbs
+		m.Resources = append(m.Resources, out)
+	}
+	return m
+}
+
+// legacyVersions answers /api.
+func (c *call) legacyVersions() {
+	if c.aggregated(c.api.core()) {
+		return
+	}
+	doc := apiVersions{TypeMeta: meta.TypeMeta{Kind: "APIVersions"}, Versions: []string{}, Addresses: c.addresses()}
+	for _, g := range c.api.core() {
+		for _, v := range g.versions {
+			doc.Versions = append(doc.Versions, v.Version)
+		}
+	}
+	c.document(&doc)
+}
+
+// groupList answers /apis.
+func (c *call) groupList() {
+	if c.aggregated(c.api.named()) {
+		return
+	}
+	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList"}, Groups: []groupDocument{}}
+	for _, g := range c.api.named() {
+		d := g.document()
+		d.Addresses = c.addresses()
+		doc.Groups = append(doc.Groups, d)
+	}
+	c.document(&doc)
+}
+
+// groupDocument answers /apis/{group}.
+func (c *call) groupDocument(g *apiGroup) {
+	doc := g.document()
+	doc.TypeMeta = meta.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+	c.document(&doc)
+}
+
+// resourceList answers /api/{version} and /apis/{group}/{version}.
+func (c *call) resourceList(v *groupVersion) {
+	doc := apiResourceList{TypeMeta: meta.TypeMeta{Kind: "APIResourceList"}, GroupVersion: v.String(), Resources: []apiResource{}}
+	if v.Group != "" {
+		doc.APIVersion = "v1"
+	}
+	for _, e := range v.endpoints {
+		doc.Resources = append(doc.Resources, apiResource{
+			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: true, Kind: e.info.Kind,
+			Verbs: verbs, ShortNames: e.info.ShortNames, StorageVersionHash: e.storageHash(),
+		})
+	}
+	c.document(&doc)
+}
+
+// core returns the core group, if anything is served in it.
+func (a *API) core() []*apiGroup {
+	return a.groupsWhere(func(g *apiGroup) bool { return g.name == "" })
+}
+
+// named returns all other groups.
+func (a *API) named() []*apiGroup {
+	return a.groupsWhere(func(g *apiGroup) bool { return g.name != "" })
+}
+
+func (a *API) groupsWhere(want func(*apiGroup) bool) (out []*apiGroup) {
+	for _, g := range a.groups {
+		if want(g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func (g *apiGroup) document() groupDocument {
+	d := groupDocument{Name: g.name}
+	for _, v := range g.versions {
+		d.Versions = append(d.Versions, groupVersions{v.String(), v.Version})
+	}
+	d.Preferred = d.Versions[0]
+	return d
+}
+
+// storageHash changes when objects come to be stored as another version.
+func (e *endpoint) storageHash() string {
+	sum := sha256.Sum256([]byte(e.info.Group + "/" + e.info.Versions[0].Name + "/" + e.info.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+func (c *call) addresses() []serverAddress {
+	return []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}}
+}
+
+// document answers with a discovery document in JSON or protobuf.
+func (c *call) document(doc any) {
+	if c.req.Method != http.MethodGet {
+		c.fail(methodNotAllowed())
+		return
+	}
+	if err := c.prepare(false); err != nil {
+		c.fail(err)
+		return
+	}
+	if c.media.format == formatProtobuf {
+		t := doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
+		if m, ok := doc.(interface{ message() any }); ok {
+			doc = m.message()
+		}
+		raw := codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc)
+		// Documents without an apiVersion still have one in their envelope.
+		c.writeBytes(http.StatusOK, typeProtobuf, codec.AppendEnvelope(nil, cmp.Or(t.APIVersion, "v1"), t.Kind, raw))
+		return
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.writeJSON(http.StatusOK, data, c.media.pretty)
+}

@@ -1,0 +1,21 @@
+package httpapi
+
+import "net/http"
+
+// get answers GET …/namespaces/{ns}/{resource}/{name}.
+//
+// Query: resourceVersion, pretty. A watch parameter has no effect here.
+func (c *call) get() error {
+	resourceVersion := ""
+	if c.req.URL.RawQuery != "" {
+		if c.boolParam("export") {
+			return exportGone()
+		}
+		resourceVersion = c.param("resourceVersion")
+	}
+	it, err := c.endpoint.res.Get(c.req.Context(), c.namespace, c.name, resourceVersion)
+	if err != nil {
+		return err
+	}
+	return c.writeItem(http.StatusOK, it)
+}

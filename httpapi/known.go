@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// A body that names the wrong type is told apart by whether a real server
+// knows that type at all. This file holds what it knows beyond the kinds that
+// are served.
+
+// isUnversioned reports whether a kind is known in every version.
+func isUnversioned(kind string) bool {
+	switch kind {
+	case "Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList":
+		return true
+	}
+	return false
+}
+
+// isMetaOptions reports whether a kind of meta.k8s.io can stand where
+// DeleteOptions are expected, if only to be refused.
+func isMetaOptions(kind string) bool {
+	switch kind {
+	case "CreateOptions", "UpdateOptions", "PatchOptions", "GetOptions", "TableOptions", "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
+		return true
+	}
+	return false
+}
+
+// knows reports whether a kind that is not served belongs to the version: the
+// lists of those that are, the options of the verbs, and the other kinds of the
+// core group.
+func (v *groupVersion) knows(kind string) bool {
+	switch kind {
+	case "WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions":
+		return true
+	}
+	for _, e := range v.endpoints {
+		if kind == e.info.Kind+"List" {
+			return true
+		}
+	}
+	return v.String() == "v1" && slices.Contains(coreKinds(), strings.TrimSuffix(kind, "List"))
+}
+
+func coreKinds() []string {
+	return strings.Fields(`Binding ComponentStatus ConfigMap Endpoints EphemeralContainers Event LimitRange Namespace
+		Node NodeProxyOptions PersistentVolume PersistentVolumeClaim Pod PodAttachOptions PodExecOptions PodLogOptions
+		PodPortForwardOptions PodProxyOptions PodStatusResult PodTemplate RangeAllocation ReplicationController
+		ResourceQuota Secret SerializedReference Service ServiceAccount ServiceProxyOptions`)
+}
+
+func unregistered(t meta.TypeMeta) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", t.Kind, t.APIVersion, schemeName)
+}
+
+func unconvertible(t meta.TypeMeta, toVersion, toKind string) error {
+	version := versionOf(t)
+	if isUnversioned(t.Kind) {
+		version = "v1"
+	}
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", version, t.Kind, toVersion, toKind)
+}
+
+func (e *endpoint) unconvertible(t meta.TypeMeta) error {
+	return unconvertible(t, e.gv.Version, e.info.Kind)
+}
+
+// versionOf returns the version without the group.
+func versionOf(t meta.TypeMeta) string {
+	return t.APIVersion[strings.LastIndexByte(t.APIVersion, '/')+1:]
+}

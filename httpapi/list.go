@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// list answers GET …/{resource} and GET …/namespaces/{ns}/{resource}.
+//
+// Query: labelSelector, fieldSelector, shardSelector, limit, continue,
+// resourceVersion, resourceVersionMatch, sendInitialEvents (an error here),
+// pretty. allowWatchBookmarks and timeoutSeconds have no effect.
+func (c *call) list() error {
+	opts, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	l, err := c.endpoint.res.List(c.req.Context(), opts)
+	if err != nil {
+		return err
+	}
+	return c.writeList(l)
+}
+
+// writeList answers with a list, out of the remembered bytes of its items.
+// Nothing is written before it is sure that all of them can be.
+func (c *call) writeList(l *store.List) error {
+	format := store.JSON
+	if c.media.format == formatProtobuf {
+		format = store.Protobuf
+	}
+	items := make([][]byte, len(l.Items))
+	size := 0
+	for i, it := range l.Items {
+		var err error
+		if items[i], err = it.Encoded(c.endpoint.version, format); err != nil {
+			return err
+		}
+		size += len(items[i])
+	}
+	if format == store.Protobuf {
+		return c.writeProtobufList(l, items, size)
+	}
+	m := l.Meta()
+	head, err := c.api.lists.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
+	if err != nil {
+		return err
+	}
+	head = append(head, `,"items":[`...)
+	if c.media.pretty {
+		whole := append(append(head, bytes.Join(items, []byte(","))...), "]}"...)
+		c.writeJSON(http.StatusOK, whole, true)
+		return nil
+	}
+	const foot = "]}\n"
+	h := c.Header()
+	h["Content-Type"] = []string{typeJSON}
+	h["Content-Length"] = []string{strconv.Itoa(len(head) + size + max(len(items)-1, 0) + len(foot))}
+	c.WriteHeader(http.StatusOK)
+	w := bufio.NewWriterSize(c, listBuffer)
+	w.Write(head)
+	for i, item := range items {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.Write(item)
+	}
+	w.WriteString(foot)
+	w.Flush()
+	return nil
+}
+
+// listBuffer is how much of a list is gathered before it is written.
+const listBuffer = 32 << 10
+
+func (c *call) writeProtobufList(l *store.List, items [][]byte, size int) error {
+	e, m := c.endpoint, l.Meta()
+	raw := make([]byte, 0, size+len(items)*4+128)
+	raw = protowire.AppendTag(raw, 1, protowire.BytesType)
+	raw = protowire.AppendBytes(raw, c.api.lists.AppendProto(nil, &m))
+	for _, item := range items {
+		raw = protowire.AppendTag(raw, 2, protowire.BytesType)
+		raw = protowire.AppendBytes(raw, item)
+	}
+	c.writeBytes(http.StatusOK, typeProtobuf, codec.AppendEnvelope(make([]byte, 0, len(raw)+64), e.gv.String(), e.info.Kind+"List", raw))
+	return nil
+}

@@ -1,0 +1,248 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// format is a wire format of a body.
+type format int
+
+const (
+	formatJSON format = iota
+	formatYAML
+	formatProtobuf
+)
+
+// The media types of the formats, in the order in which they are offered.
+const (
+	typeJSON     = "application/json"
+	typeYAML     = "application/yaml"
+	typeProtobuf = "application/vnd.kubernetes.protobuf"
+)
+
+func (f format) String() string {
+	return [...]string{typeJSON, typeYAML, typeProtobuf}[f]
+}
+
+// streamSuffix names the form of a format that a watch is sent in.
+const streamSuffix = ";stream=watch"
+
+// mediaType is what the answer is to look like.
+type mediaType struct {
+	format format
+	pretty bool
+	stream bool
+}
+
+// clause is one part of an Accept header.
+type clause struct {
+	mainType, subType string
+	q                 float64
+	params            map[string]string
+}
+
+// parseAccept splits an Accept header and sorts the clauses by what the client
+// prefers: by q, then the more specific ones first (upstream: goautoneg).
+func parseAccept(header string) []clause {
+	var out []clause
+	for part := range strings.SplitSeq(header, ",") {
+		name, rest, _ := strings.Cut(strings.Trim(part, " "), ";")
+		cl := clause{q: 1}
+		var found bool
+		cl.mainType, cl.subType, found = strings.Cut(name, "/")
+		cl.mainType, cl.subType = strings.Trim(cl.mainType, " "), strings.Trim(cl.subType, " ")
+		switch {
+		case !found && cl.mainType == "*":
+			cl.subType = "*"
+		case !found || cl.subType == "" || strings.Contains(cl.subType, "/"):
+			continue
+		}
+		for param := range strings.SplitSeq(rest, ";") {
+			key, value, _ := strings.Cut(param, "=")
+			if value == "" || strings.Contains(value, "=") {
+				continue
+			}
+			if key = strings.Trim(key, " "); key == "q" {
+				cl.q, _ = strconv.ParseFloat(value, 32)
+				continue
+			}
+			if cl.params == nil {
+				cl.params = map[string]string{}
+			}
+			cl.params[key] = strings.Trim(value, " ")
+		}
+		out = append(out, cl)
+	}
+	slices.SortStableFunc(out, func(a, b clause) int {
+		switch {
+		case a.q > b.q:
+			return -1
+		case a.q < b.q:
+			return 1
+		}
+		return stars(a) - stars(b)
+	})
+	return out
+}
+
+func stars(c clause) int {
+	n := 0
+	if c.mainType == "*" {
+		n++
+	}
+	if c.subType == "*" {
+		n++
+	}
+	return n
+}
+
+// negotiate finds the first clause that can be served.
+func negotiate(header string) (mediaType, bool) {
+	switch header {
+	case "", "*/*", typeJSON:
+		return mediaType{}, true
+	case typeProtobuf + "," + typeJSON:
+		return mediaType{format: formatProtobuf}, true
+	}
+	for _, cl := range parseAccept(header) {
+		for _, f := range []format{formatJSON, formatYAML, formatProtobuf} {
+			mainType, subType, _ := strings.Cut(f.String(), "/")
+			if cl.mainType != "*" && cl.mainType != mainType || cl.subType != "*" && cl.subType != subType {
+				continue
+			}
+			if m, ok := accept(cl.params, f); ok {
+				return m, true
+			}
+		}
+	}
+	return mediaType{}, false
+}
+
+// accept applies the parameters of a clause. One that cannot be met makes the
+// clause be skipped.
+func accept(params map[string]string, f format) (mediaType, bool) {
+	m := mediaType{format: f}
+	for key, value := range params {
+		switch key {
+		case "as", "g", "v":
+			return m, false
+		case "stream":
+			if value != "watch" || f == formatYAML {
+				return m, false
+			}
+			m.stream = true
+		case "sv":
+			if value != "" {
+				return m, false
+			}
+		case "pretty":
+			m.pretty = value == "1"
+		}
+	}
+	return m, true
+}
+
+// prepare does the checks that come before a verb's own, in the order of a real
+// server: the media type of a patch, the media types of the route, the timeout
+// parameter, the warning of a deprecated version, the media type of the answer.
+func (c *call) prepare(streams bool) error {
+	if c.req.Method == http.MethodPatch && !slices.Contains(patchTypes, patchType(c.req)) {
+		return unsupportedPatch()
+	}
+	header := c.req.Header.Get("Accept")
+	if !matchesRoute(header, streams) {
+		return notAcceptableRoute(streams)
+	}
+	if err := c.checkTimeout(); err != nil {
+		return err
+	}
+	if e := c.endpoint; e != nil {
+		c.warn(e.info.Versions[e.version].Deprecated)
+	}
+	m, ok := negotiate(header)
+	if !ok {
+		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
+	}
+	m.pretty = m.pretty || prettyWanted(c)
+	c.media = m
+	return nil
+}
+
+// matchesRoute is the first, coarse look at Accept: whether any type that the
+// route produces is named at all (upstream: go-restful).
+func matchesRoute(header string, streams bool) bool {
+	if header == "" {
+		return true
+	}
+	for part := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(part, ";")
+		switch strings.Trim(name, " ") {
+		case "*/*", typeJSON, typeYAML, typeProtobuf:
+			return true
+		}
+	}
+	return false
+}
+
+// prettyWanted reports whether JSON is to be indented: as the parameter pretty
+// says, else for programs that people look at.
+func prettyWanted(c *call) bool {
+	if strings.Contains(c.req.URL.RawQuery, "pretty") {
+		if v := c.param("pretty"); v != "" {
+			b, _ := strconv.ParseBool(v)
+			return b
+		}
+	}
+	agent := c.req.UserAgent()
+	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
+}
+
+// bodyFormat returns the format of a request body. None named is JSON.
+func bodyFormat(r *http.Request) (format, error) {
+	name := r.Header.Get("Content-Type")
+	switch name {
+	case "", typeJSON:
+		return formatJSON, nil
+	case typeProtobuf:
+		return formatProtobuf, nil
+	}
+	if t, _, err := mime.ParseMediaType(name); err == nil {
+		switch t {
+		case typeJSON:
+			return formatJSON, nil
+		case typeProtobuf:
+			return formatProtobuf, nil
+		}
+	}
+	return 0, unsupportedMedia(typeJSON, typeYAML, typeProtobuf)
+}
+
+func notAcceptable(types ...string) error {
+	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
+		"only the following media types are accepted: "+strings.Join(types, ", "))
+}
+
+func notAcceptableRoute(streams bool) error {
+	types := []string{typeJSON, typeYAML, typeProtobuf}
+	if streams {
+		types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
+	}
+	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
+		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
+}
+
+func unsupportedMedia(types ...string) error {
+	return meta.NewStatusError(http.StatusUnsupportedMediaType, meta.ReasonUnsupportedMediaType, nil,
+		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(types, ", "))
+}
+
+func unsupportedPatch() error {
+	return meta.NewStatusError(http.StatusUnsupportedMediaType, meta.ReasonUnsupportedMediaType, &meta.StatusDetails{},
+		"415: Unsupported Media Type")
+}

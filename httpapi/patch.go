@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The types of patches.
+const (
+	jsonPatch      = "application/json-patch+json"
+	mergePatch     = "application/merge-patch+json"
+	strategicPatch = "application/strategic-merge-patch+json"
+)
+
+var patchTypes = []string{jsonPatch, mergePatch, strategicPatch}
+
+// patchType returns the media type of a patch without its parameters.
+func patchType(r *http.Request) string {
+	t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.TrimSpace(t)
+}
+
+// patch answers PATCH …/namespaces/{ns}/{resource}/{name}. The patch is applied
+// to the object in the version of the path, and again where another writer was
+// faster.
+//
+// Query: dryRun, fieldManager, fieldValidation, force (an error here), pretty.
+func (c *call) patch() error {
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	opts := store.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
+	if err := opts.Validate(false); err != nil {
+		return err
+	}
+	apply := patch.JSON
+	switch patchType(c.req) {
+	case mergePatch:
+		apply = patch.Merge
+	case strategicPatch:
+		apply = patch.Strategic
+	}
+	req := c.request(opts.CreateOptions)
+	req.Patch = true
+	level := validation(opts.FieldValidation)
+	it, _, err := c.endpoint.res.Update(req, "", func(current *store.Item) (store.Object, error) {
+		if current == nil {
+			return nil, meta.NewNotFound(c.groupResource(), c.name)
+		}
+		patched, warnings, err := apply(c.patchTarget(current), data, level)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range warnings {
+			c.warn(text)
+		}
+		o := patched.(store.Object)
+		if err := c.matchNames(o.GetObjectMeta()); err != nil {
+			return nil, err
+		}
+		return c.endpoint.res.FromWire(c.endpoint.version, o), nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.writeItem(http.StatusOK, it)
+}
+
+// patchTarget is an object in the version of the path, with all that a patch
+// needs to know of that version.
+func (c *call) patchTarget(current *store.Item) patch.Target {
+	e := c.endpoint
+	schema := e.res.Schema(e.version)
+	return patch.Target{
+		Type:    schema,
+		Current: current.Wire(e.version),
+		New:     func() any { return e.res.New(e.version) },
+		Encode:  func(o any) ([]byte, error) { return schema.AppendJSON(nil, o) },
+		Decode: func(doc []byte, strict bool) (any, []error, error) {
+			d, err := e.decode(c.api, doc, formatJSON, strict)
+			return d.object, d.strict, err
+		},
+	}
+}

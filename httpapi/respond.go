@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func statusType() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") }
+func deleteOptionsType() *codec.Type {
+	return codec.Compile(reflect.TypeFor[meta.DeleteOptions](), "v1")
+}
+func listMetaType() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") }
+
+// fail answers with the Status of an error. It has a negotiation of its own,
+// since the one of the request may be what failed; where that finds nothing
+// the answer is JSON for people.
+func (c *call) fail(err error) {
+	s := *meta.StatusOf(err)
+	m, ok := negotiate(c.req.Header.Get("Accept"))
+	m.pretty = !ok || m.pretty || prettyWanted(c)
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
+	}
+	c.writeStatus(int(s.Code), &s, m)
+}
+
+// writeStatus answers with a Status.
+func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
+	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	if m.format == formatProtobuf {
+		c.writeBytes(code, typeProtobuf, codec.AppendEnvelope(nil, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s)))
+		return
+	}
+	data, err := c.api.status.AppendJSON(nil, s)
+	if err != nil {
+		data = []byte(`{}`)
+	}
+	c.writeJSON(code, data, m.pretty)
+}
+
+// writeJSON answers with one JSON document: indented without a newline at the
+// end, or compact with one.
+func (c *call) writeJSON(code int, data []byte, pretty bool) {
+	if pretty {
+		var b bytes.Buffer
+		if json.Indent(&b, data, "", "  ") == nil {
+			c.writeBytes(code, typeJSON, b.Bytes())
+			return
+		}
+	}
+	c.writeBytes(code, typeJSON, append(data, '\n'))
+}
+
+func (c *call) writeBytes(code int, contentType string, data []byte) {
+	h := c.Header()
+	h["Content-Type"] = []string{contentType}
+	h["Content-Length"] = []string{strconv.Itoa(len(data))}
+	c.WriteHeader(code)
+	c.Write(data) // a client that went away is no concern of ours
+}
+
+// writeItem answers with an object, out of the bytes that are remembered
+// beside it.
+func (c *call) writeItem(code int, it *store.Item) error {
+	data, err := c.encodeItem(it)
+	if err != nil {
+		return err
+	}
+	if c.media.format == formatProtobuf {
+		c.writeBytes(code, typeProtobuf, data)
+	} else {
+		c.writeJSON(code, data, c.media.pretty)
+	}
+	return nil
+}
+
+// encodeItem returns an object with its type, in the format of the answer.
+func (c *call) encodeItem(it *store.Item) ([]byte, error) {
+	e := c.endpoint
+	if c.media.format == formatProtobuf {
+		raw, err := it.Encoded(e.version, store.Protobuf)
+		if err != nil {
+			return nil, err
+		}
+		return codec.AppendEnvelope(make([]byte, 0, len(raw)+64), e.gv.String(), e.info.Kind, raw), nil
+	}
+	raw, err := it.Encoded(e.version, store.JSON)
+	if err != nil {
+		return nil, err
+	}
+	return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+}
+
+// appendTyped puts kind and apiVersion, which head ends in a comma after, in
+// front of the members of a JSON object.
+func appendTyped(dst []byte, head string, object []byte) []byte {
+	if len(object) == 2 {
+		head = strings.TrimSuffix(head, ",")
+	}
+	return append(append(dst, head...), object[1:]...)
+}
+
+// The errors of paths and methods.
+
+func notFound() error {
+	return meta.NewStatusError(http.StatusNotFound, meta.ReasonNotFound, &meta.StatusDetails{},
+		"the server could not find the requested resource")
+}
+
+func methodNotAllowed() error {
+	return meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed, &meta.StatusDetails{},
+		"the server does not allow this method on the requested resource")
+}

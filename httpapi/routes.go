@@ -1,0 +1,213 @@
+package httpapi
+
+import (
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// apiGroup is one API group with all that is served in it.
+type apiGroup struct {
+	name     string // "" is the core group
+	versions []*groupVersion
+}
+
+// groupVersion is one version of a group.
+type groupVersion struct {
+	meta.GroupVersion
+	root      string // the path, such as /apis/coordination.k8s.io/v1
+	endpoints []*endpoint
+}
+
+// endpoint is one resource in one version.
+type endpoint struct {
+	res     *store.Resource
+	info    store.Info
+	gv      meta.GroupVersion
+	version int // the index of the version in the resource
+	// What stands before the remembered bytes of an object, and of the items
+	// of a list.
+	jsonHead, jsonListHead string
+}
+
+// addResource files a resource under its group and versions.
+func (a *API) addResource(res *store.Resource) {
+	info := res.Info()
+	g := a.group(info.Group)
+	for i, v := range info.Versions {
+		gv := g.version(v.Name)
+		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i}
+		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + gv.String() + `",`
+		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + gv.String() + `","metadata":`
+		gv.endpoints = append(gv.endpoints, e)
+	}
+}
+
+func (a *API) group(name string) *apiGroup {
+	for _, g := range a.groups {
+		if g.name == name {
+			return g
+		}
+	}
+	g := &apiGroup{name: name}
+	a.groups = append(a.groups, g)
+	return g
+}
+
+func (g *apiGroup) version(name string) *groupVersion {
+	for _, v := range g.versions {
+		if v.Version == name {
+			return v
+		}
+	}
+	v := &groupVersion{GroupVersion: meta.GroupVersion{Group: g.name, Version: name}, root: "/apis/" + g.name + "/" + name}
+	if g.name == "" {
+		v.root = "/api/" + name
+	}
+	g.versions = append(g.versions, v)
+	return v
+}
+
+// buildMux lays out the paths. What lies below a group version is told apart
+// by resourceRoute: those paths have more forms than patterns can say.
+func (a *API) buildMux() {
+	a.mux = http.NewServeMux()
+	handle := func(pattern string, h func(*call)) {
+		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(w.(*call)) })
+	}
+	for _, name := range []string{"healthz", "livez", "readyz"} {
+		handle("/"+name, (*call).health)
+		handle("/"+name+"/{check}", (*call).healthCheck)
+	}
+	handle("/version", (*call).serverVersion)
+	handle("/{$}", (*call).paths)
+	handle("/api", (*call).legacyVersions)
+	handle("/api/", (*call).unknownResource)
+	handle("/apis", (*call).groupList)
+	for _, g := range a.groups {
+		if g.name != "" {
+			handle("/apis/"+g.name, func(c *call) { c.groupDocument(g) })
+			handle("/apis/"+g.name+"/", (*call).unknownResource)
+		}
+		for _, v := range g.versions {
+			handle(v.root, func(c *call) { c.resourceList(v) })
+			handle(v.root+"/", func(c *call) { c.resource(v) })
+		}
+	}
+	handle("/", (*call).unknownPath)
+}
+
+// route finds the handler of a path. http.ServeMux would redirect paths that
+// it finds unclean, where a real server takes them as they are, so those go to
+// their group version directly.
+func (a *API) route(c *call) {
+	p := c.req.URL.Path
+	if p == "" || p[0] != '/' {
+		c.unknownPath()
+		return
+	}
+	if path.Clean(p) == p {
+		a.mux.ServeHTTP(c, c.req)
+		return
+	}
+	for _, g := range a.groups {
+		for _, v := range g.versions {
+			if strings.HasPrefix(p, v.root+"/") && strings.Trim(p[len(v.root):], "/") != "" {
+				c.resource(v)
+				return
+			}
+		}
+	}
+	trimmed := strings.TrimRight(p, "/")
+	switch {
+	case trimmed == "":
+		c.paths()
+	case path.Clean(trimmed) == trimmed && !isHealthPath(trimmed):
+		c.req = c.req.Clone(c.req.Context())
+		c.req.URL.Path, c.req.URL.RawPath = trimmed, ""
+		a.mux.ServeHTTP(c, c.req)
+	default:
+		c.unknownPath()
+	}
+}
+
+// resource tells the paths below a group version apart (FACTS of the API
+// reference: {resource}, namespaces/{ns}/{resource}[/{name}], and the same
+// below watch/).
+func (c *call) resource(v *groupVersion) {
+	tail := strings.Trim(c.req.URL.Path[len(v.root):], "/")
+	if strings.HasPrefix(c.req.URL.Path, v.root+"//") {
+		c.unknownResource()
+		return
+	}
+	parts := strings.Split(tail, "/")
+	watching := len(parts) > 1 && parts[0] == "watch"
+	if watching {
+		parts = parts[1:]
+	}
+	var plural string
+	switch {
+	case len(parts) == 1:
+		plural = parts[0]
+	case len(parts) == 3 && parts[0] == "namespaces":
+		c.namespace, plural, c.namespaced = parts[1], parts[2], true
+	case len(parts) == 4 && parts[0] == "namespaces":
+		c.namespace, plural, c.name, c.namespaced = parts[1], parts[2], parts[3], true
+	case len(parts) == 2 && parts[0] == "namespaces" && v.Group == "" && !watching:
+		c.namespaceObject(parts[1])
+		return
+	}
+	for _, e := range v.endpoints {
+		if e.info.Plural == plural {
+			c.endpoint = e
+			c.verb(watching)
+			return
+		}
+	}
+	c.unknownResource()
+}
+
+// verb hands the request to the file named after what it does.
+func (c *call) verb(watching bool) {
+	method := c.req.Method
+	switch {
+	case watching && method == http.MethodGet:
+		c.run(true, (*call).watch)
+	case watching:
+		c.fail(methodNotAllowed())
+	case c.name != "" && method == http.MethodGet:
+		c.run(false, (*call).get)
+	case c.name != "" && method == http.MethodPut:
+		c.run(false, (*call).update)
+	case c.name != "" && method == http.MethodPatch:
+		c.run(false, (*call).patch)
+	case c.name != "" && method == http.MethodDelete:
+		c.run(false, (*call).delete)
+	case c.name == "" && method == http.MethodGet:
+		if c.boolParam("watch") {
+			c.run(true, (*call).watch)
+		} else {
+			c.run(true, (*call).list)
+		}
+	case c.name == "" && c.namespaced && method == http.MethodPost:
+		c.run(false, (*call).create)
+	case c.name == "" && c.namespaced && method == http.MethodDelete:
+		c.run(false, (*call).deleteCollection)
+	default:
+		c.fail(methodNotAllowed())
+	}
+}
+
+// run does what all verbs start with.
+func (c *call) run(streams bool, verb func(*call) error) {
+	if err := c.prepare(streams); err != nil {
+		c.fail(err)
+		return
+	}
+	if err := verb(c); err != nil {
+		c.fail(err)
+	}
+}

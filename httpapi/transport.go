@@ -1,0 +1,226 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// Transport returns an http.RoundTripper that hands requests to the API
+// without a socket. Answers stream, so watches work; the context of a request
+// ends it as it would a connection. Nothing in it waits but on channels, so it
+// works inside a testing/synctest bubble. Host and scheme of the requests do
+// not matter.
+func (a *API) Transport() http.RoundTripper { return transport{a} }
+
+type transport struct{ api *API }
+
+var errClosed = errors.New("httpapi: API is closed")
+
+// RoundTrip runs the request and returns as soon as its header is there.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		closeBody(req.Body)
+		return nil, err
+	}
+	if !t.api.begin() {
+		closeBody(req.Body)
+		return nil, errClosed
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &pipe{
+		header: http.Header{}, headOnly: req.Method == http.MethodHead, started: make(chan struct{}),
+		more: make(chan struct{}, 1), room: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+	}
+	served := serverRequest(req, ctx)
+	go func() {
+		defer t.api.calls.Done()
+		defer closeBody(req.Body)
+		defer p.finish()
+		t.api.ServeHTTP(p, served)
+	}()
+	select {
+	case <-p.started:
+		return p.response(req), nil
+	case <-req.Context().Done():
+		cancel(req.Context().Err())
+		return nil, req.Context().Err()
+	}
+}
+
+// begin counts a request in, unless the API is closed.
+func (a *API) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ctx.Err() != nil {
+		return false
+	}
+	a.calls.Add(1)
+	return true
+}
+
+// serverRequest returns the request as a server would see it.
+func serverRequest(req *http.Request, ctx context.Context) *http.Request {
+	r := req.WithContext(ctx)
+	r.RequestURI = req.URL.RequestURI()
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	if r.Host == "" {
+		r.Host = req.URL.Host
+	}
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	return r
+}
+
+func closeBody(body io.Closer) {
+	if body != nil {
+		body.Close()
+	}
+}
+
+// pipeBuffer is how much of an answer may wait for its reader. A watcher that
+// does not read is stopped here, as it would be by a full socket.
+const pipeBuffer = 256 << 10
+
+// pipe is the ResponseWriter of one request and the body of its response.
+type pipe struct {
+	header   http.Header // the handler's until started is closed
+	code     int
+	headOnly bool
+	started  chan struct{} // closed when code and header are settled
+	sent     http.Header
+
+	more chan struct{} // capacity 1: there is something to read, or the end
+	room chan struct{} // capacity 1: something was read
+	// ctx ends with the request, and with the body being closed.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu   sync.Mutex // guards all below; held for copying only
+	data []byte
+	off  int // what of data was read
+	done bool
+}
+
+// Header returns the header of the answer.
+func (p *pipe) Header() http.Header { return p.header }
+
+// WriteHeader settles the header. Only the first call counts.
+func (p *pipe) WriteHeader(code int) {
+	if p.code == 0 {
+		p.code = code
+		p.sent = p.header.Clone()
+		close(p.started)
+	}
+}
+
+// Flush starts the answer if that has not been done.
+func (p *pipe) Flush() { p.WriteHeader(http.StatusOK) }
+
+// Write hands data to the reader, and waits while there is too much of it.
+// The answer to HEAD has no body.
+func (p *pipe) Write(data []byte) (int, error) {
+	p.WriteHeader(http.StatusOK)
+	if p.headOnly {
+		return len(data), nil
+	}
+	for {
+		p.mu.Lock()
+		if len(p.data)-p.off < pipeBuffer {
+			p.data = append(p.data, data...)
+			p.mu.Unlock()
+			signal(p.more)
+			return len(data), nil
+		}
+		p.mu.Unlock()
+		select {
+		case <-p.room:
+		case <-p.ctx.Done():
+			return 0, context.Cause(p.ctx)
+		}
+	}
+}
+
+// finish ends the answer.
+func (p *pipe) finish() {
+	p.WriteHeader(http.StatusOK)
+	p.mu.Lock()
+	p.done = true
+	p.mu.Unlock()
+	signal(p.more)
+	p.cancel(nil)
+}
+
+// Read returns what the handler has written, and waits for it if need be.
+func (p *pipe) Read(dst []byte) (int, error) {
+	if len(dst) == 0 {
+		return 0, nil
+	}
+	for {
+		p.mu.Lock()
+		n := copy(dst, p.data[p.off:])
+		p.off += n
+		if p.off == len(p.data) {
+			p.data, p.off = p.data[:0], 0
+		}
+		done := p.done
+		p.mu.Unlock()
+		switch {
+		case n > 0:
+			signal(p.room)
+			return n, nil
+		case done:
+			signal(p.more) // for a Read after this one
+			return 0, io.EOF
+		}
+		select {
+		case <-p.more:
+		case <-p.ctx.Done():
+			// The end of the answer also ends the context.
+			if !p.ended() {
+				return 0, context.Cause(p.ctx)
+			}
+		}
+	}
+}
+
+// ended reports whether the handler is done.
+func (p *pipe) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done
+}
+
+// Close ends the request: the handler sees its context end.
+func (p *pipe) Close() error {
+	p.cancel(http.ErrBodyReadAfterClose)
+	return nil
+}
+
+func (p *pipe) response(req *http.Request) *http.Response {
+	length, err := strconv.ParseInt(p.sent.Get("Content-Length"), 10, 64)
+	if err != nil {
+		length = -1
+	}
+	return &http.Response{
+		Status: strconv.Itoa(p.code) + " " + http.StatusText(p.code), StatusCode: p.code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: p.sent, Body: p, ContentLength: length, Request: req,
+	}
+}
+
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// watch answers GET with watch=true on a collection, and GET below the
+// deprecated /watch/ paths.
+//
+// Query: labelSelector, fieldSelector, shardSelector, resourceVersion,
+// resourceVersionMatch, sendInitialEvents, allowWatchBookmarks, timeoutSeconds.
+// limit and pretty have no effect. A watch that cannot go on ends with an ERROR
+// event, not with an HTTP error: the answer has begun by then.
+func (c *call) watch() error {
+	opts, err := c.watchOptions()
+	if err != nil {
+		return err
+	}
+	if c.media.format == formatYAML {
+		return notAcceptable(typeJSON+streamSuffix, typeProtobuf+streamSuffix)
+	}
+	ctx, cancel := context.WithCancel(c.req.Context())
+	defer cancel()
+	// The API may be closed before the store is.
+	defer context.AfterFunc(c.api.ctx, cancel)()
+	w, err := c.endpoint.res.Watch(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	contentType := typeJSON
+	if c.media.format == formatProtobuf {
+		contentType = typeProtobuf + streamSuffix
+	}
+	c.Header()["Content-Type"] = []string{contentType}
+	c.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(c.w).Flush
+	if err := flush(); err != nil {
+		return nil
+	}
+	c.stream(ctx, w, flush)
+	return nil
+}
+
+// stream sends events until the watch ends or the client is gone. Events that
+// are ready together are written together.
+func (c *call) stream(ctx context.Context, w *store.Watcher, flush func() error) {
+	var buf []byte
+	for {
+		events, err := w.Next(ctx)
+		buf = buf[:0]
+		for _, ev := range events {
+			if buf, err = c.appendEvent(buf, ev); err != nil {
+				return
+			}
+		}
+		end := err != nil
+		if end {
+			buf = c.appendError(buf, err)
+		}
+		if len(buf) > 0 {
+			if _, err := c.Write(buf); err != nil {
+				return
+			}
+			if err := flush(); err != nil {
+				return
+			}
+		}
+		if end {
+			return
+		}
+		if cap(buf) > idleBuffer {
+			buf = nil // an idle watch is not to hold on to a burst
+		}
+	}
+}
+
+// idleBuffer is what a watch may keep between bursts.
+const idleBuffer = 4 << 10
+
+func (c *call) appendEvent(dst []byte, ev store.ItemEvent) ([]byte, error) {
+	object, err := c.encodeItem(ev.Item)
+	if err != nil {
+		return dst, err
+	}
+	return c.appendFrame(dst, ev.Type, object), nil
+}
+
+func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte {
+	if c.media.format == formatProtobuf {
+		return codec.AppendProtoWatchEvent(dst, string(t), object)
+	}
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, t...)
+	dst = append(dst, `","object":`...)
+	dst = append(dst, object...)
+	return append(dst, '}', '\n')
+}
+
+// appendError adds the ERROR event of a watch that cannot go on. An end that
+// was to be expected has none.
+func (c *call) appendError(dst []byte, err error) []byte {
+	e, ok := errors.AsType[*meta.StatusError](err)
+	if !ok || err == io.EOF {
+		return dst
+	}
+	s := e.Status
+	if c.media.format == formatProtobuf {
+		return c.appendFrame(dst, watch.Error, codec.AppendEnvelope(nil, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, &s)))
+	}
+	data, err := c.api.status.AppendJSON(nil, &s)
+	if err != nil {
+		return dst
+	}
+	return c.appendFrame(dst, watch.Error, data)
+}

@@ -1,0 +1,149 @@
+package codec
+
+import (
+	"bytes"
+	"maps"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct.
+// The copy is what obj would be after a trip over the wire: times are in UTC
+// and cut to the precision of their type, and slices and maps that are empty
+// and would be left out are nil. A pointer to a zero time stays one, though
+// JSON has only null for it.
+func (t *Type) Copy(obj any) any {
+	t.check(obj)
+	src := reflect.ValueOf(obj)
+	dst := reflect.New(t.goType)
+	dst.Elem().Set(src.Elem())
+	t.detach(dst.UnsafePointer())
+	return dst.Interface()
+}
+
+// detach turns the value at p, a plain assignment from another, into a deep
+// copy: it replaces every reference to memory that can change.
+func (t *Type) detach(p unsafe.Pointer) {
+	switch t.shape {
+	case shapeTime:
+		s := (*meta.Time)(p)
+		s.Time = time.Unix(s.Unix(), 0).UTC()
+	case shapeMicroTime:
+		s := (*meta.MicroTime)(p)
+		s.Time = time.Unix(s.Unix(), wholeMicros(s.Time)).UTC()
+	case shapeBytes:
+		b := (*[]byte)(p)
+		*b = bytes.Clone(*b)
+	case shapeFieldsV1:
+		f := (*meta.FieldsV1)(p)
+		f.Raw = bytes.Clone(f.Raw)
+	case shapeStruct:
+		for _, f := range t.deep {
+			f.detach(p)
+		}
+	case shapeList:
+		t.detachList(p)
+	case shapeMap:
+		t.detachMap(p)
+	}
+}
+
+// wholeMicros returns the nanoseconds of t without those that a MicroTime does
+// not keep.
+func wholeMicros(t time.Time) int64 {
+	ns := int64(t.Nanosecond())
+	return ns - ns%int64(time.Microsecond)
+}
+
+func (f *Field) detach(p unsafe.Pointer) {
+	p = f.at(p)
+	if f.Pointer {
+		f.Type.detachPointer((*unsafe.Pointer)(p))
+		return
+	}
+	if f.OmitEmpty && f.Type.refers() && f.Type.length(p) == 0 {
+		f.Type.clear(p)
+		return
+	}
+	f.Type.detach(p)
+}
+
+// clear sets the bytes, list or map at p to nil.
+func (t *Type) clear(p unsafe.Pointer) {
+	if t.shape == shapeMap {
+		*(*unsafe.Pointer)(p) = nil
+		return
+	}
+	*(*slice)(p) = slice{}
+}
+
+// detachPointer replaces the pointer at p to a t by one to a copy.
+func (t *Type) detachPointer(p *unsafe.Pointer) {
+	if *p == nil {
+		return
+	}
+	var to unsafe.Pointer
+	switch t.shape { // the frequent ones without reflection
+	case shapeString:
+		s := *(*string)(*p)
+		to = unsafe.Pointer(&s)
+	case shapeInt32:
+		i := *(*int32)(*p)
+		to = unsafe.Pointer(&i)
+	case shapeTime:
+		s := *(*meta.Time)(*p)
+		to = unsafe.Pointer(&s)
+	case shapeMicroTime:
+		s := *(*meta.MicroTime)(*p)
+		to = unsafe.Pointer(&s)
+	default:
+		v := reflect.New(t.goType)
+		v.Elem().Set(t.value(*p))
+		to = v.UnsafePointer()
+	}
+	t.detach(to)
+	*p = to
+}
+
+func (t *Type) detachList(p unsafe.Pointer) {
+	s := (*slice)(p)
+	if s.len == 0 {
+		s.cap = 0 // stays nil or empty; an append must not write to the old array
+		return
+	}
+	list := t.value(p)
+	old := list.Slice(0, s.len) // holds the old array while the new one is made
+	*s = slice{}
+	list.Grow(old.Len())
+	list.SetLen(old.Len())
+	reflect.Copy(list, old)
+	if t.Elem.flat {
+		return
+	}
+	for i := range s.len {
+		t.Elem.detach(t.item(s, i))
+	}
+}
+
+func (t *Type) detachMap(p unsafe.Pointer) {
+	if t.stringMap {
+		m := (*map[string]string)(p)
+		*m = maps.Clone(*m)
+	} else if m := t.value(p); !m.IsNil() {
+		t.detachOtherMap(m)
+	}
+}
+
+func (t *Type) detachOtherMap(old reflect.Value) {
+	m := reflect.MakeMapWithSize(t.goType, old.Len())
+	for key, value := range old.Seq2() {
+		v := reflect.New(t.goType.Elem())
+		v.Elem().Set(value)
+		t.Elem.detach(v.UnsafePointer())
+		m.SetMapIndex(key, v.Elem())
+	}
+	old.Set(m)
+}

@@ -1,0 +1,161 @@
+package codec
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestCopySharesNoMemory(t *testing.T) {
+	every := compileFor[Everything]("v1")
+	for seed := range uint64(500) {
+		original, same := fillNew[Everything](newFiller(seed)), fillNew[Everything](newFiller(seed))
+		original.hidden = map[string][]string{"a": {"b"}}
+		copied := every.Copy(original).(*Everything)
+		require.True(t, every.Equal(original, copied), "seed %d", seed)
+		require.Equal(t, original.hidden, copied.hidden)
+
+		before := string(every.AppendProto(nil, copied))
+		scramble(reflect.ValueOf(original).Elem())
+		require.Equal(t, before, string(every.AppendProto(nil, copied)), "seed %d", seed)
+		require.Equal(t, "b", copied.hidden["a"][0])
+		require.False(t, every.Equal(same, original), "nothing was scrambled")
+	}
+}
+
+// scramble overwrites all that v leads to.
+func scramble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint8:
+		v.SetUint(v.Uint() ^ 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 1)
+	case reflect.String:
+		v.SetString(v.String() + "!")
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scramble(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scramble(v.Index(i))
+		}
+	case reflect.Map:
+		for key := range v.Seq() {
+			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
+		}
+	case reflect.Struct:
+		if at, ok := v.Addr().Interface().(*time.Time); ok {
+			*at = at.Add(time.Hour)
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				scramble(v.Field(i))
+			}
+		}
+	}
+}
+
+func TestCopyIsWhatComesBackFromTheWire(t *testing.T) {
+	for seed := range uint64(500) {
+		r := newFiller(seed)
+		lease, typ := fillNew[Lease](r), compileFor[Lease]("v1")
+		lease.TypeMeta = meta.TypeMeta{}
+		for i := range lease.ManagedFields { // a FieldsV1 keeps its own form
+			lease.ManagedFields[i].FieldsV1 = &meta.FieldsV1{Raw: []byte(`{}`)}
+		}
+		back := new(Lease)
+		require.NoError(t, typ.DecodeProto(typ.AppendProto(nil, lease), back))
+		require.Equal(t, back, typ.Copy(lease), "seed %d", seed)
+	}
+}
+
+func TestCopyNormalises(t *testing.T) {
+	at := time.Date(2024, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", 7200))
+	everything := &Everything{
+		OptionalData: []byte{}, Data: []byte{}, Names: []string{}, Numbers: []int32{}, Limits: map[string]int64{},
+		Ports: map[Protocol]PortStatus{}, Named: NamedMap{}, hidden: map[string][]string{},
+		At: meta.MicroTime{Time: at}, Optional: &meta.Time{Time: at},
+	}
+	copied := compileFor[Everything]("v1").Copy(everything).(*Everything)
+	assert.Nil(t, copied.OptionalData)
+	assert.Nil(t, copied.Numbers)
+	assert.Nil(t, copied.Limits)
+	assert.Nil(t, copied.Named)
+	assert.Nil(t, copied.hidden)
+	assert.NotNil(t, copied.Data, "without omitempty an empty value is not nil")
+	assert.NotNil(t, copied.Names)
+	assert.NotNil(t, copied.Ports)
+	assert.Equal(t, time.Date(2024, 1, 2, 1, 4, 5, 123456000, time.UTC), copied.At.Time)
+	assert.Equal(t, time.Date(2024, 1, 2, 1, 4, 5, 0, time.UTC), copied.Optional.Time)
+	assert.Equal(t, 789, everything.At.Nanosecond()%1000, "the original stays as it is")
+
+	now := time.Now()
+	lease := compileFor[Lease]("v1").Copy(&Lease{Spec: LeaseSpec{RenewTime: &meta.MicroTime{Time: now}, AcquireTime: &meta.MicroTime{}}}).(*Lease)
+	assert.Equal(t, meta.NewMicroTime(now), *lease.Spec.RenewTime, "no monotonic clock")
+	assert.Equal(t, &meta.MicroTime{}, lease.Spec.AcquireTime, "a pointer to a zero time")
+}
+
+func TestAppendToACopiedEmptyListLeavesTheOriginalAlone(t *testing.T) {
+	array := []string{"kept"}
+	copied := compileFor[Everything]("v1").Copy(&Everything{Names: array[:0]}).(*Everything)
+	_ = append(copied.Names, "written")
+	assert.Equal(t, "kept", array[0])
+}
+
+func TestEqual(t *testing.T) {
+	at := time.Date(2024, 1, 2, 3, 4, 5, 123456000, time.UTC)
+	elsewhere := at.Add(999 * time.Nanosecond).In(time.FixedZone("", 3600))
+	for _, row := range []struct {
+		name string
+		a, b Everything
+		want bool
+	}{
+		{"nil and empty omitempty lists", Everything{Numbers: []int32{}}, Everything{}, true},
+		{"nil and empty omitempty maps", Everything{Limits: map[string]int64{}}, Everything{}, true},
+		{"nil and empty omitempty bytes", Everything{OptionalData: []byte{}}, Everything{}, true},
+		{"nil and empty lists that are always written", Everything{Names: []string{}}, Everything{}, false},
+		{"nil and empty maps that are always written", Everything{Ports: map[Protocol]PortStatus{}}, Everything{}, false},
+		{"nil and empty bytes that are always written", Everything{Data: []byte{}}, Everything{}, false},
+		{"one instant in two zones", Everything{At: meta.MicroTime{Time: at}}, Everything{At: meta.MicroTime{Time: elsewhere}}, true},
+		{"instants a microsecond apart", Everything{At: meta.MicroTime{Time: at}}, Everything{At: meta.MicroTime{Time: at.Add(time.Microsecond)}}, false},
+		{"times within one second", Everything{Optional: &meta.Time{Time: at}}, Everything{Optional: &meta.Time{Time: elsewhere}}, true},
+		{"no time and the zero time", Everything{Optional: &meta.Time{}}, Everything{}, false},
+		{"no number and zero", Everything{OptionalRatio: ptr(0.0)}, Everything{}, false},
+		{"map values", Everything{Limits: map[string]int64{"a": 1}}, Everything{Limits: map[string]int64{"a": 2}}, false},
+		{"map keys", Everything{Limits: map[string]int64{"a": 1}}, Everything{Limits: map[string]int64{"b": 1}}, false},
+		{"items", Everything{Numbers: []int32{1, 2}}, Everything{Numbers: []int32{1, 3}}, false},
+		{"items at the end", Everything{Numbers: []int32{1, 2}}, Everything{Numbers: []int32{1}}, false},
+		{"kinds", Everything{TypeMeta: meta.TypeMeta{Kind: "A"}}, Everything{}, false},
+		{"fields on no wire", Everything{hidden: map[string][]string{"a": {"b"}}}, Everything{hidden: map[string][]string{"a": {"c"}}}, false},
+		{"deep down", Everything{Children: []Everything{{Flag: true}}}, Everything{Children: []Everything{{}}}, false},
+		{"raw JSON", Everything{Raw: meta.FieldsV1{Raw: []byte(`{}`)}}, Everything{}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			typ := compileFor[Everything]("v1")
+			assert.Equal(t, row.want, typ.Equal(&row.a, &row.b))
+			assert.Equal(t, row.want, typ.Equal(&row.b, &row.a))
+			assert.True(t, typ.Equal(&row.a, typ.Copy(&row.a)))
+		})
+	}
+}
+
+func TestEqualAgreesWithTheWire(t *testing.T) {
+	typ := compileFor[Endpoints]("v1")
+	for seed := range uint64(200) {
+		a, b := fillNew[Endpoints](newFiller(seed)), fillNew[Endpoints](newFiller(seed+1))
+		b.TypeMeta = a.TypeMeta
+		same := string(typ.AppendProto(nil, a)) == string(typ.AppendProto(nil, b))
+		require.Equal(t, same, typ.Equal(a, b), "seed %d", seed)
+	}
+}

@@ -1,0 +1,26 @@
+// Package codec derives from a Go struct type and its tags everything that the
+// wire needs: JSON, protobuf and unstructured forms in both directions, copies
+// and comparisons, and the schema that patches and field management read.
+//
+// [Compile] walks the type once and returns a plan that never changes. All its
+// methods may be called from any goroutine. They reach fields by their offset
+// from the start of the struct, with package unsafe: each object is checked to
+// be of the compiled type first, and from there on the plan knows the layout.
+//
+// # Types
+//
+// A field is a bool, int32, int64, float64, string or []byte, one of
+// [meta.Time], [meta.MicroTime] and [meta.FieldsV1], a struct, a slice of any
+// of these, or a map from a string type to any of these; or a pointer to any
+// of them but slices and maps. Named types count as what they are underneath.
+// Types with JSON methods of their own are refused, as the plan would not call
+// them.
+//
+// # Tags
+//
+// The json tag is that of encoding/json with omitempty, omitzero and inline.
+// Fields tagged "-" are on no wire, but they are copied and compared. The
+// protobuf tag holds the field number; fields without one are not in the
+// protobuf form. The tags patchStrategy, patchMergeKey, listType, listMapKey
+// and, on a blank field, structType are those of the Kubernetes API types.
+package codec

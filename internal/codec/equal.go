@@ -1,0 +1,106 @@
+package codec
+
+import (
+	"bytes"
+	"maps"
+	"reflect"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Equal reports whether a and b, non-nil pointers to the compiled struct, mean
+// the same on the wire: times count in the precision of their type, and an
+// empty slice or map is nil where both would be left out. A pointer to a zero
+// value is not the same as no pointer.
+func (t *Type) Equal(a, b any) bool {
+	p, q := t.check(a), t.check(b)
+	return p == q || t.equal(p, q)
+}
+
+func (t *Type) equal(p, q unsafe.Pointer) bool {
+	switch t.shape {
+	case shapeBool:
+		return *(*bool)(p) == *(*bool)(q)
+	case shapeInt32:
+		return *(*int32)(p) == *(*int32)(q)
+	case shapeInt64:
+		return *(*int64)(p) == *(*int64)(q)
+	case shapeFloat64:
+		return *(*float64)(p) == *(*float64)(q)
+	case shapeString:
+		return *(*string)(p) == *(*string)(q)
+	case shapeTime:
+		return (*meta.Time)(p).Unix() == (*meta.Time)(q).Unix()
+	case shapeMicroTime:
+		x, y := (*meta.MicroTime)(p), (*meta.MicroTime)(q)
+		return x.Unix() == y.Unix() && wholeMicros(x.Time) == wholeMicros(y.Time)
+	case shapeBytes:
+		x, y := *(*[]byte)(p), *(*[]byte)(q)
+		return (x == nil) == (y == nil) && bytes.Equal(x, y)
+	case shapeFieldsV1:
+		return bytes.Equal((*meta.FieldsV1)(p).Raw, (*meta.FieldsV1)(q).Raw)
+	case shapeList:
+		return t.equalLists((*slice)(p), (*slice)(q))
+	case shapeMap:
+		return t.equalMaps(p, q)
+	}
+	for _, f := range t.all {
+		if !f.equal(p, q) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Field) equal(p, q unsafe.Pointer) bool {
+	p, q = f.target(p), f.target(q)
+	if p == nil || q == nil {
+		return p == q
+	}
+	if f.OmitEmpty && !f.Pointer && f.Type.length(p) == 0 {
+		return f.Type.length(q) == 0
+	}
+	return f.Type.equal(p, q)
+}
+
+func (t *Type) equalLists(x, y *slice) bool {
+	if x.len != y.len || (x.data == nil) != (y.data == nil) {
+		return false
+	}
+	for i := range x.len {
+		if !t.Elem.equal(t.item(x, i), t.item(y, i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Type) equalMaps(p, q unsafe.Pointer) bool {
+	if t.stringMap {
+		x, y := *(*map[string]string)(p), *(*map[string]string)(q)
+		return (x == nil) == (y == nil) && maps.Equal(x, y)
+	}
+	return t.equalOtherMaps(t.value(p), t.value(q))
+}
+
+func (t *Type) equalOtherMaps(x, y reflect.Value) bool {
+	if x.Len() != y.Len() || x.IsNil() != y.IsNil() {
+		return false
+	}
+	for key, value := range x.Seq2() {
+		other := y.MapIndex(key)
+		if !other.IsValid() || !t.Elem.equal(t.elemAt(value), t.elemAt(other)) {
+			return false
+		}
+	}
+	return true
+}
+
+// elemAt returns the address of a copy of a value from a map, as values in maps
+// have none.
+func (t *Type) elemAt(value reflect.Value) unsafe.Pointer {
+	v := reflect.New(t.goType.Elem())
+	v.Elem().Set(value)
+	return v.UnsafePointer()
+}

@@ -1,0 +1,368 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// AppendJSON appends the JSON form of obj, a non-nil pointer to the compiled
+// struct, and returns the longer slice. The bytes are those of encoding/json.
+// The error is about what JSON cannot hold: a float that is no number, or a
+// FieldsV1 that is not JSON.
+func (t *Type) AppendJSON(dst []byte, obj any) ([]byte, error) {
+	p := t.check(obj)
+	if cap(dst) == 0 {
+		dst = make([]byte, 0, 1024)
+	}
+	return t.appendJSON(dst, p)
+}
+
+func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	switch t.shape {
+	case shapeBool:
+		return strconv.AppendBool(dst, *(*bool)(p)), nil
+	case shapeInt32:
+		return strconv.AppendInt(dst, int64(*(*int32)(p)), 10), nil
+	case shapeInt64:
+		return strconv.AppendInt(dst, *(*int64)(p), 10), nil
+	case shapeFloat64:
+		return appendJSONFloat(dst, *(*float64)(p))
+	case shapeString:
+		return appendJSONString(dst, *(*string)(p)), nil
+	case shapeBytes:
+		return appendJSONBytes(dst, *(*[]byte)(p)), nil
+	case shapeTime:
+		return appendJSONTime(dst, (*meta.Time)(p).Time, -1), nil
+	case shapeMicroTime:
+		s := (*meta.MicroTime)(p)
+		return appendJSONTime(dst, s.Time, s.Nanosecond()/int(time.Microsecond)), nil
+	case shapeFieldsV1:
+		return appendRawJSON(dst, (*meta.FieldsV1)(p).Raw)
+	case shapeList:
+		return t.appendJSONList(dst, (*slice)(p))
+	case shapeMap:
+		return t.appendJSONMap(dst, p)
+	}
+	return t.appendJSONStruct(dst, p)
+}
+
+func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
+	dst = append(dst, '{')
+	first := true
+	for _, f := range t.Fields {
+		if f.omitted(p) {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, f.jsonKey...)
+		if q := f.target(p); q == nil {
+			dst = append(dst, "null"...)
+		} else if dst, err = f.Type.appendJSON(dst, q); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// omitted reports whether the field is left out of the JSON form of the struct
+// at p.
+func (f *Field) omitted(p unsafe.Pointer) bool {
+	if !f.OmitEmpty && !f.omitZero {
+		return false
+	}
+	q := f.target(p)
+	switch {
+	case q == nil:
+		return true
+	case f.Pointer:
+		return f.omitZero && f.Type.isZeroTime(q)
+	}
+	return f.OmitEmpty && f.Type.isEmpty(q) || f.omitZero && f.Type.isZero(q)
+}
+
+// isEmpty reports whether omitempty leaves out the value at p.
+func (t *Type) isEmpty(p unsafe.Pointer) bool {
+	switch t.shape {
+	case shapeBool:
+		return !*(*bool)(p)
+	case shapeInt32:
+		return *(*int32)(p) == 0
+	case shapeInt64:
+		return *(*int64)(p) == 0
+	case shapeFloat64:
+		return *(*float64)(p) == 0
+	}
+	return t.length(p) == 0
+}
+
+// isZero reports whether omitzero leaves out the value at p.
+func (t *Type) isZero(p unsafe.Pointer) bool {
+	if t.shape == shapeTime || t.shape == shapeMicroTime {
+		return t.isZeroTime(p)
+	}
+	return t.value(p).IsZero()
+}
+
+func (t *Type) isZeroTime(p unsafe.Pointer) bool {
+	switch t.shape {
+	case shapeTime:
+		return (*meta.Time)(p).IsZero()
+	case shapeMicroTime:
+		return (*meta.MicroTime)(p).IsZero()
+	}
+	return false
+}
+
+func (t *Type) appendJSONList(dst []byte, s *slice) (_ []byte, err error) {
+	if s.data == nil {
+		return append(dst, "null"...), nil
+	}
+	dst = append(dst, '[')
+	for i := range s.len {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = t.Elem.appendJSON(dst, t.item(s, i)); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
+	if *(*unsafe.Pointer)(p) == nil {
+		return append(dst, "null"...), nil
+	}
+	var room [16]string
+	dst = append(dst, '{')
+	for i, key := range t.sortedKeys(room[:0], p) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendJSONString(dst, key), ':')
+		if t.stringMap {
+			dst = appendJSONString(dst, (*(*map[string]string)(p))[key])
+		} else if dst, err = t.Elem.appendJSON(dst, t.mapValue(p, key)); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// sortedKeys returns the sorted keys of the map at p, in room if they fit.
+func (t *Type) sortedKeys(room []string, p unsafe.Pointer) []string {
+	if !t.stringMap {
+		return t.sortedOtherKeys(p)
+	}
+	for key := range *(*map[string]string)(p) {
+		room = append(room, key)
+	}
+	slices.Sort(room)
+	return room
+}
+
+func (t *Type) sortedOtherKeys(p unsafe.Pointer) []string {
+	var keys []string
+	for key := range t.value(p).Seq() {
+		keys = append(keys, key.String())
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// mapValue returns the address of a copy of one value of the map at p.
+func (t *Type) mapValue(p unsafe.Pointer, key string) unsafe.Pointer {
+	return t.elemAt(t.value(p).MapIndex(reflect.ValueOf(key).Convert(t.goType.Key())))
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendJSONString appends s in quotes, with the escapes of encoding/json.
+func appendJSONString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	done := 0 // s up to here is in dst
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+				i++
+				continue
+			}
+			dst = append(dst, s[done:i]...)
+			dst = appendEscape(dst, c)
+			i++
+			done = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(append(dst, s[done:i]...), `\ufffd`...)
+			done = i + size
+		case r == '\u2028' || r == '\u2029':
+			dst = append(append(dst, s[done:i]...), `\u202`...)
+			dst = append(dst, hexDigits[r&0xf])
+			done = i + size
+		}
+		i += size
+	}
+	return append(append(dst, s[done:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}
+
+func appendJSONBytes(dst, b []byte) []byte {
+	if b == nil {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = base64.StdEncoding.AppendEncode(dst, b)
+	return append(dst, '"')
+}
+
+// appendJSONFloat appends f the way encoding/json does, which follows
+// ECMAScript: exponents for the very large and very small, with no leading
+// zero.
+func appendJSONFloat(dst []byte, f float64) ([]byte, error) {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, fmt.Errorf("json: unsupported value: %s", strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst, nil
+}
+
+// appendJSONTime appends s as RFC 3339 in UTC and quotes, with six digits of
+// micros unless that is negative. The zero time is null.
+func appendJSONTime(dst []byte, s time.Time, micros int) []byte {
+	if s.IsZero() {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = s.UTC().AppendFormat(dst, time.RFC3339)
+	if micros >= 0 { // in place of the Z
+		dst[len(dst)-1] = '.'
+		for unit := 100_000; unit > 0; unit /= 10 {
+			dst = append(dst, byte('0'+micros/unit%10))
+		}
+		dst = append(dst, 'Z')
+	}
+	return append(dst, '"')
+}
+
+// appendRawJSON appends a JSON text without spaces and with the escapes of
+// encoding/json. No text is null.
+func appendRawJSON(dst, raw []byte) ([]byte, error) {
+	if len(raw) == 0 {
+		return append(dst, "null"...), nil
+	}
+	if isPlainFieldSet(raw) {
+		return append(dst, raw...), nil
+	}
+	var compact, escaped bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil {
+		return nil, fmt.Errorf("json: error calling MarshalJSON for type *v1.FieldsV1: %w", err)
+	}
+	json.HTMLEscape(&escaped, compact.Bytes())
+	return append(dst, escaped.Bytes()...), nil
+}
+
+// isPlainFieldSet reports whether raw is certain to stay as it is when it is
+// encoded: objects all the way down, no spaces, and nothing to escape. That is
+// what every field manager writes, and telling so is five times as fast as
+// compacting. False only means that raw needs the long way.
+func isPlainFieldSet(raw []byte) bool {
+	const maxDepth = 100
+	depth, i := 0, 0
+	next := func(c byte) bool {
+		if i < len(raw) && raw[i] == c {
+			i++
+			return true
+		}
+		return false
+	}
+	for {
+		if !next('{') || depth == maxDepth {
+			return false
+		}
+		depth++
+		for next('}') { // after an opening brace or a value
+			if depth--; depth == 0 {
+				return i == len(raw)
+			}
+			if i < len(raw) && raw[i] == ',' {
+				break
+			}
+		}
+		if raw[i-1] == '}' && !next(',') {
+			return false
+		}
+		n := plainStringLen(raw[i:])
+		if n == 0 {
+			return false
+		}
+		i += n
+		if !next(':') {
+			return false
+		}
+	}
+}
+
+// plainStringLen returns the length of the quoted string that b begins with,
+// or 0 if it might need escapes beyond those for quotes and backslashes that
+// it already has.
+func plainStringLen(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c == '\\':
+			if i++; i == len(b) || b[i] != '"' && b[i] != '\\' {
+				return 0
+			}
+		case c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&':
+			return 0
+		}
+	}
+	return 0
+}

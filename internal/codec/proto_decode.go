@@ -1,0 +1,258 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// maxProtoDepth bounds the nesting of messages of recursive types. It is the
+// limit of the protobuf library.
+const maxProtoDepth = 10_000
+
+// DecodeProto reads a protobuf message without an envelope into obj, a pointer
+// to the compiled struct, on top of what is there: lists grow, messages merge.
+// Unknown fields are passed over, strings are taken as they are. obj keeps no
+// memory of data. Error texts are those of the API server's generated code.
+func (t *Type) DecodeProto(data []byte, obj any) error {
+	return t.readMessage(t.check(obj), data, 0)
+}
+
+// readMessage reads the fields of a message into the struct at p.
+func (t *Type) readMessage(p unsafe.Pointer, data []byte, depth int) error {
+	if depth > maxProtoDepth {
+		return errors.New("proto: exceeded maximum recursion depth")
+	}
+	c := &cursor{message: t.Name, rest: data}
+	for c.more() {
+		if err := c.next(); err != nil {
+			return err
+		}
+		var err error
+		if f := t.fieldByNumber(int(c.number)); f != nil {
+			err = f.readProto(c, f.at(p), depth)
+		} else {
+			err = c.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Type) fieldByNumber(number int) *Field {
+	for _, f := range t.numbered {
+		if f.Number == number {
+			return f
+		}
+	}
+	return nil
+}
+
+// readProto reads the current field of the message into p.
+func (f *Field) readProto(c *cursor, p unsafe.Pointer, depth int) error {
+	t := f.Type
+	switch {
+	case t.shape == shapeList && t.wireType() != wireBytes && c.wireType == wireBytes:
+		return f.readPacked(c, p)
+	case t.shape == shapeList:
+		if err := c.expect(t.wireType(), f.goName); err != nil {
+			return err
+		}
+		return t.Elem.readValue(c, t.grow(p), depth)
+	case t.shape == shapeMap:
+		return f.readEntry(c, p, depth)
+	}
+	if err := c.expect(t.wireType(), f.goName); err != nil {
+		return err
+	}
+	if f.Pointer {
+		q := (*unsafe.Pointer)(p)
+		if p = *q; p == nil || t.Kind == Scalar { // never change what others may point to
+			p = t.allocate(q)
+		}
+	}
+	return t.readValue(c, p, depth)
+}
+
+// readPacked reads numbers that were written as one field. The API server does
+// not write them so, but reads them.
+func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
+	data, err := c.takeBytes()
+	if err != nil {
+		return err
+	}
+	for packed := (&cursor{rest: data}); packed.more(); {
+		if err := f.Type.Elem.readValue(packed, f.Type.grow(p), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow adds a zero item to the list at p and returns its address.
+func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
+	list := t.value(p)
+	n := list.Len()
+	list.Grow(1)
+	list.SetLen(n + 1)
+	item := list.Index(n)
+	item.SetZero()
+	return item.Addr().UnsafePointer()
+}
+
+// readEntry reads one entry of a map. Wire types in it are not checked, as in
+// the API server.
+func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
+	data, err := c.bytes(f.goName)
+	if err != nil {
+		return err
+	}
+	var key string
+	value := reflect.New(f.Type.Elem.goType)
+	for c := (&cursor{rest: data}); c.more(); {
+		if _, err := c.nextUnchecked(); err != nil {
+			return err
+		}
+		switch c.number {
+		case 1:
+			var b []byte
+			b, err = c.takeBytes()
+			key = string(b)
+		case 2:
+			value.Elem().SetZero()
+			err = f.Type.Elem.readValue(c, value.UnsafePointer(), depth)
+		default:
+			err = c.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.Type.put(p, key, value.Elem())
+	return nil
+}
+
+// put sets a key of the map at p, which is made if there is none.
+func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
+	if m := t.value(p); m.IsNil() {
+		m.Set(reflect.MakeMap(t.goType))
+	}
+	if t.stringMap {
+		(*(*map[string]string)(p))[key] = value.String()
+		return
+	}
+	t.value(p).SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value)
+}
+
+// readValue reads the value of a field whose wire type is known to be right.
+func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
+	switch t.wireType() {
+	case wireVarint:
+		v, err := c.takeVarint()
+		t.setVarint(p, v)
+		return err
+	case wireFixed64:
+		v, err := c.takeFixed64()
+		*(*float64)(p) = math.Float64frombits(v)
+		return err
+	}
+	b, err := c.takeBytes()
+	if err != nil {
+		return err
+	}
+	switch t.shape {
+	case shapeString:
+		*(*string)(p) = string(b)
+	case shapeBytes:
+		*(*[]byte)(p) = append([]byte{}, b...)
+	case shapeTime:
+		seconds, _, err := readTimestamp(b)
+		if err != nil {
+			return err
+		}
+		(*meta.Time)(p).Time = fromTimestamp(b, seconds, 0)
+	case shapeMicroTime:
+		seconds, nanos, err := readTimestamp(b)
+		if err != nil {
+			return err
+		}
+		(*meta.MicroTime)(p).Time = fromTimestamp(b, seconds, time.Duration(nanos).Truncate(time.Microsecond))
+	case shapeFieldsV1:
+		return readFieldsV1((*meta.FieldsV1)(p), b)
+	case shapeStruct:
+		return t.readMessage(p, b, depth+1)
+	}
+	return nil
+}
+
+func (t *Type) setVarint(p unsafe.Pointer, v uint64) {
+	switch t.shape {
+	case shapeBool:
+		*(*bool)(p) = v != 0
+	case shapeInt32:
+		*(*int32)(p) = int32(v)
+	case shapeInt64:
+		*(*int64)(p) = int64(v)
+	}
+}
+
+func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
+	c := &cursor{message: "Timestamp", rest: data}
+	for c.more() {
+		if err := c.next(); err != nil {
+			return 0, 0, err
+		}
+		var v uint64
+		switch c.number {
+		case 1:
+			v, err = c.varint("Seconds")
+			seconds = int64(v)
+		case 2:
+			v, err = c.varint("Nanos")
+			nanos = int32(v)
+		default:
+			err = c.skip()
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return seconds, nanos, nil
+}
+
+// fromTimestamp returns the time of a message that was read from data, where
+// nothing at all stands for the zero time.
+func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time {
+	if len(data) == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, int64(fraction)).UTC()
+}
+
+func readFieldsV1(f *meta.FieldsV1, data []byte) error {
+	c := &cursor{message: "FieldsV1", rest: data}
+	for c.more() {
+		if err := c.next(); err != nil {
+			return err
+		}
+		if c.number != 1 {
+			if err := c.skip(); err != nil {
+				return err
+			}
+			continue
+		}
+		raw, err := c.bytes("Raw")
+		if err != nil {
+			return err
+		}
+		f.Raw = bytes.Clone(raw)
+	}
+	return nil
+}

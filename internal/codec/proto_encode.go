@@ -1,0 +1,156 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The wire types of protobuf that the API uses.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+)
+
+// wireType returns the wire type of a field of type t; lists have that of
+// their items.
+func (t *Type) wireType() int {
+	switch t.shape {
+	case shapeBool, shapeInt32, shapeInt64:
+		return wireVarint
+	case shapeFloat64:
+		return wireFixed64
+	case shapeList:
+		return t.Elem.wireType()
+	}
+	return wireBytes
+}
+
+// AppendProto appends the protobuf message of obj, a non-nil pointer to the
+// compiled struct, without an envelope, and returns the longer slice. The
+// bytes are those of the API server: fields ascend by number, what is no
+// pointer, slice or map is always written, maps are sorted, and a zero time is
+// an empty message.
+func (t *Type) AppendProto(dst []byte, obj any) []byte {
+	p := t.check(obj)
+	if cap(dst) == 0 {
+		dst = make([]byte, 0, 512)
+	}
+	return t.appendMessage(dst, p)
+}
+
+// appendMessage appends the fields of the struct at p.
+func (t *Type) appendMessage(dst []byte, p unsafe.Pointer) []byte {
+	for _, f := range t.numbered {
+		q := f.target(p)
+		switch {
+		case q == nil:
+		case f.Type.shape == shapeList:
+			dst = f.appendRepeated(dst, (*slice)(q))
+		case f.Type.shape == shapeMap:
+			dst = f.appendEntries(dst, q)
+		case f.Type.shape == shapeBytes && (*slice)(q).data == nil:
+		default:
+			dst = f.Type.appendProto(append(dst, f.tag...), q)
+		}
+	}
+	return dst
+}
+
+func (f *Field) appendRepeated(dst []byte, s *slice) []byte {
+	for i := range s.len {
+		dst = f.Type.Elem.appendProto(append(dst, f.tag...), f.Type.item(s, i))
+	}
+	return dst
+}
+
+// appendEntries appends a map: messages of a key 1 and a value 2 each.
+func (f *Field) appendEntries(dst []byte, p unsafe.Pointer) []byte {
+	var room [16]string
+	for _, key := range f.Type.sortedKeys(room[:0], p) {
+		dst = append(append(dst, f.tag...), 0)
+		start := len(dst)
+		dst = appendProtoString(append(dst, 1<<3|wireBytes), key)
+		dst = append(dst, byte(2<<3|f.Type.Elem.wireType()))
+		if f.Type.stringMap {
+			dst = appendProtoString(dst, (*(*map[string]string)(p))[key])
+		} else {
+			dst = f.Type.Elem.appendProto(dst, f.Type.mapValue(p, key))
+		}
+		dst = closeMessage(dst, start)
+	}
+	return dst
+}
+
+// appendProto appends the value at p without its tag. It is no list or map.
+func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
+	switch t.shape {
+	case shapeBool:
+		if *(*bool)(p) {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case shapeInt32:
+		return binary.AppendUvarint(dst, uint64(*(*int32)(p)))
+	case shapeInt64:
+		return binary.AppendUvarint(dst, uint64(*(*int64)(p)))
+	case shapeFloat64:
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(*(*float64)(p)))
+	case shapeString:
+		return appendProtoString(dst, *(*string)(p))
+	case shapeBytes:
+		return appendProtoBytes(dst, *(*[]byte)(p))
+	}
+	dst = append(dst, 0)
+	start := len(dst)
+	switch t.shape {
+	case shapeTime:
+		dst = appendTimestamp(dst, (*meta.Time)(p).Unix(), 0, t.isZeroTime(p))
+	case shapeMicroTime:
+		s := (*meta.MicroTime)(p)
+		dst = appendTimestamp(dst, s.Unix(), wholeMicros(s.Time), t.isZeroTime(p))
+	case shapeFieldsV1:
+		if raw := (*meta.FieldsV1)(p).Raw; len(raw) > 0 {
+			dst = appendProtoBytes(append(dst, 1<<3|wireBytes), raw)
+		}
+	case shapeStruct:
+		dst = t.appendMessage(dst, p)
+	}
+	return closeMessage(dst, start)
+}
+
+func appendTimestamp(dst []byte, seconds, nanos int64, zero bool) []byte {
+	if zero {
+		return dst
+	}
+	dst = binary.AppendUvarint(append(dst, 1<<3|wireVarint), uint64(seconds))
+	return binary.AppendUvarint(append(dst, 2<<3|wireVarint), uint64(nanos))
+}
+
+func appendProtoString(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+func appendProtoBytes(dst, b []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+// closeMessage writes the length of the message that begins at start into the
+// byte before, and moves the message when one byte is not enough. Short
+// messages are the rule, so this costs less than finding all sizes first.
+func closeMessage(dst []byte, start int) []byte {
+	n := len(dst) - start
+	if n < 0x80 {
+		dst[start-1] = byte(n)
+		return dst
+	}
+	var room [binary.MaxVarintLen64]byte
+	length := binary.AppendUvarint(room[:0], uint64(n))
+	dst = append(dst, length[1:]...)
+	copy(dst[start-1+len(length):], dst[start:start+n])
+	copy(dst[start-1:], length)
+	return dst
+}

@@ -1,0 +1,321 @@
+package codec
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// ToUnstructured returns obj, a non-nil pointer to the compiled struct, as a
+// tree of map[string]any, []any, string, int64, float64, bool and nil: what
+// its JSON form would decode to. A FieldsV1 that is not JSON becomes nil.
+func (t *Type) ToUnstructured(obj any) map[string]any {
+	return t.structToTree(t.check(obj))
+}
+
+// toTree converts the value at p.
+func (t *Type) toTree(p unsafe.Pointer) any {
+	switch t.shape {
+	case shapeBool:
+		return *(*bool)(p)
+	case shapeInt32:
+		return int64(*(*int32)(p))
+	case shapeInt64:
+		return *(*int64)(p)
+	case shapeFloat64:
+		return *(*float64)(p)
+	case shapeString:
+		return *(*string)(p)
+	case shapeBytes:
+		if b := *(*[]byte)(p); b != nil {
+			return base64.StdEncoding.EncodeToString(b)
+		}
+		return nil
+	case shapeTime, shapeMicroTime:
+		if t.isZeroTime(p) {
+			return nil
+		}
+		quoted, _ := t.appendJSON(nil, p) // cannot fail for a time
+		return string(quoted[1 : len(quoted)-1])
+	case shapeFieldsV1:
+		var tree any
+		if kjson.UnmarshalCaseSensitivePreserveInts((*meta.FieldsV1)(p).Raw, &tree) != nil {
+			return nil
+		}
+		return tree
+	case shapeList:
+		return t.listToTree((*slice)(p))
+	case shapeMap:
+		return t.mapToTree(p)
+	}
+	return t.structToTree(p)
+}
+
+func (t *Type) structToTree(p unsafe.Pointer) map[string]any {
+	tree := make(map[string]any, len(t.Fields))
+	for _, f := range t.Fields {
+		if f.omitted(p) {
+			continue
+		}
+		tree[f.Name] = nil
+		if q := f.target(p); q != nil {
+			tree[f.Name] = f.Type.toTree(q)
+		}
+	}
+	return tree
+}
+
+func (t *Type) listToTree(s *slice) any {
+	if s.data == nil {
+		return nil
+	}
+	tree := make([]any, s.len)
+	for i := range tree {
+		tree[i] = t.Elem.toTree(t.item(s, i))
+	}
+	return tree
+}
+
+func (t *Type) mapToTree(p unsafe.Pointer) any {
+	if *(*unsafe.Pointer)(p) == nil {
+		return nil
+	}
+	tree := make(map[string]any, t.length(p))
+	if t.stringMap {
+		for key, value := range *(*map[string]string)(p) {
+			tree[key] = value
+		}
+		return tree
+	}
+	for key, value := range t.value(p).Seq2() {
+		tree[key.String()] = t.Elem.toTree(t.elemAt(value))
+	}
+	return tree
+}
+
+// FromUnstructured reads a tree of the types that ToUnstructured returns into
+// obj, a pointer to the compiled struct; members that doc does not have become
+// zero. When strict is set, strictErrs tells of unknown members, sorted by
+// text. The rules and texts are those of the API server (apimachinery,
+// runtime/converter.go), which are not those of its JSON decoder.
+func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
+	r := &treeReader{strict: strict}
+	if err := r.readStruct(t, t.check(obj), doc); err != nil {
+		return nil, err
+	}
+	slices.Sort(r.unknown)
+	for _, path := range r.unknown {
+		strictErrs = append(strictErrs, errors.New(path))
+	}
+	return strictErrs, nil
+}
+
+// treeReader reads one document.
+type treeReader struct {
+	strict  bool
+	path    []string // the way to the value that is read, kept when strict
+	unknown []string // texts
+}
+
+// enter adds to the path and returns what leave needs to take it off again.
+func (r *treeReader) enter(parts ...string) int {
+	n := len(r.path)
+	if r.strict {
+		r.path = append(r.path, parts...)
+	}
+	return n
+}
+
+func (r *treeReader) leave(n int) { r.path = r.path[:n] }
+
+func (r *treeReader) enterMember(name string) int {
+	if len(r.path) > 0 {
+		return r.enter(".", name)
+	}
+	return r.enter(name)
+}
+
+// read sets the zero value of type t at p to tree; nil leaves it zero.
+func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
+	if tree == nil {
+		return nil
+	}
+	switch t.shape {
+	case shapeTime, shapeMicroTime, shapeFieldsV1:
+		text, err := json.Marshal(tree)
+		if err != nil {
+			return fmt.Errorf("error encoding %s to json: %w", t.label, err)
+		}
+		return t.value(p).Addr().Interface().(json.Unmarshaler).UnmarshalJSON(text)
+	case shapeBytes:
+		return readBytes((*[]byte)(p), tree)
+	case shapeStruct:
+		return r.readStruct(t, p, tree)
+	case shapeList:
+		return r.readList(t, p, tree)
+	case shapeMap:
+		return r.readMap(t, p, tree)
+	}
+	return t.setScalar(p, tree)
+}
+
+// setScalar converts like Go where JSON does too: within strings, bools and
+// numbers, and from a float to an integer only when nothing is lost. Integers
+// that do not fit wrap around.
+func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
+	switch v := tree.(type) {
+	case string:
+		if t.shape == shapeString {
+			*(*string)(p) = v
+			return nil
+		}
+	case bool:
+		if t.shape == shapeBool {
+			*(*bool)(p) = v
+			return nil
+		}
+	case int64:
+		switch t.shape {
+		case shapeInt32:
+			*(*int32)(p) = int32(v)
+			return nil
+		case shapeInt64:
+			*(*int64)(p) = v
+			return nil
+		case shapeFloat64:
+			*(*float64)(p) = float64(v)
+			return nil
+		}
+	case float64:
+		whole := v == math.Trunc(v)
+		switch {
+		case t.shape == shapeInt32 && whole:
+			*(*int32)(p) = int32(int64(v))
+			return nil
+		case t.shape == shapeInt64 && whole:
+			*(*int64)(p) = int64(v)
+			return nil
+		case t.shape == shapeFloat64:
+			*(*float64)(p) = v
+			return nil
+		}
+	}
+	// Go can convert an integer to a string, so that the API server sees a
+	// conversion there that it does not do rather than an unknown type.
+	if from := reflect.TypeOf(tree); from.ConvertibleTo(t.goType) {
+		return fmt.Errorf("cannot convert %s to %s", from, t.label)
+	}
+	return fmt.Errorf("unrecognized type: %v", t.goType.Kind())
+}
+
+func readBytes(b *[]byte, tree any) error {
+	text, ok := tree.(string)
+	if !ok {
+		return fmt.Errorf("cannot restore slice from %v", reflect.TypeOf(tree).Kind())
+	}
+	decoded, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return fmt.Errorf("error decoding from json: %w", err)
+	}
+	*b = decoded
+	return nil
+}
+
+func (r *treeReader) readStruct(t *Type, p unsafe.Pointer, tree any) error {
+	doc, ok := tree.(map[string]any)
+	if !ok {
+		return fmt.Errorf("cannot restore struct from: %v", reflect.TypeOf(tree).Kind())
+	}
+	for _, f := range t.Fields {
+		if err := r.readField(f, p, doc[f.Name]); err != nil {
+			return err
+		}
+	}
+	if r.strict {
+		for name := range doc {
+			if t.byName[name] == nil {
+				n := r.enterMember(name)
+				r.unknown = append(r.unknown, `unknown field "`+strings.Join(r.path, "")+`"`)
+				r.leave(n)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *treeReader) readField(f *Field, p unsafe.Pointer, tree any) error {
+	p = f.at(p)
+	if f.Pointer {
+		*(*unsafe.Pointer)(p) = nil
+	} else {
+		f.Type.value(p).SetZero()
+	}
+	if tree == nil {
+		return nil
+	}
+	if f.Pointer {
+		p = f.Type.allocate((*unsafe.Pointer)(p))
+	}
+	n := r.enterMember(f.Name)
+	defer r.leave(n)
+	return r.read(f.Type, p, tree)
+}
+
+// allocate returns the address of a new zero value of type t and makes the
+// pointer at p point to it.
+func (t *Type) allocate(p *unsafe.Pointer) unsafe.Pointer {
+	*p = reflect.New(t.goType).UnsafePointer()
+	return *p
+}
+
+func (r *treeReader) readList(t *Type, p unsafe.Pointer, tree any) error {
+	items, ok := tree.([]any)
+	if !ok {
+		return fmt.Errorf("cannot restore slice from %v", reflect.TypeOf(tree).Kind())
+	}
+	if items == nil {
+		return nil
+	}
+	list := reflect.MakeSlice(t.goType, len(items), len(items))
+	t.value(p).Set(list)
+	for i, item := range items {
+		n := r.enter("[", strconv.Itoa(i), "]")
+		err := r.read(t.Elem, list.Index(i).Addr().UnsafePointer(), item)
+		r.leave(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *treeReader) readMap(t *Type, p unsafe.Pointer, tree any) error {
+	doc, ok := tree.(map[string]any)
+	if !ok {
+		return fmt.Errorf("cannot restore map from %v", reflect.TypeOf(tree).Kind())
+	}
+	if doc == nil {
+		return nil
+	}
+	m := reflect.MakeMapWithSize(t.goType, len(doc))
+	for key, item := range doc {
+		value := reflect.New(t.goType.Elem())
+		if err := r.read(t.Elem, value.UnsafePointer(), item); err != nil {
+			return err
+		}
+		m.SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value.Elem())
+	}
+	t.value(p).Set(m)
+	return nil
+}

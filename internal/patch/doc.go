@@ -1,0 +1,31 @@
+// Package patch applies JSON patches, JSON merge patches and strategic merge
+// patches to objects of the API.
+//
+// A patch works on the object in the shape of the API version that the request
+// names, and what comes out is an object of that shape: validation, defaults
+// and everything else that a write does follow later. Texts of errors and
+// warnings, and the order in which problems are found, are those of
+// k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
+//
+// # What is kept of the document
+//
+// The answer to a patch that breaks an object shows the patched document, and
+// duplicate members are reported where they are. Both depend on which parts of
+// a document are written anew and which are left as they were sent. A node is
+// therefore either opened, and then written with sorted members, or still the
+// text it came as, exactly as gopkg.in/evanphx/json-patch.v4 has it. That
+// library itself is only what the tests compare with: it takes time and memory
+// quadratic in the depth of a document, panics on some patches, and limits
+// what copies cost only through a variable of the package.
+//
+// # Differences
+//
+// Where the API server panics and drops the connection (a JSON patch that
+// replaces the whole document with nothing, a merge key that is an object), the
+// patch is refused here: with 422 for a JSON patch, and an error without a
+// status for a strategic one. Members of a strategic merge patch are applied in
+// the order of their names, which upstream leaves to chance: this shows when a
+// patch has several faults, or both adds to a list and deletes from it. A live
+// list of scalars that holds one of them twice keeps its order when it is
+// merged; upstream may shuffle it.
+package patch

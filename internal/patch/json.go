@@ -1,0 +1,399 @@
+package patch
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	kjson "sigs.k8s.io/json"
+)
+
+const (
+	// maxOperations is how many operations one JSON patch may hold.
+	maxOperations = 10000
+	// maxCopied is how many bytes its copy operations may add together.
+	maxCopied = 3 << 20
+)
+
+// JSON applies a JSON patch (RFC 6902) with the habits of the library that the
+// API server uses: replace adds what is not there, a copied member that is not
+// there is null, negative indexes count from the end, tests compare numbers
+// and strings by their text. warnings are only returned under Warn.
+func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
+	text, err := compact(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	faults, err := operationFaults(text, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	patch, _ := parse(text) // compact refuses what is too deep
+	ops, err := operations(patch)
+	if err != nil {
+		return nil, nil, err
+	}
+	current, err := t.Encode(t.Current)
+	if err != nil {
+		return nil, nil, err
+	}
+	patched, err := applyOperations(current, ops)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.decode(patched, faults, v)
+}
+
+// jsonPatchOp names the members of an operation. The type's name is part of
+// error texts.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+// operationFaults returns the unknown and duplicate fields of the patch.
+func operationFaults(text []byte, v Validation) ([]error, error) {
+	if v == Ignore {
+		return nil, nil
+	}
+	var ops []jsonPatchOp
+	faults, err := kjson.UnmarshalStrict(text, &ops)
+	if err != nil {
+		// Upstream's type lives in another package.
+		text := strings.Replace(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp", 1)
+		return nil, meta.NewBadRequest("error decoding patch: %s", text)
+	}
+	for i, fault := range faults {
+		faults[i] = fmt.Errorf("json patch %w", fault)
+	}
+	return faults, nil
+}
+
+// operations splits a patch into its operations; a null is one without members.
+func operations(patch *node) ([]*node, error) {
+	if patch == nil {
+		return nil, nil
+	}
+	if patch.kind != array {
+		return nil, notDecodable(patch, "jsonpatch.Patch")
+	}
+	for i, op := range patch.items {
+		switch {
+		case op == nil:
+			patch.items[i] = &node{kind: object}
+		case op.kind != object:
+			return nil, notDecodable(op, "jsonpatch.Operation")
+		}
+	}
+	if n := len(patch.items); n > maxOperations {
+		return nil, meta.NewStatusError(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, nil, fmt.Sprintf(
+			"Request entity too large: The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, n))
+	}
+	return patch.items, nil
+}
+
+// notDecodable returns the 400 for a value where a Go type does not fit, in
+// the words of encoding/json.
+func notDecodable(n *node, goType string) error {
+	found := "number"
+	switch n.text[0] {
+	case '{':
+		found = "object"
+	case '[':
+		found = "array"
+	case '"':
+		found = "string"
+	case 't', 'f':
+		found = "bool"
+	}
+	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", found, goType)
+}
+
+// applyOperations returns the document after all operations. If one fails, it
+// is as if none had been tried.
+func applyOperations(doc []byte, ops []*node) ([]byte, error) {
+	doc, err := compact(doc)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := parse(doc)
+	if !ok || root == nil {
+		return nil, rejected()
+	}
+	root.opened = true
+	d := document{root: root}
+	for _, op := range ops {
+		if d.apply(op) != nil {
+			return nil, rejected()
+		}
+	}
+	out, ok := d.root.encode()
+	if !ok {
+		return nil, rejected()
+	}
+	return out, nil
+}
+
+// errOperation is why an operation fails: a client is not told more.
+type errOperation string
+
+func (e errOperation) Error() string { return string(e) }
+
+const (
+	errMissing = errOperation("missing")
+	errIndex   = errOperation("index out of range")
+	errTest    = errOperation("test failed")
+	errSize    = errOperation("too much copied")
+	errForm    = errOperation("malformed operation")
+)
+
+// document is a document that operations are applied to.
+type document struct {
+	root   *node
+	copied int // bytes that copy operations have added
+}
+
+func (d *document) apply(op *node) error {
+	path, err := stringMember(op, "path")
+	if err != nil {
+		return err
+	}
+	kind, err := stringMember(op, "op")
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "add":
+		return d.add(path, value(op))
+	case "remove":
+		return d.remove(path)
+	case "replace":
+		return d.replace(path, value(op))
+	case "test":
+		return d.test(path, value(op))
+	case "move", "copy":
+		from, err := stringMember(op, "from")
+		if err != nil {
+			return err
+		}
+		if kind == "move" {
+			return d.move(from, path)
+		}
+		return d.copy(from, path)
+	}
+	return errForm
+}
+
+// stringMember returns a member of an operation that must be a string.
+func stringMember(op *node, name string) (string, error) {
+	n := op.members[name]
+	if n == nil || n.text[0] != '"' {
+		return "", errForm
+	}
+	return unquote(n.text), nil
+}
+
+// value returns the value of an operation: nil when there is none, and a
+// scalar for null.
+func value(op *node) *node {
+	n, ok := op.members["value"]
+	if ok && n == nil {
+		return &node{text: []byte("null")}
+	}
+	return n
+}
+
+// find returns the container that holds what path points to, and the last step
+// of the path. It opens all it passes.
+func (d *document) find(path string) (*node, string, error) {
+	// What stands before the first slash does not matter.
+	_, steps, found := strings.Cut(path, "/")
+	if !found {
+		return nil, "", errMissing
+	}
+	n := d.root
+	for {
+		step, rest, more := strings.Cut(steps, "/")
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		if !more {
+			return n, step, nil
+		}
+		next, err := n.get(step)
+		if err != nil {
+			return nil, "", err
+		}
+		if next == nil || next.kind == scalar {
+			return nil, "", errMissing
+		}
+		next.opened = true
+		n, steps = next, rest
+	}
+}
+
+func (d *document) add(path string, value *node) error {
+	in, key, err := d.find(path)
+	if err != nil {
+		return err
+	}
+	return in.add(key, value)
+}
+
+func (d *document) remove(path string) error {
+	in, key, err := d.find(path)
+	if err != nil {
+		return err
+	}
+	return in.remove(key)
+}
+
+func (d *document) replace(path string, value *node) error {
+	if path == "" {
+		if value == nil || value.kind == scalar {
+			return errForm
+		}
+		value.opened = true
+		d.root = value
+		return nil
+	}
+	in, key, err := d.find(path)
+	if err != nil {
+		return err
+	}
+	return in.replace(key, value)
+}
+
+func (d *document) move(from, path string) error {
+	in, key, err := d.find(from)
+	if err != nil {
+		return err
+	}
+	n, err := in.get(key)
+	if err != nil {
+		return err
+	}
+	if err := in.remove(key); err != nil {
+		return err
+	}
+	return d.add(path, n)
+}
+
+func (d *document) copy(from, path string) error {
+	in, key, err := d.find(from)
+	if err != nil {
+		return err
+	}
+	n, err := in.get(key)
+	if err != nil {
+		return err
+	}
+	// Only what has a place to go is worth copying.
+	if in, key, err = d.find(path); err != nil {
+		return err
+	}
+	c, size, ok := n.clone()
+	if d.copied += size; !ok || d.copied > maxCopied {
+		return errSize
+	}
+	return in.add(key, c)
+}
+
+func (d *document) test(path string, want *node) error {
+	if path == "" {
+		if want == nil || !d.root.equal(want) {
+			return errTest
+		}
+		return nil
+	}
+	in, key, err := d.find(path)
+	if err != nil {
+		return err
+	}
+	got, err := in.get(key)
+	if err != nil {
+		return err
+	}
+	isNull := want == nil || string(want.text) == "null"
+	if got == nil && isNull || got != nil && want != nil && got.equal(want) {
+		return nil
+	}
+	return errTest
+}
+
+// get returns a member, which is nil when it is not there, or an item.
+func (n *node) get(key string) (*node, error) {
+	if n.kind == object {
+		return n.members[key], nil
+	}
+	i, err := index(key, len(n.items))
+	if err != nil {
+		return nil, err
+	}
+	return n.items[i], nil
+}
+
+func (n *node) add(key string, value *node) error {
+	if n.kind == object {
+		return n.replace(key, value)
+	}
+	i := len(n.items)
+	if key != "-" {
+		var err error
+		if i, err = index(key, len(n.items)+1); err != nil {
+			return err
+		}
+	}
+	n.items = slices.Insert(n.items, i, value)
+	return nil
+}
+
+func (n *node) replace(key string, value *node) error {
+	if n.kind == object {
+		if n.members == nil {
+			return errMissing // a copied null
+		}
+		n.members[key] = value
+		return nil
+	}
+	i, err := index(key, len(n.items))
+	if err != nil {
+		return err
+	}
+	n.items[i] = value
+	return nil
+}
+
+func (n *node) remove(key string) error {
+	if n.kind == object {
+		if _, ok := n.members[key]; !ok {
+			return errMissing
+		}
+		delete(n.members, key)
+		return nil
+	}
+	i, err := index(key, len(n.items))
+	if err != nil {
+		return err
+	}
+	n.items = slices.Delete(n.items, i, i+1)
+	return nil
+}
+
+// index reads an index below length; a negative one counts from the end.
+func index(key string, length int) (int, error) {
+	i, err := strconv.Atoi(key)
+	if err != nil {
+		return 0, errIndex
+	}
+	if i < 0 {
+		i += length
+	}
+	if i < 0 || i >= length {
+		return 0, errIndex
+	}
+	return i, nil
+}

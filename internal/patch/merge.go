@@ -1,0 +1,96 @@
+package patch
+
+import (
+	"github.com/kubecoord/kubecoord/store/meta"
+	kjson "sigs.k8s.io/json"
+)
+
+// Merge applies a JSON merge patch (RFC 7386): null deletes, objects are
+// merged, everything else is replaced. warnings are only returned under Warn.
+func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
+	text, err := compact(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	var faults []error
+	if v != Ignore {
+		var doc map[string]any
+		if faults, err = kjson.UnmarshalStrict(text, &doc); err != nil {
+			return nil, nil, meta.NewBadRequest("error decoding patch: %s", err)
+		}
+	}
+	current, err := t.Encode(t.Current)
+	if err != nil {
+		return nil, nil, err
+	}
+	patched, err := applyMerge(current, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.decode(patched, faults, v)
+}
+
+func applyMerge(current, text []byte) ([]byte, error) {
+	patch, _ := parse(text) // compact refuses what is too deep
+	if patch == nil || patch.kind == scalar {
+		return nil, meta.NewBadRequest("Invalid JSON Patch")
+	}
+	root := patch
+	if patch.kind == array {
+		// What becomes of it is for the decoder to say.
+		prune(patch)
+	} else {
+		current, err := compact(current)
+		if err != nil {
+			return nil, err
+		}
+		root, _ = parse(current)
+		if root == nil || root.kind != object {
+			return nil, meta.NewBadRequest("Invalid JSON Document")
+		}
+		mergeMembers(root, patch)
+	}
+	out, ok := root.encode()
+	if !ok {
+		return nil, rejected()
+	}
+	return out, nil
+}
+
+func mergeMembers(into, patch *node) {
+	into.opened = true
+	for key, p := range patch.members {
+		if p == nil {
+			delete(into.members, key)
+			continue
+		}
+		live := into.members[key]
+		switch {
+		case live == nil || live.kind != object:
+			prune(p)
+			into.members[key] = p
+		case p.kind != object:
+			into.members[key] = p
+		default:
+			mergeMembers(live, p)
+		}
+	}
+}
+
+// prune removes the nulls from all objects in n; those in arrays are values.
+func prune(n *node) {
+	if n == nil || n.kind == scalar {
+		return
+	}
+	n.opened = true
+	for key, member := range n.members {
+		if member == nil {
+			delete(n.members, key)
+		} else {
+			prune(member)
+		}
+	}
+	for _, item := range n.items {
+		prune(item)
+	}
+}

@@ -1,0 +1,214 @@
+package patch
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxDepth is how deep encoding/json lets documents be nested.
+const maxDepth = 10000
+
+type nodeKind uint8
+
+const (
+	scalar nodeKind = iota
+	object
+	array
+)
+
+// node is a value in a JSON document. A nil node is null.
+type node struct {
+	kind nodeKind
+	// opened says that members or items have been looked at: they are what is
+	// written, not the text.
+	opened  bool
+	text    []byte           // compact
+	members map[string]*node // of an object; the last of duplicates
+	items   []*node          // of an array
+}
+
+// parse reads a valid and compact document. It reports false when that is
+// nested too deeply.
+func parse(text []byte) (*node, bool) {
+	p := parser{text: text}
+	n := p.value(0)
+	return n, !p.tooDeep
+}
+
+type parser struct {
+	text    []byte
+	at      int
+	tooDeep bool
+}
+
+func (p *parser) value(depth int) *node {
+	start := p.at
+	n := &node{}
+	switch c := p.text[p.at]; {
+	case depth > maxDepth:
+		p.tooDeep, p.at = true, len(p.text)
+		return nil
+	case c == '{':
+		n.kind, n.members = object, map[string]*node{}
+		for p.more('}') {
+			key := p.key()
+			p.at++ // the colon
+			n.members[key] = p.value(depth + 1)
+		}
+	case c == '[':
+		n.kind, n.items = array, []*node{}
+		for p.more(']') {
+			n.items = append(n.items, p.value(depth+1))
+		}
+	case c == 'n':
+		p.at += len("null")
+		return nil
+	case c == '"':
+		p.skipString()
+	default:
+		for p.at < len(p.text) && strings.IndexByte(",]}", p.text[p.at]) < 0 {
+			p.at++
+		}
+	}
+	n.text = p.text[start:min(p.at, len(p.text))]
+	return n
+}
+
+// more steps over a bracket or comma and reports whether a value follows
+// rather than the closing bracket, which it steps over too.
+func (p *parser) more(closing byte) bool {
+	if p.at >= len(p.text) {
+		return false // given up
+	}
+	if p.text[p.at] != closing {
+		p.at++
+		if p.text[p.at] != closing {
+			return true
+		}
+	}
+	p.at++
+	return false
+}
+
+func (p *parser) skipString() {
+	for p.at++; p.text[p.at] != '"'; p.at++ {
+		if p.text[p.at] == '\\' {
+			p.at++
+		}
+	}
+	p.at++
+}
+
+func (p *parser) key() string {
+	start := p.at
+	p.skipString()
+	return unquote(p.text[start:p.at])
+}
+
+// unquote returns the string that a JSON string stands for.
+func unquote(text []byte) string {
+	if !slices.ContainsFunc(text, func(c byte) bool { return c == '\\' || c >= 0x80 }) {
+		return string(text[1 : len(text)-1])
+	}
+	var s string
+	_ = json.Unmarshal(text, &s) // text is a valid string
+	return s
+}
+
+// encode returns the compact JSON of n, escaped for HTML as encoding/json does
+// it. It reports false when n is nested too deeply.
+func (n *node) encode() ([]byte, bool) {
+	raw, ok := n.append(nil, 0)
+	if !ok {
+		return nil, false
+	}
+	var out bytes.Buffer
+	out.Grow(len(raw))
+	json.HTMLEscape(&out, raw)
+	return out.Bytes(), true
+}
+
+func (n *node) append(dst []byte, depth int) ([]byte, bool) {
+	switch {
+	case n == nil:
+		return append(dst, "null"...), true
+	case !n.opened:
+		return append(dst, n.text...), true
+	case depth > maxDepth:
+		return nil, false
+	case n.kind == array:
+		return n.appendArray(dst, depth)
+	case n.members == nil:
+		return append(dst, "null"...), true
+	}
+	return n.appendObject(dst, depth)
+}
+
+func (n *node) appendObject(dst []byte, depth int) (_ []byte, ok bool) {
+	dst = append(dst, '{')
+	for i, key := range slices.Sorted(maps.Keys(n.members)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		quoted, _ := json.Marshal(key) // a string
+		dst = append(append(dst, quoted...), ':')
+		if dst, ok = n.members[key].append(dst, depth+1); !ok {
+			return nil, false
+		}
+	}
+	return append(dst, '}'), true
+}
+
+func (n *node) appendArray(dst []byte, depth int) (_ []byte, ok bool) {
+	dst = append(dst, '[')
+	for i, item := range n.items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, ok = item.append(dst, depth+1); !ok {
+			return nil, false
+		}
+	}
+	return append(dst, ']'), true
+}
+
+// clone returns a copy of n, as its text, and the length of that.
+func (n *node) clone() (_ *node, size int, ok bool) {
+	if n == nil {
+		return nil, 0, true
+	}
+	text, ok := n.encode()
+	if !ok {
+		return nil, 0, false
+	}
+	if string(text) == "null" {
+		// As upstream: such a null reads as an object without members.
+		return &node{kind: object, text: text}, len(text), true
+	}
+	c, ok := parse(text)
+	return c, len(text), ok
+}
+
+// equal compares as the test operation does: numbers and strings by their
+// text. It opens what it looks at in n.
+func (n *node) equal(o *node) bool {
+	if n == nil || o == nil {
+		return n == o
+	}
+	if n.kind != scalar {
+		n.opened = true
+	}
+	if n.kind != o.kind {
+		return false
+	}
+	switch n.kind {
+	case object:
+		return maps.EqualFunc(n.members, o.members, (*node).equal)
+	case array:
+		return slices.EqualFunc(n.items, o.items, (*node).equal)
+	}
+	return bytes.Equal(n.text, o.text)
+}

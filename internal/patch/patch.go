@@ -1,0 +1,93 @@
+package patch
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Validation is the fieldValidation directive of a request: what becomes of
+// unknown and duplicate fields.
+type Validation int
+
+// The directives.
+const (
+	Ignore Validation = iota // they are dropped silently
+	Warn                     // they are dropped with a warning each
+	Strict                   // they fail the request
+)
+
+// Target is the object that a patch is applied to, in the shape of one API
+// version.
+type Target struct {
+	// Type is the schema of that shape.
+	Type *codec.Type
+	// Current points to the live object in that shape, kind and apiVersion
+	// set. It is not changed.
+	Current any
+	// New returns a pointer to an empty object of that shape.
+	New func() any
+	// Encode returns the JSON of an object, with kind and apiVersion.
+	Encode func(obj any) ([]byte, error)
+	// Decode reads the body of a request for this kind and version. It returns
+	// unknown and duplicate fields as strictErrs where strict is set.
+	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
+}
+
+// compact returns a JSON document without the space between its tokens, or a
+// 400 when it is not one.
+func compact(body []byte) ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(len(body))
+	if err := json.Compact(&out, body); err != nil {
+		return nil, meta.NewBadRequest("invalid JSON patch")
+	}
+	return out.Bytes(), nil
+}
+
+// decode turns a patched document into an object. Faults found in the patch
+// itself are reported before those of the document.
+func (t Target) decode(doc []byte, faults []error, v Validation) (any, []string, error) {
+	obj, strictErrs, err := t.Decode(doc, v != Ignore)
+	if err != nil {
+		return nil, nil, invalid(string(doc), err.Error())
+	}
+	warnings, err := v.judge(append(faults, strictErrs...), func() string { return string(doc) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return obj, warnings, nil
+}
+
+// judge turns unknown and duplicate fields into warnings or an error. shown is
+// the document that the error shows.
+func (v Validation) judge(faults []error, shown func() string) (warnings []string, err error) {
+	if v == Ignore || len(faults) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, len(faults))
+	for i, fault := range faults {
+		texts[i] = fault.Error()
+	}
+	if v == Warn {
+		return texts, nil
+	}
+	return nil, invalid(shown(), "strict decoding error: "+strings.Join(texts, ", "))
+}
+
+// invalid returns the 422 of a patch whose result is no object.
+func invalid(shown, detail string) error {
+	return field.Errors{field.Invalid("patch", shown, detail)}.Status(meta.GroupKind{}, "")
+}
+
+// rejected returns the 422 of a patch that does not fit the object. It does not
+// say why.
+func rejected() error {
+	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid, &meta.StatusDetails{},
+		"the server rejected our request due to an error in our request")
+}

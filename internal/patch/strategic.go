@@ -1,0 +1,376 @@
+package patch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+	kjson "sigs.k8s.io/json"
+)
+
+// The directives of strategic merge patches (community/contributors/devel/
+// sig-api-machinery/strategic-merge-patch.md).
+const (
+	directive           = "$patch"
+	directiveDelete     = "delete"
+	directiveReplace    = "replace"
+	directiveMerge      = "merge"
+	directiveRetainKeys = "$retainKeys"
+	prefixDeleteFrom    = "$deleteFromPrimitiveList"
+	prefixElementOrder  = "$setElementOrder"
+)
+
+// errFormat is a malformed directive. It becomes a 400.
+type errFormat string
+
+func (e errFormat) Error() string { return string(e) }
+
+const (
+	errPrimitiveList = errFormat("invalid patch format of primitive list")
+	errRetainKeys    = errFormat("invalid patch format of retainKeys")
+	errElementOrder  = errFormat("invalid patch format of setElementOrder list")
+)
+
+// errListOfLists becomes a 422 that does not say why.
+type errListOfLists struct{}
+
+func (errListOfLists) Error() string { return "lists of lists are not supported" }
+
+// Strategic applies a strategic merge patch: maps are merged, null deletes, and
+// lists are merged where the schema says so, by the key it names. The directives
+// $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList are
+// obeyed. Kind and apiVersion stay as they are. warnings are only returned
+// under Warn.
+func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
+	if !json.Valid(body) {
+		return nil, nil, meta.NewBadRequest("invalid JSON patch")
+	}
+	patch := map[string]any{}
+	var faults []error
+	if v == Ignore {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(body, &patch)
+	} else {
+		faults, err = kjson.UnmarshalStrict(body, &patch)
+	}
+	if err != nil {
+		return nil, nil, meta.NewBadRequest("%s", err)
+	}
+	merged, err := mergeMap(t.Type.ToUnstructured(t.Current), patch, schema{Type: t.Type})
+	if err != nil {
+		return nil, nil, asStatus(err)
+	}
+	obj = t.New()
+	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
+	// What remains of the patch is shown; merging has taken directives out.
+	shown := func() string { return fmt.Sprintf("%+v", patch) }
+	if err != nil {
+		return nil, nil, invalid(shown(), err.Error())
+	}
+	if warnings, err = v.judge(append(faults, strictErrs...), shown); err != nil {
+		return nil, nil, err
+	}
+	keepType(obj, t.Current)
+	return obj, warnings, nil
+}
+
+// keepType undoes what a patch has done to kind and apiVersion: upstream, the
+// Go type decides.
+func keepType(obj, current any) {
+	type typed interface{ GetTypeMeta() *meta.TypeMeta }
+	to, ok := obj.(typed)
+	if from, ok2 := current.(typed); ok && ok2 {
+		*to.GetTypeMeta() = *from.GetTypeMeta()
+	}
+}
+
+// asStatus gives the errors a Status that have one; others pass as they are.
+func asStatus(err error) error {
+	if format, ok := errors.AsType[errFormat](err); ok {
+		return meta.NewBadRequest("%s", format)
+	}
+	if _, ok := errors.AsType[errListOfLists](err); ok {
+		return rejected()
+	}
+	return err
+}
+
+// schema is the type of a value in the document.
+type schema struct {
+	*codec.Type
+	pointer bool // the Go type is a pointer to that type
+}
+
+// member returns the field that a member stands for. Like encoding/json, it
+// falls back to names that differ in case.
+func (s schema) member(name string) (*codec.Field, error) {
+	if s.Kind != codec.Struct {
+		// A time is a struct to upstream, without fields that JSON knows.
+		if k := goKind(s.Type); k != "struct" {
+			return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
+		}
+	} else if f := s.Field(name); f != nil {
+		return f, nil
+	}
+	for _, f := range s.Fields {
+		if strings.EqualFold(f.Name, name) {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", s.Name, name)
+}
+
+// mapMember returns the schema and strategy of a member that is an object.
+func (s schema) mapMember(name string) (schema, string, error) {
+	f, err := s.member(name)
+	if err != nil {
+		return schema{}, "", err
+	}
+	return schema{f.Type, f.Pointer}, strategy(f), nil
+}
+
+// listMember returns how the items of a member that is a list are merged.
+func (s schema) listMember(name string) (listRule, error) {
+	f, err := s.member(name)
+	if err != nil {
+		return listRule{}, err
+	}
+	rule := listRule{key: f.PatchMergeKey, merge: strategy(f) == directiveMerge}
+	switch {
+	case f.Type.Kind == codec.List && f.Type.Elem.Kind == codec.List:
+		return listRule{}, errors.New("unexpected slice of slice")
+	case f.Type.Kind == codec.List:
+		rule.item = schema{Type: f.Type.Elem}
+	case f.Pointer:
+		rule.item = schema{Type: f.Type}
+	default:
+		return listRule{}, fmt.Errorf("expected slice or array type, but got: %s", s.kindName())
+	}
+	return rule, nil
+}
+
+func (s schema) kindName() string {
+	if s.pointer {
+		return "ptr"
+	}
+	return goKind(s.Type)
+}
+
+// goKind returns the kind of the Go type, as package reflect calls it.
+func goKind(t *codec.Type) string {
+	switch t.Kind {
+	case codec.Struct, codec.Opaque:
+		return "struct"
+	case codec.Map:
+		return "map"
+	case codec.List:
+		return "slice"
+	}
+	switch t.Name {
+	case "Time", "MicroTime":
+		return "struct"
+	case "bool", "int32", "int64", "float64":
+		return t.Name
+	case "":
+		return "slice" // of bytes
+	}
+	return "string"
+}
+
+// strategy returns the strategy of a field besides retainKeys, which the patch
+// has to ask for anyway.
+func strategy(f *codec.Field) string {
+	for s := range strings.SplitSeq(f.PatchStrategy, ",") {
+		if s != "retainKeys" {
+			return s
+		}
+	}
+	return ""
+}
+
+// mergeMap merges a patch into a live object and returns the result. Both are
+// changed, and the result shares parts of them. Members are merged in the order
+// of their names, so that lists of deletions come first.
+func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
+	if d, ok := patch[directive]; ok {
+		return obeyDirective(d, patch)
+	}
+	if live == nil {
+		live = map[string]any{}
+	}
+	if err := retainKeys(live, patch); err != nil {
+		return nil, err
+	}
+	if err := mergeOrderedLists(live, patch, s); err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		name, deletes := key, strings.HasPrefix(key, prefixDeleteFrom)
+		if deletes {
+			var err error
+			if name, err = listName(key, prefixDeleteFrom, errPrimitiveList); err != nil {
+				return nil, err
+			}
+			if name == "" {
+				name = key
+			}
+		}
+		if err := mergeMember(live, name, patch[key], deletes, s); err != nil {
+			return nil, err
+		}
+	}
+	return live, nil
+}
+
+// obeyDirective applies the directive of a whole map.
+func obeyDirective(d any, patch map[string]any) (map[string]any, error) {
+	switch d {
+	case directiveReplace:
+		delete(patch, directive)
+		return patch, nil
+	case directiveDelete:
+		return map[string]any{}, nil
+	}
+	return nil, errDirective(d, patch)
+}
+
+func errDirective(d any, patch map[string]any) error {
+	return fmt.Errorf("unknown patch type: %s in map: %v", d, patch)
+}
+
+// listName returns the list that a directive such as $setElementOrder/name is
+// about.
+func listName(key, prefix string, malformed errFormat) (string, error) {
+	before, name, found := strings.Cut(key, "/")
+	if !found || before != prefix {
+		return "", malformed
+	}
+	return name, nil
+}
+
+// retainKeys obeys $retainKeys: members of the live object that it does not
+// list go.
+func retainKeys(live, patch map[string]any) error {
+	d, ok := patch[directiveRetainKeys]
+	if !ok {
+		return nil
+	}
+	delete(patch, directiveRetainKeys)
+	list, ok := d.([]any)
+	if !ok {
+		return errRetainKeys
+	}
+	retained := make(map[string]bool, len(list))
+	for _, item := range list {
+		if !hashable(item) {
+			return errRetainKeys
+		}
+		if name, ok := item.(string); ok {
+			retained[name] = true
+		}
+	}
+	for key, value := range patch {
+		if value != nil && !retained[key] &&
+			!strings.HasPrefix(key, prefixDeleteFrom) && !strings.HasPrefix(key, prefixElementOrder) {
+			return errRetainKeys
+		}
+	}
+	maps.DeleteFunc(live, func(key string, _ any) bool { return !retained[key] })
+	return nil
+}
+
+// mergeMember merges one member of a patch. deletes marks a list of items to
+// delete.
+func mergeMember(live map[string]any, name string, patch any, deletes bool, s schema) (err error) {
+	if patch == nil {
+		delete(live, name)
+		return nil
+	}
+	was, ok := live[name]
+	if !ok || reflect.TypeOf(was) != reflect.TypeOf(patch) {
+		if !deletes {
+			dropNulls(patch)
+			setClean(live, name, patch)
+		}
+		return nil
+	}
+	switch patch := patch.(type) {
+	case map[string]any:
+		sub, strategy, err := s.mapMember(name)
+		if err != nil {
+			return err
+		}
+		if strategy == directiveReplace {
+			live[name] = patch
+			return nil
+		}
+		live[name], err = mergeMap(was.(map[string]any), patch, sub)
+		return err
+	case []any:
+		rule, err := s.listMember(name)
+		if err != nil {
+			return err
+		}
+		live[name], err = rule.mergeInto(was.([]any), patch, deletes)
+		return err
+	}
+	live[name] = patch
+	return nil
+}
+
+// setClean sets a member to a value without directives.
+func setClean(live map[string]any, name string, value any) {
+	if clean, keep := dropDirectives(value); keep {
+		live[name] = clean
+	} else {
+		delete(live, name)
+	}
+}
+
+// dropNulls removes null members from all objects in value.
+func dropNulls(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			if member == nil {
+				delete(value, key)
+			} else {
+				dropNulls(member)
+			}
+		}
+	case []any:
+		for _, item := range value {
+			dropNulls(item)
+		}
+	}
+}
+
+// dropDirectives removes from value all objects that hold a directive $patch.
+// It reports false when value itself is one. Objects are changed, lists are
+// copied.
+func dropDirectives(value any) (_ any, keep bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if _, ok := value[directive]; ok {
+			return nil, false
+		}
+		for key, member := range value {
+			setClean(value, key, member)
+		}
+		return value, true
+	case []any:
+		clean := []any{}
+		for _, item := range value {
+			if item, keep := dropDirectives(item); keep {
+				clean = append(clean, item)
+			}
+		}
+		return clean, true
+	}
+	return value, true
+}

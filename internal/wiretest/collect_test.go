@@ -1,0 +1,156 @@
+package wiretest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// script writes lines, each after its pause, and then waits until the reader hangs up or, with end, ends the stream.
+type script struct {
+	lines []string
+	pause time.Duration
+	end   bool
+}
+
+func (s script) write(ctx context.Context, w io.Writer) {
+	for _, line := range s.lines {
+		if pause(ctx, s.pause) != nil {
+			return
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return
+		}
+	}
+	if !s.end {
+		<-ctx.Done()
+	}
+}
+
+func event(kind, name string) string {
+	return fmt.Sprintf(`{"type":%q,"object":{"metadata":{"name":%q}}}`, kind, name)
+}
+
+func TestCollectTakesEventsInsideASynctestBubble(t *testing.T) {
+	bookmark := event("BOOKMARK", "")
+	initialEnd := `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`
+	for _, row := range []struct {
+		name    string
+		script  script
+		collect Collect
+		want    []string
+		closed  bool
+		took    time.Duration
+	}{
+		{"as many as asked for, then quiet", script{lines: []string{event("ADDED", "a"), event("ADDED", "b")}, pause: time.Second},
+			Collect{Events: 2}, []string{"a", "b"}, false, 2*time.Second + 150*time.Millisecond},
+		{"one too many in the quiet time", script{lines: []string{event("ADDED", "a"), event("ADDED", "b")}, pause: 100 * time.Millisecond},
+			Collect{Events: 1}, []string{"a", "b"}, false, 250 * time.Millisecond},
+		{"one too many after a short quiet time", script{lines: []string{event("ADDED", "a"), event("ADDED", "b")}, pause: 100 * time.Millisecond},
+			Collect{Events: 1, QuietMs: 50}, []string{"a"}, false, 150 * time.Millisecond},
+		{"too few until the timeout", script{lines: []string{event("ADDED", "a")}},
+			Collect{Events: 2}, []string{"a"}, false, 5 * time.Second},
+		{"too few until a timeout of its own", script{lines: []string{event("ADDED", "a")}},
+			Collect{Events: 2, TimeoutMs: 700}, []string{"a"}, false, 700 * time.Millisecond},
+		{"none expected", script{}, Collect{}, nil, false, 150 * time.Millisecond},
+		{"until the end", script{lines: []string{event("ADDED", "a"), event("ADDED", "b")}, pause: time.Second, end: true},
+			Collect{UntilClosed: true}, []string{"a", "b"}, true, 2 * time.Second},
+		{"an end that does not come", script{}, Collect{UntilClosed: true}, nil, false, 5 * time.Second},
+		{"an end that was not expected", script{lines: []string{event("ADDED", "a")}, end: true},
+			Collect{Events: 1}, []string{"a"}, true, 0},
+		{"no periodic bookmarks", script{lines: []string{bookmark, event("ADDED", "a"), initialEnd}},
+			Collect{Events: 2}, []string{"a", "<nil>"}, false, 150 * time.Millisecond},
+		{"periodic bookmarks", script{lines: []string{bookmark, event("ADDED", "a")}},
+			Collect{Events: 2, Bookmarks: true}, []string{"", "a"}, false, 150 * time.Millisecond},
+		{"sorted by name", script{lines: []string{event("ADDED", "b"), event("ADDED", "a")}},
+			Collect{Events: 2, SortByName: true}, []string{"a", "b"}, false, 150 * time.Millisecond},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			// The bubble also proves that no goroutine is left behind.
+			synctest.Test(t, func(t *testing.T) {
+				row.collect.Stream = "w"
+				start := time.Now()
+				r := &Runner{BaseURL: "http://toy", Transport: streaming("application/json", row.script.write)}
+				g, err := r.replay(t.Context(), Scenario{Steps: []Step{
+					{Method: "GET", Path: "/", Open: "w"},
+					{Collect: &row.collect},
+				}})
+				require.NoError(t, err)
+				var names []string
+				for _, e := range g.Expect[1].Events {
+					name, _ := pointer(e, "/object/metadata/name")
+					names = append(names, fmt.Sprint(name))
+				}
+				assert.Equal(t, row.want, names)
+				assert.Equal(t, row.closed, g.Expect[1].Closed)
+				assert.Equal(t, row.took, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestCollectReadsProtobufFrames(t *testing.T) {
+	lease, err := encodeProtobuf([]byte(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`))
+	require.NoError(t, err)
+	frame := appendBytes(appendBytes(nil, 1, []byte("ADDED")), 2, appendBytes(nil, 1, lease))
+	broken := appendBytes(appendBytes(nil, 1, []byte("ADDED")), 2, appendBytes(nil, 1, []byte("lease")))
+	synctest.Test(t, func(t *testing.T) {
+		r := &Runner{BaseURL: "http://toy", Transport: streaming(protobufType+";stream=watch", func(_ context.Context, w io.Writer) {
+			for _, f := range [][]byte{frame, broken} {
+				w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...))
+			}
+		})}
+		g, err := r.replay(t.Context(), Scenario{Steps: []Step{
+			{Method: "GET", Path: "/", Open: "w"},
+			{Collect: &Collect{Stream: "w", UntilClosed: true}},
+		}})
+		require.NoError(t, err)
+		assert.Equal(t, []any{
+			map[string]any{"type": "ADDED", "object": map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "a"}}},
+			map[string]any{"type": "ADDED", "object": nil, "error": `no protobuf envelope: "lease"`},
+		}, g.Expect[1].Events)
+	})
+}
+
+func TestCollectFromAStreamThatWasNotOpened(t *testing.T) {
+	res := (&Runner{}).Check(t.Context(), Golden{
+		Scenario: Scenario{Steps: []Step{{Collect: &Collect{Stream: "w"}}}},
+		Expect:   make([]Expected, 1),
+	})
+	assert.EqualError(t, res.Err, `step 0 (collect w): no open stream "w"`)
+}
+
+func TestCloseEndsAStreamNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Runner{BaseURL: "http://toy", Transport: streaming("application/json", func(_ context.Context, w io.Writer) {
+			for {
+				if _, err := io.WriteString(w, "{}"); err != nil {
+					return
+				}
+			}
+		})}
+		g, err := r.replay(t.Context(), Scenario{Steps: []Step{
+			{Method: "GET", Path: "/", Open: "w"},
+			{SleepMs: 1000}, // the buffer fills
+			{Close: "w"},
+			{Close: "w"},
+		}})
+		require.NoError(t, err)
+		assert.Len(t, g.Expect, 4)
+	})
+}
+
+func TestOpenReadsARefusalAsAnAnswer(t *testing.T) {
+	r := &Runner{BaseURL: "http://toy", Transport: answering(410, "application/json", `{"code":410}`)}
+	g, err := r.replay(t.Context(), Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}}})
+	require.NoError(t, err)
+	assert.Equal(t, 410, g.Expect[0].Status)
+	assert.Equal(t, parse(t, `{"code":410}`), g.Expect[0].JSON)
+}

@@ -1,0 +1,90 @@
+package wiretest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// toy is a server that counts versions and can be told to misbehave.
+type toy struct {
+	version  int
+	jumps    bool // reads answer another version than writes
+	lastBody string
+}
+
+func (s *toy) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "application/json")
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.lastBody = string(body)
+	}
+	if r.Method == http.MethodPost {
+		s.version += 7
+	}
+	version := s.version
+	if s.jumps && r.Method == http.MethodGet {
+		version += 1000
+	}
+	ns := strings.Split(r.URL.Path, "/")[1]
+	fmt.Fprintf(w, `{"kind":"Thing","metadata":{"name":"x-7wqzb","generateName":"x-","namespace":%q,"uid":"aaaaaaaa-bbbb-4ccc-8ddd-%012d","resourceVersion":"%d","creationTimestamp":%q}}`,
+		ns, 1, version, time.Now().UTC().Format(time.RFC3339))
+	return w.Result(), nil
+}
+
+// toyScenario is one that toy answers.
+func toyScenario() Scenario {
+	return Scenario{Name: "toy", Steps: []Step{
+		{Method: "POST", Path: "/{{ns}}/things", Body: json.RawMessage(`{"metadata":{"generateName":"x-"}}`), Capture: map[string]string{"n": "/metadata/name"}},
+		{Method: "GET", Path: "/{{ns}}/things/{{n}}"},
+		{Method: "POST", Path: "/{{ns}}/things", Body: json.RawMessage(`{}`)},
+	}}
+}
+
+// roundTrip is a transport made of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// streaming returns a transport whose answer is what write writes, for as long as it runs. Hanging up cancels its context and
+// fails its writer.
+func streaming(mediaType string, write func(context.Context, io.Writer)) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		body, w := io.Pipe()
+		go func() {
+			write(r.Context(), w)
+			w.Close()
+		}()
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {mediaType}}, Body: body, Request: r}, nil
+	}
+}
+
+// answering returns a transport that gives one and the same answer.
+func answering(status int, mediaType, body string) roundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		w.Header().Set("Content-Type", mediaType)
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+		return w.Result(), nil
+	}
+}
+
+func parse(t *testing.T, text string) any {
+	t.Helper()
+	tree, err := decodeJSON([]byte(text))
+	require.NoError(t, err, "%s", text)
+	return tree
+}

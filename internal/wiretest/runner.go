@@ -1,0 +1,125 @@
+package wiretest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Runner replays scenarios against one server. Its methods may be called from several goroutines at once, but the order of
+// versions is only as recorded while nothing else writes to the server.
+type Runner struct {
+	Transport http.RoundTripper // nil means one of its own for each scenario, without proxy and compression
+	BaseURL   string            // such as http://127.0.0.1:8080
+	Without   []string          // members left out of every comparison, such as managedFields
+}
+
+// Check runs the scenario of a recording again and compares. It blocks until the last step is done, a step cannot be
+// carried out, or ctx is cancelled.
+func (r *Runner) Check(ctx context.Context, g Golden) Result {
+	got, err := r.replay(ctx, g.Scenario)
+	if len(r.Without) > 0 {
+		g.Expect, got.Expect = without(g.Expect, r.Without), without(got.Expect, r.Without)
+	}
+	return compare(g, got, err)
+}
+
+// replay carries out the steps of a scenario and returns their normalised outcomes: all of them, or those before the error.
+func (r *Runner) replay(ctx context.Context, s Scenario) (Golden, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	vars, err := namespaces()
+	if err != nil {
+		return Golden{}, err
+	}
+	x := &run{
+		baseURL:   strings.TrimSuffix(r.BaseURL, "/"),
+		transport: r.Transport,
+		vars:      vars,
+		norm:      newNormalizer(s, vars),
+		streams:   map[string]*stream{},
+	}
+	if x.transport == nil {
+		network := networkTransport()
+		defer network.CloseIdleConnections()
+		x.transport = network
+	}
+	defer x.closeStreams()
+	g := Golden{Scenario: s}
+	for i, step := range s.Steps {
+		e, err := x.step(ctx, step)
+		if err != nil {
+			return g, fmt.Errorf("step %d (%s): %w", i, step.label(), err)
+		}
+		g.Expect = append(g.Expect, e)
+	}
+	g.VersionOrder = x.norm.versionOrder()
+	return g, nil
+}
+
+// namespaces returns two names that no other run has.
+func namespaces() (map[string]string, error) {
+	id := make([]byte, 5)
+	if _, err := rand.Read(id); err != nil {
+		return nil, err
+	}
+	ns := "c-" + hex.EncodeToString(id)
+	return map[string]string{"ns": ns, "ns2": ns + "-second"}, nil
+}
+
+func networkTransport() *http.Transport {
+	return &http.Transport{DisableCompression: true}
+}
+
+// run is the state of one scenario under way.
+type run struct {
+	baseURL   string
+	transport http.RoundTripper
+	vars      map[string]string // what placeholders stand for
+	norm      *normalizer
+	streams   map[string]*stream // every one opened so far, by its name
+}
+
+func (x *run) step(ctx context.Context, s Step) (Expected, error) {
+	switch {
+	case s.Collect != nil:
+		return x.collect(ctx, *s.Collect)
+	case s.Close != "":
+		if st := x.streams[s.Close]; st != nil {
+			st.close()
+		}
+		return Expected{}, nil
+	case s.SleepMs > 0:
+		return Expected{}, pause(ctx, time.Duration(s.SleepMs)*time.Millisecond)
+	}
+	return x.request(ctx, s)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (x *run) closeStreams() {
+	for _, st := range x.streams {
+		st.close()
+	}
+}
+
+// expand puts values in the place of their placeholders.
+func (x *run) expand(s string) string {
+	for name, value := range x.vars {
+		s = strings.ReplaceAll(s, "{{"+name+"}}", value)
+	}
+	return s
+}

@@ -1,0 +1,91 @@
+package wiretest
+
+import "encoding/json"
+
+// Scenario is a list of steps that run one after the other, in namespaces of their own.
+type Scenario struct {
+	Name  string   `json:"name"`
+	About string   `json:"about,omitempty"`
+	Tags  []string `json:"tags,omitempty"` // such as slow, expired, shard, unordered
+	Steps []Step   `json:"steps"`
+}
+
+// Step is exactly one of: a request, the opening of a stream (a request with Open set), the collection of events from an
+// open stream, the closing of one, or a pause.
+//
+// Strings that are sent may hold {{name}}: ns and ns2 are the namespaces of this run, everything else comes from Capture.
+type Step struct {
+	ID      string            `json:"id,omitempty"` // names the step in reports; by default its method and path do
+	Method  string            `json:"method,omitempty"`
+	Path    string            `json:"path,omitempty"`
+	Query   map[string]string `json:"query,omitempty"`   // encoded before it is sent
+	Headers map[string]string `json:"headers,omitempty"` // beside the default ones; the value "-" removes one
+
+	// RawQuery is sent as written, instead of Query.
+	RawQuery string `json:"rawQuery,omitempty"`
+
+	// At most one of the bodies.
+	Body         json.RawMessage `json:"body,omitempty"`         // JSON, sent without its spaces
+	BodyText     string          `json:"bodyText,omitempty"`     // any text
+	BodyBase64   string          `json:"bodyBase64,omitempty"`   // any bytes
+	BodyProtobuf json.RawMessage `json:"bodyProtobuf,omitempty"` // JSON, sent in the Kubernetes protobuf form
+	BodyRepeat   *Repeat         `json:"bodyRepeat,omitempty"`   // a body too large to write down
+
+	// Capture names values of the answer by JSON pointer, for the placeholders of later steps.
+	Capture map[string]string `json:"capture,omitempty"`
+
+	Open    string   `json:"open,omitempty"` // keeps the answer as a stream of this name
+	Collect *Collect `json:"collect,omitempty"`
+	Close   string   `json:"close,omitempty"` // the stream to hang up on
+	SleepMs int      `json:"sleepMs,omitempty"`
+
+	Compare Compare `json:"compare,omitzero"`
+}
+
+// Repeat is a body made of a prefix, a unit repeated, and a suffix.
+type Repeat struct {
+	Prefix string `json:"prefix,omitempty"`
+	Unit   string `json:"unit"`
+	Count  int    `json:"count"`
+	Suffix string `json:"suffix,omitempty"`
+}
+
+// Collect takes events from an open stream: until Events have arrived, and then for a quiet time in which no more may come;
+// or until the server closes the stream. With neither it takes what arrives in the quiet time.
+type Collect struct {
+	Stream      string            `json:"stream"`
+	Events      int               `json:"events"`
+	TimeoutMs   int               `json:"timeoutMs,omitempty"`   // longest wait in milliseconds; zero means 5000
+	QuietMs     int               `json:"quietMs,omitempty"`     // zero means 150
+	UntilClosed bool              `json:"untilClosed,omitempty"` // wait for the end of the stream
+	Bookmarks   bool              `json:"bookmarks,omitempty"`   // keep periodic bookmarks, which come at no fixed time
+	SortByName  bool              `json:"sortByName,omitempty"`  // the order is not part of the protocol here
+	Capture     map[string]string `json:"capture,omitempty"`     // pointers into the list of events
+}
+
+// Compare says how strictly an answer is compared.
+type Compare struct {
+	// Body is "" (structural equality), "subset" (everything expected must be there, more may be), "shape" (same keys and
+	// kinds of values), "text" (the text, character by character) or "none".
+	Body string `json:"body,omitempty"`
+	// Ignore lists JSON pointers that are left out. A "*" stands for any index or key.
+	Ignore []string `json:"ignore,omitempty"`
+}
+
+// exchanges tells whether the step talks to the server.
+func (s Step) exchanges() bool { return s.Close == "" && s.SleepMs <= 0 }
+
+// label names the step in reports.
+func (s Step) label() string {
+	switch {
+	case s.ID != "":
+		return s.ID
+	case s.Collect != nil:
+		return "collect " + s.Collect.Stream
+	case s.Close != "":
+		return "close " + s.Close
+	case s.SleepMs > 0:
+		return "sleep"
+	}
+	return s.Method + " " + s.Path
+}

@@ -1,0 +1,94 @@
+package lease_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func Example() {
+	leases := lease.In(store.New(store.Options{}))
+
+	l, err := leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
+		Spec: lease.LeaseSpec{
+			HolderIdentity:       new("worker-1"),
+			LeaseDurationSeconds: new(int32(15)),
+			RenewTime:            new(meta.NewMicroTime(time.Now())),
+		},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("held by", *l.Spec.HolderIdentity)
+
+	// The holder lets go.
+	l.Spec.HolderIdentity = new("")
+	if _, err := leases.Update(l, store.UpdateOptions{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// l is still what it was before the update, so a second one comes too late.
+	_, err = leases.Update(l, store.UpdateOptions{})
+	fmt.Println("conflict:", errors.Is(err, store.ErrConflict))
+
+	// Output:
+	// held by worker-1
+	// conflict: true
+}
+
+// Two workers want the same lease. Modify reads and writes in one step, so that
+// the second one sees what the first one did.
+func ExampleIn() {
+	leases := lease.In(store.New(store.Options{}))
+	_, err := leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	errHeld := errors.New("held by another")
+	acquire := func(worker string, now time.Time) error {
+		_, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+			if !l.Expired(now) {
+				return errHeld
+			}
+			l.Spec.HolderIdentity = new(worker)
+			l.Spec.LeaseDurationSeconds = new(int32(15))
+			l.Spec.RenewTime = new(meta.NewMicroTime(now))
+			return nil
+		})
+		return err
+	}
+	start := time.Now()
+	fmt.Println(acquire("worker-1", start))
+	fmt.Println(acquire("worker-2", start))
+	fmt.Println(acquire("worker-2", start.Add(time.Minute)))
+
+	// Output:
+	// <nil>
+	// held by another
+	// <nil>
+}
+
+func ExampleLease_Expired() {
+	renewed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	l := lease.Lease{Spec: lease.LeaseSpec{
+		LeaseDurationSeconds: new(int32(15)),
+		RenewTime:            new(meta.NewMicroTime(renewed)),
+	}}
+	fmt.Println(l.Expired(renewed.Add(10 * time.Second)))
+	fmt.Println(l.Expired(renewed.Add(20 * time.Second)))
+
+	// Output:
+	// false
+	// true
+}

@@ -1,0 +1,83 @@
+package lease
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestExpired(t *testing.T) {
+	renewed := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+	for name, row := range map[string]struct {
+		spec LeaseSpec
+		now  time.Time
+		want bool
+	}{
+		"never renewed":              {LeaseSpec{LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
+		"without a duration":         {LeaseSpec{RenewTime: renewed}, renewed.Time, true},
+		"just renewed":               {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
+		"to the moment":              {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10 * time.Second), false},
+		"a microsecond later":        {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10*time.Second + time.Microsecond), true},
+		"renewed by a clock ahead":   {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(-time.Hour), false},
+		"the longest duration":       {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(1<<31 - 1))}, renewed.AddDate(68, 0, 0), false},
+		"renewed at the zero time":   {LeaseSpec{RenewTime: new(meta.MicroTime{}), LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
+		"with an empty holder still": {LeaseSpec{HolderIdentity: new(""), RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, row.want, (&Lease{Spec: row.spec}).Expired(row.now))
+		})
+	}
+}
+
+func TestKindIsOneForAll(t *testing.T) {
+	assert.Same(t, Kind(), Kind())
+	assert.False(t, Kind().UnconditionalUpdate, "two writers must not overwrite each other unseen")
+}
+
+func TestHolderColumn(t *testing.T) {
+	cell := Kind().Columns[1].Cell
+	assert.Equal(t, "", cell(&Lease{}, time.Time{}))
+	assert.Equal(t, "a", cell(&Lease{Spec: LeaseSpec{HolderIdentity: new("a")}}, time.Time{}))
+}
+
+func TestStoredLeaseComesBackWhole(t *testing.T) {
+	leases := In(store.New(store.Options{}))
+	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
+	spec := LeaseSpec{
+		HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), AcquireTime: at, RenewTime: at,
+		LeaseTransitions: new(int32(0)), Strategy: new(OldestEmulationVersion), PreferredHolder: new("b"),
+	}
+	_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}, Spec: spec}, store.CreateOptions{})
+	require.NoError(t, err)
+	got, err := leases.Get("ns", "l")
+	require.NoError(t, err)
+	assert.Equal(t, spec, got.Spec)
+}
+
+func TestStaleUpdateIsAConflict(t *testing.T) {
+	leases := In(store.New(store.Options{}))
+	first, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.CreateOptions{})
+	require.NoError(t, err)
+	second := *first
+	first.Spec.HolderIdentity = new("a")
+	_, err = leases.Update(first, store.UpdateOptions{})
+	require.NoError(t, err)
+	second.Spec.HolderIdentity = new("b")
+	_, err = leases.Update(&second, store.UpdateOptions{})
+	require.ErrorIs(t, err, store.ErrConflict)
+	second.ResourceVersion = ""
+	_, err = leases.Update(&second, store.UpdateOptions{})
+	require.ErrorIs(t, err, store.ErrInvalid)
+}
+
+func TestUpdateOfAMissingLeaseCreatesIt(t *testing.T) {
+	leases := In(store.New(store.Options{}))
+	l, err := leases.Update(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, l.UID)
+}

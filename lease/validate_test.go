@@ -1,0 +1,100 @@
+package lease
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+
+func texts(errs field.Errors) []string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func TestValidate(t *testing.T) {
+	strategy := func(s string) *CoordinatedLeaseStrategy { return new(CoordinatedLeaseStrategy(s)) }
+	for name, row := range map[string]struct {
+		spec LeaseSpec
+		want []string
+	}{
+		"an empty spec": {LeaseSpec{}, nil},
+		"a duration of 0": {LeaseSpec{LeaseDurationSeconds: new(int32(0))},
+			[]string{"spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"}},
+		"a negative duration": {LeaseSpec{LeaseDurationSeconds: new(int32(-3))},
+			[]string{"spec.leaseDurationSeconds: Invalid value: -3: must be greater than 0"}},
+		"negative transitions": {LeaseSpec{LeaseTransitions: new(int32(-1))},
+			[]string{"spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0"}},
+		"the least of both": {LeaseSpec{LeaseTransitions: new(int32(0)), LeaseDurationSeconds: new(int32(1))}, nil},
+		"an empty holder":   {LeaseSpec{HolderIdentity: new("")}, nil},
+		"the known strategy with a preferred holder": {
+			LeaseSpec{Strategy: new(OldestEmulationVersion), PreferredHolder: new("p")}, nil},
+		"an unknown strategy": {LeaseSpec{Strategy: strategy("Newest")},
+			[]string{`spec.strategy.strategy: Unsupported value: "Newest": supported values: "OldestEmulationVersion"`}},
+		"a strategy of somebody else": {LeaseSpec{Strategy: strategy("example.com/custom")}, nil},
+		"a strategy under a bad prefix": {LeaseSpec{Strategy: strategy("bad prefix/custom")},
+			[]string{`spec.strategy.strategy: Invalid value: "bad prefix/custom": prefix part ` + subdomainRule}},
+		"a strategy with nothing around its slash": {LeaseSpec{Strategy: strategy("/")}, []string{
+			`spec.strategy.strategy: Invalid value: "/": prefix part must be non-empty`,
+			`spec.strategy.strategy: Invalid value: "/": name part must be non-empty`,
+			`spec.strategy.strategy: Invalid value: "/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},
+		"an empty strategy": {LeaseSpec{Strategy: strategy("")},
+			[]string{`spec.strategy.strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`}},
+		"a preferred holder without a strategy": {LeaseSpec{PreferredHolder: new("p")},
+			[]string{"spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined"}},
+		"a preferred holder with an empty strategy": {LeaseSpec{PreferredHolder: new("p"), Strategy: strategy("")}, []string{
+			`spec.strategy.strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`,
+			"spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined"}},
+		"an empty preferred holder": {LeaseSpec{PreferredHolder: new("")}, nil},
+		"all at once": {
+			LeaseSpec{LeaseDurationSeconds: new(int32(0)), LeaseTransitions: new(int32(-1)), Strategy: strategy("x"), PreferredHolder: new("p")},
+			[]string{
+				"spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
+				"spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0",
+				`spec.strategy.strategy: Unsupported value: "x": supported values: "OldestEmulationVersion"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, row.want, texts(validate(&Lease{Spec: row.spec}, nil)))
+			assert.Equal(t, row.want, texts(validate(&Lease{Spec: row.spec}, &Lease{})), "an update has the same rules")
+		})
+	}
+}
+
+func TestStatusNamesEachCause(t *testing.T) {
+	leases := In(store.New(store.Options{}))
+	_, err := leases.Create(&Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "v"},
+		Spec:       LeaseSpec{LeaseDurationSeconds: new(int32(0)), LeaseTransitions: new(int32(-1))},
+	}, store.CreateOptions{})
+	require.ErrorIs(t, err, store.ErrInvalid)
+	assert.EqualError(t, err, `Lease.coordination.k8s.io "v" is invalid: [spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0, spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0]`)
+}
+
+func TestNameIsASubdomain(t *testing.T) {
+	leases := In(store.New(store.Options{}))
+	create := func(name string) error {
+		_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
+		return err
+	}
+	assert.NoError(t, create("a.b-c"))
+	assert.EqualError(t, create("A"), `Lease.coordination.k8s.io "A" is invalid: metadata.name: Invalid value: "A": `+subdomainRule)
+	assert.ErrorContains(t, create(strings.Repeat("a", 254)), "must be no more than 253 characters")
+}
+
+func TestValidLeaseCostsNoAllocation(t *testing.T) {
+	l := &Lease{Spec: LeaseSpec{
+		HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(1)), LeaseTransitions: new(int32(0)),
+		Strategy: new(CoordinatedLeaseStrategy("example.com/custom")), PreferredHolder: new("b"),
+	}}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { validate(l, nil) }))
+}

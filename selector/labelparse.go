@@ -1,0 +1,207 @@
+package selector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/validate"
+)
+
+// ParseLabels reads a label selector, such as "app=web,tier in (front,back),!canary". The empty text selects everything.
+//
+// Errors are the texts of apimachinery's pkg/labels Parse, whose grammar this is; keys and values are checked by the
+// rules for labels.
+func ParseLabels(s string) (Labels, error) {
+	p := labelParser{labelScanner{rest: s}}
+	p.next()
+	requirements, err := p.requirements()
+	if err != nil {
+		return Labels{}, err
+	}
+	slices.SortStableFunc(requirements, func(a, b requirement) int { return cmp.Compare(a.key, b.key) })
+	return Labels{requirements}, nil
+}
+
+// labelParser reads requirements off a scanner. It needs no lookahead: each function starts at the scanner's current word
+// and leaves it at the first word it did not use.
+type labelParser struct {
+	labelScanner
+}
+
+func (p *labelParser) requirements() ([]requirement, error) {
+	var all []requirement
+	for {
+		switch p.token {
+		case tokenWord, tokenNot:
+		case tokenEnd: // behind a comma it cannot be, that case is caught below
+			return all, nil
+		default:
+			return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", p.text)
+		}
+
+		r, err := p.requirement()
+		if err != nil {
+			return nil, fmt.Errorf("unable to parse requirement: %w", err)
+		}
+		all = append(all, r)
+
+		switch p.token {
+		case tokenEnd:
+			return all, nil
+		case tokenComma:
+			p.next()
+			if p.token != tokenWord && p.token != tokenNot {
+				return nil, fmt.Errorf("found '%s', expected: identifier after ','", p.text)
+			}
+		default:
+			return nil, fmt.Errorf("found '%s', expected: ',' or 'end of string'", p.text)
+		}
+	}
+}
+
+func (p *labelParser) requirement() (requirement, error) {
+	var r requirement
+	if p.token == tokenNot {
+		r.operator = labelAbsent
+		p.next()
+	}
+	if p.token != tokenWord {
+		return r, fmt.Errorf("found '%s', expected: identifier", p.text)
+	}
+	r.key = p.text
+	if problems := validate.QualifiedName(r.key); problems != nil {
+		// The server passes no field path here, and its absence prints like this.
+		return r, invalidLabel("<nil>", r.key, problems)
+	}
+	p.next()
+	if r.operator == labelAbsent || p.token == tokenEnd || p.token == tokenComma {
+		return r, nil
+	}
+
+	if err := p.operator(&r); err != nil {
+		return r, err
+	}
+	if r.operator == labelIn || r.operator == labelNotIn {
+		if err := p.set(&r); err != nil {
+			return r, err
+		}
+	} else if err := p.value(&r); err != nil {
+		return r, err
+	}
+	return r, r.check()
+}
+
+func (p *labelParser) operator(r *requirement) error {
+	switch {
+	case p.token == tokenEquals:
+		r.operator = labelEquals
+	case p.token == tokenDoubleEquals:
+		r.operator = labelDoubleEquals
+	case p.token == tokenNotEquals:
+		r.operator = labelNotEquals
+	case p.token == tokenGreater:
+		r.operator = labelGreater
+	case p.token == tokenLess:
+		r.operator = labelLess
+	case p.token == tokenWord && p.text == "in":
+		r.operator = labelIn
+	case p.token == tokenWord && p.text == "notin":
+		r.operator = labelNotIn
+	default:
+		return fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", p.text)
+	}
+	p.next()
+	return nil
+}
+
+// value reads the one value of an operator like =, which may be missing and is the empty string then.
+func (p *labelParser) value(r *requirement) error {
+	switch p.token {
+	case tokenEnd, tokenComma:
+		return nil
+	case tokenWord:
+		r.value = p.text
+		p.next()
+		return nil
+	}
+	return fmt.Errorf("found '%s', expected: identifier", p.text)
+}
+
+// set reads the values of in and notin. Nothing before, between or after commas is the empty string, also in "()".
+func (p *labelParser) set(r *requirement) error {
+	if p.token != tokenOpen {
+		return fmt.Errorf("found '%s' expected: '('", p.text)
+	}
+	p.next()
+	switch p.token {
+	case tokenWord, tokenComma, tokenClose:
+	default:
+		return fmt.Errorf("found '%s', expected: ',', ')' or identifier", p.text)
+	}
+
+	for value := ""; ; value = "" {
+		named := p.token == tokenWord
+		if named {
+			value = p.text
+			p.next()
+		}
+		r.values = append(r.values, value)
+		switch {
+		case p.token == tokenComma:
+			p.next()
+		case p.token == tokenClose:
+			p.next()
+			slices.Sort(r.values)
+			r.values = slices.Compact(r.values)
+			return nil
+		case named:
+			return fmt.Errorf("found '%s', expected: ',' or ')'", p.text)
+		default:
+			return fmt.Errorf("found '%s', expected: ',', or identifier", p.text)
+		}
+	}
+}
+
+// check looks at the values of a requirement whose key is known to be good, and computes the number of > and <.
+func (r *requirement) check() error {
+	var problems []error
+	if r.operator == labelGreater || r.operator == labelLess {
+		var ok bool
+		if r.number, ok = parseInteger(r.value); !ok {
+			problems = append(problems,
+				invalidLabel("values[0]", r.value, []string{"for 'Gt', 'Lt' operators, the value must be an integer"}))
+		}
+	}
+	for i, value := range r.values {
+		if texts := validate.LabelValue(value); texts != nil {
+			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, r.key), value, texts))
+		}
+	}
+	if texts := validate.LabelValue(r.value); texts != nil {
+		problems = append(problems, invalidLabel("values[0]["+r.key+"]", r.value, texts))
+	}
+	return aggregate(problems)
+}
+
+// invalidLabel says that a key or value breaks a rule, in the form of apimachinery's field.Error.
+func invalidLabel(path, value string, problems []string) error {
+	return fmt.Errorf("%s: Invalid value: %q: %s", path, value, strings.Join(problems, "; "))
+}
+
+// aggregate makes one error of several, in brackets when there are more than one. The texts told apart by an index, none
+// occurs twice (apimachinery, util/errors Aggregate).
+func aggregate(problems []error) error {
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		return problems[0]
+	}
+	texts := make([]string, len(problems))
+	for i, problem := range problems {
+		texts[i] = problem.Error()
+	}
+	return fmt.Errorf("[%s]", strings.Join(texts, ", "))
+}

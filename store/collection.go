@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Collection is the typed view of one kind in a Store. It may be made anew
+// whenever it is needed, and used from any goroutine. Objects that go in are
+// copied; objects that come out belong to the caller.
+type Collection[T any] struct {
+	r *Resource
+}
+
+// In returns the collection of a kind in a store. Packages of kinds have an In
+// of their own.
+func In[T any](st *Store, kind *Kind[T]) *Collection[T] {
+	return &Collection[T]{st.Resource(kind)}
+}
+
+// Create stores a new object. The answer has what the server filled in: uid,
+// creationTimestamp, resourceVersion, and the name where it was generated.
+// Errors are ErrAlreadyExists, ErrInvalid and ErrBadRequest.
+func (c *Collection[T]) Create(obj *T, opts CreateOptions) (*T, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	o := c.own(obj)
+	it, err := c.r.Create(o, Request{
+		Namespace: o.GetObjectMeta().Namespace, DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
+	})
+	return typed[T](it), err
+}
+
+// own returns a copy of a caller's object in the form that is stored.
+func (c *Collection[T]) own(obj *T) Object {
+	o := c.r.kind.copy(any(obj).(Object))
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	c.r.kind.defaults(o)
+	return o
+}
+
+func typed[T any](it *Item) *T {
+	if it == nil {
+		return nil
+	}
+	return as[T](it.copy())
+}
+
+// Get returns the current state of an object, or ErrNotFound.
+func (c *Collection[T]) Get(namespace, name string) (*T, error) {
+	it, err := c.r.Get(context.Background(), namespace, name, "")
+	return typed[T](it), err
+}
+
+// Update replaces the object of the same namespace and name. Its
+// resourceVersion must be that of the state it replaces; kinds that allow
+// unconditional updates take an empty one as any. Kinds that create on update
+// do so where there is none. An update that changes nothing makes no version
+// and no event. Errors are ErrConflict, ErrInvalid and ErrNotFound.
+func (c *Collection[T]) Update(obj *T, opts UpdateOptions) (*T, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	m := any(obj).(Object).GetObjectMeta()
+	req := Request{
+		Namespace: m.Namespace, Name: m.Name,
+		DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
+	}
+	it, _, err := c.r.Update(req, m.UID, func(*Item) (Object, error) { return c.own(obj), nil })
+	return typed[T](it), err
+}
+
+// Modify changes an object in place: change is given a copy of the current
+// state, and is called again with a newer one where another writer came in
+// between. An error of change ends it and is returned as it is. Where there is
+// no such object the error is ErrNotFound.
+func (c *Collection[T]) Modify(namespace, name string, change func(obj *T) error) (*T, error) {
+	req := Request{Namespace: namespace, Name: name}
+	it, _, err := c.r.Update(req, "", func(current *Item) (Object, error) {
+		if current == nil {
+			return nil, meta.NewNotFound(c.r.kind.groupResource(), name)
+		}
+		obj := typed[T](current)
+		if err := change(obj); err != nil {
+			return nil, err
+		}
+		return c.own(obj), nil
+	})
+	return typed[T](it), err
+}
+
+// Delete removes an object, or marks it as terminating where finalizers hold
+// it. It returns the object as the deletion left it, with the version of the
+// deletion. Errors are ErrNotFound, ErrConflict (preconditions) and ErrInvalid
+// (options).
+func (c *Collection[T]) Delete(namespace, name string, opts DeleteOptions) (*T, error) {
+	it, _, err := c.r.Delete(Request{Namespace: namespace, Name: name}, opts)
+	return typed[T](it), err
+}
+
+// DeleteCollection deletes all that a list with the same options would return
+// and returns it, as it was before.
+func (c *Collection[T]) DeleteCollection(ctx context.Context, list ListOptions, opts DeleteOptions) ([]*T, error) {
+	l, err := c.r.DeleteCollection(ctx, list, opts)
+	if err != nil {
+		return nil, err
+	}
+	return typedItems[T](l), nil
+}
+
+// List returns a page of objects and the metadata of the list, which holds the
+// token for the next one. It waits, for three seconds at most, only for a
+// resourceVersion in the future.
+func (c *Collection[T]) List(ctx context.Context, opts ListOptions) ([]*T, meta.ListMeta, error) {
+	l, err := c.r.List(ctx, opts)
+	if err != nil {
+		return nil, meta.ListMeta{}, err
+	}
+	return typedItems[T](l), l.Meta(), nil
+}
+
+// All walks all objects of a namespace, or of all for "", as they are at the
+// moment of the call, in the order of "namespace/name".
+func (c *Collection[T]) All(namespace string) iter.Seq[*T] {
+	s := c.r.snapshot()
+	sel := selection{kind: c.r.kind, namespace: namespace}
+	return func(yield func(*T) bool) {
+		for _, it := range sel.page(s, "", 0).Items {
+			if !yield(typed[T](it)) {
+				return
+			}
+		}
+	}
+}
+
+func typedItems[T any](l *List) []*T {
+	out := make([]*T, len(l.Items))
+	for i, it := range l.Items {
+		out[i] = typed[T](it)
+	}
+	return out
+}
+
+// Event is one event of a typed watch.
+type Event[T any] struct {
+	Type watch.EventType
+	// Object is the state after the change; of a deletion the last one, with
+	// the version of the deletion; of a bookmark an object that has nothing
+	// but a resourceVersion.
+	Object *T
+}
+
+// Watch follows the changes of a collection from the moment the sequence is
+// ranged over until the context ends, the
+// loop is left, or the watch does: at its timeout the sequence just ends, in
+// all other cases its last element is an error. An error that is ErrExpired
+// means that history no longer reaches back far enough; list again.
+func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		w, err := c.r.Watch(ctx, opts)
+		if err != nil {
+			yield(Event[T]{}, err)
+			return
+		}
+		defer w.Close()
+		for {
+			events, err := w.Next(ctx)
+			if err == nil {
+				for _, ev := range events {
+					if !yield(Event[T]{ev.Type, typed[T](ev.Item)}, nil) {
+						return
+					}
+				}
+				continue
+			}
+			if err != io.EOF {
+				yield(Event[T]{}, err)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Request is what every write has in common.
+type Request struct {
+	// Namespace and Name say which object is meant. A create ignores Name.
+	Namespace, Name string
+	// Version is the index of the API version whose rules hold.
+	Version int
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager names the writer.
+	FieldManager string
+	// Patch tells that the object was made by a patch.
+	Patch bool
+	// Warn, if not nil, is given texts to be sent along with the answer.
+	Warn func(text string)
+}
+
+func (req *Request) warn(text string) {
+	if req.Warn != nil {
+		req.Warn(text)
+	}
+}
+
+// Create stores a new object, given in the stored form with defaults filled
+// in, and takes ownership of it.
+func (r *Resource) Create(o Object, req Request) (*Item, error) {
+	m := o.GetObjectMeta()
+	wipeSystemFields(m)
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return nil, err
+	}
+	r.dedupOwners(m, req)
+	if m.Name != "" || m.GenerateName == "" {
+		it, err := r.create(o, req)
+		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
+			return nil, r.noUniqueName(m.Name)
+		}
+		return it, err
+	}
+	for attempt := 1; ; attempt++ {
+		m.Name = generateName(m.GenerateName)
+		it, err := r.create(r.kind.copy(o), req)
+		if !errors.Is(err, meta.ReasonAlreadyExists) {
+			return it, err
+		}
+		if attempt == generateAttempts {
+			return nil, r.noUniqueName(m.Name)
+		}
+	}
+}
+
+func (r *Resource) noUniqueName(name string) error {
+	gr := r.kind.groupResource()
+	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
+		&meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource, RetryAfterSeconds: 1},
+		fmt.Sprintf("%s %q already exists, the server was not able to generate a unique name for the object", gr, name))
+}
+
+// create stores an object whose name is settled.
+func (r *Resource) create(o Object, req Request) (*Item, error) {
+	if err := r.prepareCreate(o, req); err != nil {
+		return nil, err
+	}
+	m := o.GetObjectMeta()
+	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 {
+		return nil, errors.New("resourceVersion should not be set on objects to be created")
+	}
+	if err := r.checkSize(o); err != nil {
+		return nil, err
+	}
+	return r.insert(o, req)
+}
+
+// prepareCreate fills in what the server sets on a new object and checks it.
+func (r *Resource) prepareCreate(o Object, req Request) error {
+	m := o.GetObjectMeta()
+	m.UID = newUID()
+	m.CreationTimestamp = meta.NewTime(r.st.now())
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return err
+	}
+	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
+		return errs.Status(r.kind.groupKind(), m.Name)
+	}
+	for _, text := range r.kind.warnings(o, nil) {
+		req.warn(text)
+	}
+	return nil
+}
+
+// insert commits a new object, unless the name is taken.
+func (r *Resource) insert(o Object, req Request) (*Item, error) {
+	m := o.GetObjectMeta()
+	key := keyOf(m.Namespace, m.Name)
+	m.ResourceVersion = ""
+	r.st.mu.Lock()
+	defer r.st.mu.Unlock()
+	if have := r.lookupLocked(key); have != nil {
+		err := meta.NewAlreadyExists(r.kind.groupResource(), m.Name)
+		if have.meta().DeletionTimestamp != nil {
+			err.Status.Message = "object is being deleted: " + err.Status.Message
+		}
+		return nil, err
+	}
+	if req.DryRun {
+		return newItem(r.kind, key, o, 0), nil
+	}
+	return r.commitLocked(watch.Added, key, nil, o), nil
+}
+
+// matchNamespace fills in the namespace of the request, which is the only one
+// the object may name.
+func matchNamespace(m *meta.ObjectMeta, namespace string) error {
+	if m.Namespace == "" {
+		m.Namespace = namespace
+	}
+	if m.Namespace != namespace {
+		return meta.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// dedupOwners drops owner references that stand there twice, with a warning.
+func (r *Resource) dedupOwners(m *meta.ObjectMeta, req Request) {
+	duplicates := dedupOwnerReferences(m)
+	if duplicates == nil {
+		return
+	}
+	when := ""
+	if req.Patch {
+		when = " after mutating admission happens"
+	}
+	req.warn(".metadata.ownerReferences contains duplicate entries" + when +
+		"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+		strings.Join(duplicates, ", "))
+}

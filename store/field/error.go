@@ -1,0 +1,156 @@
+package field
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// ErrorType is the kind of problem, as it stands in the reason of a cause.
+type ErrorType string
+
+// The types of problems.
+const (
+	TypeRequired     ErrorType = "FieldValueRequired"
+	TypeInvalid      ErrorType = "FieldValueInvalid"
+	TypeNotSupported ErrorType = "FieldValueNotSupported"
+	TypeForbidden    ErrorType = "FieldValueForbidden"
+	TypeTooLong      ErrorType = "FieldValueTooLong"
+	TypeDuplicate    ErrorType = "FieldValueDuplicate"
+)
+
+// Error is one problem with one field.
+type Error struct {
+	Type     ErrorType
+	Field    Path
+	BadValue any // shown for Invalid, NotSupported and Duplicate
+	Detail   string
+}
+
+// Required reports that a value is missing.
+func Required(p Path, detail string) *Error {
+	return &Error{Type: TypeRequired, Field: p, Detail: detail}
+}
+
+// Invalid reports that a value is malformed or out of range.
+func Invalid(p Path, value any, detail string) *Error {
+	return &Error{Type: TypeInvalid, Field: p, BadValue: value, Detail: detail}
+}
+
+// NotSupported reports that a value is not one of a list. The list is shown in
+// the order given.
+func NotSupported[T ~string](p Path, value any, supported ...T) *Error {
+	quoted := make([]string, len(supported))
+	for i, s := range supported {
+		quoted[i] = strconv.Quote(string(s))
+	}
+	detail := ""
+	if len(quoted) > 0 {
+		detail = "supported values: " + strings.Join(quoted, ", ")
+	}
+	return &Error{Type: TypeNotSupported, Field: p, BadValue: value, Detail: detail}
+}
+
+// Forbidden reports that a value may not be given here at all.
+func Forbidden(p Path, detail string) *Error {
+	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
+}
+
+// TooLong reports that a value exceeds a number of bytes.
+func TooLong(p Path, maxBytes int) *Error {
+	return &Error{Type: TypeTooLong, Field: p, Detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
+}
+
+// Duplicate reports that a value that must be unique stands there twice.
+func Duplicate(p Path, value any) *Error {
+	return &Error{Type: TypeDuplicate, Field: p, BadValue: value}
+}
+
+// Error returns the path and the problem.
+func (e *Error) Error() string { return string(e.Field) + ": " + e.Body() }
+
+// Body returns the problem without the path: the message of its cause.
+func (e *Error) Body() string {
+	var s string
+	switch e.Type {
+	case TypeRequired:
+		s = "Required value"
+	case TypeForbidden:
+		s = "Forbidden"
+	case TypeTooLong:
+		s = "Too long"
+	case TypeNotSupported:
+		s = "Unsupported value: " + show(e.BadValue)
+	case TypeDuplicate:
+		s = "Duplicate value: " + show(e.BadValue)
+	default:
+		s = "Invalid value: " + show(e.BadValue)
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// show renders a value as the API does: plain strings Go-quoted, plain numbers
+// and booleans as they are, everything else as JSON.
+func show(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strconv.Quote(v)
+	case int64, int32, bool:
+		return fmt.Sprint(v)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%#v", v)
+	}
+	return string(b)
+}
+
+// Errors is a list of problems in the order they were found. The nil list
+// means that all is well.
+type Errors []*Error
+
+// InvalidEach returns one Invalid for each detail, and nil for none: the shape
+// in which name rules report.
+func InvalidEach(p Path, value any, details []string) Errors {
+	var errs Errors
+	for _, d := range details {
+		errs = append(errs, Invalid(p, value, d))
+	}
+	return errs
+}
+
+// Error joins the problems: one as it is, several in brackets, equal texts
+// once.
+func (es Errors) Error() string {
+	var texts []string
+	seen := make(map[string]bool, len(es))
+	for _, e := range es {
+		if t := e.Error(); !seen[t] {
+			seen[t] = true
+			texts = append(texts, t)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// Status returns the 422 of an object of the given kind and name, with one
+// cause a problem.
+func (es Errors) Status(gk meta.GroupKind, name string) *meta.StatusError {
+	causes := make([]meta.StatusCause, len(es))
+	for i, e := range es {
+		causes[i] = meta.StatusCause{Type: string(e.Type), Message: e.Body(), Field: string(e.Field)}
+	}
+	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid,
+		&meta.StatusDetails{Name: name, Group: gk.Group, Kind: gk.Kind, Causes: causes},
+		fmt.Sprintf("%s %q is invalid: %s", gk, name, es.Error()))
+}

@@ -1,0 +1,288 @@
+package store
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Object is what a store holds: a pointer to a struct that embeds
+// meta.TypeMeta and meta.ObjectMeta.
+type Object interface {
+	GetTypeMeta() *meta.TypeMeta
+	GetObjectMeta() *meta.ObjectMeta
+}
+
+// Kind describes one kind of namespaced object: all that the store and the
+// HTTP API need to know about it. T is a struct that embeds meta.TypeMeta with
+// the tag `json:",inline"` and meta.ObjectMeta with the tags
+// `json:"metadata" protobuf:"1"`; its other fields carry json tags as in the
+// API and protobuf tags with their field numbers.
+//
+// A Kind must not be changed after its first use. Only Plural, Name and
+// Versions are required; a nil function means that there is nothing to do.
+// Functions are called without a lock held, from any goroutine, and must not
+// keep the objects they are given.
+type Kind[T any] struct {
+	// Group is the API group; "" is the core group.
+	Group string
+	// Name is the kind in CamelCase, such as "Lease".
+	Name string
+	// Plural is the resource in paths, such as "leases".
+	Plural string
+	// Singular defaults to Name in lower case.
+	Singular string
+	// ShortNames are what kubectl accepts in place of Plural.
+	ShortNames []string
+
+	// Versions are the served versions, the preferred one first. The first is
+	// also the one that objects are said to be stored as, and its rules hold
+	// for writes through the Go API.
+	Versions []Version[T]
+
+	// CreateOnUpdate lets an update of a missing object create it.
+	CreateOnUpdate bool
+	// UnconditionalUpdate lets an update leave out the resourceVersion.
+	UnconditionalUpdate bool
+
+	// ValidateName reports what is wrong with a name; prefix is set for a
+	// generateName. Default: DNSSubdomainName.
+	ValidateName func(name string, prefix bool) []string
+	// ValidateMetadataOnUpdate applies the rules of a create to the metadata
+	// of an update too, after those of an update. Endpoints do.
+	ValidateMetadataOnUpdate bool
+	// Default fills in what a writer may leave out.
+	Default func(obj *T)
+	// PrepareForUpdate carries over from old what an update cannot change.
+	PrepareForUpdate func(obj, old *T)
+	// Validate reports what is wrong outside the metadata; old is nil on a
+	// create. A Version may have rules of its own in its place.
+	Validate func(obj, old *T) field.Errors
+	// Warnings are sent with the answer to a write; old is nil on a create.
+	Warnings func(obj, old *T) []string
+
+	// SelectableFields are the fields that a fieldSelector may name beside
+	// metadata.name and metadata.namespace.
+	SelectableFields []SelectableField[T]
+	// Columns are what a Table shows. Default: name and age.
+	Columns []Column[T]
+
+	once  sync.Once
+	built *descriptor
+}
+
+// Version is one served version of a kind.
+type Version[T any] struct {
+	// Name is the version, such as "v1".
+	Name string
+	// Deprecated is the text of the warning on every answer, or "".
+	Deprecated string
+	// Form is the version's shape on the wire where it is not T itself; see
+	// FormOf.
+	Form Form[T]
+	// Validate stands in for the Kind's on writes through this version.
+	Validate func(obj, old *T) field.Errors
+}
+
+// Form converts between the stored form of a kind and the shape that one
+// version has on the wire. The zero Form is T itself.
+type Form[T any] struct {
+	newWire func() Object
+	to      func(*T) Object
+	from    func(Object) *T
+}
+
+// FormOf returns the Form of a version whose Go type is W. Neither function
+// may share memory between its argument and its result that a later change of
+// one would show in the other; both may share what never changes.
+func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
+	asObject := func(w *W) Object { return any(w).(Object) }
+	return Form[T]{
+		newWire: func() Object { return asObject(new(W)) },
+		to:      func(t *T) Object { return asObject(to(t)) },
+		from:    func(o Object) *T { return from(any(o).(*W)) },
+	}
+}
+
+// SelectableField is a field that a fieldSelector may name.
+type SelectableField[T any] struct {
+	Path  string // such as "spec.leaseName"
+	Value func(obj *T) string
+}
+
+// Column is one column of a Table (API reference, "TableColumnDefinition").
+type Column[T any] struct {
+	Name        string
+	Type        string // an OpenAPI type, such as "string"
+	Format      string // "name" for the column that identifies the row
+	Description string
+	Priority    int32 // 0 is always shown
+	// Cell renders the column; now is the server's time.
+	Cell func(obj *T, now time.Time) any
+}
+
+// Descriptor is a Kind of any type. Only *Kind implements it.
+type Descriptor interface {
+	describe() *descriptor
+}
+
+// descriptor is a Kind with its type erased and its types compiled.
+type descriptor struct {
+	group, name, plural, singular string
+	shortNames                    []string
+	versions                      []version
+	forms                         []form // forms[0] is the stored form
+
+	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
+
+	validateName     func(name string, prefix bool) []string
+	defaults         func(Object)
+	prepareForUpdate func(obj, old Object)
+	warnings         func(obj, old Object) []string
+	fields           []string
+	fieldValue       func(obj Object, path string) string
+	columns          []ColumnInfo
+	cells            func(obj Object, now time.Time) []any
+}
+
+type version struct {
+	name, deprecated string
+	form             int
+	validate         func(obj, old Object) field.Errors
+}
+
+// form is one shape of a kind on the wire; versions that look alike share it,
+// and with it the remembered bytes.
+type form struct {
+	typ     *codec.Type
+	newWire func() Object
+	to      func(Object) Object // nil for the stored form
+	from    func(Object) Object
+}
+
+// ColumnInfo is a Column without its function.
+type ColumnInfo struct {
+	Name, Type, Format, Description string
+	Priority                        int32
+}
+
+// describe compiles the kind on first use. It panics where T does not fit or a
+// required member is missing: mistakes of a programmer.
+func (k *Kind[T]) describe() *descriptor {
+	k.once.Do(func() { k.built = k.compile() })
+	return k.built
+}
+
+func (k *Kind[T]) compile() *descriptor {
+	if _, ok := any(new(T)).(Object); !ok {
+		panic(fmt.Sprintf("store: %T does not embed meta.TypeMeta and meta.ObjectMeta", *new(T)))
+	}
+	if k.Name == "" || k.Plural == "" || len(k.Versions) == 0 {
+		panic("store: a Kind needs Name, Plural and Versions")
+	}
+	d := &descriptor{
+		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
+		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
+		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
+		validateName:             k.ValidateName,
+		fields:                   []string{fieldName, fieldNamespace},
+	}
+	if d.singular == "" {
+		d.singular = strings.ToLower(k.Name)
+	}
+	if d.validateName == nil {
+		d.validateName = DNSSubdomainName
+	}
+	d.defaults = func(Object) {}
+	if f := k.Default; f != nil {
+		d.defaults = func(o Object) { f(as[T](o)) }
+	}
+	d.prepareForUpdate = func(_, _ Object) {}
+	if f := k.PrepareForUpdate; f != nil {
+		d.prepareForUpdate = func(o, old Object) { f(as[T](o), as[T](old)) }
+	}
+	d.warnings = func(_, _ Object) []string { return nil }
+	if f := k.Warnings; f != nil {
+		d.warnings = func(o, old Object) []string { return f(as[T](o), as[T](old)) }
+	}
+	for _, f := range k.SelectableFields {
+		d.fields = append(d.fields, f.Path)
+	}
+	d.fieldValue = func(o Object, path string) string {
+		for _, f := range k.SelectableFields {
+			if f.Path == path {
+				return f.Value(as[T](o))
+			}
+		}
+		return ""
+	}
+	k.compileColumns(d)
+	k.compileVersions(d)
+	return d
+}
+
+func (k *Kind[T]) compileColumns(d *descriptor) {
+	columns := k.Columns
+	if columns == nil {
+		columns = []Column[T]{NameColumn[T](), AgeColumn[T]()}
+	}
+	for _, c := range columns {
+		d.columns = append(d.columns, ColumnInfo{c.Name, c.Type, c.Format, c.Description, c.Priority})
+	}
+	d.cells = func(o Object, now time.Time) []any {
+		cells := make([]any, len(columns))
+		for i, c := range columns {
+			cells[i] = c.Cell(as[T](o), now)
+		}
+		return cells
+	}
+}
+
+func (k *Kind[T]) compileVersions(d *descriptor) {
+	stored := reflect.TypeFor[T]()
+	d.forms = []form{{
+		typ:     codec.Compile(stored, k.Versions[0].Name),
+		newWire: func() Object { return any(new(T)).(Object) },
+	}}
+	for _, v := range k.Versions {
+		erased := version{name: v.Name, deprecated: v.Deprecated}
+		check := v.Validate
+		if check == nil {
+			check = k.Validate
+		}
+		erased.validate = func(_, _ Object) field.Errors { return nil }
+		if check != nil {
+			erased.validate = func(o, old Object) field.Errors { return check(as[T](o), as[T](old)) }
+		}
+		if v.Form.newWire != nil {
+			erased.form = len(d.forms)
+			d.forms = append(d.forms, form{
+				typ:     codec.Compile(reflect.TypeOf(v.Form.newWire()).Elem(), v.Name),
+				newWire: v.Form.newWire,
+				to:      func(o Object) Object { return v.Form.to(as[T](o)) },
+				from:    func(o Object) Object { return any(v.Form.from(o)).(Object) },
+			})
+		}
+		d.versions = append(d.versions, erased)
+	}
+}
+
+// as returns the typed pointer behind o, and nil for the nil Object.
+func as[T any](o Object) *T {
+	t, _ := any(o).(*T)
+	return t
+}
+
+func (d *descriptor) groupResource() meta.GroupResource {
+	return meta.GroupResource{Group: d.group, Resource: d.plural}
+}
+
+func (d *descriptor) groupKind() meta.GroupKind {
+	return meta.GroupKind{Group: d.group, Kind: d.name}
+}

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file holds what the server does to metadata on its own, whatever the
+// kind (upstream: apiserver, registry/rest and registry/generic).
+
+// setVersion gives an object the version of the change that made it.
+func setVersion(o Object, version uint64) {
+	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
+}
+
+// wipeSystemFields drops what only the server may set on a new object.
+func wipeSystemFields(m *meta.ObjectMeta) {
+	m.UID, m.SelfLink = "", ""
+	m.CreationTimestamp = meta.Time{}
+	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
+}
+
+// newUID returns a random UUID, version 4 (RFC 9562).
+func newUID() meta.UID {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[:8], b[:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:], b[10:])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return meta.UID(s[:])
+}
+
+const (
+	generatedSuffix = 5
+	longestPrefix   = 63 - generatedSuffix
+	// suffixAlphabet leaves out vowels and digits that look like letters, so
+	// that no words come about.
+	suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+	// generateAttempts is how often a generated name is tried.
+	generateAttempts = 8
+)
+
+// generateName appends random characters to a prefix, cut so that the whole
+// fits into a DNS label.
+func generateName(prefix string) string {
+	if len(prefix) > longestPrefix {
+		prefix = prefix[:longestPrefix]
+	}
+	name := append(make([]byte, 0, len(prefix)+generatedSuffix), prefix...)
+	var b [1]byte
+	for len(name) < len(prefix)+generatedSuffix {
+		rand.Read(b[:])
+		// Values past the last whole multiple would favour some characters.
+		if n := len(suffixAlphabet); int(b[0]) < 256/n*n {
+			name = append(name, suffixAlphabet[int(b[0])%n])
+		}
+	}
+	return string(name)
+}
+
+// restoreSystemFields puts back what an update cannot change.
+func restoreSystemFields(m, old *meta.ObjectMeta) {
+	m.SelfLink = ""
+	m.Generation = old.Generation
+	if m.UID == "" {
+		m.UID = old.UID
+	}
+	if !old.CreationTimestamp.IsZero() {
+		m.CreationTimestamp = old.CreationTimestamp
+	}
+	if old.DeletionTimestamp != nil {
+		m.DeletionTimestamp = old.DeletionTimestamp
+	}
+	if old.DeletionGracePeriodSeconds != nil && m.DeletionGracePeriodSeconds == nil {
+		m.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	}
+}
+
+// deletionFinalizers applies the policy of a deletion to the finalizers that
+// stand for one: both go, then the wanted one is appended. Without a policy
+// the object's own one stays.
+func deletionFinalizers(finalizers []string, o meta.DeleteOptions) []string {
+	var orphan, foreground bool
+	switch {
+	case o.OrphanDependents != nil:
+		orphan = *o.OrphanDependents
+	case o.PropagationPolicy != nil:
+		orphan = *o.PropagationPolicy == meta.DeletePropagationOrphan
+		foreground = *o.PropagationPolicy == meta.DeletePropagationForeground
+	default:
+		for _, f := range finalizers {
+			orphan = f == meta.FinalizerOrphanDependents
+			foreground = f == meta.FinalizerDeleteDependents
+			if orphan || foreground {
+				break
+			}
+		}
+	}
+	if !orphan && !foreground && !slices.Contains(finalizers, meta.FinalizerOrphanDependents) &&
+		!slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
+		return finalizers
+	}
+	var out []string
+	for _, f := range finalizers {
+		if f != meta.FinalizerOrphanDependents && f != meta.FinalizerDeleteDependents {
+			out = append(out, f)
+		}
+	}
+	if orphan {
+		out = append(out, meta.FinalizerOrphanDependents)
+	}
+	if foreground {
+		out = append(out, meta.FinalizerDeleteDependents)
+	}
+	if sameSet(out, finalizers) {
+		return finalizers
+	}
+	return out
+}
+
+func sameSet(a, b []string) bool {
+	has := func(in []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(in, s) }
+	}
+	return !slices.ContainsFunc(a, has(b)) && !slices.ContainsFunc(b, has(a))
+}
+
+// markDeleting sets what a deletion leaves on an object that finalizers hold.
+func (st *Store) markDeleting(m *meta.ObjectMeta) {
+	now := meta.NewTime(st.now())
+	if m.DeletionTimestamp == nil && m.Generation > 0 {
+		m.Generation++
+	}
+	if m.DeletionTimestamp == nil || m.DeletionTimestamp.After(st.now()) {
+		m.DeletionTimestamp = &now
+	}
+	m.DeletionGracePeriodSeconds = new(int64(0))
+}
+
+// dedupOwnerReferences removes references that stand there twice and returns
+// the uid of each that went.
+func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
+	if len(m.OwnerReferences) < 2 {
+		return nil
+	}
+	type identity struct {
+		apiVersion, kind, name string
+		uid                    meta.UID
+		controller, block      string
+	}
+	text := func(b *bool) string {
+		if b == nil {
+			return ""
+		}
+		return strconv.FormatBool(*b)
+	}
+	seen := make(map[identity]bool, len(m.OwnerReferences))
+	kept := make([]meta.OwnerReference, 0, len(m.OwnerReferences))
+	for _, ref := range m.OwnerReferences {
+		id := identity{ref.APIVersion, ref.Kind, ref.Name, ref.UID, text(ref.Controller), text(ref.BlockOwnerDeletion)}
+		if seen[id] {
+			duplicates = append(duplicates, string(ref.UID))
+			continue
+		}
+		seen[id] = true
+		kept = append(kept, ref)
+	}
+	if duplicates != nil {
+		m.OwnerReferences = kept
+	}
+	return duplicates
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// ListOptions says what to list (API reference, "ListOptions"). The zero value
+// lists everything there is now.
+type ListOptions struct {
+	// Namespace limits the list to one namespace; "" is all.
+	Namespace string
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax;
+	// see package selector.
+	LabelSelector, FieldSelector, ShardSelector string
+	// Limit is the greatest number of items of a page. Zero and less mean no
+	// limit.
+	Limit int64
+	// Continue is the token of the page before.
+	Continue string
+	// ResourceVersion and ResourceVersionMatch ask for a certain state: none
+	// is now, "Exact" is that very version, "NotOlderThan" is now but waits
+	// for a version in the future.
+	ResourceVersion, ResourceVersionMatch string
+	// SendInitialEvents is for watches; giving it here is an error.
+	SendInitialEvents *bool
+	// Warn, if not nil, is given texts to be sent along with the answer.
+	Warn func(text string)
+}
+
+// The values of ResourceVersionMatch.
+const (
+	MatchExact        = "Exact"
+	MatchNotOlderThan = "NotOlderThan"
+)
+
+// List is a page of items, ordered by the bytes of "namespace/name".
+type List struct {
+	Items []*Item
+	// ResourceVersion is the version at which the list was true.
+	ResourceVersion uint64
+	// Continue is the token for the next page, or "".
+	Continue string
+	// RemainingItemCount is how many items follow, or nil where that is not
+	// known.
+	RemainingItemCount *int64
+	// Shard is the canonical shardSelector, or "".
+	Shard string
+}
+
+// Meta returns the metadata of the list as it stands on the wire.
+func (l *List) Meta() meta.ListMeta {
+	m := meta.ListMeta{
+		ResourceVersion:    strconv.FormatUint(l.ResourceVersion, 10),
+		Continue:           l.Continue,
+		RemainingItemCount: l.RemainingItemCount,
+	}
+	if l.Shard != "" {
+		m.ShardInfo = &meta.ShardInfo{Selector: l.Shard}
+	}
+	return m
+}
+
+// List returns what the options select. It blocks, for three seconds at most,
+// only where they name a version in the future.
+func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
+	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	if err != nil {
+		return nil, err
+	}
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	if err := sel.checkFields(""); err != nil {
+		return nil, err
+	}
+	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
+		return nil, err
+	}
+	s, start, limit, err := r.listState(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return sel.page(s, start, limit), nil
+}
+
+// validate is the 422 part of the checks (upstream: apimachinery,
+// meta/internalversion/validation).
+func (o ListOptions) validate() error {
+	const match = field.Path("resourceVersionMatch")
+	var errs field.Errors
+	if o.ResourceVersionMatch != "" {
+		if o.ResourceVersion == "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+		}
+		if o.Continue != "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+		if m := o.ResourceVersionMatch; m != MatchExact && m != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(match, m, MatchExact, MatchNotOlderThan, ""))
+		}
+		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
+			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
+		}
+	}
+	if o.SendInitialEvents != nil {
+		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+	}
+	return optionsError("ListOptions", errs)
+}
+
+// listState finds the state that a list is to be made from, the key it starts
+// at, relative to the namespace, and its limit.
+func (r *Resource) listState(ctx context.Context, o ListOptions) (s snapshot, start string, limit int64, err error) {
+	r.past.dropBefore(r.st.hub.Oldest(r.st.now()))
+	limit = max(o.Limit, 0)
+	if o.Continue != "" {
+		s, start, err = r.continueState(ctx, o)
+		if o.ResourceVersion == "0" {
+			limit = 0
+		}
+		return s, start, limit, err
+	}
+	version, err := readVersion(o.ResourceVersion)
+	if err != nil {
+		return s, "", 0, meta.NewBadRequest("invalid resource version: %s", err)
+	}
+	if version == 0 {
+		// Any state will do, and ours is always the latest.
+		if o.ResourceVersion != "" {
+			limit = 0
+		}
+		return r.snapshot(), "", limit, nil
+	}
+	exact := o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && limit > 0
+	if err := r.st.waitFor(ctx, version); err != nil {
+		return s, "", 0, err
+	}
+	if !exact {
+		return r.snapshot(), "", limit, nil
+	}
+	if s, err = r.at(version); err != nil {
+		err = expiredList()
+	}
+	return s, "", limit, err
+}
+
+// continueState finds the state that the next page is to be made from.
+func (r *Resource) continueState(ctx context.Context, o ListOptions) (snapshot, string, error) {
+	version, start, err := decodeContinue(o.Continue)
+	if err != nil {
+		return snapshot{}, "", err
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return snapshot{}, "", meta.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	if version < 0 {
+		return r.snapshot(), start, nil
+	}
+	if err := r.st.waitFor(ctx, uint64(version)); err != nil {
+		return snapshot{}, "", err
+	}
+	s, err := r.at(uint64(version))
+	if errors.Is(err, errSnapshotGone{}) {
+		err = expiredContinue(start)
+	}
+	return s, start, err
+}
+
+// page walks a state from a key on and returns what is selected, up to limit
+// items where that is above zero.
+func (s *selection) page(state snapshot, start string, limit int64) *List {
+	l := &List{Items: []*Item{}, ResourceVersion: state.version, Shard: s.shards.String()}
+	if limit == 0 {
+		limit = math.MaxInt64
+	}
+	prefix := ""
+	if s.namespace != "" {
+		prefix = s.namespace + "/"
+	}
+	from := prefix + start
+	if s.namespace != "" && s.name != "" {
+		// One key, whatever the rest of the selector says.
+		if it, ok := state.tree.Get(&Item{key: prefix + s.name}); ok && it.key >= from && s.matches(it) {
+			l.Items = append(l.Items, it)
+		}
+		return l
+	}
+	remaining := int64(0)
+	state.tree.AscendGreaterOrEqual(&Item{key: from}, func(it *Item) bool {
+		if !strings.HasPrefix(it.key, prefix) {
+			return false
+		}
+		if int64(len(l.Items)) == limit {
+			remaining++
+			// Only without a selector is the count part of the answer.
+			return s.all()
+		}
+		if s.matches(it) {
+			l.Items = append(l.Items, it)
+		}
+		return true
+	})
+	if remaining > 0 {
+		last := l.Items[len(l.Items)-1].key
+		l.Continue = encodeContinue(int64(state.version), strings.TrimPrefix(last, prefix)+"\x00")
+		if s.all() {
+			l.RemainingItemCount = &remaining
+		}
+	}
+	return l
+}

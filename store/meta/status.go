@@ -1,0 +1,150 @@
+package meta
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// Reason is the machine-readable cause of a failure, in the API's spelling. A
+// Reason is itself an error, so that errors.Is(err, meta.ReasonNotFound)
+// answers for every error that carries such a Status.
+type Reason string
+
+// The reasons this API answers with (API reference, "Status").
+const (
+	ReasonBadRequest            Reason = "BadRequest"
+	ReasonUnauthorized          Reason = "Unauthorized"
+	ReasonForbidden             Reason = "Forbidden"
+	ReasonNotFound              Reason = "NotFound"
+	ReasonMethodNotAllowed      Reason = "MethodNotAllowed"
+	ReasonNotAcceptable         Reason = "NotAcceptable"
+	ReasonAlreadyExists         Reason = "AlreadyExists"
+	ReasonConflict              Reason = "Conflict"
+	ReasonExpired               Reason = "Expired"
+	ReasonRequestEntityTooLarge Reason = "RequestEntityTooLarge"
+	ReasonUnsupportedMediaType  Reason = "UnsupportedMediaType"
+	ReasonInvalid               Reason = "Invalid"
+	ReasonInternalError         Reason = "InternalError"
+	ReasonTimeout               Reason = "Timeout"
+)
+
+// Error returns the reason itself.
+func (r Reason) Error() string { return string(r) }
+
+// Status is the answer to a request that has no object to answer with: every
+// failure, and a deletion that is done.
+type Status struct {
+	TypeMeta `json:",inline"`
+	ListMeta `json:"metadata" protobuf:"1"`
+	// Status is "Success" or "Failure".
+	Status  string         `json:"status,omitempty" protobuf:"2"`
+	Message string         `json:"message,omitempty" protobuf:"3"`
+	Reason  Reason         `json:"reason,omitempty" protobuf:"4"`
+	Details *StatusDetails `json:"details,omitempty" protobuf:"5"`
+	// Code is the HTTP status code, 0 where the API sends none.
+	Code int32 `json:"code,omitempty" protobuf:"6"`
+}
+
+// The values of Status.Status.
+const (
+	StatusSuccess = "Success"
+	StatusFailure = "Failure"
+)
+
+// StatusDetails says what a Status is about.
+type StatusDetails struct {
+	Name  string `json:"name,omitempty" protobuf:"1"`
+	Group string `json:"group,omitempty" protobuf:"2"`
+	// Kind is the resource's plural in most answers, the Kind in some.
+	Kind   string        `json:"kind,omitempty" protobuf:"3"`
+	UID    UID           `json:"uid,omitempty" protobuf:"6"`
+	Causes []StatusCause `json:"causes,omitempty" protobuf:"4"`
+	// RetryAfterSeconds also becomes the header Retry-After.
+	RetryAfterSeconds int32 `json:"retryAfterSeconds,omitempty" protobuf:"5"`
+}
+
+// StatusCause is one problem among several.
+type StatusCause struct {
+	Type    string `json:"reason,omitempty" protobuf:"1"`
+	Message string `json:"message,omitempty" protobuf:"2"`
+	Field   string `json:"field,omitempty" protobuf:"3"`
+}
+
+// StatusError is an error that carries the Status a server answers with. Every
+// failure of a store that the API has a reason for is one; find it with
+// errors.As. errors.Is matches its Reason.
+type StatusError struct {
+	Status Status
+}
+
+// Error returns the message of the Status.
+func (e *StatusError) Error() string { return e.Status.Message }
+
+// Is reports whether target is the Reason of the Status.
+func (e *StatusError) Is(target error) bool {
+	r, ok := target.(Reason)
+	return ok && r == e.Status.Reason
+}
+
+// NewStatusError returns a failure with the given HTTP code, reason and
+// message. Details may be nil.
+func NewStatusError(code int, reason Reason, details *StatusDetails, message string) *StatusError {
+	return &StatusError{Status{
+		TypeMeta: TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   StatusFailure, Code: int32(code), Reason: reason, Details: details, Message: message,
+	}}
+}
+
+// StatusOf returns the Status an error stands for. An error that carries none
+// is a 500 with its text and no reason, which is how the API server reports
+// what it did not expect.
+func StatusOf(err error) *Status {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return &e.Status
+	}
+	return &NewStatusError(http.StatusInternalServerError, "", nil, err.Error()).Status
+}
+
+// NewBadRequest returns a 400 with the given text.
+func NewBadRequest(format string, args ...any) *StatusError {
+	return NewStatusError(http.StatusBadRequest, ReasonBadRequest, nil, fmt.Sprintf(format, args...))
+}
+
+// NewNotFound returns the 404 for a named object.
+func NewNotFound(gr GroupResource, name string) *StatusError {
+	return NewStatusError(http.StatusNotFound, ReasonNotFound, detailsOf(gr, name), fmt.Sprintf("%s %q not found", gr, name))
+}
+
+// NewAlreadyExists returns the 409 for a name that is taken.
+func NewAlreadyExists(gr GroupResource, name string) *StatusError {
+	return NewStatusError(http.StatusConflict, ReasonAlreadyExists, detailsOf(gr, name), fmt.Sprintf("%s %q already exists", gr, name))
+}
+
+// NewConflict returns the 409 for an operation on a named object that came too
+// late, with its cause.
+func NewConflict(gr GroupResource, name, cause string) *StatusError {
+	return NewStatusError(http.StatusConflict, ReasonConflict, detailsOf(gr, name),
+		fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", gr, name, cause))
+}
+
+// NewExpired returns the 410 for a version that is no longer in history.
+func NewExpired(message string) *StatusError {
+	return NewStatusError(http.StatusGone, ReasonExpired, nil, message)
+}
+
+// NewTimeout returns a 504 that may be tried again after retryAfter seconds.
+func NewTimeout(message string, retryAfter int32, causes ...StatusCause) *StatusError {
+	return NewStatusError(http.StatusGatewayTimeout, ReasonTimeout,
+		&StatusDetails{Causes: causes, RetryAfterSeconds: retryAfter}, "Timeout: "+message)
+}
+
+// NewInternalError returns the 500 of an error inside the server.
+func NewInternalError(err error) *StatusError {
+	return NewStatusError(http.StatusInternalServerError, ReasonInternalError,
+		&StatusDetails{Causes: []StatusCause{{Message: err.Error()}}}, "Internal error occurred: "+err.Error())
+}
+
+func detailsOf(gr GroupResource, name string) *StatusDetails {
+	return &StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource}
+}

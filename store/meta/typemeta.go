@@ -1,0 +1,75 @@
+package meta
+
+import "strings"
+
+// TypeMeta names the type of an object on the wire. Objects that come out of a
+// store leave it empty, as typed Kubernetes clients do: the Go type says it
+// already. The wire form gets it from the API version it is served as.
+type TypeMeta struct {
+	// Kind is the type's name in CamelCase, such as "Lease".
+	Kind string `json:"kind,omitempty"`
+	// APIVersion is "group/version", or just "version" for the core group.
+	APIVersion string `json:"apiVersion,omitempty"`
+}
+
+// GetTypeMeta returns t itself, so that every type which embeds a TypeMeta
+// can be named.
+func (t *TypeMeta) GetTypeMeta() *TypeMeta { return t }
+
+// GroupVersion is an API group and one of its versions.
+type GroupVersion struct {
+	Group   string // "" is the core group
+	Version string
+}
+
+// String returns "group/version", or just the version for the core group.
+func (gv GroupVersion) String() string {
+	if gv.Group == "" {
+		return gv.Version
+	}
+	return gv.Group + "/" + gv.Version
+}
+
+// ParseGroupVersion splits an apiVersion. It reports false when there is more
+// than one slash. The empty string and "/" give the zero value.
+func ParseGroupVersion(s string) (GroupVersion, bool) {
+	if s == "" || s == "/" {
+		return GroupVersion{}, true
+	}
+	group, version, found := strings.Cut(s, "/")
+	if !found {
+		return GroupVersion{Version: s}, true
+	}
+	if strings.Contains(version, "/") {
+		return GroupVersion{}, false
+	}
+	return GroupVersion{Group: group, Version: version}, true
+}
+
+// GroupResource names a collection without its version.
+type GroupResource struct {
+	Group    string // "" is the core group
+	Resource string // the plural, such as "leases"
+}
+
+// String returns "resource.group", or just the resource for the core group.
+func (gr GroupResource) String() string {
+	if gr.Group == "" {
+		return gr.Resource
+	}
+	return gr.Resource + "." + gr.Group
+}
+
+// GroupKind names a type without its version.
+type GroupKind struct {
+	Group string // "" is the core group
+	Kind  string // such as "Lease"
+}
+
+// String returns "Kind.group", or just the kind for the core group.
+func (gk GroupKind) String() string {
+	if gk.Group == "" {
+		return gk.Kind
+	}
+	return gk.Kind + "." + gk.Group
+}

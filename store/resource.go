@@ -1,0 +1,127 @@
+package store
+
+import (
+	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// treeDegree is a compromise between the cost of a lookup and the cost of the
+// copies that follow a Clone.
+const treeDegree = 16
+
+// Resource is the untyped collection of one kind: what package httpapi serves.
+// All methods may be called from any goroutine.
+type Resource struct {
+	st   *Store
+	kind *descriptor
+	id   int // the collection's number in the history
+
+	// guarded by st.mu
+	tree  *btree.BTreeG[*Item]
+	fresh *snapshot // of the tree as it is, or nil
+
+	past pastSnapshots
+}
+
+// Info describes a kind to whoever serves it.
+type Info struct {
+	Group, Kind, Plural, Singular string
+	ShortNames                    []string
+	Versions                      []VersionInfo // the preferred one first
+	Columns                       []ColumnInfo
+	// SelectableFields lists all that a fieldSelector may name.
+	SelectableFields []string
+	CreateOnUpdate   bool
+}
+
+// VersionInfo is one served version of a kind.
+type VersionInfo struct {
+	Name       string
+	Deprecated string // the text of the warning, or ""
+}
+
+// Info returns the description of the resource's kind.
+func (r *Resource) Info() Info {
+	d := r.kind
+	info := Info{
+		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, ShortNames: d.shortNames,
+		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
+	}
+	for _, v := range d.versions {
+		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})
+	}
+	return info
+}
+
+// Schema returns the compiled type of one version, by its index. It is for
+// this module's own packages.
+func (r *Resource) Schema(version int) *codec.Type {
+	return r.kind.forms[r.kind.versions[version].form].typ
+}
+
+// New returns an empty object in the shape of one version.
+func (r *Resource) New(version int) Object {
+	return r.kind.forms[r.kind.versions[version].form].newWire()
+}
+
+// FromWire turns an object in the shape of one version into the stored form,
+// with defaults filled in. It takes ownership of the object.
+func (r *Resource) FromWire(version int, o Object) Object {
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	if f := r.kind.forms[r.kind.versions[version].form]; f.from != nil {
+		o = f.from(o)
+	}
+	r.kind.defaults(o)
+	return o
+}
+
+// Empty returns an Item that holds nothing but a resourceVersion and
+// annotations: the object of a bookmark.
+func (r *Resource) Empty(resourceVersion string, annotations map[string]string) *Item {
+	o := r.kind.forms[0].newWire()
+	m := o.GetObjectMeta()
+	m.ResourceVersion, m.Annotations = resourceVersion, annotations
+	return &Item{kind: r.kind, obj: o}
+}
+
+// lookup returns the current state of an object, or nil.
+func (r *Resource) lookup(key string) *Item {
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	return r.lookupLocked(key)
+}
+
+func (r *Resource) lookupLocked(key string) *Item {
+	it, _ := r.tree.Get(&Item{key: key})
+	return it
+}
+
+// commitLocked makes a change: the one place where versions are taken. old is
+// the state before or nil; obj is the state after, owned by the store from
+// here on. For Deleted obj is the last state.
+func (r *Resource) commitLocked(eventType watch.EventType, key string, old *Item, obj Object) *Item {
+	st := r.st
+	version := st.version + 1
+	setVersion(obj, version)
+	it := newItem(r.kind, key, obj, version)
+	if eventType == watch.Deleted {
+		r.tree.Delete(it)
+	} else {
+		r.tree.ReplaceOrInsert(it)
+	}
+	r.fresh = nil
+	st.version = version
+	c := &watch.Change[change]{
+		Version: version, Collection: r.id,
+		Namespace: it.Namespace(), Name: it.Name(), At: st.now(),
+		Payload: change{eventType: eventType, old: old, new: it},
+	}
+	if eventType == watch.Modified {
+		c.Payload.left = &leftItem{}
+	}
+	st.hub.Publish(c)
+	return it
+}

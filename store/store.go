@@ -1,0 +1,113 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Options says how a Store works. The zero value is ready for use.
+type Options struct {
+	// History is how many changes are kept for watches and for lists at an
+	// older version. Zero means DefaultHistory.
+	History int
+	// HistoryAge also drops changes that are older. Zero means no limit.
+	HistoryAge time.Duration
+	// FirstVersion is where the resourceVersion counter starts. Zero means
+	// DefaultFirstVersion: versions below it are history that is gone, as on
+	// any cluster that has lived.
+	FirstVersion uint64
+	// Now is the clock that timestamps are taken from. Nil means time.Now.
+	Now func() time.Time
+}
+
+// Defaults of Options.
+const (
+	DefaultHistory      = 4096
+	DefaultFirstVersion = 1000
+)
+
+// Store holds objects of any number of kinds. All methods may be called from
+// any goroutine.
+type Store struct {
+	now func() time.Time
+	hub *watch.Hub[change]
+
+	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
+	version   uint64       // of the last change
+	resources map[meta.GroupResource]*Resource
+	closed    bool
+}
+
+// change is what history remembers of one write.
+type change struct {
+	eventType watch.EventType
+	old       *Item // the state before; nil for Added
+	new       *Item // the state after; for Deleted the last one under the deletion's version
+	left      *leftItem
+}
+
+// New returns an empty Store.
+func New(opts Options) *Store {
+	if opts.History <= 0 {
+		opts.History = DefaultHistory
+	}
+	if opts.FirstVersion == 0 {
+		opts.FirstVersion = DefaultFirstVersion
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Store{
+		now:       opts.Now,
+		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
+		version:   opts.FirstVersion,
+		resources: map[meta.GroupResource]*Resource{},
+	}
+}
+
+// Close ends all watches, now and to come. Objects can still be read and
+// written. Closing twice is fine.
+func (st *Store) Close() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.closed {
+		st.closed = true
+		st.hub.Close()
+	}
+}
+
+// ResourceVersion returns the version of the last change of any kind.
+func (st *Store) ResourceVersion() uint64 {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	return st.version
+}
+
+// Now returns the time of the store's clock.
+func (st *Store) Now() time.Time { return st.now() }
+
+// Watchers returns how many watches are open.
+func (st *Store) Watchers() int { return st.hub.Watchers() }
+
+// Resource returns the collection of a kind, which is empty the first time.
+// It panics where another kind has taken the same group and plural.
+func (st *Store) Resource(kind Descriptor) *Resource {
+	d := kind.describe()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	r := st.resources[d.groupResource()]
+	if r == nil {
+		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, itemLess)}
+		st.resources[d.groupResource()] = r
+	}
+	if r.kind != d {
+		panic(fmt.Sprintf("store: two kinds for %s", d.groupResource()))
+	}
+	return r
+}

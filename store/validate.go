@@ -1,0 +1,239 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file holds the rules of metadata that every kind shares (upstream:
+// apimachinery, api/validation). A create is checked by the kind's own name
+// rule; an update is checked first as if it were a create with nearly no name
+// rule, then against the object it changes, then by the kind, so that some
+// causes are told twice.
+
+const metadata = field.Path("metadata")
+
+// maxAnnotations is how many bytes all keys and values may have together.
+const maxAnnotations = 256 << 10
+
+// validateCreate returns the problems of a new object.
+func (d *descriptor) validateCreate(version int, o Object) field.Errors {
+	m := o.GetObjectMeta()
+	errs := validateMetadata(m, d.validateName)
+	errs = append(errs, d.versions[version].validate(o, nil)...)
+	if len(errs) == 0 {
+		errs = validateMetadata(m, pathSegmentName)
+	}
+	return errs
+}
+
+// validateUpdate returns the problems of an object that takes the place of
+// another.
+func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
+	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
+	errs := validateMetadata(m, pathSegmentName)
+	update := validateMetadataUpdate(m, oldMeta)
+	errs = append(append(errs, update...), update...)
+	if d.validateMetadataOnUpdate {
+		errs = append(errs, validateMetadata(m, d.validateName)...)
+	}
+	return append(errs, d.versions[version].validate(o, old)...)
+}
+
+// validateMetadata returns what is wrong with metadata on its own.
+func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+	if m.GenerateName != "" {
+		errs = append(errs, field.InvalidEach(metadata+".generateName", m.GenerateName, name(m.GenerateName, true))...)
+	}
+	if m.Name == "" {
+		errs = append(errs, field.Required(metadata+".name", "name or generateName is required"))
+	} else {
+		errs = append(errs, field.InvalidEach(metadata+".name", m.Name, name(m.Name, false))...)
+	}
+	if m.Namespace == "" {
+		errs = append(errs, field.Required(metadata+".namespace", ""))
+	} else {
+		errs = append(errs, field.InvalidEach(metadata+".namespace", m.Namespace, DNSLabelName(m.Namespace, false))...)
+	}
+	errs = append(errs, validateGeneration(m)...)
+	errs = append(errs, validateShared(m)...)
+	errs = append(errs, validateFinalizers(m.Finalizers)...)
+	return append(errs, validateManagedFields(m.ManagedFields)...)
+}
+
+// validateMetadataUpdate returns what is wrong with metadata as a successor.
+func validateMetadataUpdate(m, old *meta.ObjectMeta) (errs field.Errors) {
+	if old.DeletionTimestamp != nil {
+		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
+	}
+	errs = append(errs, validateGeneration(m)...)
+	immutable := func(name string, same bool, value any) {
+		if !same {
+			errs = append(errs, field.Invalid(metadata.Child(name), value, "field is immutable"))
+		}
+	}
+	immutable("name", m.Name == old.Name, m.Name)
+	immutable("namespace", m.Namespace == old.Namespace, m.Namespace)
+	immutable("uid", m.UID == old.UID, m.UID)
+	immutable("creationTimestamp", m.CreationTimestamp.Equal(&old.CreationTimestamp), m.CreationTimestamp)
+	immutable("deletionTimestamp", m.DeletionTimestamp.Equal(old.DeletionTimestamp), m.DeletionTimestamp)
+	grace, oldGrace := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds
+	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace), grace)
+	errs = append(errs, validateShared(m)...)
+	return append(errs, validateManagedFields(m.ManagedFields)...)
+}
+
+func validateGeneration(m *meta.ObjectMeta) field.Errors {
+	if m.Generation >= 0 {
+		return nil
+	}
+	return field.Errors{field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")}
+}
+
+// validateShared covers labels, annotations and owner references. Maps are
+// walked in order, so that the same object always gets the same answer.
+func validateShared(m *meta.ObjectMeta) (errs field.Errors) {
+	for k, v := range m.Labels {
+		if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
+			errs = labelErrors(m.Labels)
+			break
+		}
+	}
+	errs = append(errs, validateAnnotations(m.Annotations)...)
+	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
+}
+
+func labelErrors(labels map[string]string) (errs field.Errors) {
+	const path = metadata + ".labels"
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(k))...)
+		errs = append(errs, field.InvalidEach(path, labels[k], validate.LabelValue(labels[k]))...)
+	}
+	return errs
+}
+
+func validateAnnotations(annotations map[string]string) (errs field.Errors) {
+	const path = metadata + ".annotations"
+	size, bad := 0, false
+	for k, v := range annotations {
+		size += len(k) + len(v)
+		// Letter case does not count in the keys of annotations.
+		bad = bad || validate.QualifiedName(strings.ToLower(k)) != nil
+	}
+	if bad {
+		for _, k := range slices.Sorted(maps.Keys(annotations)) {
+			errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(strings.ToLower(k)))...)
+		}
+	}
+	if size > maxAnnotations {
+		errs = append(errs, field.TooLong(path, maxAnnotations))
+	}
+	return errs
+}
+
+func validateOwnerReferences(refs []meta.OwnerReference) (errs field.Errors) {
+	const path = metadata + ".ownerReferences"
+	controller := ""
+	for i, ref := range refs {
+		errs = append(errs, validateOwnerReference(path, i, ref)...)
+		if ref.Controller == nil || !*ref.Controller {
+			continue
+		}
+		if name := ref.Kind + "/" + ref.Name; controller == "" {
+			controller = name
+		} else {
+			errs = append(errs, field.Invalid(path, refs,
+				fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name)))
+		}
+	}
+	return errs
+}
+
+func validateOwnerReference(path field.Path, i int, ref meta.OwnerReference) (errs field.Errors) {
+	gv, ok := meta.ParseGroupVersion(ref.APIVersion)
+	if ref.APIVersion != "" && (!ok || gv.Version == "") {
+		errs = append(errs, field.Invalid(path.Index(i)+".apiVersion", ref.APIVersion, "must be <group>/<version> or <version>"))
+	}
+	for _, member := range []struct {
+		name  string
+		empty bool
+	}{
+		{"apiVersion", ref.APIVersion == ""},
+		{"kind", ref.Kind == ""},
+		{"name", ref.Name == ""},
+		{"uid", ref.UID == ""},
+	} {
+		if member.empty {
+			errs = append(errs, field.Required(path.Index(i).Child(member.name), "must not be empty"))
+		}
+	}
+	if ref.APIVersion == "v1" && ref.Kind == "Event" {
+		errs = append(errs, field.Invalid(path.Index(i), ref, "/v1, Kind=Event is disallowed from being an owner"))
+	}
+	return errs
+}
+
+func validateFinalizers(finalizers []string) (errs field.Errors) {
+	const path = metadata + ".finalizers"
+	for _, f := range finalizers {
+		errs = append(errs, field.InvalidEach(path, f, validate.QualifiedName(f))...)
+	}
+	if slices.Contains(finalizers, meta.FinalizerOrphanDependents) && slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
+		errs = append(errs, field.Invalid(path, finalizers, fmt.Sprintf("finalizer %s and %s cannot be both set",
+			meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents)))
+	}
+	return errs
+}
+
+func validateNoNewFinalizers(now, old []string) field.Errors {
+	known := make(map[string]bool, len(old))
+	for _, f := range old {
+		known[f] = true
+	}
+	var added []string
+	for _, f := range now {
+		if !known[f] {
+			known[f] = true
+			added = append(added, f)
+		}
+	}
+	if added == nil {
+		return nil
+	}
+	slices.Sort(added)
+	return field.Errors{field.Forbidden(metadata+".finalizers",
+		fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
+}
+
+func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
+	for i, e := range entries {
+		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
+		switch e.Operation {
+		case meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate:
+		case "":
+			errs = append(errs, field.Required(path("operation"), "must not be empty"))
+		default:
+			errs = append(errs, field.NotSupported(path("operation"), e.Operation,
+				meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate))
+		}
+		if e.FieldsType != "" && e.FieldsType != "FieldsV1" {
+			errs = append(errs, field.Invalid(path("fieldsType"), e.FieldsType, "must be `FieldsV1`"))
+		}
+		for _, problem := range checkFieldManager("", e.Manager) {
+			problem.Field = path("manager")
+			errs = append(errs, problem)
+		}
+		if len(e.Subresource) > maxSubresource {
+			errs = append(errs, field.TooLong(path("subresource"), maxSubresource))
+		}
+	}
+	return errs
+}
+
+const maxSubresource = 256

@@ -1,0 +1,360 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// WatchOptions says what to watch (API reference, "ListOptions" with
+// watch=true). The zero value watches everything, starting with the current
+// state as Added events.
+type WatchOptions struct {
+	// Namespace limits the watch to one namespace; "" is all. Name limits it
+	// to one object, as the selector metadata.name does.
+	Namespace, Name string
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax;
+	// see package selector.
+	LabelSelector, FieldSelector, ShardSelector string
+	// ResourceVersion is what to start after. "" and "0" start with the
+	// current state.
+	ResourceVersion string
+	// ResourceVersionMatch must be "NotOlderThan" where SendInitialEvents is
+	// given, and empty otherwise.
+	ResourceVersionMatch string
+	// SendInitialEvents asks for the current state first, or for no state.
+	SendInitialEvents *bool
+	// AllowWatchBookmarks asks for events that tell only a version: one after
+	// the initial events, then about every minute.
+	AllowWatchBookmarks bool
+	// Continue is for lists; giving it here is an error in most cases.
+	Continue string
+	// TimeoutSeconds ends the watch. Nil and 0 mean half an hour to an hour,
+	// below 0 it ends at once.
+	TimeoutSeconds *int64
+	// Warn, if not nil, is given texts to be sent along with the answer.
+	Warn func(text string)
+}
+
+// Timing of watches (upstream: apiserver, storage/cacher and
+// endpoints/handlers).
+const (
+	minWatchTimeout  = 30 * time.Minute
+	bookmarkInterval = time.Minute
+	// bookmarkBeforeEnd is when a watch that is about to end tells how far it
+	// came.
+	bookmarkBeforeEnd = 2 * time.Second
+)
+
+// initialEventsEnd marks the bookmark that follows the initial events.
+const initialEventsEnd = "k8s.io/initial-events-end"
+
+// ItemEvent is one event of a watch.
+type ItemEvent struct {
+	Type watch.EventType
+	Item *Item
+}
+
+// Watcher is an open watch. Its methods are for one goroutine.
+type Watcher struct {
+	r   *Resource
+	sel selection
+	hub *watch.Watcher[change]
+	err error // what to end with, once the events are out
+
+	initial   []*Item // what is left of the initial state
+	version   uint64  // of the last event or bookmark
+	endMark   bool    // the bookmark after the initial events is due
+	bookmarks bool
+
+	deadline time.Time
+	next     time.Time // when the next bookmark is due
+	timer    *time.Timer
+	lastMark bool // the bookmark before the end is out
+
+	changes []*watch.Change[change]
+	events  []ItemEvent
+}
+
+// Watch opens a watch. Errors are those of the options alone: that a version
+// is too old, or too far ahead, is what the first Next returns. The caller must
+// Close the Watcher.
+func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, error) {
+	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	if err != nil {
+		return nil, err
+	}
+	opts.setDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	if err := sel.checkFields(opts.Name); err != nil {
+		return nil, err
+	}
+	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
+		return nil, err
+	}
+	version, err := readVersion(opts.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks}
+	w.startTimer(opts.TimeoutSeconds)
+	w.err = w.start(ctx, opts, version)
+	return w, nil
+}
+
+// setDefaults makes a watch without a version one that sends the current state
+// first (upstream: the gate WatchList).
+func (o *WatchOptions) setDefaults() {
+	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
+	}
+}
+
+func (o *WatchOptions) validate() error {
+	const match = field.Path("resourceVersionMatch")
+	var errs field.Errors
+	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
+		errs = append(errs, field.Forbidden(match, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if m := o.ResourceVersionMatch; m != "" {
+		if o.SendInitialEvents == nil {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+		}
+		if m != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(match, m, MatchNotOlderThan))
+		}
+		if o.Continue != "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+	}
+	return optionsError("ListOptions", errs)
+}
+
+func (w *Watcher) startTimer(seconds *int64) {
+	timeout := time.Duration(0)
+	if seconds != nil {
+		timeout = clampSeconds(*seconds)
+	}
+	if timeout == 0 {
+		timeout = minWatchTimeout + rand.N(minWatchTimeout)
+	}
+	// Waiting is by package time; the store's clock is only for timestamps.
+	now := time.Now()
+	w.deadline = now.Add(timeout)
+	w.next = now.Add(bookmarkInterval)
+	w.timer = time.NewTimer(0)
+}
+
+// clampSeconds keeps an absurd number of seconds from wrapping around.
+func clampSeconds(s int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Second)
+	return time.Duration(min(max(s, -most), most)) * time.Second
+}
+
+// start finds the position to watch from and the state to send first.
+func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
+	st, sends := w.r.st, opts.SendInitialEvents
+	if sends != nil && *sends {
+		if err := st.waitFor(ctx, version); err != nil {
+			return err
+		}
+		return w.startWithState()
+	}
+	if sends != nil && version == 0 {
+		version = st.ResourceVersion()
+	}
+	return w.open(version)
+}
+
+func (w *Watcher) open(after uint64) error {
+	hub, err := w.r.st.hub.Watch(w.sel.scope(w.r.id), after, w.r.st.now())
+	if err != nil {
+		return expiredWatch(err)
+	}
+	w.hub, w.version = hub, after
+	return nil
+}
+
+// startWithState takes the current state and the position that follows it in
+// one step, so that no change is lost or told twice.
+func (w *Watcher) startWithState() error {
+	st := w.r.st
+	st.mu.Lock()
+	s := w.r.snapshotLocked()
+	err := w.open(s.version)
+	st.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	w.initial = w.sel.page(s, "", 0).Items
+	w.endMark = w.bookmarks
+	return nil
+}
+
+// expiredWatch turns the error of the history into that of the API.
+func expiredWatch(err error) error {
+	if e, ok := errors.AsType[*watch.ExpiredError](err); ok {
+		return meta.NewExpired(e.Error())
+	}
+	return err
+}
+
+// Next returns the events that are ready, at least one, and waits for them if
+// need be. The slice is valid until the next call. The error is io.EOF when
+// the watch has reached its timeout, ErrClosed when the store was closed, that
+// of ctx, or a *meta.StatusError: the watch expired, or its version never came.
+func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
+	for {
+		if w.err != nil {
+			return nil, w.err
+		}
+		select {
+		case <-w.r.st.hub.Done():
+			w.err = ErrClosed
+			continue
+		default:
+		}
+		if w.poll(); len(w.events) > 0 {
+			return w.events, nil
+		}
+		if w.err == nil {
+			w.err = w.wait(ctx)
+		}
+	}
+}
+
+// initialBatch bounds how many initial events one Next returns.
+const initialBatch = 256
+
+// poll fills events with what is ready.
+func (w *Watcher) poll() {
+	w.events = w.events[:0]
+	if len(w.initial) > 0 {
+		n := min(len(w.initial), initialBatch)
+		for _, it := range w.initial[:n] {
+			w.events = append(w.events, ItemEvent{watch.Added, it})
+		}
+		w.initial = w.initial[n:]
+		if len(w.initial) > 0 {
+			return
+		}
+		w.initial = nil
+	}
+	if w.endMark {
+		w.endMark = false
+		w.bookmark(w.version, map[string]string{initialEventsEnd: "true"})
+		return
+	}
+	w.readHistory()
+	w.tick()
+}
+
+func (w *Watcher) readHistory() {
+	for len(w.events) == 0 {
+		changes, more, err := w.hub.Poll(w.changes[:0])
+		w.changes = changes
+		if err != nil {
+			w.err = expiredWatch(err)
+		}
+		for _, c := range changes {
+			if ev := w.sel.event(c); ev.Item != nil {
+				w.events = append(w.events, ev)
+				w.version = c.Version
+			}
+		}
+		clear(changes) // history is not to be held by an idle watcher
+		if !more {
+			return
+		}
+	}
+}
+
+// event tells how a change looks to a selection: an object that comes into
+// view is added, one that leaves it is deleted.
+func (s *selection) event(c *watch.Change[change]) ItemEvent {
+	before := s.matches(c.Payload.old)
+	after := c.Payload.eventType != watch.Deleted && s.matches(c.Payload.new)
+	switch {
+	case before && after:
+		return ItemEvent{watch.Modified, c.Payload.new}
+	case after:
+		return ItemEvent{watch.Added, c.Payload.new}
+	case before && c.Payload.eventType == watch.Deleted:
+		return ItemEvent{watch.Deleted, c.Payload.new}
+	case before:
+		return ItemEvent{watch.Deleted, c.Payload.left.of(c.Payload.old, c.Version)}
+	}
+	return ItemEvent{}
+}
+
+// tick adds a bookmark where one is due and nothing else is to be told, and
+// ends the watch at its deadline.
+func (w *Watcher) tick() {
+	if len(w.events) > 0 || w.err != nil {
+		return
+	}
+	now := time.Now()
+	if !now.Before(w.deadline) {
+		w.err = io.EOF
+		return
+	}
+	if !w.bookmarks {
+		return
+	}
+	ending := !w.lastMark && !now.Before(w.deadline.Add(-bookmarkBeforeEnd))
+	if !ending && now.Before(w.next) {
+		return
+	}
+	if version, ok := w.hub.Settled(); ok {
+		w.next = now.Add(bookmarkInterval)
+		w.lastMark = w.lastMark || ending
+		w.bookmark(max(version, w.version), nil)
+	}
+}
+
+func (w *Watcher) bookmark(version uint64, annotations map[string]string) {
+	w.version = version
+	it := w.r.Empty(strconv.FormatUint(version, 10), annotations)
+	w.events = append(w.events, ItemEvent{watch.Bookmark, it})
+}
+
+// wait blocks until poll may find something.
+func (w *Watcher) wait(ctx context.Context) error {
+	until := w.deadline
+	if w.bookmarks {
+		if end := w.deadline.Add(-bookmarkBeforeEnd); !w.lastMark && end.Before(until) {
+			until = end
+		}
+		if w.next.Before(until) {
+			until = w.next
+		}
+	}
+	w.timer.Reset(time.Until(until))
+	select {
+	case <-w.hub.Wake():
+	case <-w.timer.C:
+	case <-w.r.st.hub.Done():
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Close ends the watch and frees all it holds. It may be called more than
+// once.
+func (w *Watcher) Close() {
+	w.timer.Stop()
+	if w.hub != nil {
+		w.hub.Close()
+	}
+}

@@ -1,0 +1,46 @@
+package watch
+
+import "time"
+
+// EventType is the kind of an event as it stands on the wire (API reference,
+// "WatchEvent").
+type EventType string
+
+// The types of events.
+const (
+	Added    EventType = "ADDED"
+	Modified EventType = "MODIFIED"
+	Deleted  EventType = "DELETED"
+	// Bookmark tells a version up to which nothing is missing.
+	Bookmark EventType = "BOOKMARK"
+	// Error carries a Status and is the last event of its stream.
+	Error EventType = "ERROR"
+)
+
+// Change is one entry of the history. It must not be modified once published.
+type Change[P any] struct {
+	// Version is the resourceVersion the change was given.
+	Version uint64
+	// Collection, Namespace and Name say what was changed.
+	Collection      int
+	Namespace, Name string
+	// At is when, for histories that are limited by age.
+	At time.Time
+	// Payload is the change itself.
+	Payload P
+}
+
+// Scope is the part of the history a watcher wants: one object, or all of a
+// namespace where Name is empty, or all of a collection where Namespace is
+// empty too.
+type Scope struct {
+	Collection      int
+	Namespace, Name string
+}
+
+// contains reports whether a change is in the scope.
+func contains[P any](s Scope, c *Change[P]) bool {
+	return s.Collection == c.Collection &&
+		(s.Namespace == "" || s.Namespace == c.Namespace) &&
+		(s.Name == "" || s.Name == c.Name)
+}
