@@ -91,7 +91,7 @@ func wantsAggregated(header string) bool {
 			}
 			continue
 		}
-		if m, ok := negotiate(cl.mainType + "/" + cl.subType); ok && !m.stream {
+		if m, ok := negotiate(cl.mainType+"/"+cl.subType, false); ok && !m.stream {
 			return false
 		}
 	}

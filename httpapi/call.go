@@ -35,6 +35,7 @@ type call struct {
 	namespaced bool // the path names a namespace, be it empty
 
 	media    mediaType
+	table    tableOptions
 	warnings warnings
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -32,6 +31,13 @@ func (c *call) list() error {
 // writeList answers with a list, out of the remembered bytes of its items.
 // Nothing is written before it is sure that all of them can be.
 func (c *call) writeList(l *store.List) error {
+	if c.media.as.Kind != "" {
+		data, err := c.convertList(l)
+		if err == nil {
+			c.writeDocument(http.StatusOK, data, c.media)
+		}
+		return err
+	}
 	format := store.JSON
 	if c.media.format == formatProtobuf {
 		format = store.Protobuf
@@ -89,6 +95,6 @@ func (c *call) writeProtobufList(l *store.List, items [][]byte, size int) error 
 		raw = protowire.AppendTag(raw, 2, protowire.BytesType)
 		raw = protowire.AppendBytes(raw, item)
 	}
-	c.writeBytes(http.StatusOK, typeProtobuf, codec.AppendEnvelope(make([]byte, 0, len(raw)+64), e.gv.String(), e.info.Kind+"List", raw))
+	c.writeBytes(http.StatusOK, typeProtobuf, envelope(e.gv.String(), e.info.Kind+"List", raw))
 	return nil
 }

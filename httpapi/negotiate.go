@@ -38,6 +38,7 @@ type mediaType struct {
 	format format
 	pretty bool
 	stream bool
+	as     meta.TypeMeta // what objects are turned into; zero: what they are
 }
 
 // clause is one part of an Accept header.
@@ -102,8 +103,10 @@ func stars(c clause) int {
 	return n
 }
 
-// negotiate finds the first clause that can be served.
-func negotiate(header string) (mediaType, bool) {
+// negotiate finds the first clause that can be served. converts tells whether
+// objects can be turned into tables and partial metadata; clauses that ask for
+// what cannot be had are skipped.
+func negotiate(header string, converts bool) (mediaType, bool) {
 	switch header {
 	case "", "*/*", typeJSON:
 		return mediaType{}, true
@@ -116,7 +119,7 @@ func negotiate(header string) (mediaType, bool) {
 			if cl.mainType != "*" && cl.mainType != mainType || cl.subType != "*" && cl.subType != subType {
 				continue
 			}
-			if m, ok := accept(cl.params, f); ok {
+			if m, ok := accept(cl.params, f, converts); ok {
 				return m, true
 			}
 		}
@@ -126,12 +129,17 @@ func negotiate(header string) (mediaType, bool) {
 
 // accept applies the parameters of a clause. One that cannot be met makes the
 // clause be skipped.
-func accept(params map[string]string, f format) (mediaType, bool) {
+func accept(params map[string]string, f format, converts bool) (mediaType, bool) {
 	m := mediaType{format: f}
+	group := ""
 	for key, value := range params {
 		switch key {
-		case "as", "g", "v":
-			return m, false
+		case "as":
+			m.as.Kind = value
+		case "g":
+			group = value
+		case "v":
+			m.as.APIVersion = value
 		case "stream":
 			if value != "watch" || f == formatYAML {
 				return m, false
@@ -145,7 +153,25 @@ func accept(params map[string]string, f format) (mediaType, bool) {
 			m.pretty = value == "1"
 		}
 	}
-	return m, true
+	if m.as.Kind == "" && m.as.APIVersion == "" && group == "" {
+		return m, true
+	}
+	m.as.APIVersion = group + "/" + m.as.APIVersion
+	return m, converts && canConvert(m)
+}
+
+// canConvert reports whether objects can be turned into what is asked for.
+func canConvert(m mediaType) bool {
+	if m.as.APIVersion != "meta.k8s.io/v1" && m.as.APIVersion != "meta.k8s.io/v1beta1" {
+		return false
+	}
+	switch m.as.Kind {
+	case asTable:
+		return m.format != formatProtobuf
+	case asPartial, asPartialList:
+		return true
+	}
+	return false
 }
 
 // prepare does the checks that come before a verb's own, in the order of a real
@@ -165,7 +191,7 @@ func (c *call) prepare(streams bool) error {
 	if e := c.endpoint; e != nil {
 		c.warn(e.info.Versions[e.version].Deprecated)
 	}
-	m, ok := negotiate(header)
+	m, ok := negotiate(header, c.endpoint != nil)
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}

@@ -24,7 +24,7 @@ func listMetaType() *codec.Type { return codec.Compile(reflect.TypeFor[meta.List
 // the answer is JSON for people.
 func (c *call) fail(err error) {
 	s := *meta.StatusOf(err)
-	m, ok := negotiate(c.req.Header.Get("Accept"))
+	m, ok := negotiate(c.req.Header.Get("Accept"), false)
 	m.pretty = !ok || m.pretty || prettyWanted(c)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
@@ -34,16 +34,20 @@ func (c *call) fail(err error) {
 
 // writeStatus answers with a Status.
 func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
+	c.writeDocument(code, c.encodeStatus(s, m.format), m)
+}
+
+// encodeStatus returns a Status with its type.
+func (c *call) encodeStatus(s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	if m.format == formatProtobuf {
-		c.writeBytes(code, typeProtobuf, codec.AppendEnvelope(nil, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s)))
-		return
+	if f == formatProtobuf {
+		return envelope(s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
 	}
 	data, err := c.api.status.AppendJSON(nil, s)
 	if err != nil {
-		data = []byte(`{}`)
+		return []byte(`{}`) // a Status holds nothing that could fail
 	}
-	c.writeJSON(code, data, m.pretty)
+	return data
 }
 
 // writeJSON answers with one JSON document: indented without a newline at the
@@ -67,36 +71,60 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 	c.Write(data) // a client that went away is no concern of ours
 }
 
-// writeItem answers with an object, out of the bytes that are remembered
-// beside it.
+// writeItem answers with an object.
 func (c *call) writeItem(code int, it *store.Item) error {
 	data, err := c.encodeItem(it)
 	if err != nil {
 		return err
 	}
-	if c.media.format == formatProtobuf {
-		c.writeBytes(code, typeProtobuf, data)
-	} else {
-		c.writeJSON(code, data, c.media.pretty)
-	}
+	c.writeDocument(code, data, c.media)
 	return nil
 }
 
-// encodeItem returns an object with its type, in the format of the answer.
+// writeDocument answers with an encoded document: JSON, or a protobuf envelope
+// where that is the format.
+func (c *call) writeDocument(code int, data []byte, m mediaType) {
+	if m.format == formatProtobuf {
+		c.writeBytes(code, typeProtobuf, data)
+		return
+	}
+	c.writeJSON(code, data, m.pretty)
+}
+
+// encodeItem returns an object with its type, as what and in which format the
+// client wants it.
 func (c *call) encodeItem(it *store.Item) ([]byte, error) {
+	switch c.media.as.Kind {
+	case asTable:
+		return c.itemTable(it)
+	case asPartial:
+		return c.partial(it)
+	case asPartialList:
+		return nil, notAList(c.endpoint)
+	}
+	return c.encodeWhole(it)
+}
+
+// encodeWhole returns an object as it is, out of the bytes that are remembered
+// beside it.
+func (c *call) encodeWhole(it *store.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
 		raw, err := it.Encoded(e.version, store.Protobuf)
 		if err != nil {
 			return nil, err
 		}
-		return codec.AppendEnvelope(make([]byte, 0, len(raw)+64), e.gv.String(), e.info.Kind, raw), nil
+		return envelope(e.gv.String(), e.info.Kind, raw), nil
 	}
 	raw, err := it.Encoded(e.version, store.JSON)
 	if err != nil {
 		return nil, err
 	}
 	return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+}
+
+func envelope(apiVersion, kind string, raw []byte) []byte {
+	return codec.AppendEnvelope(make([]byte, 0, len(raw)+len(apiVersion)+len(kind)+32), apiVersion, kind, raw)
 }
 
 // appendTyped puts kind and apiVersion, which head ends in a comma after, in

@@ -27,6 +27,9 @@ func (c *call) watch() error {
 	if c.media.format == formatYAML {
 		return notAcceptable(typeJSON+streamSuffix, typeProtobuf+streamSuffix)
 	}
+	if err := c.readTableOptions(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(c.req.Context())
 	defer cancel()
 	// The API may be closed before the store is.
@@ -87,7 +90,10 @@ func (c *call) stream(ctx context.Context, w *store.Watcher, flush func() error)
 const idleBuffer = 4 << 10
 
 func (c *call) appendEvent(dst []byte, ev store.ItemEvent) ([]byte, error) {
+	// The mark at the end of the initial events is told whatever is left out.
+	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
 	object, err := c.encodeItem(ev.Item)
+	c.table.noColumns = true // they are told once
 	if err != nil {
 		return dst, err
 	}
@@ -113,12 +119,5 @@ func (c *call) appendError(dst []byte, err error) []byte {
 		return dst
 	}
 	s := e.Status
-	if c.media.format == formatProtobuf {
-		return c.appendFrame(dst, watch.Error, codec.AppendEnvelope(nil, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, &s)))
-	}
-	data, err := c.api.status.AppendJSON(nil, &s)
-	if err != nil {
-		return dst
-	}
-	return c.appendFrame(dst, watch.Error, data)
+	return c.appendFrame(dst, watch.Error, c.encodeStatus(&s, c.media.format))
 }

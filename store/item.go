@@ -120,6 +120,15 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 	return data, nil
 }
 
+// EncodedMetadata returns the object's metadata alone. It is not remembered.
+func (it *Item) EncodedMetadata(format Format) ([]byte, error) {
+	typ := it.kind.forms[0].typ.Field("metadata").Type
+	if format == Protobuf {
+		return typ.AppendProto(nil, it.meta()), nil
+	}
+	return typ.AppendJSON(nil, it.meta())
+}
+
 // Cells returns the cells of the object's row in a Table.
 func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 

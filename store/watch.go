@@ -60,6 +60,8 @@ const initialEventsEnd = "k8s.io/initial-events-end"
 type ItemEvent struct {
 	Type watch.EventType
 	Item *Item
+	// InitialEnd marks the bookmark that follows the initial events.
+	InitialEnd bool
 }
 
 // Watcher is an open watch. Its methods are for one goroutine.
@@ -241,7 +243,7 @@ func (w *Watcher) poll() {
 	if len(w.initial) > 0 {
 		n := min(len(w.initial), initialBatch)
 		for _, it := range w.initial[:n] {
-			w.events = append(w.events, ItemEvent{watch.Added, it})
+			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it})
 		}
 		w.initial = w.initial[n:]
 		if len(w.initial) > 0 {
@@ -251,7 +253,7 @@ func (w *Watcher) poll() {
 	}
 	if w.endMark {
 		w.endMark = false
-		w.bookmark(w.version, map[string]string{initialEventsEnd: "true"})
+		w.bookmark(w.version, true)
 		return
 	}
 	w.readHistory()
@@ -285,13 +287,13 @@ func (s *selection) event(c *watch.Change[change]) ItemEvent {
 	after := c.Payload.eventType != watch.Deleted && s.matches(c.Payload.new)
 	switch {
 	case before && after:
-		return ItemEvent{watch.Modified, c.Payload.new}
+		return ItemEvent{Type: watch.Modified, Item: c.Payload.new}
 	case after:
-		return ItemEvent{watch.Added, c.Payload.new}
+		return ItemEvent{Type: watch.Added, Item: c.Payload.new}
 	case before && c.Payload.eventType == watch.Deleted:
-		return ItemEvent{watch.Deleted, c.Payload.new}
+		return ItemEvent{Type: watch.Deleted, Item: c.Payload.new}
 	case before:
-		return ItemEvent{watch.Deleted, c.Payload.left.of(c.Payload.old, c.Version)}
+		return ItemEvent{Type: watch.Deleted, Item: c.Payload.left.of(c.Payload.old, c.Version)}
 	}
 	return ItemEvent{}
 }
@@ -317,14 +319,18 @@ func (w *Watcher) tick() {
 	if version, ok := w.hub.Settled(); ok {
 		w.next = now.Add(bookmarkInterval)
 		w.lastMark = w.lastMark || ending
-		w.bookmark(max(version, w.version), nil)
+		w.bookmark(max(version, w.version), false)
 	}
 }
 
-func (w *Watcher) bookmark(version uint64, annotations map[string]string) {
+func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.version = version
+	var annotations map[string]string
+	if initialEnd {
+		annotations = map[string]string{initialEventsEnd: "true"}
+	}
 	it := w.r.Empty(strconv.FormatUint(version, 10), annotations)
-	w.events = append(w.events, ItemEvent{watch.Bookmark, it})
+	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
 // wait blocks until poll may find something.

@@ -1,0 +1,71 @@
+// Command customkind serves a kind of its own beside those of kubecoord: a
+// Go type, a descriptor, and nothing else.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"net/http"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Barrier lets a number of parties wait for each other.
+type Barrier struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            BarrierSpec `json:"spec" protobuf:"2"`
+}
+
+// BarrierSpec says who is waited for and who is there.
+type BarrierSpec struct {
+	// Parties is how many must arrive, at least 1.
+	Parties int32 `json:"parties" protobuf:"1"`
+	// Arrived are those who have, each once.
+	Arrived []string `json:"arrived,omitempty" protobuf:"2" patchStrategy:"merge" listType:"set"`
+}
+
+func newKind() *store.Kind[Barrier] {
+	return &store.Kind[Barrier]{
+		Group: "sync.example.com", Name: "Barrier", Plural: "barriers", ShortNames: []string{"bar"},
+		Versions: []store.Version[Barrier]{{Name: "v1"}},
+		Default: func(b *Barrier) {
+			if b.Spec.Parties == 0 {
+				b.Spec.Parties = 2
+			}
+		},
+		Validate: func(b, old *Barrier) (errs field.Errors) {
+			const parties = field.Path("spec.parties")
+			if b.Spec.Parties < 1 {
+				errs = append(errs, field.Invalid(parties, b.Spec.Parties, "must be greater than 0"))
+			}
+			if old != nil && old.Spec.Parties != b.Spec.Parties {
+				errs = append(errs, field.Invalid(parties, b.Spec.Parties, "field is immutable"))
+			}
+			return errs
+		},
+		Columns: []store.Column[Barrier]{
+			store.NameColumn[Barrier](),
+			{Name: "Arrived", Type: "string", Description: "How many of the parties are there.", Cell: func(b *Barrier, _ time.Time) any {
+				return fmt.Sprintf("%d/%d", len(b.Spec.Arrived), b.Spec.Parties)
+			}},
+			store.AgeColumn[Barrier](),
+		},
+	}
+}
+
+func newAPI(st *store.Store) *httpapi.API {
+	return httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newKind()}})
+}
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:8001", "address to serve on")
+	flag.Parse()
+	fmt.Printf("serving on http://%s\ntry: curl http://%[1]s/apis/sync.example.com/v1/barriers\n", *listen)
+	log.Fatal(http.ListenAndServe(*listen, newAPI(store.New(store.Options{}))))
+}
