@@ -104,6 +104,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	m := o.GetObjectMeta()
 	key := keyOf(m.Namespace, m.Name)
 	m.ResourceVersion = ""
+	r.st.maps.share(o)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if have := r.lookupLocked(key); have != nil {

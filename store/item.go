@@ -11,7 +11,7 @@ import (
 )
 
 // Format is a wire format that objects are remembered in.
-type Format int
+type Format uint8
 
 // The formats.
 const (
@@ -31,10 +31,10 @@ type Item struct {
 // memo remembers the encoded bytes of an Item in one form and format. Few
 // items need more than one, so it is a list.
 type memo struct {
-	form   int
-	format Format
 	data   []byte
 	next   *memo
+	form   uint8
+	format Format
 }
 
 func itemLess(a, b *Item) bool { return a.key < b.key }
@@ -94,7 +94,7 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 	form := it.kind.versions[version].form
 	head := it.memo.Load()
 	for m := head; m != nil; m = m.next {
-		if m.form == form && m.format == format {
+		if int(m.form) == form && m.format == format {
 			return m.data, nil
 		}
 	}
@@ -116,7 +116,7 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 	// Room left over would be remembered too.
 	data = append(make([]byte, 0, len(data)), data...)
 	// A race costs at most an encoding: whoever loses is not remembered.
-	it.memo.CompareAndSwap(head, &memo{form, format, data, head})
+	it.memo.CompareAndSwap(head, &memo{data, head, uint8(form), format})
 	return data, nil
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -35,8 +36,9 @@ const (
 // Store holds objects of any number of kinds. All methods may be called from
 // any goroutine.
 type Store struct {
-	now func() time.Time
-	hub *watch.Hub[change]
+	now  func() time.Time
+	hub  *watch.Hub[change]
+	maps mapTable
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
@@ -65,6 +67,7 @@ func New(opts Options) *Store {
 	}
 	return &Store{
 		now:       opts.Now,
+		maps:      mapTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		resources: map[meta.GroupResource]*Resource{},

@@ -110,6 +110,7 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	if req.DryRun {
 		return newItem(r.kind, current.key, o, current.version), r.lookup(current.key) == current, nil
 	}
+	r.st.maps.share(o)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if r.lookupLocked(current.key) != current {

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -38,14 +39,14 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *listen, *history, *verbose); err != nil {
+	if err := run(ctx, os.Stdout, *listen, *history, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
-// run serves until the context ends.
-func run(ctx context.Context, listen string, history int, verbose bool) error {
+// run serves until the context ends. The first line of out tells the address.
+func run(ctx context.Context, out io.Writer, listen string, history int, verbose bool) error {
 	if history < 1 {
 		return fmt.Errorf("-history %d: must be at least 1", history)
 	}
@@ -61,8 +62,8 @@ func run(ctx context.Context, listen string, history int, verbose bool) error {
 	}
 	api := httpapi.New(st, opts)
 	srv := &http.Server{Handler: api, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
-	fmt.Printf("serving on http://%s\n", ln.Addr())
-	tryOut(ln.Addr().String())
+	fmt.Fprintf(out, "serving on http://%s\n", ln.Addr())
+	tryOut(out, ln.Addr().String())
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -82,8 +83,8 @@ func run(ctx context.Context, listen string, history int, verbose bool) error {
 }
 
 // tryOut prints what a newcomer could do next.
-func tryOut(addr string) {
-	fmt.Printf(`try:
+func tryOut(out io.Writer, addr string) {
+	fmt.Fprintf(out, `try:
   curl http://%[1]s/apis/coordination.k8s.io/v1/leases
   curl -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"hello"},"spec":{"holderIdentity":"me"}}' \
     http://%[1]s/apis/coordination.k8s.io/v1/namespaces/default/leases

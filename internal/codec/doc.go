@@ -9,10 +9,11 @@
 //
 // # Types
 //
-// A field is a bool, int32, int64, float64, string or []byte, one of
+// A value is a bool, int32, int64, float64, string or []byte, one of
 // [meta.Time], [meta.MicroTime] and [meta.FieldsV1], a struct, a slice of any
-// of these, or a map from a string type to any of these; or a pointer to any
-// of them but slices and maps. Named types count as what they are underneath.
+// of these, or a map from a string type to any of these. A field may also be a
+// pointer to any of them but slices and maps; items of slices and values of
+// maps may not. Named types count as what they are underneath.
 // Types with JSON methods of their own are refused, as the plan would not call
 // them.
 //

@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"maps"
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -27,7 +28,7 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeInt64:
 		return *(*int64)(p) == *(*int64)(q)
 	case shapeFloat64:
-		return *(*float64)(p) == *(*float64)(q)
+		return math.Float64bits(*(*float64)(p)) == math.Float64bits(*(*float64)(q))
 	case shapeString:
 		return *(*string)(p) == *(*string)(q)
 	case shapeTime:

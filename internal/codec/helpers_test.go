@@ -116,6 +116,9 @@ type Everything struct {
 	Matrix        [][]int64               `json:"matrix,omitempty"`
 	Raw           meta.FieldsV1           `json:"raw" protobuf:"18"`
 	OptionalRatio *float64                `json:"optionalRatio" protobuf:"19"`
+	MaybeFlag     bool                    `json:"maybeFlag,omitempty" protobuf:"20"`
+	MaybeCount    int32                   `json:"maybeCount,omitempty" protobuf:"21"`
+	MaybeRatio    float64                 `json:"maybeRatio,omitempty" protobuf:"22"`
 	Untagged      string
 	hidden        map[string][]string
 }
@@ -251,7 +254,7 @@ func (r *filler) text() string {
 
 func fillNew[T any](r *filler) *T {
 	v := new(T)
-	r.fill(reflect.ValueOf(v).Elem(), 5)
+	r.fill(reflect.ValueOf(v).Elem(), 3)
 	return v
 }
 

@@ -306,7 +306,7 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 
 // isPlainFieldSet reports whether raw is certain to stay as it is when it is
 // encoded: objects all the way down, no spaces, and nothing to escape. That is
-// what every field manager writes, and telling so is five times as fast as
+// what every field manager writes, and telling so takes a tenth of the time of
 // compacting. False only means that raw needs the long way.
 func isPlainFieldSet(raw []byte) bool {
 	const maxDepth = 100

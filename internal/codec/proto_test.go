@@ -195,6 +195,28 @@ func TestDecodeProtoErrors(t *testing.T) {
 	}
 }
 
+func TestDecodeProtoErrorsOfOtherForms(t *testing.T) {
+	for _, row := range []struct{ data, want string }{
+		{"4a05 01", "unexpected EOF"},
+		{"4a01 80", "unexpected EOF"},
+		{"1901", "unexpected EOF"},
+		{"52 02 0102", "unexpected EOF"},
+		{"3203 1001 0a", "unexpected EOF"},
+		{"3203 80", "unexpected EOF"},
+		{"3201 80", "unexpected EOF"},
+		{"3203 3e0000", "proto: illegal wireType 6"},
+		{"9201 02 1801 9201 01 04", "proto: FieldsV1: wiretype end group for non-group"},
+		{"9201 02 1e01", "proto: illegal wireType 6"},
+		{"6202 1e01", "proto: illegal wireType 6"},
+		{"6a02 0804 6a01 08", "unexpected EOF"},
+		{"fa01 ffffffffffffffffff7f", "proto: negative length found during unmarshaling"},
+		{"f801 ffffffffffffffffffff01", "proto: integer overflow"},
+	} {
+		var e Everything
+		assert.EqualError(t, compileFor[Everything]("v1").DecodeProto(unhex(t, row.data), &e), row.want, row.data)
+	}
+}
+
 func TestDecodeProtoBoundsNesting(t *testing.T) {
 	nested := func(levels int) []byte { // only the tags and lengths, the innermost message is empty
 		var heads [][]byte

@@ -1,0 +1,173 @@
+package codec
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestToUnstructured(t *testing.T) {
+	at := time.Date(2024, 1, 2, 3, 4, 5, 123456789, time.UTC)
+	got := compileFor[Lease]("v1").ToUnstructured(&Lease{
+		TypeMeta: meta.TypeMeta{Kind: "Lease"},
+		ObjectMeta: meta.ObjectMeta{
+			Name: "a", Labels: map[string]string{"x": "y"}, Finalizers: []string{"f"}, CreationTimestamp: meta.NewTime(at),
+			ManagedFields: []meta.ManagedFieldsEntry{{FieldsV1: &meta.FieldsV1{Raw: []byte(`{"n":1,"f":1.5,"big":1e30,"l":[true]}`)}}},
+		},
+		Spec: LeaseSpec{LeaseDurationSeconds: ptr(int32(15)), AcquireTime: &meta.MicroTime{}, RenewTime: &meta.MicroTime{Time: at}},
+	})
+	assert.Equal(t, map[string]any{
+		"kind": "Lease",
+		"metadata": map[string]any{
+			"name": "a", "labels": map[string]any{"x": "y"}, "finalizers": []any{"f"}, "creationTimestamp": "2024-01-02T03:04:05Z",
+			"managedFields": []any{map[string]any{"fieldsV1": map[string]any{"n": int64(1), "f": 1.5, "big": 1e30, "l": []any{true}}}},
+		},
+		"spec": map[string]any{"leaseDurationSeconds": int64(15), "acquireTime": nil, "renewTime": "2024-01-02T03:04:05.123456Z"},
+	}, got)
+}
+
+func TestToUnstructuredIsTheDecodedJSON(t *testing.T) {
+	every := compileFor[Everything]("v1")
+	for seed := range uint64(500) {
+		r := newFiller(seed)
+		r.utf8 = true
+		obj := fillNew[Everything](r)
+		doc, err := every.AppendJSON(nil, obj)
+		require.NoError(t, err)
+		var want map[string]any
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(doc, &want))
+		require.Equal(t, floats(want), floats(every.ToUnstructured(obj)), "seed %d", seed)
+	}
+}
+
+// floats makes all numbers float64: JSON does not tell 1 from 1.0.
+func floats(tree any) any {
+	switch v := tree.(type) {
+	case int64:
+		return float64(v)
+	case map[string]any:
+		for key := range v {
+			v[key] = floats(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	}
+	return tree
+}
+
+func TestToUnstructuredOfWhatIsNotJSON(t *testing.T) {
+	got := compileFor[meta.ManagedFieldsEntry]("v1").ToUnstructured(&meta.ManagedFieldsEntry{FieldsV1: &meta.FieldsV1{Raw: []byte(`{`)}})
+	assert.Equal(t, map[string]any{"fieldsV1": nil}, got)
+}
+
+func TestFromUnstructuredReadsWhatToUnstructuredWrites(t *testing.T) {
+	every := compileFor[Everything]("v1")
+	for seed := range uint64(500) {
+		r := newFiller(seed)
+		r.utf8, r.safe = true, true
+		doc := every.ToUnstructured(fillNew[Everything](r))
+		back := fillNew[Everything](r) // all that is there is replaced
+		strictErrs, err := every.FromUnstructured(doc, back, true)
+		require.NoError(t, err, "seed %d", seed)
+		require.Empty(t, strictErrs)
+		require.Equal(t, floats(doc), floats(every.ToUnstructured(back)), "seed %d", seed)
+	}
+}
+
+// The texts were compared with apimachinery's converter.
+func TestFromUnstructuredErrors(t *testing.T) {
+	lease := compileFor[Lease]("v1")
+	for _, row := range []struct{ doc, want string }{
+		{`{"spec":{"leaseTransitions":"x"}}`, `unrecognized type: int32`},
+		{`{"spec":{"leaseTransitions":true}}`, `unrecognized type: int32`},
+		{`{"spec":{"leaseTransitions":{}}}`, `unrecognized type: int32`},
+		{`{"spec":{"leaseTransitions":1.5}}`, `cannot convert float64 to int32`},
+		{`{"spec":{"holderIdentity":1}}`, `cannot convert int64 to string`},
+		{`{"spec":{"holderIdentity":1.5}}`, `unrecognized type: string`},
+		{`{"spec":{"strategy":1}}`, `cannot convert int64 to v1.CoordinatedLeaseStrategy`},
+		{`{"metadata":{"uid":1}}`, `cannot convert int64 to types.UID`},
+		{`{"spec":[]}`, `cannot restore struct from: slice`},
+		{`{"spec":"x"}`, `cannot restore struct from: string`},
+		{`{"metadata":{"labels":[]}}`, `cannot restore map from slice`},
+		{`{"metadata":{"labels":{"a":1}}}`, `cannot convert int64 to string`},
+		{`{"metadata":{"finalizers":{}}}`, `cannot restore slice from map`},
+		{`{"metadata":{"finalizers":"x"}}`, `cannot restore slice from string`},
+		{`{"metadata":{"ownerReferences":[{},3]}}`, `cannot restore struct from: int64`},
+		{`{"metadata":{"creationTimestamp":3}}`, `json: cannot unmarshal number into Go value of type string`},
+		{`{"spec":{"renewTime":"x"}}`, `parsing time "x" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "x" as "2006"`},
+	} {
+		var doc map[string]any
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(row.doc), &doc))
+		_, err := lease.FromUnstructured(doc, &Lease{}, true)
+		assert.EqualError(t, err, row.want, row.doc)
+	}
+}
+
+func TestFromUnstructuredErrorsOfOtherForms(t *testing.T) {
+	for _, row := range []struct{ doc, want string }{
+		{`{"data":"%"}`, `error decoding from json: illegal base64 data at input byte 0`},
+		{`{"data":{}}`, `cannot restore slice from map`},
+		{`{"flag":"true"}`, `unrecognized type: bool`},
+		{`{"ratio":"1"}`, `unrecognized type: float64`},
+		{`{"ports":{"a":[]}}`, `cannot restore struct from: slice`},
+	} {
+		var doc map[string]any
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(row.doc), &doc))
+		_, err := compileFor[Everything]("v1").FromUnstructured(doc, &Everything{}, true)
+		assert.EqualError(t, err, row.want, row.doc)
+	}
+}
+
+func TestFromUnstructuredOfNilMapsAndLists(t *testing.T) {
+	var e Everything
+	_, err := compileFor[Everything]("v1").FromUnstructured(map[string]any{"names": []any(nil), "ports": map[string]any(nil), "zero": map[string]any(nil)}, &e, true)
+	require.NoError(t, err)
+	assert.Equal(t, Everything{}, e)
+}
+
+func TestFromUnstructuredConvertsNumbers(t *testing.T) {
+	var e Everything
+	_, err := compileFor[Everything]("v1").FromUnstructured(map[string]any{"count": 2.0, "ratio": int64(3), "numbers": []any{int64(1 << 40), 2.0, nil}}, &e, true)
+	require.NoError(t, err)
+	assert.Equal(t, int64(2), e.Count)
+	assert.Equal(t, 3.0, e.Ratio)
+	assert.Equal(t, []int32{0, 2, 0}, e.Numbers, "integers wrap around as in the API server")
+}
+
+func TestFromUnstructuredSortsUnknownFields(t *testing.T) {
+	doc := map[string]any{
+		"zzz": int64(1), "spec": map[string]any{"x": nil},
+		"metadata": map[string]any{"Name": "n", "ownerReferences": []any{map[string]any{}, map[string]any{"a\"b": int64(1)}}},
+	}
+	strictErrs, err := compileFor[Lease]("v1").FromUnstructured(doc, &Lease{}, true)
+	require.NoError(t, err)
+	var texts []string
+	for _, err := range strictErrs {
+		texts = append(texts, err.Error())
+	}
+	assert.Equal(t, []string{
+		`unknown field "metadata.Name"`, `unknown field "metadata.ownerReferences[1].a"b"`, `unknown field "spec.x"`, `unknown field "zzz"`,
+	}, texts)
+
+	strictErrs, err = compileFor[Lease]("v1").FromUnstructured(doc, &Lease{}, false)
+	require.NoError(t, err)
+	assert.Empty(t, strictErrs)
+}
+
+func TestFromUnstructuredOfADeepTree(t *testing.T) {
+	doc := []byte(`{"raw":` + strings.Repeat(`{"a":`, 9000) + `1` + strings.Repeat(`}`, 9001))
+	var tree map[string]any
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(doc, &tree))
+	var e Everything
+	_, err := compileFor[Everything]("v1").FromUnstructured(tree, &e, true)
+	require.NoError(t, err)
+	assert.Len(t, e.Raw.Raw, len(doc)-len(`{"raw":}`))
+}

@@ -1,0 +1,212 @@
+package floors
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// In the tables a name stands for one package, and one that ends in "/..." for it and everything below. The packages of this
+// module go by their path below its root.
+
+// rule says what the packages of one pattern may import themselves. The standard library is always allowed.
+type rule struct {
+	packages string   // of this module
+	own      []string // packages of this module
+	others   []string // packages of other modules
+}
+
+// importRules holds the rules for what a package names in its import declarations. Packages without a rule here are bound by
+// reachRules only.
+func importRules() []rule {
+	return []rule{
+		{"selector", []string{"internal/..."}, nil},
+		{"watch", []string{"internal/..."}, nil},
+		{"store/meta", []string{"internal/..."}, nil},
+		{"store/field", []string{"store/meta"}, nil},
+		{"store", []string{"watch", "selector", "store/meta", "store/field", "internal/..."},
+			[]string{"github.com/google/btree", "golang.org/x/sync/..."}},
+		{"lease", []string{"store/...", "internal/..."}, nil},
+		{"candidate", []string{"store/...", "internal/...", "lease"}, nil},
+		{"endpoints", []string{"store/...", "internal/..."}, nil},
+	}
+}
+
+// reach says what the packages of one pattern must not reach, through whatever they import.
+type reach struct {
+	packages string   // of this module
+	except   string   // those of them that may
+	refused  []string // packages of this module, or of any other with their whole path
+	tests    bool     // nor may their tests import them
+}
+
+func reachRules() []reach {
+	kinds := []string{"lease/...", "candidate/...", "endpoints/..."}
+	above := append([]string{"httpapi/..."}, kinds...)
+	return []reach{
+		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
+		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
+		{packages: "httpapi", refused: []string{"testing", "testing/..."}},
+		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
+		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
+		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
+		// A floor is not left by way of internal either.
+		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
+		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
+		{packages: "store/...", refused: above},
+		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
+		{packages: "candidate", refused: []string{"endpoints/...", "httpapi/..."}},
+		{packages: "endpoints", refused: []string{"lease/...", "candidate/...", "httpapi/..."}},
+	}
+}
+
+// requirable lists the modules that go.mod may require; the value tells whether only with the comment "indirect".
+func requirable() map[string]bool {
+	return map[string]bool{
+		"github.com/google/btree":        false,
+		"golang.org/x/sync":              false,
+		"github.com/stretchr/testify":    false,
+		"sigs.k8s.io/json":               false,
+		"gopkg.in/evanphx/json-patch.v4": false,
+		"google.golang.org/protobuf":     false,
+		"go.yaml.in/yaml/v3":             false,
+
+		// By way of testify.
+		"github.com/stretchr/objx":      true,
+		"github.com/davecgh/go-spew":    true,
+		"github.com/pmezard/go-difflib": true,
+		"gopkg.in/yaml.v3":              true,
+	}
+}
+
+// folders lists what may stand at the root of the module, beside files and folders whose name begins with a dot.
+func folders() []string {
+	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal"}
+}
+
+func TestImportsPointDown(t *testing.T) {
+	all := packages(t, moduleRoot(t))
+	require.True(t, slices.ContainsFunc(all, func(p pkg) bool { return p.name() == "internal/floors" }), "go list should find this very package, got %d others", len(all))
+	for _, r := range importRules() {
+		t.Run(r.packages, func(t *testing.T) { report(t, r.broken(all)) })
+	}
+}
+
+func TestNothingReachesWhatItsFloorRefuses(t *testing.T) {
+	all := packages(t, moduleRoot(t))
+	for _, r := range reachRules() {
+		t.Run(r.packages+" and "+r.refused[0], func(t *testing.T) { report(t, r.broken(all)) })
+	}
+}
+
+func TestModuleRequiresOnlySmallLibraries(t *testing.T) {
+	report(t, brokenRequirements(requirements(t, moduleRoot(t))))
+}
+
+func TestRootHoldsOnlyKnownFolders(t *testing.T) {
+	entries, err := os.ReadDir(moduleRoot(t))
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	report(t, brokenFolders(names))
+}
+
+func report(t *testing.T, broken []string) {
+	t.Helper()
+	for _, b := range broken {
+		assert.Fail(t, b)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, row := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"store", "store", true},
+		{"store", "store/meta", false},
+		{"store/...", "store", true},
+		{"store/...", "store/meta", true},
+		{"store/...", "storehouse", false},
+		{"...", "store", true},
+		{"...", ".", true},
+		{"k8s.io/...", "k8s.io/api/core/v1", true},
+		{"k8s.io/...", "sigs.k8s.io/json", false},
+	} {
+		t.Run(row.pattern+" and "+row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, matches(row.pattern, row.name))
+		})
+	}
+}
+
+func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
+	own := func(names ...string) []string {
+		for i, name := range names {
+			names[i] = module + "/" + name
+		}
+		return names
+	}
+	for _, row := range []struct {
+		name string
+		pkg  pkg
+		want []string // what every message together has to name
+	}{
+		{"store may import what is below", pkg{ImportPath: module + "/store", Imports: append(own("watch", "internal/codec"), "fmt", "github.com/google/btree")}, nil},
+		{"watch imports the store", pkg{ImportPath: module + "/watch", Imports: own("store")}, []string{"watch imports", "got store", "want only internal/..."}},
+		{"selector imports a library", pkg{ImportPath: module + "/selector", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"selector imports", "golang.org/x/sync/errgroup"}},
+		{"the store imports a kind", pkg{ImportPath: module + "/store", Imports: own("lease")}, []string{"store imports", "got lease"}},
+		{"field imports internal", pkg{ImportPath: module + "/store/field", Imports: own("internal/validate")}, []string{"store/field imports", "got internal/validate"}},
+		{"candidate imports lease", pkg{ImportPath: module + "/candidate", Imports: own("lease", "store")}, nil},
+		{"lease imports candidate", pkg{ImportPath: module + "/lease", Imports: own("candidate")}, []string{"lease imports", "got candidate"}},
+		{"codec reaches meta", pkg{ImportPath: module + "/internal/codec", Deps: own("store/meta", "store/field")}, nil},
+		{"codec reaches the store", pkg{ImportPath: module + "/internal/codec", Deps: own("store")}, []string{"internal/codec reaches", "got store"}},
+		{"patch reaches a kind", pkg{ImportPath: module + "/internal/patch", Deps: own("endpoints")}, []string{"internal/patch reaches", "got endpoints"}},
+		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
+		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, nil},
+		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},
+		{"a test imports the examples", pkg{ImportPath: module + "/httpapi", XTestImports: own("examples/server")}, []string{"a test of httpapi", "got examples/server"}},
+		{"an example imports another", pkg{ImportPath: module + "/examples/embed", Deps: own("examples/server")}, nil},
+		{"an example reaches Kubernetes", pkg{ImportPath: module + "/examples/embed", Deps: []string{"k8s.io/api/core/v1"}}, []string{"examples/embed reaches", "got k8s.io/api/core/v1"}},
+		{"a test imports Kubernetes", pkg{ImportPath: module + "/lease", TestImports: []string{"k8s.io/api/core/v1"}}, []string{"a test of lease", "got k8s.io/api/core/v1"}},
+		{"Kubernetes' JSON is not Kubernetes", pkg{ImportPath: module + "/internal/codec", Deps: []string{"sigs.k8s.io/json"}}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var broken []string
+			for _, r := range importRules() {
+				broken = append(broken, r.broken([]pkg{row.pkg})...)
+			}
+			for _, r := range reachRules() {
+				broken = append(broken, r.broken([]pkg{row.pkg})...)
+			}
+			if row.want == nil {
+				assert.Empty(t, broken)
+			}
+			for _, want := range row.want {
+				assert.Contains(t, strings.Join(broken, "\n"), want)
+			}
+		})
+	}
+}
+
+func TestRequirementsNoticeWhatTheyRefuse(t *testing.T) {
+	assert.Empty(t, brokenRequirements([]requirement{{Path: "github.com/google/btree"}, {Path: "sigs.k8s.io/json", Indirect: true}, {Path: "github.com/stretchr/objx", Indirect: true}}))
+	broken := brokenRequirements([]requirement{{Path: "k8s.io/api"}, {Path: "github.com/stretchr/objx"}})
+	require.Len(t, broken, 2)
+	assert.Contains(t, broken[0], "got k8s.io/api, want one of")
+	assert.Contains(t, broken[1], "got github.com/stretchr/objx as a direct requirement, want it indirect")
+}
+
+func TestFoldersNoticeWhatTheyRefuse(t *testing.T) {
+	assert.Empty(t, brokenFolders([]string{".ci", ".git", "store", "internal"}))
+	broken := brokenFolders([]string{"pkg"})
+	require.Len(t, broken, 1)
+	assert.Contains(t, broken[0], "got pkg, want one of")
+}

@@ -1,0 +1,115 @@
+package floors
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// module is the path of the root module.
+const module = "github.com/kubecoord/kubecoord"
+
+// pkg is what go list tells about a package.
+type pkg struct {
+	ImportPath   string
+	Imports      []string // by its own files
+	TestImports  []string // by the tests inside the package
+	XTestImports []string // by those outside
+	Deps         []string // all that Imports lead to
+}
+
+// name is the path below the module, "." for its root.
+func (p pkg) name() string {
+	if p.ImportPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module+"/")
+}
+
+// requirement is what go mod edit tells about a required module.
+type requirement struct {
+	Path     string
+	Indirect bool
+}
+
+// moduleRoot is the nearest folder above this one that holds a go.mod.
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	start, err := os.Getwd()
+	require.NoError(t, err)
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatalf("no go.mod in %s or above", start)
+		}
+	}
+}
+
+// packages lists the packages of the root module, those that do not compile included.
+func packages(t *testing.T, root string) []pkg {
+	t.Helper()
+	touchSources(t, root)
+	var list []pkg
+	decoder := json.NewDecoder(bytes.NewReader(goCommand(t, root, "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports,Deps", "./...")))
+	for {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		require.NoError(t, err)
+		list = append(list, p)
+	}
+}
+
+// requirements lists what go.mod requires.
+func requirements(t *testing.T, root string) []requirement {
+	t.Helper()
+	var mod struct{ Require []requirement }
+	require.NoError(t, json.Unmarshal(goCommand(t, root, "mod", "edit", "-json"), &mod))
+	return mod.Require
+}
+
+// goCommand returns what the go command prints in the module at root.
+func goCommand(t *testing.T, root string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "go %s: %s", strings.Join(args, " "), &stderr)
+	return out
+}
+
+// touchSources reads the folders and stats the Go files of the module. The go command remembers results of a test by the
+// files that the test itself looked at, and would not see those that go list does.
+func touchSources(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gone since its folder was read
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "node_modules"):
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".go":
+			os.Stat(path)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
