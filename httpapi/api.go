@@ -17,6 +17,12 @@ import (
 type Options struct {
 	// Kinds are served beside the three of this module.
 	Kinds []store.Descriptor
+	// Authenticate, if not nil, is asked who each request comes from; those
+	// without good credentials are answered 401. Health paths are open.
+	Authenticate Authenticator
+	// Authorize, if not nil, is asked whether each request may be carried
+	// out; if not it is answered 403. Without Authenticate the user is empty.
+	Authorize Authorizer
 	// Log, if not nil, is called after each answer. It may be called from
 	// many goroutines at once.
 	Log func(LogEntry)
@@ -24,8 +30,12 @@ type Options struct {
 
 // API is the http.Handler of a store. Use it from any number of goroutines.
 type API struct {
-	st     *store.Store
-	log    func(LogEntry)
+	st  *store.Store
+	log func(LogEntry)
+
+	authenticate Authenticator
+	authorize    Authorizer
+
 	mux    *http.ServeMux
 	groups []*apiGroup
 	status *codec.Type
@@ -41,7 +51,7 @@ type API struct {
 // New returns the API of a store.
 func New(st *store.Store, opts Options) *API {
 	a := &API{
-		st: st, log: opts.Log,
+		st: st, log: opts.Log, authenticate: opts.Authenticate, authorize: opts.Authorize,
 		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
 	}
 	a.ctx, a.close = context.WithCancel(context.Background())

@@ -58,7 +58,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h["Audit-Id"] = []string{id}
 	h["Cache-Control"] = []string{"no-cache, private"}
-	a.route(c)
+	if c.admit() {
+		a.route(c)
+	}
 }
 
 // Header returns the header of the answer.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -37,6 +38,10 @@ func (c *call) patch() error {
 	opts := store.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
 	if err := opts.Validate(false); err != nil {
 		return err
+	}
+	// Whether it is JSON at all is told even where there is nothing to patch.
+	if !json.Valid(data) {
+		return meta.NewBadRequest("invalid JSON patch")
 	}
 	apply := patch.JSON
 	switch patchType(c.req) {

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,10 +29,30 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
+// config is the command line.
+type config struct {
+	listen     string
+	history    int
+	verbose    bool
+	tokenFile  string
+	tlsCert    string
+	tlsKey     string
+	selfSigned bool
+	insecure   bool
+	kubeconfig string
+}
+
 func main() {
-	listen := flag.String("listen", "127.0.0.1:8001", "address to serve on; port 0 picks one")
-	history := flag.Int("history", store.DefaultHistory, "how many events are kept for watches and for lists at older versions")
-	verbose := flag.Bool("v", false, "log every request to standard error")
+	var c config
+	flag.StringVar(&c.listen, "listen", "127.0.0.1:8001", "`address` to serve on; port 0 picks one")
+	flag.IntVar(&c.history, "history", store.DefaultHistory, "how many `events` are kept for watches and for lists at older versions")
+	flag.BoolVar(&c.verbose, "v", false, "log every request to standard error")
+	flag.StringVar(&c.tokenFile, "token-file", "", "let in only bearer tokens of this `file`: lines of token,user,uid[,\"group1,group2\"]")
+	flag.StringVar(&c.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `file`")
+	flag.StringVar(&c.tlsKey, "tls-key", "", "`file` with the key of -tls-cert")
+	flag.BoolVar(&c.selfSigned, "tls", false, "serve HTTPS with a self-signed certificate made at the start")
+	flag.BoolVar(&c.insecure, "insecure", false, "allow an address that others can reach without authentication")
+	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
@@ -39,32 +60,61 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, *listen, *history, *verbose); err != nil {
+	if err := run(ctx, os.Stdout, c); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
 // run serves until the context ends. The first line of out tells the address.
-func run(ctx context.Context, out io.Writer, listen string, history int, verbose bool) error {
-	if history < 1 {
-		return fmt.Errorf("-history %d: must be at least 1", history)
+func run(ctx context.Context, out io.Writer, c config) error {
+	if c.history < 1 {
+		return fmt.Errorf("-history %d: must be at least 1", c.history)
 	}
-	ln, err := net.Listen("tcp", listen)
+	tokens, err := readTokens(c.tokenFile)
 	if err != nil {
 		return err
 	}
-	st := store.New(store.Options{History: history})
+	if err := checkExposure(c, tokens != nil); err != nil {
+		return err
+	}
+	cert, err := certificate(c)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", c.listen)
+	if err != nil {
+		return err
+	}
+	scheme := "http"
+	if cert != nil {
+		scheme = "https"
+		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}})
+	}
+	url := scheme + "://" + ln.Addr().String()
+	if err := writeKubeconfig(c.kubeconfig, url, cert, tokens); err != nil {
+		return err
+	}
+
+	st := store.New(store.Options{History: c.history})
 	defer st.Close()
 	opts := httpapi.Options{}
-	if verbose {
+	if c.verbose {
 		opts.Log = logRequest
+	}
+	if tokens != nil {
+		opts.Authenticate = httpapi.BearerTokens(tokens)
 	}
 	api := httpapi.New(st, opts)
 	srv := &http.Server{Handler: api, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
-	fmt.Fprintf(out, "serving on http://%s\n", ln.Addr())
-	tryOut(out, ln.Addr().String())
+	fmt.Fprintf(out, "serving on %s\n", url)
+	tryOut(out, url)
+	return serve(ctx, srv, ln, api)
+}
 
+// serve runs the server until the context ends, and then stops it within half
+// a second, whatever its clients do.
+func serve(ctx context.Context, srv *http.Server, ln net.Listener, api *httpapi.API) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -82,15 +132,31 @@ func run(ctx context.Context, out io.Writer, listen string, history int, verbose
 	return g.Wait()
 }
 
+// checkExposure refuses to serve everyone who can reach the machine unless
+// they have to say who they are.
+func checkExposure(c config, authenticates bool) error {
+	if authenticates || c.insecure {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.listen)
+	if err != nil {
+		return fmt.Errorf("-listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("-listen %s: others could reach it; give a -token-file, or -insecure to let everyone in", c.listen)
+}
+
 // tryOut prints what a newcomer could do next.
-func tryOut(out io.Writer, addr string) {
+func tryOut(out io.Writer, url string) {
 	fmt.Fprintf(out, `try:
-  curl http://%[1]s/apis/coordination.k8s.io/v1/leases
+  curl %[1]s/apis/coordination.k8s.io/v1/leases
   curl -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"hello"},"spec":{"holderIdentity":"me"}}' \
-    http://%[1]s/apis/coordination.k8s.io/v1/namespaces/default/leases
-  curl -N 'http://%[1]s/apis/coordination.k8s.io/v1/leases?watch=true'
-  kubectl --server http://%[1]s get leases -A -o name
-`, addr)
+    %[1]s/apis/coordination.k8s.io/v1/namespaces/default/leases
+  curl -N '%[1]s/apis/coordination.k8s.io/v1/leases?watch=true'
+  kubectl --server %[1]s get leases --all-namespaces
+`, url)
 }
 
 func logRequest(e httpapi.LogEntry) {
@@ -98,5 +164,5 @@ func logRequest(e httpapi.LogEntry) {
 	if e.Query != "" {
 		uri += "?" + e.Query
 	}
-	log.Printf("%s %s %d %dB %s %q", e.Method, uri, e.Code, e.Bytes, e.Duration.Round(time.Microsecond), e.UserAgent)
+	log.Printf("%s %q %d %dB %s %q", e.Method, uri, e.Code, e.Bytes, e.Duration.Round(time.Microsecond), e.UserAgent)
 }

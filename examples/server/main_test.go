@@ -3,8 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,13 +17,13 @@ import (
 )
 
 // start runs the server and returns its address, and what run returned.
-func start(t *testing.T) (ctx context.Context, stop func(), url string, done chan error) {
+func start(t *testing.T, c config) (ctx context.Context, stop func(), url string, done chan error) {
 	t.Helper()
 	ctx, stop = context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	done = make(chan error, 1)
 	go func() {
-		done <- run(ctx, w, "127.0.0.1:0", 100, false)
+		done <- run(ctx, w, c)
 		w.Close()
 	}()
 	out := bufio.NewReader(r)
@@ -31,7 +36,7 @@ func start(t *testing.T) (ctx context.Context, stop func(), url string, done cha
 }
 
 func TestServerAnswersAndStopsWithOpenWatches(t *testing.T) {
-	_, stop, url, done := start(t)
+	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100})
 	resp, err := http.Get(url + "/readyz")
 	require.NoError(t, err)
 	resp.Body.Close()
@@ -48,7 +53,71 @@ func TestServerAnswersAndStopsWithOpenWatches(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-func TestServerRefusesABadAddressAndABadHistory(t *testing.T) {
-	require.Error(t, run(t.Context(), io.Discard, "127.0.0.1:notaport", 100, false))
-	require.ErrorContains(t, run(t.Context(), io.Discard, "127.0.0.1:0", 0, false), "-history 0: must be at least 1")
+func TestServerRefusesWhatCannotWork(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	for name, tt := range map[string]struct {
+		c    config
+		want string
+	}{
+		"a bad port":               {config{listen: "127.0.0.1:notaport", history: 1}, "notaport"},
+		"no history":               {config{listen: "127.0.0.1:0"}, "-history 0: must be at least 1"},
+		"an open address":          {config{listen: "0.0.0.0:0", history: 1}, "others could reach it"},
+		"every address":            {config{listen: ":0", history: 1}, "others could reach it"},
+		"a missing token file":     {config{listen: "127.0.0.1:0", history: 1, tokenFile: missing}, "-token-file"},
+		"a certificate alone":      {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing}, "go together"},
+		"two certificates":         {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing, selfSigned: true}, "not both"},
+		"a missing certificate":    {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing}, "-tls-cert"},
+		"an unwritable kubeconfig": {config{listen: "127.0.0.1:0", history: 1, kubeconfig: filepath.Join(missing, "k")}, "-kubeconfig"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, run(t.Context(), io.Discard, tt.c), tt.want)
+		})
+	}
+}
+
+func TestServerWithTokensAndTLSLetsInOnlyTheirBearers(t *testing.T) {
+	dir := t.TempDir()
+	tokens, kubeconfig := filepath.Join(dir, "tokens"), filepath.Join(dir, "kubeconfig")
+	require.NoError(t, os.WriteFile(tokens, []byte("s3cret,alice,1,\"admins,devs\"\nother,bob,2\n"), 0o600))
+	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 1, tokenFile: tokens, selfSigned: true, kubeconfig: kubeconfig})
+	defer func() { stop(); require.NoError(t, <-done) }()
+	require.True(t, strings.HasPrefix(url, "https://"), url)
+
+	var config struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string
+				CA     []byte `json:"certificate-authority-data"`
+			}
+		}
+		Users []struct{ User struct{ Token string } }
+	}
+	data, err := os.ReadFile(kubeconfig)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &config))
+	require.Equal(t, url, config.Clusters[0].Cluster.Server)
+	require.Equal(t, "other", config.Users[0].User.Token)
+
+	pool := x509.NewCertPool()
+	require.True(t, pool.AppendCertsFromPEM(config.Clusters[0].Cluster.CA))
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
+	defer client.CloseIdleConnections()
+	get := func(path, token string) int {
+		req, err := http.NewRequest("GET", url+path, nil)
+		require.NoError(t, err)
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err := client.Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	const leases = "/apis/coordination.k8s.io/v1/leases"
+	require.Equal(t, 401, get(leases, ""))
+	require.Equal(t, 401, get(leases, "wrong"))
+	require.Equal(t, 401, get("/apis", ""))
+	require.Equal(t, 200, get(leases, "s3cret"))
+	require.Equal(t, 200, get(leases, "other"))
+	require.Equal(t, 200, get("/healthz", ""))
 }

@@ -13,10 +13,12 @@
 // duplicate members are reported where they are. Both depend on which parts of
 // a document are written anew and which are left as they were sent. A node is
 // therefore either opened, and then written with sorted members, or still the
-// text it came as, exactly as gopkg.in/evanphx/json-patch.v4 has it. That
-// library itself is only what the tests compare with: it takes time and memory
-// quadratic in the depth of a document, panics on some patches, and limits
-// what copies cost only through a variable of the package.
+// text it came as, exactly as gopkg.in/evanphx/json-patch.v4 has it, which the
+// API server uses. That library is not used here: it takes time and memory
+// quadratic in the depth of a document (seconds for 100 KB), panics on some
+// patches, and limits what copies cost only through a variable of the package.
+// Here everything takes time about linear in the size of patch and object, but
+// for insertions into long arrays.
 //
 // # Differences
 //

@@ -339,7 +339,6 @@ func (r listRule) checkOrder(patch, order []any) error {
 		j++
 	}
 	if i < len(rest) && j >= len(order) {
-		//nolint:staticcheck // upstream's text, line breaks included
 		return fmt.Errorf("The order in patch list:\n%v\n doesn't match %s list:\n%v\n", patch, prefixElementOrder, order)
 	}
 	return nil

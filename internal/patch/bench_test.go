@@ -1,0 +1,74 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const benchLive = `{"metadata":{"name":"node-1","namespace":"kube-node-lease","uid":"6a4f3c1e-0001","resourceVersion":"123456",` +
+	`"creationTimestamp":"2024-01-02T03:04:05Z","labels":{"a":"1"},"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"node-1","uid":"u1"}],` +
+	`"managedFields":[{"manager":"kubelet","operation":"Update","apiVersion":"coordination.k8s.io/v1","time":"2024-01-02T03:04:05Z",` +
+	`"fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:ownerReferences":{".":{},"k:{\"uid\":\"u1\"}":{}}},"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}}]},` +
+	`"spec":{"holderIdentity":"node-1","renewTime":"2024-01-02T03:04:05.123456Z"}}`
+
+// BenchmarkRenew is the patch of a client that renews a Lease.
+func BenchmarkRenew(b *testing.B) {
+	const body = `{"spec":{"renewTime":"2024-01-02T03:04:15.123456Z"}}`
+	for _, c := range []struct {
+		name  string
+		apply patchFunc
+		body  string
+	}{
+		{"json", JSON, `[{"op":"replace","path":"/spec/renewTime","value":"2024-01-02T03:04:15.123456Z"}]`},
+		{"merge", Merge, body},
+		{"strategic", Strategic, body},
+	} {
+		for _, v := range []Validation{Ignore, Warn} {
+			b.Run(fmt.Sprintf("patch=%s/validation=%d", c.name, v), func(b *testing.B) {
+				target := newFixture(b, benchLive).target()
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := c.apply(target, []byte(c.body), v); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkMergeDeep has 100 KB at the bottom of a deep patch.
+func BenchmarkMergeDeep(b *testing.B) {
+	for _, depth := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("depth=%d", depth), func(b *testing.B) {
+			patch := []byte(strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat("x", 100_000) + `"` + strings.Repeat("}", depth))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := applyMerge([]byte(`{"b":1}`), patch); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStrategicList merges a keyed list with as long a live one.
+func BenchmarkStrategicList(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("items=%d", n), func(b *testing.B) {
+			items := make([]string, n)
+			for i := range items {
+				items[i] = fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","name":"n","uid":"u%d"}`, i)
+			}
+			list := `{"metadata":{"ownerReferences":[` + strings.Join(items, ",") + `]}}`
+			target := newFixture(b, list).target()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := Strategic(target, []byte(list), Ignore); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
