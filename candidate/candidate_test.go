@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -69,30 +70,28 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 	assert.Equal(t, c, fromV1alpha1(toV1alpha1(c)))
 }
 
-func TestConversionSharesNoMemory(t *testing.T) {
-	newCandidate := func() *LeaseCandidate {
-		return &LeaseCandidate{
-			ObjectMeta: meta.ObjectMeta{Labels: map[string]string{"k": "v"}, Finalizers: []string{"a/b"}},
-			Spec:       LeaseCandidateSpec{Strategy: x, PreferredStrategies: strategies{x, y}, RenewTime: new(meta.NewMicroTime(time.Unix(1, 0)))},
-		}
-	}
-	c := newCandidate()
-	w := toV1alpha1(c)
-	w.Labels["k"], w.Finalizers[0], w.Spec.PreferredStrategies[1] = "other", "other", "other"
-	w.Spec.RenewTime.Time = time.Unix(2, 0)
-	want := newCandidate()
-	assert.Equal(t, want.Labels, c.Labels)
-	assert.Equal(t, want.Finalizers, c.Finalizers)
-	assert.Equal(t, want.Spec.PreferredStrategies, c.Spec.PreferredStrategies)
-	assert.True(t, want.Spec.RenewTime.Equal(c.Spec.RenewTime))
+func TestV1alpha1SharesNoMemoryWithWhatIsStored(t *testing.T) {
+	r := store.New(store.Options{}).Resource(Kind())
+	it, err := r.Create(&LeaseCandidate{
+		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
+		Spec: LeaseCandidateSpec{
+			LeaseName: "main", BinaryVersion: "1.0.0", Strategy: x, PreferredStrategies: strategies{x, y},
+			RenewTime: new(meta.NewMicroTime(time.Unix(1, 0))),
+		},
+	}, store.Request{Namespace: "ns"})
+	require.NoError(t, err)
+	before, err := it.Encoded(alpha1, store.JSON)
+	require.NoError(t, err)
 
-	w = toV1alpha1(c)
-	back := fromV1alpha1(w)
-	back.Labels["k"], back.Spec.PreferredStrategies[1] = "other", "other"
-	back.Spec.RenewTime.Time = time.Unix(2, 0)
-	assert.Equal(t, "v", w.Labels["k"])
-	assert.EqualValues(t, y, w.Spec.PreferredStrategies[1])
-	assert.True(t, want.Spec.RenewTime.Equal(w.Spec.RenewTime))
+	w := it.Wire(alpha1).(*v1alpha1.LeaseCandidate)
+	w.Labels["k"], w.Spec.PreferredStrategies[1] = "other", "other"
+	w.Spec.RenewTime.Time = time.Unix(2, 0)
+
+	after := it.Wire(0).(*LeaseCandidate)
+	assert.Equal(t, "v", after.Labels["k"])
+	assert.Equal(t, strategies{x, y}, after.Spec.PreferredStrategies)
+	assert.Contains(t, string(before), `"renewTime":"1970-01-01T00:00:01.000000Z"`)
+	assert.EqualValues(t, 1, after.Spec.RenewTime.Unix())
 }
 
 func TestListOfStrategiesThroughUpdates(t *testing.T) {
@@ -168,21 +167,21 @@ func TestStoreKeepsTheList(t *testing.T) {
 	assert.Equal(t, shorter.ResourceVersion, same.ResourceVersion)
 }
 
-// v1alpha1 is the index of that version in the kind.
-const v1alpha1 = 2
+// alpha1 is the index of v1alpha1 among the versions of the kind.
+const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	r := store.New(store.Options{}).Resource(Kind())
 	put := func(list ...lease.CoordinatedLeaseStrategy) *store.Item {
 		t.Helper()
-		req := store.Request{Namespace: "ns", Name: "a", Version: v1alpha1}
+		req := store.Request{Namespace: "ns", Name: "a", Version: alpha1}
 		it, _, err := r.Update(req, "", func(current *store.Item) (store.Object, error) {
-			w := &LeaseCandidateV1alpha1{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
+			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
-				w = current.Wire(v1alpha1).(*LeaseCandidateV1alpha1)
+				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
 			}
 			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
-			return r.FromWire(v1alpha1, w), nil
+			return r.FromWire(alpha1, w), nil
 		})
 		require.NoError(t, err)
 		return it
@@ -191,7 +190,7 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	stored := it.Wire(0).(*LeaseCandidate)
 	assert.EqualValues(t, x, stored.Spec.Strategy)
 	assert.Equal(t, "coordination.k8s.io/v1beta1", stored.APIVersion)
-	assert.Equal(t, strategies{x, y}, it.Wire(v1alpha1).(*LeaseCandidateV1alpha1).Spec.PreferredStrategies)
+	assert.Equal(t, strategies{x, y}, it.Wire(alpha1).(*v1alpha1.LeaseCandidate).Spec.PreferredStrategies)
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -95,36 +96,36 @@ func TestValidate(t *testing.T) {
 
 func TestValidateV1alpha1(t *testing.T) {
 	for name, row := range map[string]struct {
-		spec LeaseCandidateSpecV1alpha1
+		spec v1alpha1.LeaseCandidateSpec
 		want []string
 	}{
-		"an empty spec": {LeaseCandidateSpecV1alpha1{}, []string{
+		"an empty spec": {v1alpha1.LeaseCandidateSpec{}, []string{
 			"spec.leaseName: Required value",
 			"spec.preferredStrategies: Required value: must contain at least one strategy"}},
 		"a strategy of somebody else needs no versions": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"example.com/x"}}, nil},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", PreferredStrategies: strategies{"example.com/x"}}, nil},
 		"the known strategy needs both": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{oldest}},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", PreferredStrategies: strategies{oldest}},
 			[]string{binaryNeeded, emulationNeeded}},
 		"the known strategy in second place needs both": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"example.com/x", oldest}},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", PreferredStrategies: strategies{"example.com/x", oldest}},
 			[]string{binaryNeeded, emulationNeeded}},
 		"the known strategy with both": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", BinaryVersion: "1.30.0", EmulationVersion: "1.30.0", PreferredStrategies: strategies{oldest}}, nil},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", BinaryVersion: "1.30.0", EmulationVersion: "1.30.0", PreferredStrategies: strategies{oldest}}, nil},
 		"bad versions": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", BinaryVersion: "1", EmulationVersion: "1.30.0", PreferredStrategies: strategies{"example.com/x"}},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", BinaryVersion: "1", EmulationVersion: "1.30.0", PreferredStrategies: strategies{"example.com/x"}},
 			[]string{of(binaryInvalid, "1"), of(binaryTooLow, "1")}},
 		"unknown strategies": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{"A", "example.com/x", ""}},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", PreferredStrategies: strategies{"A", "example.com/x", ""}},
 			[]string{
 				`spec.preferredStrategies[0].strategy: Unsupported value: "A": supported values: "OldestEmulationVersion"`,
 				`spec.preferredStrategies[2].strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`}},
 		"an empty strategy first": {
-			LeaseCandidateSpecV1alpha1{LeaseName: "main", PreferredStrategies: strategies{""}},
+			v1alpha1.LeaseCandidateSpec{LeaseName: "main", PreferredStrategies: strategies{""}},
 			[]string{`spec.preferredStrategies[0].strategy: Unsupported value: "": supported values: "OldestEmulationVersion"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := fromV1alpha1(&LeaseCandidateV1alpha1{Spec: row.spec})
+			c := fromV1alpha1(&v1alpha1.LeaseCandidate{Spec: row.spec})
 			assert.Equal(t, row.want, texts(validateV1alpha1(c, nil)))
 		})
 	}

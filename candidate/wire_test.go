@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -31,10 +32,10 @@ func TestWireForm(t *testing.T) {
 			}},
 			`{"metadata":{},"spec":{"leaseName":"l","pingTime":` + atJSON + `,"renewTime":` + atJSON + `,"binaryVersion":"b","emulationVersion":"e","strategy":"s"}}`,
 			"1226 0a016c 12" + atProto + "1a" + atProto + "220162 2a0165 320173"},
-		"v1alpha1, only what is always there": {&LeaseCandidateV1alpha1{},
+		"v1alpha1, only what is always there": {&v1alpha1.LeaseCandidate{},
 			`{"metadata":{},"spec":{"leaseName":""}}`, "1206 0a00 2200 2a00"},
 		"v1alpha1, all fields": {
-			&LeaseCandidateV1alpha1{Spec: LeaseCandidateSpecV1alpha1{
+			&v1alpha1.LeaseCandidate{Spec: v1alpha1.LeaseCandidateSpec{
 				LeaseName: "l", PingTime: at, RenewTime: at, BinaryVersion: "b", EmulationVersion: "e", PreferredStrategies: strategies{"s", "t"},
 			}},
 			`{"metadata":{},"spec":{"leaseName":"l","pingTime":` + atJSON + `,"renewTime":` + atJSON + `,"binaryVersion":"b","emulationVersion":"e","preferredStrategies":["s","t"]}}`,

@@ -98,9 +98,9 @@ type Form[T any] struct {
 	from    func(Object) *T
 }
 
-// FormOf returns the Form of a version whose Go type is W. Neither function
-// may share memory between its argument and its result that a later change of
-// one would show in the other; both may share what never changes.
+// FormOf returns the Form of a version whose Go type is W. The functions are
+// given an object that nobody uses afterwards, so that what they return may
+// share its memory.
 func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
 	asObject := func(w *W) Object { return any(w).(Object) }
 	return Form[T]{

@@ -31,7 +31,7 @@ func importRules() []rule {
 		{"store", []string{"watch", "selector", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree", "golang.org/x/sync/..."}},
 		{"lease", []string{"store/...", "internal/..."}, nil},
-		{"candidate", []string{"store/...", "internal/...", "lease"}, nil},
+		{"candidate/...", []string{"store/...", "internal/...", "lease", "candidate/v1alpha1"}, nil},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 	}
 }
@@ -59,7 +59,7 @@ func reachRules() []reach {
 		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
 		{packages: "store/...", refused: above},
 		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
-		{packages: "candidate", refused: []string{"endpoints/...", "httpapi/..."}},
+		{packages: "candidate/...", refused: []string{"endpoints/...", "httpapi/..."}},
 		{packages: "endpoints", refused: []string{"lease/...", "candidate/...", "httpapi/..."}},
 	}
 }
