@@ -102,4 +102,3 @@ func loadOpen(t testing.TB) map[string]int {
 	}
 	return open
 }
-

@@ -92,7 +92,7 @@ func (c *call) paths() {
 		c.fail(methodNotAllowed())
 		return
 	}
-	list := []string{"/apis", "/version"}
+	list := []string{"/apis", "/openapi/v2", "/openapi/v3", "/version"}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
 		list = append(list, "/"+name)
 		for _, check := range checks {

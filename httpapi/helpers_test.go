@@ -2,8 +2,10 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -128,6 +130,55 @@ func (tr tree) at(path ...any) any {
 		}
 	}
 	return v
+}
+
+// stream is an open watch.
+type stream struct {
+	t       testing.TB
+	body    io.ReadCloser
+	decoder *json.Decoder
+}
+
+// watch opens a watch; the end of the test closes it.
+func (s *server) watch(t testing.TB, target string, headers ...string) *stream {
+	t.Helper()
+	resp, err := s.api.Transport().RoundTrip(newRequest(t, http.MethodGet, target, "", headers...))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	t.Cleanup(func() { resp.Body.Close() })
+	return &stream{t, resp.Body, json.NewDecoder(resp.Body)}
+}
+
+// next waits for an event and returns its type and the name of its object, or the error that ended the stream.
+func (st *stream) next() (event string, err error) {
+	var ev tree
+	if err := st.decoder.Decode(&ev); err != nil {
+		return "", err
+	}
+	return fmt.Sprint(ev["type"], " ", ev.at("object", "metadata", "name")), nil
+}
+
+// wants waits for these events.
+func (st *stream) wants(events ...string) {
+	st.t.Helper()
+	for _, want := range events {
+		got, err := st.next()
+		require.NoError(st.t, err)
+		require.Equal(st.t, want, got)
+	}
+}
+
+// leaseNamed is the shortest body that creates a Lease.
+func leaseNamed(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
+
+// bug skips a test of what is known to be wrong, unless the environment asks for those too:
+//
+//	KUBECOORD_BUGS=1 go test ./httpapi
+func bug(t testing.TB, text string) {
+	t.Helper()
+	if os.Getenv("KUBECOORD_BUGS") == "" {
+		t.Skip("BUG: " + text)
+	}
 }
 
 // assertStatus checks the parts of a Status that clients act on.

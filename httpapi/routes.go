@@ -83,6 +83,7 @@ func (a *API) buildMux() {
 		handle("/"+name+"/{check}", (*call).healthCheck)
 	}
 	handle("/version", (*call).serverVersion)
+	a.handleOpenAPI(handle)
 	handle("/{$}", (*call).paths)
 	handle("/api", (*call).legacyVersions)
 	handle("/api/", (*call).unknownResource)

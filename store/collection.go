@@ -29,16 +29,22 @@ func (c *Collection[T]) Create(obj *T, opts CreateOptions) (*T, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	o := c.own(obj)
+	o := c.own(obj, nil)
 	it, err := c.r.Create(o, Request{
 		Namespace: o.GetObjectMeta().Namespace, DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
 	})
 	return typed[T](it), err
 }
 
-// own returns a copy of a caller's object in the form that is stored.
-func (c *Collection[T]) own(obj *T) Object {
-	o := c.r.kind.copy(any(obj).(Object))
+// own returns a copy of a caller's object in the form that is stored. It may
+// share with the current state, if there is one, what did not change.
+func (c *Collection[T]) own(obj *T, current *Item) Object {
+	o := any(obj).(Object)
+	if current != nil && c.r.kind.pure {
+		o = c.r.kind.forms[0].typ.CopyOnto(o, current.obj).(Object)
+	} else {
+		o = c.r.kind.copy(o)
+	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	c.r.kind.defaults(o)
 	return o
@@ -71,7 +77,7 @@ func (c *Collection[T]) Update(obj *T, opts UpdateOptions) (*T, error) {
 		Namespace: m.Namespace, Name: m.Name,
 		DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
 	}
-	it, _, err := c.r.Update(req, m.UID, func(*Item) (Object, error) { return c.own(obj), nil })
+	it, _, err := c.r.Update(req, m.UID, func(current *Item) (Object, error) { return c.own(obj, current), nil })
 	return typed[T](it), err
 }
 
@@ -89,7 +95,7 @@ func (c *Collection[T]) Modify(namespace, name string, change func(obj *T) error
 		if err := change(obj); err != nil {
 			return nil, err
 		}
-		return c.own(obj), nil
+		return c.own(obj, current), nil
 	})
 	return typed[T](it), err
 }

@@ -102,12 +102,12 @@ func (r *Resource) prepareCreate(o Object, req Request) error {
 // insert commits a new object, unless the name is taken.
 func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	m := o.GetObjectMeta()
-	key := keyOf(m.Namespace, m.Name)
+	k := key{m.Namespace, m.Name}
 	m.ResourceVersion = ""
-	r.st.maps.share(o)
+	r.st.maps.share(o, nil)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if have := r.lookupLocked(key); have != nil {
+	if have := r.lookupLocked(k); have != nil {
 		err := meta.NewAlreadyExists(r.kind.groupResource(), m.Name)
 		if have.meta().DeletionTimestamp != nil {
 			err.Status.Message = "object is being deleted: " + err.Status.Message
@@ -115,9 +115,9 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 		return nil, err
 	}
 	if req.DryRun {
-		return newItem(r.kind, key, o, 0), nil
+		return newItem(r.kind, o, 0), nil
 	}
-	return r.commitLocked(watch.Added, key, nil, o), nil
+	return r.commitLocked(watch.Added, nil, o), nil
 }
 
 // matchNamespace fills in the namespace of the request, which is the only one

@@ -20,16 +20,16 @@ func (r *Resource) Delete(req Request, opts DeleteOptions) (it *Item, deleted bo
 }
 
 func (r *Resource) delete(req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
-	key := keyOf(req.Namespace, req.Name)
+	k := key{req.Namespace, req.Name}
 	for {
-		current := r.lookup(key)
+		current := r.lookup(k)
 		if current == nil {
 			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
 		if ignoresReadError(opts) {
 			// Every object here can be read, so there is nothing to break.
 			return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name,
-				r.invalidObject(key, "unsafe deletion is not allowed because the object is decodable from storage"))
+				r.invalidObject(k, "unsafe deletion is not allowed because the object is decodable from storage"))
 		}
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 			return nil, false, err
@@ -51,12 +51,12 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			return current, false, r.lookup(current.key) == current
+			return current, false, r.lookup(current.key()) == current
 		}
 	}
 	if isDryRun(opts.DryRun) {
 		if marked != nil {
-			return newItem(r.kind, current.key, marked, current.version), false, true
+			return newItem(r.kind, marked, current.version), false, true
 		}
 		return current, true, true
 	}
@@ -66,13 +66,13 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if r.lookupLocked(current.key) != current {
+	if r.lookupLocked(current.key()) != current {
 		return nil, false, false
 	}
 	if marked != nil {
-		return r.commitLocked(watch.Modified, current.key, current, marked), false, true
+		return r.commitLocked(watch.Modified, current, marked), false, true
 	}
-	return r.commitLocked(watch.Deleted, current.key, current, last), true, true
+	return r.commitLocked(watch.Deleted, current, last), true, true
 }
 
 // checkPreconditions answers with the Kind where other conflicts name the

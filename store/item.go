@@ -2,7 +2,6 @@ package store
 
 import (
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +21,6 @@ const (
 // Item is one state of one object. It never changes and may be shared.
 type Item struct {
 	kind    *descriptor
-	key     string // namespace/name: what the tree is ordered by
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
 	memo    atomic.Pointer[memo]
@@ -37,17 +35,9 @@ type memo struct {
 	format Format
 }
 
-func itemLess(a, b *Item) bool { return a.key < b.key }
-
-func keyOf(namespace, name string) string { return namespace + "/" + name }
-
-// newItem takes ownership of obj. The names in the metadata are made to share
-// memory with the key.
-func newItem(d *descriptor, key string, obj Object, version uint64) *Item {
-	m := obj.GetObjectMeta()
-	slash := strings.IndexByte(key, '/')
-	m.Namespace, m.Name = key[:slash], key[slash+1:]
-	return &Item{kind: d, key: key, obj: obj, version: version}
+// newItem takes ownership of obj.
+func newItem(d *descriptor, obj Object, version uint64) *Item {
+	return &Item{kind: d, obj: obj, version: version}
 }
 
 func (it *Item) meta() *meta.ObjectMeta { return it.obj.GetObjectMeta() }
@@ -136,7 +126,7 @@ func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 func (it *Item) renumbered(version uint64) *Item {
 	o := it.copy()
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
-	return newItem(it.kind, it.key, o, version)
+	return newItem(it.kind, o, version)
 }
 
 // leftItem makes the state in which an object leaves a selector's view: its

@@ -27,8 +27,9 @@ type Object interface {
 //
 // A Kind must not be changed after its first use. Only Plural, Name and
 // Versions are required; a nil function means that there is nothing to do.
-// Functions are called without a lock held, from any goroutine, and must not
-// keep the objects they are given.
+// Functions are called without a lock held, from any goroutine. They must not
+// keep the objects they are given, and only Default and PrepareForUpdate may
+// change obj.
 type Kind[T any] struct {
 	// Group is the API group; "" is the core group.
 	Group string
@@ -140,6 +141,9 @@ type descriptor struct {
 	forms                         []form // forms[0] is the stored form
 
 	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
+	// pure kinds have no function that may change an object, so that what goes
+	// in may share memory with what is stored.
+	pure bool
 
 	validateName     func(name string, prefix bool) []string
 	defaults         func(Object)
@@ -190,6 +194,7 @@ func (k *Kind[T]) compile() *descriptor {
 		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
+		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
 		validateName:             k.ValidateName,
 		fields:                   []string{fieldName, fieldNamespace},
 	}

@@ -180,21 +180,23 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
-	prefix := ""
-	if s.namespace != "" {
-		prefix = s.namespace + "/"
+	// Where the start is relative to a namespace it is a name; across all it
+	// is a namespace and a name.
+	from := key{s.namespace, start}
+	if s.namespace == "" {
+		from.namespace, from.name, _ = strings.Cut(start, "/")
 	}
-	from := prefix + start
 	if s.namespace != "" && s.name != "" {
 		// One key, whatever the rest of the selector says.
-		if it, ok := state.tree.Get(&Item{key: prefix + s.name}); ok && it.key >= from && s.matches(it) {
-			l.Items = append(l.Items, it)
+		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
+		if ok && !e.key.less(from) && s.matches(e.item) {
+			l.Items = append(l.Items, e.item)
 		}
 		return l
 	}
 	remaining := int64(0)
-	state.tree.AscendGreaterOrEqual(&Item{key: from}, func(it *Item) bool {
-		if !strings.HasPrefix(it.key, prefix) {
+	state.tree.AscendGreaterOrEqual(entry{key: from}, func(e entry) bool {
+		if s.namespace != "" && e.namespace != s.namespace {
 			return false
 		}
 		if int64(len(l.Items)) == limit {
@@ -202,14 +204,18 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 			// Only without a selector is the count part of the answer.
 			return s.all()
 		}
-		if s.matches(it) {
-			l.Items = append(l.Items, it)
+		if s.matches(e.item) {
+			l.Items = append(l.Items, e.item)
 		}
 		return true
 	})
 	if remaining > 0 {
-		last := l.Items[len(l.Items)-1].key
-		l.Continue = encodeContinue(int64(state.version), strings.TrimPrefix(last, prefix)+"\x00")
+		last := l.Items[len(l.Items)-1]
+		next := last.Name() + "\x00"
+		if s.namespace == "" {
+			next = last.Namespace() + "/" + next
+		}
+		l.Continue = encodeContinue(int64(state.version), next)
 		if s.all() {
 			l.RemainingItemCount = &remaining
 		}

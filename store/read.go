@@ -26,7 +26,7 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 			return nil, err
 		}
 	}
-	it := r.lookup(keyOf(namespace, name))
+	it := r.lookup(key{namespace, name})
 	if it == nil {
 		return nil, meta.NewNotFound(r.kind.groupResource(), name)
 	}

@@ -20,7 +20,7 @@ type Resource struct {
 	id   int // the collection's number in the history
 
 	// guarded by st.mu
-	tree  *btree.BTreeG[*Item]
+	tree  *btree.BTreeG[entry]
 	fresh *snapshot // of the tree as it is, or nil
 
 	past pastSnapshots
@@ -88,39 +88,40 @@ func (r *Resource) Empty(resourceVersion string, annotations map[string]string) 
 }
 
 // lookup returns the current state of an object, or nil.
-func (r *Resource) lookup(key string) *Item {
+func (r *Resource) lookup(k key) *Item {
 	r.st.mu.RLock()
 	defer r.st.mu.RUnlock()
-	return r.lookupLocked(key)
+	return r.lookupLocked(k)
 }
 
-func (r *Resource) lookupLocked(key string) *Item {
-	it, _ := r.tree.Get(&Item{key: key})
-	return it
+func (r *Resource) lookupLocked(k key) *Item {
+	e, _ := r.tree.Get(entry{key: k})
+	return e.item
 }
 
 // commitLocked makes a change: the one place where versions are taken. old is
 // the state before or nil; obj is the state after, owned by the store from
 // here on. For Deleted obj is the last state.
-func (r *Resource) commitLocked(eventType watch.EventType, key string, old *Item, obj Object) *Item {
+func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object) *Item {
 	st := r.st
 	version := st.version + 1
 	setVersion(obj, version)
-	it := newItem(r.kind, key, obj, version)
+	it := newItem(r.kind, obj, version)
+	e := it.entry()
 	if eventType == watch.Deleted {
-		r.tree.Delete(it)
+		r.tree.Delete(e)
 	} else {
-		r.tree.ReplaceOrInsert(it)
+		r.tree.ReplaceOrInsert(e)
 	}
 	r.fresh = nil
 	st.version = version
 	c := &watch.Change[change]{
 		Version: version, Collection: r.id,
-		Namespace: it.Namespace(), Name: it.Name(), At: st.now(),
+		Namespace: e.namespace, Name: e.name,
 		Payload: change{eventType: eventType, old: old, new: it},
 	}
-	if eventType == watch.Modified {
-		c.Payload.left = &leftItem{}
+	if st.aging {
+		c.At = st.now()
 	}
 	st.hub.Publish(c)
 	return it

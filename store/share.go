@@ -20,11 +20,16 @@ type mapTable struct {
 }
 
 // share makes the labels and annotations of an object that is about to be
-// stored the same maps as those of another one, where they are equal.
-func (t *mapTable) share(o Object) {
+// stored the same maps as those of another one, where they are equal. old is
+// the object before, or nil.
+func (t *mapTable) share(o, old Object) {
 	m := o.GetObjectMeta()
-	m.Labels = t.one(m.Labels)
-	m.Annotations = t.one(m.Annotations)
+	if old == nil || !sameMap(m.Labels, old.GetObjectMeta().Labels) {
+		m.Labels = t.one(m.Labels)
+	}
+	if old == nil || !sameMap(m.Annotations, old.GetObjectMeta().Annotations) {
+		m.Annotations = t.one(m.Annotations)
+	}
 }
 
 // maxShared keeps large maps from being held by the table when no object has

@@ -13,7 +13,7 @@ import (
 // snapshot is the state of one resource at one version of the store. Its tree
 // is never written to, so any number of readers may share it.
 type snapshot struct {
-	tree    *btree.BTreeG[*Item]
+	tree    *btree.BTreeG[entry]
 	version uint64 // the store's version it was taken at
 }
 
@@ -83,9 +83,9 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 			continue
 		}
 		if c.Payload.eventType == watch.Added {
-			tree.Delete(c.Payload.new)
+			tree.Delete(c.Payload.new.entry())
 		} else {
-			tree.ReplaceOrInsert(c.Payload.old)
+			tree.ReplaceOrInsert(c.Payload.old.entry())
 		}
 	}
 	s := snapshot{tree, version}

@@ -36,9 +36,10 @@ const (
 // Store holds objects of any number of kinds. All methods may be called from
 // any goroutine.
 type Store struct {
-	now  func() time.Time
-	hub  *watch.Hub[change]
-	maps mapTable
+	now   func() time.Time
+	hub   *watch.Hub[change]
+	maps  mapTable
+	aging bool // history is limited by age
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
@@ -51,7 +52,7 @@ type change struct {
 	eventType watch.EventType
 	old       *Item // the state before; nil for Added
 	new       *Item // the state after; for Deleted the last one under the deletion's version
-	left      *leftItem
+	left      leftItem
 }
 
 // New returns an empty Store.
@@ -67,6 +68,7 @@ func New(opts Options) *Store {
 	}
 	return &Store{
 		now:       opts.Now,
+		aging:     opts.HistoryAge > 0,
 		maps:      mapTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
@@ -106,7 +108,7 @@ func (st *Store) Resource(kind Descriptor) *Resource {
 	defer st.mu.Unlock()
 	r := st.resources[d.groupResource()]
 	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, itemLess)}
+		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, entryLess)}
 		st.resources[d.groupResource()] = r
 	}
 	if r.kind != d {

@@ -17,13 +17,13 @@ import (
 //
 // A UID other than "" is a precondition on the current object.
 func (r *Resource) Update(req Request, uid meta.UID, apply func(current *Item) (Object, error)) (it *Item, created bool, err error) {
-	key := keyOf(req.Namespace, req.Name)
+	k := key{req.Namespace, req.Name}
 	for {
-		current := r.lookup(key)
+		current := r.lookup(k)
 		if current == nil && !r.kind.createOnUpdate {
 			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
-		if err := r.checkUID(uid, current, key, req.Name); err != nil {
+		if err := r.checkUID(uid, current, k); err != nil {
 			return nil, false, err
 		}
 		o, err := apply(current)
@@ -47,7 +47,7 @@ func (r *Resource) Update(req Request, uid meta.UID, apply func(current *Item) (
 
 // checkUID holds the uid of an update against the record. The text is that of
 // etcd's store, which real servers let through.
-func (r *Resource) checkUID(uid meta.UID, current *Item, key, name string) error {
+func (r *Resource) checkUID(uid meta.UID, current *Item, k key) error {
 	if uid == "" {
 		return nil
 	}
@@ -58,16 +58,16 @@ func (r *Resource) checkUID(uid meta.UID, current *Item, key, name string) error
 	if uid == have {
 		return nil
 	}
-	return meta.NewConflict(r.kind.groupResource(), name, r.invalidObject(key,
+	return meta.NewConflict(r.kind.groupResource(), k.name, r.invalidObject(k,
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, have)))
 }
 
-func (r *Resource) invalidObject(key, text string) string {
+func (r *Resource) invalidObject(k key, text string) string {
 	prefix := r.kind.plural
 	if r.kind.group != "" {
 		prefix = r.kind.group + "/" + prefix
 	}
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", prefix, key, text)
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", prefix, k.namespace, k.name, text)
 }
 
 // createByUpdate stores the object of an update that found none. done is false
@@ -84,9 +84,8 @@ func (r *Resource) createByUpdate(o Object, req Request) (it *Item, done bool, e
 	if err := r.checkSize(o); err != nil {
 		return nil, true, err
 	}
-	key := keyOf(req.Namespace, req.Name)
 	it, err = r.insert(o, req)
-	if err != nil && r.lookup(key) != nil {
+	if err != nil && r.lookup(key{req.Namespace, req.Name}) != nil {
 		return nil, false, nil
 	}
 	return it, true, err
@@ -102,27 +101,27 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	gone := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	if !gone && r.kind.forms[0].typ.Equal(o, current.obj) {
-		return current, r.lookup(current.key) == current, nil
+		return current, r.lookup(current.key()) == current, nil
 	}
 	if err := r.checkSize(o); err != nil {
 		return nil, true, err
 	}
 	if req.DryRun {
-		return newItem(r.kind, current.key, o, current.version), r.lookup(current.key) == current, nil
+		return newItem(r.kind, o, current.version), r.lookup(current.key()) == current, nil
 	}
-	r.st.maps.share(o)
+	r.st.maps.share(o, current.obj)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if r.lookupLocked(current.key) != current {
+	if r.lookupLocked(current.key()) != current {
 		return nil, false, nil
 	}
 	if !gone {
-		return r.commitLocked(watch.Modified, current.key, current, o), true, nil
+		return r.commitLocked(watch.Modified, current, o), true, nil
 	}
 	// The last finalizer went: the object goes with it. The event tells the
 	// state before this write, the answer the object as it was sent.
-	r.commitLocked(watch.Deleted, current.key, current, current.copy())
-	return newItem(r.kind, current.key, o, current.version), true, nil
+	r.commitLocked(watch.Deleted, current, current.copy())
+	return newItem(r.kind, o, current.version), true, nil
 }
 
 // prepareUpdate holds o against the state it replaces and makes it its

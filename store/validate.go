@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -37,8 +38,12 @@ func (d *descriptor) validateCreate(version int, o Object) field.Errors {
 // another.
 func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
-	errs := validateMetadata(m, pathSegmentName)
-	update := validateMetadataUpdate(m, oldMeta)
+	shared := validateShared(m, oldMeta)
+	errs := validateNames(m, pathSegmentName)
+	errs = append(errs, shared...)
+	errs = append(errs, validateFinalizers(m.Finalizers)...)
+	errs = append(errs, validateManagedFields(m.ManagedFields)...)
+	update := validateMetadataUpdate(m, oldMeta, shared)
 	errs = append(append(errs, update...), update...)
 	if d.validateMetadataOnUpdate {
 		errs = append(errs, validateMetadata(m, d.validateName)...)
@@ -47,7 +52,14 @@ func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 }
 
 // validateMetadata returns what is wrong with metadata on its own.
-func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
+	errs := validateNames(m, name)
+	errs = append(errs, validateShared(m, nil)...)
+	errs = append(errs, validateFinalizers(m.Finalizers)...)
+	return append(errs, validateManagedFields(m.ManagedFields)...)
+}
+
+func validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
 	if m.GenerateName != "" {
 		errs = append(errs, field.InvalidEach(metadata+".generateName", m.GenerateName, name(m.GenerateName, true))...)
 	}
@@ -61,31 +73,30 @@ func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) (err
 	} else {
 		errs = append(errs, field.InvalidEach(metadata+".namespace", m.Namespace, DNSLabelName(m.Namespace, false))...)
 	}
-	errs = append(errs, validateGeneration(m)...)
-	errs = append(errs, validateShared(m)...)
-	errs = append(errs, validateFinalizers(m.Finalizers)...)
-	return append(errs, validateManagedFields(m.ManagedFields)...)
+	return append(errs, validateGeneration(m)...)
 }
 
-// validateMetadataUpdate returns what is wrong with metadata as a successor.
-func validateMetadataUpdate(m, old *meta.ObjectMeta) (errs field.Errors) {
+// validateMetadataUpdate returns what is wrong with metadata as a successor;
+// shared is what validateShared said of it.
+func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs field.Errors) {
 	if old.DeletionTimestamp != nil {
 		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
 	}
 	errs = append(errs, validateGeneration(m)...)
-	immutable := func(name string, same bool, value any) {
+	immutable := func(name string, same bool, value func() any) {
 		if !same {
-			errs = append(errs, field.Invalid(metadata.Child(name), value, "field is immutable"))
+			errs = append(errs, field.Invalid(metadata.Child(name), value(), "field is immutable"))
 		}
 	}
-	immutable("name", m.Name == old.Name, m.Name)
-	immutable("namespace", m.Namespace == old.Namespace, m.Namespace)
-	immutable("uid", m.UID == old.UID, m.UID)
-	immutable("creationTimestamp", m.CreationTimestamp.Equal(&old.CreationTimestamp), m.CreationTimestamp)
-	immutable("deletionTimestamp", m.DeletionTimestamp.Equal(old.DeletionTimestamp), m.DeletionTimestamp)
+	immutable("name", m.Name == old.Name, func() any { return m.Name })
+	immutable("namespace", m.Namespace == old.Namespace, func() any { return m.Namespace })
+	immutable("uid", m.UID == old.UID, func() any { return m.UID })
+	immutable("creationTimestamp", m.CreationTimestamp.Equal(&old.CreationTimestamp), func() any { return m.CreationTimestamp })
+	immutable("deletionTimestamp", m.DeletionTimestamp.Equal(old.DeletionTimestamp), func() any { return m.DeletionTimestamp })
 	grace, oldGrace := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds
-	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace), grace)
-	errs = append(errs, validateShared(m)...)
+	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace),
+		func() any { return grace })
+	errs = append(errs, shared...)
 	return append(errs, validateManagedFields(m.ManagedFields)...)
 }
 
@@ -97,16 +108,27 @@ func validateGeneration(m *meta.ObjectMeta) field.Errors {
 }
 
 // validateShared covers labels, annotations and owner references. Maps are
-// walked in order, so that the same object always gets the same answer.
-func validateShared(m *meta.ObjectMeta) (errs field.Errors) {
-	for k, v := range m.Labels {
-		if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
-			errs = labelErrors(m.Labels)
-			break
+// walked in order, so that the same object always gets the same answer. A map
+// that is the very one of the object before, which may be nil, has been found
+// good then.
+func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
+	if old == nil || !sameMap(m.Labels, old.Labels) {
+		for k, v := range m.Labels {
+			if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
+				errs = labelErrors(m.Labels)
+				break
+			}
 		}
 	}
-	errs = append(errs, validateAnnotations(m.Annotations)...)
+	if old == nil || !sameMap(m.Annotations, old.Annotations) {
+		errs = append(errs, validateAnnotations(m.Annotations)...)
+	}
 	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
+}
+
+// sameMap reports whether two maps are one.
+func sameMap(a, b map[string]string) bool {
+	return len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 func labelErrors(labels map[string]string) (errs field.Errors) {

@@ -216,14 +216,11 @@ func expiredWatch(err error) error {
 // of ctx, or a *meta.StatusError: the watch expired, or its version never came.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	for {
+		if w.err == nil {
+			w.err = w.ended(ctx)
+		}
 		if w.err != nil {
 			return nil, w.err
-		}
-		select {
-		case <-w.r.st.hub.Done():
-			w.err = ErrClosed
-			continue
-		default:
 		}
 		if w.poll(); len(w.events) > 0 {
 			return w.events, nil
@@ -232,6 +229,22 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			w.err = w.wait(ctx)
 		}
 	}
+}
+
+// ended returns why a watch is over, however much there is still to tell.
+func (w *Watcher) ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-w.r.st.hub.Done():
+		return ErrClosed
+	default:
+	}
+	if !time.Now().Before(w.deadline) {
+		return io.EOF
+	}
+	return nil
 }
 
 // initialBatch bounds how many initial events one Next returns.
@@ -298,29 +311,24 @@ func (s *selection) event(c *watch.Change[change]) ItemEvent {
 	return ItemEvent{}
 }
 
-// tick adds a bookmark where one is due and nothing else is to be told, and
-// ends the watch at its deadline.
+// tick adds a bookmark where one is due: after the events that are told with
+// it, or, where there are none, for all that happened elsewhere.
 func (w *Watcher) tick() {
-	if len(w.events) > 0 || w.err != nil {
+	if !w.bookmarks || w.err != nil {
 		return
 	}
 	now := time.Now()
-	if !now.Before(w.deadline) {
-		w.err = io.EOF
-		return
-	}
-	if !w.bookmarks {
-		return
-	}
 	ending := !w.lastMark && !now.Before(w.deadline.Add(-bookmarkBeforeEnd))
 	if !ending && now.Before(w.next) {
 		return
 	}
-	if version, ok := w.hub.Settled(); ok {
-		w.next = now.Add(bookmarkInterval)
-		w.lastMark = w.lastMark || ending
-		w.bookmark(max(version, w.version), false)
+	version, ok := w.hub.Settled()
+	if !ok && len(w.events) == 0 {
+		return
 	}
+	w.next = now.Add(bookmarkInterval)
+	w.lastMark = w.lastMark || ending
+	w.bookmark(max(version, w.version), false)
 }
 
 func (w *Watcher) bookmark(version uint64, initialEnd bool) {

@@ -95,7 +95,8 @@ func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.first(now) - 1 }
 // above after. A version that lies in the future is waited for. The error is
 // an *ExpiredError. The caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), seen: after}
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1)}
+	w.seen.Store(after)
 	h.mu.Lock()
 	g := h.groups[s]
 	if g == nil {
@@ -111,7 +112,8 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error
 		return nil, &ExpiredError{Requested: after, Oldest: oldest}
 	}
 	if after < h.ring.head.Load() {
-		w.mark(after + 1)
+		w.next = after + 1 // whatever has been marked meanwhile comes later
+		w.signal()
 	}
 	return w, nil
 }

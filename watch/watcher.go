@@ -17,18 +17,33 @@ type Watcher[P any] struct {
 	// last taken, or 0. It is the only thing a writer touches.
 	marked atomic.Uint64
 
+	// seen is set by the reader: all changes of the scope up to here have been
+	// returned.
+	seen atomic.Uint64
 	next uint64 // where to go on reading; 0: nothing is known to be there
-	seen uint64 // all changes of the scope up to here have been returned
 }
 
 // mark is how a writer tells of a change. The version is marked before the
-// wake-up is sent, and taken after it is received, so none is lost.
+// wake-up is sent, and taken after it is received, so none is lost. A mark for
+// a change that the reader has met already must not stay: it would hide the
+// next one, and point to where history may be gone by then. So whichever of
+// the two is second, the writer with its mark or the reader with what it has
+// seen, takes it back.
 func (w *Watcher[P]) mark(version uint64) {
-	if w.marked.CompareAndSwap(0, version) {
-		select {
-		case w.wake <- struct{}{}:
-		default: // it is awake or about to be
-		}
+	if version <= w.seen.Load() || !w.marked.CompareAndSwap(0, version) {
+		return
+	}
+	if version <= w.seen.Load() {
+		w.marked.CompareAndSwap(version, 0)
+		return
+	}
+	w.signal()
+}
+
+func (w *Watcher[P]) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake or about to be
 	}
 }
 
@@ -41,31 +56,40 @@ func (w *Watcher[P]) Wake() <-chan struct{} { return w.wake }
 func (w *Watcher[P]) Poll(dst []*Change[P]) (_ []*Change[P], more bool, err error) {
 	marked := w.marked.Swap(0)
 	if w.next == 0 {
-		if marked == 0 {
+		if marked <= w.seen.Load() {
 			return dst, false, nil
 		}
-		// A mark may come late for a change that an earlier Poll has met.
-		w.next = max(marked, w.seen+1)
+		w.next = marked
 	}
-	head := w.hub.ring.head.Load()
-	for n := 0; w.next <= head; w.next++ {
-		c := w.hub.ring.get(w.next)
-		if c == nil {
-			return dst, false, &ExpiredError{Requested: w.next - 1, Oldest: w.hub.ring.oldest.Load() - 1}
+	for end := len(dst) + batchSize; ; {
+		head := w.hub.ring.head.Load()
+		for ; w.next <= head; w.next++ {
+			c := w.hub.ring.get(w.next)
+			if c == nil {
+				return dst, false, &ExpiredError{Requested: w.next - 1, Oldest: w.hub.ring.oldest.Load() - 1}
+			}
+			if !contains(w.scope, c) {
+				continue
+			}
+			if len(dst) == end {
+				return dst, true, nil
+			}
+			dst = append(dst, c)
+			w.seen.Store(w.next)
 		}
-		if !contains(w.scope, c) {
-			continue
+		w.seen.Store(max(w.seen.Load(), head))
+		if !w.dropStaleMark() || w.hub.ring.head.Load() == head {
+			w.next = 0
+			return dst, false, nil
 		}
-		if n == batchSize {
-			return dst, true, nil
-		}
-		dst = append(dst, c)
-		w.seen = w.next
-		n++
+		// The mark may have hidden one for a change after the head.
 	}
-	w.next = 0
-	w.seen = max(w.seen, head)
-	return dst, false, nil
+}
+
+// dropStaleMark takes back a mark for a change that has been returned.
+func (w *Watcher[P]) dropStaleMark() bool {
+	marked := w.marked.Load()
+	return marked != 0 && marked <= w.seen.Load() && w.marked.CompareAndSwap(marked, 0)
 }
 
 // Settled returns a version up to which every change of the scope has been
@@ -77,7 +101,7 @@ func (w *Watcher[P]) Settled() (uint64, bool) {
 	if w.next != 0 || w.marked.Load() != 0 {
 		return 0, false
 	}
-	return max(version, w.seen), true
+	return max(version, w.seen.Load()), true
 }
 
 // Close takes the watcher out of the hub. It may be called more than once.

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"maps"
 	"reflect"
 	"time"
 	"unsafe"
@@ -15,13 +14,19 @@ import (
 // and cut to the precision of their type, and slices and maps that are empty
 // and would be left out are nil. A pointer to a zero time stays one, though
 // JSON has only null for it.
-func (t *Type) Copy(obj any) any {
-	t.check(obj)
-	src := reflect.ValueOf(obj)
-	dst := reflect.New(t.goType)
-	dst.Elem().Set(src.Elem())
-	t.detach(dst.UnsafePointer())
-	return dst.Interface()
+func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
+
+// CopyOnto is Copy, but the metadata's labels, annotations, owner references,
+// finalizers and managedFields of the copy are those of base themselves where
+// they are equal. It is for values that are never changed once they are made.
+func (t *Type) CopyOnto(obj, base any) any { return t.copyOnto(t.check(obj), t.check(base)) }
+
+func (t *Type) copyOnto(src, base unsafe.Pointer) any {
+	dst := t.room.new(src)
+	for _, step := range t.room.steps {
+		step.run(dst, base)
+	}
+	return t.room.asObject(dst)
 }
 
 // detach turns the value at p, a plain assignment from another, into a deep
@@ -114,6 +119,14 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		s.cap = 0 // stays nil or empty; an append must not write to the old array
 		return
 	}
+	if s.len == 1 && t.Elem.room != nil {
+		item := t.Elem.room.new(s.data)
+		*s = slice{data: item, len: 1, cap: 1}
+		for _, step := range t.Elem.room.steps {
+			step.run(item, nil)
+		}
+		return
+	}
 	list := t.value(p)
 	old := list.Slice(0, s.len) // holds the old array while the new one is made
 	*s = slice{}
@@ -131,7 +144,12 @@ func (t *Type) detachList(p unsafe.Pointer) {
 func (t *Type) detachMap(p unsafe.Pointer) {
 	if t.stringMap {
 		m := (*map[string]string)(p)
-		*m = maps.Clone(*m)
+		if old := *m; old != nil { // faster than maps.Clone for the few there are
+			*m = make(map[string]string, len(old))
+			for k, v := range old {
+				(*m)[k] = v
+			}
+		}
 	} else if m := t.value(p); !m.IsNil() {
 		t.detachOtherMap(m)
 	}

@@ -69,6 +69,9 @@ func (t *Type) equalLists(x, y *slice) bool {
 	if x.len != y.len || (x.data == nil) != (y.data == nil) {
 		return false
 	}
+	if x.data == y.data {
+		return true
+	}
 	for i := range x.len {
 		if !t.Elem.equal(t.item(x, i), t.item(y, i)) {
 			return false
@@ -78,6 +81,9 @@ func (t *Type) equalLists(x, y *slice) bool {
 }
 
 func (t *Type) equalMaps(p, q unsafe.Pointer) bool {
+	if *(*unsafe.Pointer)(p) == *(*unsafe.Pointer)(q) {
+		return true // one map is a pointer to what it holds
+	}
 	if t.stringMap {
 		x, y := *(*map[string]string)(p), *(*map[string]string)(q)
 		return (x == nil) == (y == nil) && maps.Equal(x, y)

@@ -52,6 +52,7 @@ type Type struct {
 	deep      []*Field                // those of all that are not flat
 	numbered  []*Field                // those with a protobuf number, ascending
 	labels    map[reflect.Type]string // of all types it is made of; only at the top
+	room      *room                   // how it is copied; of structs only
 }
 
 // Field is one member of a Struct.
@@ -119,6 +120,9 @@ func Compile(t reflect.Type, version string) *Type {
 	out.labels = map[reflect.Type]string{}
 	for goType, part := range c.seen {
 		out.labels[goType] = part.label
+		if part.shape == shapeStruct {
+			part.room = newRoom(part)
+		}
 	}
 	return out
 }

@@ -1,0 +1,237 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const (
+	aggregatedAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+	aggregatedType   = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+)
+
+func TestLegacyDiscovery(t *testing.T) {
+	s := newServer(t)
+	group := `"name":"coordination.k8s.io","versions":[` +
+		`{"groupVersion":"coordination.k8s.io/v1","version":"v1"},{"groupVersion":"coordination.k8s.io/v1beta1","version":"v1beta1"},` +
+		`{"groupVersion":"coordination.k8s.io/v1alpha2","version":"v1alpha2"},{"groupVersion":"coordination.k8s.io/v1alpha1","version":"v1alpha1"}],` +
+		`"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}`
+	address := `"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"test"}]`
+	verbs := `"verbs":["create","delete","deletecollection","get","list","patch","update","watch"]`
+	for _, row := range []struct{ path, want string }{
+		{"/api", `{"kind":"APIVersions","versions":["v1"],` + address + `}`},
+		{"/apis", `{"kind":"APIGroupList","groups":[{` + group + "," + address + `}]}`},
+		{"/apis/coordination.k8s.io", `{"kind":"APIGroup","apiVersion":"v1",` + group + `}`},
+		{"/api/v1", `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"endpoints","singularName":"endpoints","namespaced":true,` +
+			`"kind":"Endpoints",` + verbs + `,"shortNames":["ep"],"storageVersionHash":"fWeeMqaN/OA="}]}`},
+		{"/apis/coordination.k8s.io/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1","resources":[{"name":"leases",` +
+			`"singularName":"lease","namespaced":true,"kind":"Lease",` + verbs + `,"storageVersionHash":"gqkMMb/YqFM="}]}`},
+		{"/apis/coordination.k8s.io/v1beta1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1beta1","resources":[{"name":"leasecandidates",` +
+			`"singularName":"leasecandidate","namespaced":true,"kind":"LeaseCandidate",` + verbs + `,"storageVersionHash":"lvME0iHWE20="}]}`},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			a := s.do(t, "GET", row.path, "")
+			assert.Equal(t, http.StatusOK, a.Code)
+			assert.Equal(t, typeJSON, a.Header.Get("Content-Type"))
+			assert.Equal(t, row.want+"\n", a.Body)
+			slash := s.do(t, "GET", row.path+"/", "")
+			assert.Equal(t, http.StatusOK, slash.Code, "Python asks with a slash at the end")
+			assert.Equal(t, a.Body, slash.Body)
+			assertStatus(t, s.do(t, "POST", row.path, "{}"), http.StatusMethodNotAllowed, "MethodNotAllowed",
+				"the server does not allow this method on the requested resource")
+		})
+	}
+}
+
+func TestEveryVersionOfTheGroupIsDiscovered(t *testing.T) {
+	s := newServer(t)
+	for _, v := range []string{"v1", "v1beta1", "v1alpha2", "v1alpha1"} {
+		doc := s.must(t, "GET", "/apis/coordination.k8s.io/"+v, "")
+		assert.Equal(t, "coordination.k8s.io/"+v, doc["groupVersion"])
+		assert.NotNil(t, doc.at("resources", 0, "name"))
+		resource, _ := doc.at("resources", 0, "name").(string)
+		assert.Equal(t, http.StatusOK, s.do(t, "GET", "/apis/coordination.k8s.io/"+v+"/"+resource, "").Code, "what is discovered is served")
+	}
+}
+
+func TestStorageVersionHashIsThatOfTheStoredVersion(t *testing.T) {
+	s := newServer(t)
+	for path, stored := range map[string]string{
+		"/apis/coordination.k8s.io/v1":       "coordination.k8s.io/v1/Lease",
+		"/apis/coordination.k8s.io/v1alpha2": "coordination.k8s.io/v1beta1/LeaseCandidate",
+		"/api/v1":                            "/v1/Endpoints",
+	} {
+		sum := sha256.Sum256([]byte(stored))
+		got := s.must(t, "GET", path, "").at("resources", 0, "storageVersionHash")
+		assert.Equal(t, base64.StdEncoding.EncodeToString(sum[:8]), got, path)
+	}
+}
+
+func TestAggregatedDiscovery(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct{ path, want string }{
+		{"/api", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[` +
+			`{"version":"v1","resources":[{"resource":"endpoints","responseKind":{"group":"","version":"","kind":"Endpoints"},"scope":"Namespaced",` +
+			`"singularResource":"endpoints","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["ep"]}],` +
+			`"freshness":"Current"}]}]}`},
+	} {
+		a := s.do(t, "GET", row.path, "", "Accept", aggregatedAccept)
+		assert.Equal(t, row.want+"\n", a.Body)
+	}
+	a := s.do(t, "GET", "/apis", "", "Accept", aggregatedAccept)
+	doc := a.tree(t)
+	assert.Equal(t, "coordination.k8s.io", doc.at("items", 0, "metadata", "name"))
+	for i, v := range []string{"v1", "v1beta1", "v1alpha2", "v1alpha1"} {
+		assert.Equal(t, v, doc.at("items", 0, "versions", i, "version"))
+	}
+}
+
+func TestAggregatedDiscoveryIsToldByHeaders(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/api", "/apis", "/api/", "/apis/"} {
+		a := s.do(t, "GET", path, "", "Accept", aggregatedAccept)
+		assert.Equal(t, http.StatusOK, a.Code)
+		assert.Equal(t, aggregatedType, a.Header.Get("Content-Type"), "clients decide by the parameters")
+		assert.Equal(t, "Accept", a.Header.Get("Vary"))
+		assert.Regexp(t, `^"[0-9A-F]{64}"$`, a.Header.Get("Etag"))
+	}
+}
+
+func TestAggregatedDiscoveryIsNotSentTwice(t *testing.T) {
+	s := newServer(t)
+	tags := map[string]bool{}
+	for _, path := range []string{"/api", "/apis"} {
+		tag := s.do(t, "GET", path, "", "Accept", aggregatedAccept).Header.Get("Etag")
+		tags[tag] = true
+		a := s.do(t, "GET", path, "", "Accept", aggregatedAccept, "If-None-Match", tag)
+		assert.Equal(t, http.StatusNotModified, a.Code)
+		assert.Empty(t, a.Body)
+		assert.Equal(t, tag, a.Header.Get("Etag"))
+		a = s.do(t, "GET", path, "", "Accept", aggregatedAccept, "If-None-Match", `"another"`)
+		assert.Equal(t, http.StatusOK, a.Code)
+	}
+	assert.Len(t, tags, 2)
+	again := newServer(t)
+	assert.True(t, tags[again.do(t, "GET", "/api", "", "Accept", aggregatedAccept).Header.Get("Etag")], "another server of the same has the same tag")
+}
+
+func TestWhoIsAnsweredWithAggregatedDiscovery(t *testing.T) {
+	const (
+		clause  = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+		nopeer  = clause + ";profile=nopeer"
+		v2beta1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+	)
+	s := newServer(t)
+	for _, row := range []struct {
+		name, accept, want string // a Content-Type, or "406"
+		bug                string
+	}{
+		{"nobody in particular", "*/*", typeJSON, ""},
+		{"who asks for JSON", typeJSON, typeJSON, ""},
+		{"who asks for nothing else", clause, aggregatedType, ""},
+		{"who falls back to JSON", clause + "," + typeJSON, aggregatedType, ""},
+		{"who takes older ones too", clause + "," + v2beta1 + "," + typeJSON, aggregatedType, ""},
+		{"who wants no peers", nopeer + "," + clause + "," + typeJSON, aggregatedType, ""},
+		{"who knows older ones only, and JSON", v2beta1 + "," + typeJSON, typeJSON, ""},
+		{"who knows older ones only", v2beta1, "406", ""},
+		{"who names JSON first", typeJSON + "," + clause, aggregatedType, "wantsAggregated: the document is preferred wherever it is named"},
+		{"who names protobuf first", typeProtobuf + "," + clause, aggregatedType, "wantsAggregated: the document is preferred wherever it is named"},
+		{"who likes it less", clause + ";q=0.1,application/json;q=0.9", aggregatedType, "wantsAggregated: the document is preferred wherever it is named"},
+		{"who takes any type", "*/*;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", aggregatedType, "wantsAggregated: */* is a type too"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if row.bug != "" {
+				bug(t, row.bug)
+			}
+			a := s.do(t, "GET", "/apis", "", "Accept", row.accept)
+			if row.want == "406" {
+				assertStatus(t, a, http.StatusNotAcceptable, "NotAcceptable",
+					"only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf")
+				return
+			}
+			assert.Equal(t, http.StatusOK, a.Code)
+			assert.Equal(t, row.want, a.Header.Get("Content-Type"))
+		})
+	}
+}
+
+func TestDiscoveryInProtobuf(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct{ path, head, bug string }{
+		// The envelope has what the document has: an apiVersion in some, none in others.
+		{"/api", "k8s\x00\n\x0f\n\x00\x12\x0bAPIVersions", "document: an envelope without an apiVersion"},
+		{"/apis", "k8s\x00\n\x10\n\x00\x12\x0cAPIGroupList", "document: an envelope without an apiVersion"},
+		{"/apis/coordination.k8s.io", "k8s\x00\n\x0e\n\x02v1\x12\x08APIGroup", ""},
+		{"/api/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList", ""},
+		{"/apis/coordination.k8s.io/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList", ""},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			if row.bug != "" {
+				bug(t, row.bug)
+			}
+			a := s.do(t, "GET", row.path, "", "Accept", typeProtobuf)
+			assert.Equal(t, http.StatusOK, a.Code)
+			assert.Equal(t, typeProtobuf, a.Header.Get("Content-Type"))
+			assert.Equal(t, row.head, a.Body[:min(len(row.head), len(a.Body))])
+		})
+	}
+}
+
+func TestUnknownPathsOutsideAnyGroupAreNotFoundInPlainText(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct{ path, bug string }{
+		{"/nope", ""},
+		{"/apis/nope.io", ""},
+		{"/apis/nope.io/v1", ""},
+		{"/healthz/nope", ""},
+		{"//", "route: two slashes at the end are not one"},
+		{"/apis//", "route: two slashes at the end are not one"},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			if row.bug != "" {
+				bug(t, row.bug)
+			}
+			a := s.do(t, "GET", row.path, "")
+			assert.Equal(t, http.StatusNotFound, a.Code)
+			assert.Equal(t, "404 page not found\n", a.Body)
+			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
+			assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
+		})
+	}
+}
+
+func TestUnknownPathsBelowAGroupAreNotFoundInAStatus(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct{ path, bug string }{
+		{"/api/v2", ""},
+		{"/api/v2/x", ""},
+		{"/apis/coordination.k8s.io/v2", ""},
+		{"/apis/coordination.k8s.io/v1/nope", ""},
+		{"/api//v1", "route: below /api an unknown path is a Status"},
+		{"/apis/coordination.k8s.io//v1", "route: below a group an unknown path is a Status"},
+		{"/version/x", "route: below /version an unknown path is a Status"},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			if row.bug != "" {
+				bug(t, row.bug)
+			}
+			assertStatus(t, s.do(t, "GET", row.path, ""), http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+		})
+	}
+}
+
+func TestTheRootListsAllPaths(t *testing.T) {
+	s := newServer(t)
+	doc := s.must(t, "GET", "/", "")
+	paths, _ := doc["paths"].([]any)
+	for _, want := range []string{"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/v1", "/healthz", "/healthz/ping", "/version"} {
+		assert.Contains(t, paths, want)
+	}
+	for _, path := range paths {
+		assert.Equal(t, http.StatusOK, s.do(t, "GET", path.(string), "").Code, path)
+	}
+}

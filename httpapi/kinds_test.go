@@ -1,0 +1,105 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// widget is a kind of a user's own.
+type widget struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            widgetSpec `json:"spec" protobuf:"2"`
+}
+
+type widgetSpec struct {
+	Size int32 `json:"size,omitempty" protobuf:"1"`
+}
+
+func newWidgetServer(t testing.TB) *server {
+	kind := &store.Kind[widget]{
+		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
+		Versions: []store.Version[widget]{{Name: "v1"}, {Name: "v1alpha1", Deprecated: "use v1"}},
+	}
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+}
+
+const widgets = "/apis/example.com/v1/namespaces/default/widgets"
+
+func TestAKindOfOnesOwnIsServedLikeTheOthers(t *testing.T) {
+	s := newWidgetServer(t)
+	w := s.watch(t, widgets+"?watch=true")
+	created := s.must(t, "POST", widgets, `{"metadata":{"name":"a"},"spec":{"size":3}}`)
+	assert.Equal(t, "Widget", created["kind"])
+	assert.Equal(t, "example.com/v1", created["apiVersion"])
+	assert.EqualValues(t, 3, created.at("spec", "size"))
+	w.wants("ADDED a")
+	for _, patch := range []string{"merge-patch", "strategic-merge-patch"} {
+		got := s.must(t, "PATCH", widgets+"/a", `{"spec":{"size":4}}`, "Content-Type", "application/"+patch+"+json")
+		assert.EqualValues(t, 4, got.at("spec", "size"))
+	}
+	w.wants("MODIFIED a")
+	list := s.must(t, "GET", widgets, "")
+	assert.Equal(t, "WidgetList", list["kind"])
+	table := s.must(t, "GET", widgets, "", "Accept", typeJSON+asTable)
+	assert.Equal(t, "a", table.at("rows", 0, "cells", 0))
+	assert.Equal(t, "k8s\x00", s.do(t, "GET", widgets+"/a", "", "Accept", typeProtobuf).Body[:4])
+	assertStatus(t, s.do(t, "GET", widgets+"/b", ""), http.StatusNotFound, "NotFound", `widgets.example.com "b" not found`)
+	s.must(t, "DELETE", widgets+"/a", "")
+	w.wants("DELETED a")
+}
+
+func TestAKindOfOnesOwnIsServedInAllItsVersions(t *testing.T) {
+	s := newWidgetServer(t)
+	s.must(t, "POST", widgets, `{"metadata":{"name":"a"}}`)
+	a := s.do(t, "GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a", "")
+	require.Equal(t, http.StatusOK, a.Code)
+	assert.Equal(t, "example.com/v1alpha1", a.tree(t)["apiVersion"])
+	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
+}
+
+func TestAKindOfOnesOwnIsDiscovered(t *testing.T) {
+	s := newWidgetServer(t)
+	groups := s.must(t, "GET", "/apis", "")
+	assert.Equal(t, "example.com", groups.at("groups", 1, "name"))
+	assert.Equal(t, "v1", groups.at("groups", 1, "preferredVersion", "version"))
+	resources := s.must(t, "GET", "/apis/example.com/v1", "")
+	assert.Equal(t, "widgets", resources.at("resources", 0, "name"))
+	assert.Equal(t, "widget", resources.at("resources", 0, "singularName"))
+	assert.Equal(t, []any{"wd"}, resources.at("resources", 0, "shortNames"))
+	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
+	assert.Equal(t, "example.com", aggregated.at("items", 1, "metadata", "name"))
+}
+
+func TestGoDoorAndHTTPSeeTheSameObjects(t *testing.T) {
+	s := newServer(t)
+	s.must(t, "POST", leases, `{"metadata":{"name":"a"},"spec":{"holderIdentity":"over HTTP"}}`)
+	l, err := lease.In(s.st).Get("default", "a")
+	require.NoError(t, err)
+	assert.Equal(t, "over HTTP", *l.Spec.HolderIdentity)
+	l.Spec.HolderIdentity = new("in Go")
+	_, err = lease.In(s.st).Update(l, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "in Go", s.must(t, "GET", leases+"/a", "").at("spec", "holderIdentity"))
+}
+
+func TestAnswersAreLogged(t *testing.T) {
+	entries := make(chan httpapi.LogEntry, 1)
+	s := newServerWith(t, store.Options{}, httpapi.Options{Log: func(e httpapi.LogEntry) { entries <- e }})
+	a := s.do(t, "GET", leases+"/none?resourceVersion=0", "", "User-Agent", "me/1")
+	e := <-entries
+	assert.Positive(t, e.Duration)
+	e.Duration = 0
+	assert.Equal(t, httpapi.LogEntry{
+		Method: "GET", Path: leases + "/none", Query: "resourceVersion=0", UserAgent: "me/1",
+		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
+	}, e)
+}

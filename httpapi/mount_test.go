@@ -1,0 +1,70 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheHandlerServesUnderAPrefix(t *testing.T) {
+	s := newServer(t)
+	mux := http.NewServeMux()
+	mux.Handle("/k8s/", http.StripPrefix("/k8s", s.api))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	do := func(method, target, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+		r.Header.Set("Content-Type", typeJSON)
+		mux.ServeHTTP(w, r)
+		return w
+	}
+	assert.Equal(t, http.StatusCreated, do("POST", "/k8s"+leases, leaseNamed("a")).Code)
+	assert.Equal(t, http.StatusOK, do("GET", "/k8s"+leases+"/a", "").Code)
+	assert.Equal(t, http.StatusOK, do("GET", "/k8s"+leases+"/", "").Code)
+	for _, path := range []string{"/", "/api", "/apis", "/apis/", "/apis/coordination.k8s.io/v1/", "/version", "/healthz", "/healthz/ping"} {
+		assert.Equal(t, http.StatusOK, do("GET", "/k8s"+path, "").Code, path)
+	}
+	assert.Equal(t, http.StatusNotFound, do("GET", "/k8s/nope", "").Code)
+	assert.Equal(t, http.StatusTeapot, do("GET", leases, "").Code)
+}
+
+func TestWatchUnderAPrefixStreams(t *testing.T) {
+	s := newServer(t)
+	web := httptest.NewServer(http.StripPrefix("/a/b", s.api))
+	defer web.Close()
+	defer s.api.Close()
+	resp, err := web.Client().Get(web.URL + "/a/b" + leases + "?watch=true")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	s.must(t, "POST", leases, leaseNamed("a"))
+	event := make([]byte, 1)
+	_, err = resp.Body.Read(event)
+	require.NoError(t, err)
+	assert.Equal(t, "{", string(event))
+}
+
+func TestTheHandlerTakesUncleanPathsBehindAMux(t *testing.T) {
+	s := newServer(t)
+	s.must(t, "POST", leases, leaseNamed("a"))
+	// A real server takes a namespace that is empty for all of them.
+	doc := s.must(t, "GET", "/apis/coordination.k8s.io/v1/namespaces//leases", "")
+	assert.Equal(t, "a", doc.at("items", 0, "metadata", "name"))
+}
+
+func TestEveryAnswerHasAnAuditID(t *testing.T) {
+	s := newServer(t)
+	seen := map[string]bool{}
+	for _, path := range []string{leases, leases + "/none", "/nope", "/healthz", "/apis", "/version"} {
+		a := s.do(t, "GET", path, "")
+		id := a.Header.Get("Audit-Id")
+		assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id, path)
+		assert.False(t, seen[id])
+		seen[id] = true
+		assert.Equal(t, "no-cache, private", a.Header.Get("Cache-Control"), path)
+	}
+	assert.Equal(t, "mine", s.do(t, "GET", leases, "", "Audit-Id", "mine").Header.Get("Audit-Id"))
+}

@@ -1,0 +1,177 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const (
+	openAPIV2 = "/openapi/v2"
+	openAPIV3 = "/openapi/v3"
+
+	askProtobufV2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+	askProtobufV3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+	typeV2        = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	typeV3        = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+)
+
+// link returns where the index of version 3 says that a document is.
+func (s *server) link(t testing.TB, name string) string {
+	t.Helper()
+	url, _ := s.must(t, http.MethodGet, openAPIV3, "").at("paths", name, "serverRelativeURL").(string)
+	require.NotEmpty(t, url, "no document %q", name)
+	return url
+}
+
+func TestOpenAPIIndexLeadsToEveryGroupVersion(t *testing.T) {
+	s := newServer(t)
+	for name, path := range map[string]string{
+		"api/v1":                            "/api/v1/namespaces/{namespace}/endpoints/{name}",
+		"apis/coordination.k8s.io/v1":       "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}",
+		"apis/coordination.k8s.io/v1alpha1": "/apis/coordination.k8s.io/v1alpha1/namespaces/{namespace}/leasecandidates/{name}",
+		"apis/coordination.k8s.io/v1alpha2": "/apis/coordination.k8s.io/v1alpha2/namespaces/{namespace}/leasecandidates/{name}",
+		"apis/coordination.k8s.io/v1beta1":  "/apis/coordination.k8s.io/v1beta1/namespaces/{namespace}/leasecandidates/{name}",
+		"apis/coordination.k8s.io":          "/apis/coordination.k8s.io/",
+		"api":                               "/api/",
+		"apis":                              "/apis/",
+		"version":                           "/version/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			link := s.link(t, name)
+			assert.True(t, strings.HasPrefix(link, openAPIV3+"/"+name+"?hash="), link)
+			assert.NotNil(t, s.must(t, http.MethodGet, link, "").at("paths", path))
+		})
+	}
+}
+
+// kubectl validates on the server only if it finds this parameter on the patch of the kind.
+func TestOpenAPITellsKubectlOfFieldValidation(t *testing.T) {
+	s := newServer(t)
+	patch := s.must(t, http.MethodGet, s.link(t, "apis/coordination.k8s.io/v1"), "").
+		at("paths", "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}", "patch")
+	kind := tree(patch.(map[string]any))["x-kubernetes-group-version-kind"]
+	assert.Equal(t, map[string]any{"group": "coordination.k8s.io", "version": "v1", "kind": "Lease"}, kind)
+	var names []any
+	for _, p := range patch.(map[string]any)["parameters"].([]any) {
+		names = append(names, p.(map[string]any)["name"])
+	}
+	assert.Subset(t, names, []any{"fieldValidation", "dryRun"})
+}
+
+func TestOpenAPIWithTheRightHashMayBeKept(t *testing.T) {
+	s := newServer(t)
+	a := s.do(t, http.MethodGet, s.link(t, "api/v1"), "")
+	assert.Equal(t, http.StatusOK, a.Code)
+	assert.Equal(t, "public, immutable", a.Header.Get("Cache-Control"))
+	_, err := http.ParseTime(a.Header.Get("Expires"))
+	assert.NoError(t, err)
+
+	without := s.do(t, http.MethodGet, openAPIV3+"/api/v1", "")
+	assert.Equal(t, http.StatusOK, without.Code)
+	assert.Equal(t, "no-cache, private", without.Header.Get("Cache-Control"))
+	assert.Empty(t, without.Header.Get("Expires"))
+	assert.Equal(t, a.Body, without.Body)
+}
+
+func TestOpenAPIWithAnotherHashLeadsToTheRightOne(t *testing.T) {
+	s := newServer(t)
+	a := s.do(t, http.MethodGet, openAPIV3+"/api/v1?hash=ABC", "")
+	assert.Equal(t, http.StatusMovedPermanently, a.Code)
+	assert.Equal(t, s.link(t, "api/v1"), a.Header.Get("Location"))
+}
+
+func TestOpenAPIIsAnsweredInWhatTheClientAccepts(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct {
+		name, target, accept, want string
+		code                       int
+	}{
+		{"version 2 to kubectl 1.20", openAPIV2, askProtobufV2, typeV2, 200},
+		{"version 2 by its proper name", openAPIV2, typeV2, typeV2, 200},
+		{"version 2 in JSON", openAPIV2, typeJSON, typeJSON, 200},
+		{"version 2 to anybody", openAPIV2, "*/*", typeJSON, 200},
+		{"version 2 to the silent", openAPIV2, "-", typeJSON, 200},
+		{"version 2 by preference", openAPIV2, typeJSON + ";q=0.5," + askProtobufV2, typeV2, 200},
+		{"version 2 in the form of version 3", openAPIV2, askProtobufV3, "", 406},
+		{"version 2 in HTML", openAPIV2, "text/html", "", 406},
+		{"version 3 in protobuf", openAPIV3 + "/api/v1", askProtobufV3, typeV3, 200},
+		{"version 3 in JSON", openAPIV3 + "/api/v1", typeJSON, typeJSON, 200},
+		{"version 3 in HTML", openAPIV3 + "/api/v1", "text/html", "", 406},
+		{"the index to anybody", openAPIV3, "text/html", typeJSON, 200},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := s.do(t, http.MethodGet, row.target, "", "Accept", row.accept)
+			assert.Equal(t, row.code, a.Code)
+			assert.Equal(t, row.want, a.Header.Get("Content-Type"))
+			if row.target != openAPIV3 {
+				assert.Equal(t, "Accept", a.Header.Get("Vary"))
+			}
+			assert.Equal(t, row.code == 200, a.Body != "")
+		})
+	}
+}
+
+func TestOpenAPIIsNotSentTwice(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/apis/coordination.k8s.io/v1"} {
+		t.Run(target, func(t *testing.T) {
+			first := s.do(t, http.MethodGet, target, "")
+			tag := first.Header.Get("Etag")
+			require.NotEmpty(t, tag)
+			again := s.do(t, http.MethodGet, target, "", "If-None-Match", tag)
+			assert.Equal(t, http.StatusNotModified, again.Code)
+			assert.Empty(t, again.Body)
+			other := s.do(t, http.MethodGet, target, "", "If-None-Match", `"ABC"`)
+			assert.Equal(t, first.Body, other.Body)
+		})
+	}
+}
+
+func TestOpenAPITagsAreTheSameForBothForms(t *testing.T) {
+	s := newServer(t)
+	asJSON := s.do(t, http.MethodGet, openAPIV2, "")
+	asProtobuf := s.do(t, http.MethodGet, openAPIV2, "", "Accept", askProtobufV2)
+	assert.Equal(t, asJSON.Header.Get("Etag"), asProtobuf.Header.Get("Etag"))
+	assert.NotEqual(t, asJSON.Body, asProtobuf.Body)
+}
+
+func TestOpenAPIOfUnknownVersionsIsNotFound(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{openAPIV3 + "/apis/apps/v1", openAPIV3 + "/v1", "/openapi", "/openapi/v1"} {
+		assert.Equal(t, http.StatusNotFound, s.do(t, http.MethodGet, target, "").Code, target)
+	}
+}
+
+func TestOpenAPITakesATimeout(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/api/v1"} {
+		assert.Equal(t, http.StatusOK, s.do(t, http.MethodGet, target+"?timeout=32s", "").Code)
+		assertStatus(t, s.do(t, http.MethodGet, target+"?timeout=abc", ""), 400, "BadRequest",
+			`invalid timeout specified in the request URL - time: invalid duration "abc"`)
+	}
+}
+
+type shipFlag struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Raised          bool `json:"raised,omitempty" protobuf:"2"`
+}
+
+func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
+	kind := &store.Kind[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	const name = "com.example.ships.v1.Flag"
+	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")
+	assert.Equal(t, "boolean", v3.at("components", "schemas", name, "properties", "raised", "type"))
+	v2 := s.must(t, http.MethodGet, openAPIV2, "")
+	assert.Equal(t, "boolean", v2.at("definitions", name, "properties", "raised", "type"))
+	assert.NotNil(t, v2.at("paths", "/apis/ships.example.com/v1/flags"))
+}

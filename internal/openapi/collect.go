@@ -1,0 +1,243 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// collector turns Go types into definitions.
+type collector struct {
+	definitions map[string]*definition
+	names       map[placedType]string
+	taken       map[string]bool
+	words       map[string]notes
+}
+
+// placedType is a Go type in one group version, which has definitions of its
+// own even where it shares Go types with another.
+type placedType struct {
+	meta.GroupVersion
+	goType reflect.Type
+}
+
+// collect returns the definitions of everything in an API by their names.
+func collect(a API) map[string]*definition {
+	c := &collector{
+		definitions: metaDefinitions(),
+		names:       map[placedType]string{},
+		taken:       map[string]bool{},
+		words:       words(),
+	}
+	c.meta(reflect.TypeFor[meta.Status](), "Status").kinds = unversioned("Status")
+	c.meta(reflect.TypeFor[meta.DeleteOptions](), "DeleteOptions").everywhere = "DeleteOptions"
+	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
+	for _, gv := range a.GroupVersions {
+		// The kinds have the first choice of names.
+		for _, r := range gv.Resources {
+			for _, name := range []string{gv.definition(r.Kind), gv.definition(r.Kind + "List")} {
+				c.taken[name] = true
+			}
+			c.names[placedType{gv.GroupVersion, r.GoType}] = gv.definition(r.Kind)
+		}
+		for _, r := range gv.Resources {
+			name := c.define(r.Type, r.GoType, gv)
+			c.definitions[name].kinds = append(c.definitions[name].kinds, groupVersionKind{gv.GroupVersion, r.Kind})
+			c.definitions[gv.definition(r.Kind+"List")] = c.list(gv, r, name)
+		}
+	}
+	return c.definitions
+}
+
+// definition returns the name of a definition of the group version: that of
+// the package in which Kubernetes has it, or the group backwards.
+func (gv GroupVersion) definition(name string) string {
+	if gv.Group == "" || strings.HasSuffix(gv.Group, ".k8s.io") {
+		first, _, _ := strings.Cut(cmp.Or(gv.Group, "core"), ".")
+		return "io.k8s.api." + first + "." + gv.Version + "." + name
+	}
+	parts := strings.Split(gv.Group, ".")
+	slices.Reverse(parts)
+	return strings.Join(parts, ".") + "." + gv.Version + "." + name
+}
+
+// name returns the name of the definition of a Go type.
+func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
+	if isMeta(goType) {
+		return metaPrefix + goType.Name()
+	}
+	place := placedType{gv.GroupVersion, goType}
+	if known := c.names[place]; known != "" {
+		return known
+	}
+	full := strings.Map(wordCharacter, goType.Name())
+	// A Go type that is the shape of one version often says so in its name.
+	short := strings.TrimSuffix(full, strings.ToUpper(gv.Version[:1])+gv.Version[1:])
+	name := gv.definition(cmp.Or(short, full))
+	for i := 1; c.taken[name]; i++ {
+		name = gv.definition(full)
+		if i > 1 {
+			name += fmt.Sprintf("_%d", i)
+		}
+	}
+	c.taken[name], c.names[place] = true, name
+	return name
+}
+
+// wordCharacter replaces what instances of generic types have in their names.
+func wordCharacter(r rune) rune {
+	if strings.ContainsRune("[],./* ", r) {
+		return '_'
+	}
+	return r
+}
+
+// define makes the definition of a struct type, unless there is one, and
+// returns its name.
+func (c *collector) define(t *codec.Type, goType reflect.Type, gv GroupVersion) string {
+	name := c.name(goType, gv)
+	if c.definitions[name] == nil {
+		def := &definition{}
+		c.definitions[name] = def // before its fields, which may lead back to it
+		c.fill(def, t, goType, gv, c.words[name])
+	}
+	return name
+}
+
+// meta makes the definition of a type of package meta and what it is made of.
+func (c *collector) meta(goType reflect.Type, name string) *definition {
+	c.define(codec.Compile(goType, "v1"), goType, GroupVersion{})
+	return c.definitions[metaPrefix+name]
+}
+
+func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, about notes) {
+	def.description, def.atomic = about.text, t.Atomic
+	goFields := map[string]reflect.StructField{}
+	addGoFields(goFields, goType)
+	for _, f := range t.Fields {
+		note := about.fields[f.Name]
+		if note.text == "" {
+			note.text = commonNote(f.Name, goFields[f.Name].Type)
+		}
+		def.fields = append(def.fields, c.property(f, goFields[f.Name], gv, note))
+	}
+}
+
+// property describes a member. A member that is always written is required,
+// except for structs, which have members of their own to require.
+func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, note note) property {
+	goType := sf.Type
+	if f.Pointer {
+		goType = goType.Elem()
+	}
+	_, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
+	leftOut := f.OmitEmpty || slices.Contains(strings.Split(options, ","), "omitzero")
+	isStruct := f.Type.Kind == codec.Struct && !f.Pointer
+	p := property{
+		name: f.Name, value: c.value(f.Type, goType, gv),
+		description: note.text, enum: note.enum,
+		required: note.required || !leftOut && !isStruct,
+		listType: f.ListType, listMapKeys: f.ListMapKeys,
+		patchStrategy: f.PatchStrategy, patchMergeKey: f.PatchMergeKey,
+	}
+	switch {
+	case f.Pointer:
+	case isStruct:
+		p.zero = object{}
+	case !leftOut:
+		p.zero = zero(p.value)
+	}
+	return p
+}
+
+// zero returns the default of a member that is always written.
+func zero(v value) any {
+	switch v.typ {
+	case "string":
+		return ""
+	case "integer", "number":
+		return 0
+	case "boolean":
+		return false
+	}
+	return nil
+}
+
+func (c *collector) value(t *codec.Type, goType reflect.Type, gv GroupVersion) value {
+	switch {
+	case t.Kind == codec.Struct && goType.Name() == "":
+		def := &definition{}
+		c.fill(def, t, goType, gv, notes{})
+		return value{inline: def}
+	case t.Kind == codec.Struct:
+		return value{ref: c.define(t, goType, gv)}
+	case t.Kind == codec.List:
+		elem := c.value(t.Elem, goType.Elem(), gv)
+		return value{typ: "array", elem: &elem}
+	case t.Kind == codec.Map:
+		elem := c.value(t.Elem, goType.Elem(), gv)
+		return value{typ: "object", elem: &elem}
+	case isMeta(goType) && goType.Kind() == reflect.Struct: // Time, MicroTime, FieldsV1
+		return value{ref: metaPrefix + goType.Name()}
+	}
+	return scalar(goType)
+}
+
+func scalar(goType reflect.Type) value {
+	switch goType.Kind() {
+	case reflect.Bool:
+		return value{typ: "boolean"}
+	case reflect.Int32:
+		return value{typ: "integer", format: "int32"}
+	case reflect.Int64:
+		return value{typ: "integer", format: "int64"}
+	case reflect.Float64:
+		return value{typ: "number", format: "double"}
+	case reflect.Slice:
+		return value{typ: "string", format: "byte"}
+	}
+	return value{typ: "string"}
+}
+
+// list describes the list of a kind, which has no Go type here.
+func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
+	text := func(name string) property {
+		return property{name: name, value: value{typ: "string"}, description: commonNote(name, reflect.TypeFor[string]())}
+	}
+	return &definition{
+		description: "A list of " + r.Kind + " objects.",
+		kinds:       []groupVersionKind{{gv.GroupVersion, r.Kind + "List"}},
+		fields: []property{
+			text("apiVersion"),
+			{
+				name: "items", value: value{typ: "array", elem: &value{ref: item}}, required: true,
+				description: "The objects, in the order of namespace and name.",
+			},
+			text("kind"),
+			{
+				name: "metadata", value: value{ref: metaPrefix + "ListMeta"}, zero: object{},
+				description: "The resourceVersion at which the list was true, and how to get the rest of it.",
+			},
+		},
+	}
+}
+
+// addGoFields finds the Go fields behind the members of a struct type, in the
+// way package codec does.
+func addGoFields(out map[string]reflect.StructField, goType reflect.Type) {
+	for sf := range goType.Fields() {
+		tag := sf.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case sf.Anonymous && name == "":
+			addGoFields(out, sf.Type)
+		case sf.IsExported() && tag != "-":
+			out[cmp.Or(name, sf.Name)] = sf
+		}
+	}
+}

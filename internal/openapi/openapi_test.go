@@ -1,0 +1,215 @@
+package openapi_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestV3IsWhatARealServerGenerates(t *testing.T) {
+	docs := coordination(t).V3()
+	for name, file := range map[string]string{
+		"api/v1":                           "v3_api_v1.json",
+		"apis/coordination.k8s.io/v1":      "v3_apis_coordination.k8s.io_v1.json",
+		"apis/coordination.k8s.io/v1beta1": "v3_apis_coordination.k8s.io_v1beta1.json",
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, got := comparable(t, reference(t, file)), comparable(t, decode(t, docs[name].JSON()))
+			assertSameMembers(t, at(t, want, "paths"), at(t, got, "paths"))
+			assertSameMembers(t, at(t, want, "components", "schemas"), at(t, got, "components", "schemas"))
+			assertSameMembers(t, want, got)
+		})
+	}
+}
+
+func TestV3HasADocumentForWhatARealServerHasOneFor(t *testing.T) {
+	docs := coordination(t).V3()
+	want := slices.Collect(maps.Keys(at(t, reference(t, "v3.json"), "paths").(tree)))
+	want = append(want, "apis/coordination.k8s.io/v1alpha1", "apis/coordination.k8s.io/v1alpha2")
+	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(docs)))
+}
+
+func TestV2IsWhatARealServerGenerates(t *testing.T) {
+	want, got := comparable(t, reference(t, "v2.json")), comparable(t, decode(t, coordination(t).V2().JSON()))
+	withoutAlpha(at(t, got, "paths").(tree))
+	withoutAlpha(at(t, got, "definitions").(tree))
+	assertSameMembers(t, at(t, want, "paths"), at(t, got, "paths"))
+	assertSameMembers(t, at(t, want, "definitions"), at(t, got, "definitions"))
+	assertSameMembers(t, want, got)
+}
+
+// assertSameMembers compares two objects member by member, so that a failure names the one that differs.
+func assertSameMembers(t *testing.T, want, got any) {
+	t.Helper()
+	w, g := want.(tree), got.(tree)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(w)), slices.Collect(maps.Keys(g)))
+	for name := range w {
+		if g[name] != nil {
+			assert.Equal(t, w[name], g[name], name)
+		}
+	}
+}
+
+func TestAlphaVersionsFollowTheBeta(t *testing.T) {
+	docs := coordination(t).V3()
+	beta := string(docs["apis/coordination.k8s.io/v1beta1"].JSON())
+	alpha := string(docs["apis/coordination.k8s.io/v1alpha2"].JSON())
+	beta = strings.NewReplacer("v1beta1", "v1alpha2", "V1beta1", "V1alpha2").Replace(beta)
+	assert.JSONEq(t, beta, alpha)
+
+	spec := at(t, decode(t, docs["apis/coordination.k8s.io/v1alpha1"].JSON()), "components", "schemas", "io.k8s.api.coordination.v1alpha1.LeaseCandidateSpec")
+	assert.Equal(t, []any{"leaseName"}, at(t, spec, "required"))
+	assert.Equal(t, "atomic", at(t, spec, "properties", "preferredStrategies", "x-kubernetes-list-type"))
+}
+
+func TestDocumentsOfAllKindsAreDescribed(t *testing.T) {
+	api := coordination(t)
+	var visit func(path string, v any)
+	visit = func(path string, v any) {
+		for name, schema := range v.(tree) {
+			schema := schema.(tree)
+			assert.NotEmpty(t, schema["description"], "%s.%s", path, name)
+			if schema["properties"] != nil {
+				visit(path+"."+name, schema["properties"])
+			}
+		}
+	}
+	visit("v2", at(t, decode(t, api.V2().JSON()), "definitions"))
+	for name, doc := range api.V3() {
+		visit(name, at(t, decode(t, doc.JSON()), "components", "schemas"))
+	}
+}
+
+func TestEqualInputGivesEqualBytes(t *testing.T) {
+	api := coordination(t)
+	for range 5 {
+		assert.Equal(t, api.V2().JSON(), coordination(t).V2().JSON())
+		assert.Equal(t, api.V2().Protobuf(), coordination(t).V2().Protobuf())
+		for name, doc := range coordination(t).V3() {
+			assert.Equal(t, api.V3()[name].JSON(), doc.JSON())
+			assert.Equal(t, api.V3()[name].Protobuf(), doc.Protobuf())
+		}
+	}
+}
+
+// Barrier has what the three kinds do not have: every kind of scalar, recursion, a type that looks like one of package meta, and
+// types without a name.
+type Barrier struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            BarrierSpec `json:"spec" protobuf:"2"`
+	Status          Status      `json:"status" protobuf:"3"`
+}
+
+type BarrierSpec struct {
+	Parties int32            `json:"parties" protobuf:"1"`
+	Weight  float64          `json:"weight,omitempty"`
+	Secret  []byte           `json:"secret,omitempty" protobuf:"2"`
+	Open    *bool            `json:"open" protobuf:"3"`
+	Since   meta.Time        `json:"since,omitzero" protobuf:"4"`
+	Tree    []Node           `json:"tree,omitempty" protobuf:"5" patchStrategy:"merge" patchMergeKey:"name" listType:"map" listMapKey:"name"`
+	Counts  map[string]int64 `json:"counts,omitempty" protobuf:"6"`
+	Limits  struct {
+		Most int64 `json:"most,omitempty"`
+	} `json:"limits"`
+	Pair Pair[string] `json:"pair"`
+}
+
+type Node struct {
+	Name     string `json:"name" protobuf:"1"`
+	Children []Node `json:"children,omitempty"`
+}
+
+// Status is not meta.Status.
+type Status struct {
+	Arrived []string `json:"arrived" protobuf:"1"`
+}
+
+type Pair[T any] struct {
+	Left T `json:"left,omitempty"`
+}
+
+func barriers() *store.Kind[Barrier] {
+	return &store.Kind[Barrier]{Group: "sync.example.com", Name: "Barrier", Plural: "barriers", Versions: []store.Version[Barrier]{{Name: "v1"}, {Name: "v1alpha1"}}}
+}
+
+func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {
+	api := coordination(t, barriers())
+	doc := decode(t, api.V3()["apis/sync.example.com/v1"].JSON())
+	schemas := at(t, doc, "components", "schemas")
+	barrier := at(t, schemas, "com.example.sync.v1.Barrier")
+	assert.Equal(t, []any{tree{"group": "sync.example.com", "version": "v1", "kind": "Barrier"}}, at(t, barrier, "x-kubernetes-group-version-kind"))
+	at(t, schemas, "com.example.sync.v1.BarrierList")
+	assert.Equal(t, "com.example.sync.v1.Status", refTo(t, at(t, barrier, "properties", "status")))
+	assert.Equal(t, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", refTo(t, at(t, barrier, "properties", "metadata")))
+
+	patch := at(t, doc, "paths", "/apis/sync.example.com/v1/namespaces/{namespace}/barriers/{name}", "patch")
+	assert.Equal(t, "patchSyncExampleComV1NamespacedBarrier", at(t, patch, "operationId"))
+	assert.Equal(t, []any{"syncExampleCom_v1"}, at(t, patch, "tags"))
+	at(t, decode(t, api.V3()["apis/sync.example.com"].JSON()), "paths", "/apis/sync.example.com/", "get")
+	at(t, decode(t, api.V2().JSON()), "definitions", "com.example.sync.v1alpha1.BarrierSpec")
+}
+
+func TestSchemasFollowGoTypes(t *testing.T) {
+	schemas := at(t, decode(t, coordination(t, barriers()).V3()["apis/sync.example.com/v1"].JSON()), "components", "schemas")
+	spec := at(t, schemas, "com.example.sync.v1.BarrierSpec")
+	assert.Equal(t, []any{"parties", "open"}, at(t, spec, "required"))
+	const refs = "#/components/schemas/"
+	assert.Equal(t, tree{
+		"parties": tree{"type": "integer", "format": "int32", "default": 0.0},
+		"weight":  tree{"type": "number", "format": "double"},
+		"secret":  tree{"type": "string", "format": "byte"},
+		"open":    tree{"type": "boolean"},
+		"since":   tree{"allOf": []any{tree{"$ref": refs + "io.k8s.apimachinery.pkg.apis.meta.v1.Time"}}},
+		"tree": tree{
+			"type": "array", "items": tree{"$ref": refs + "com.example.sync.v1.Node"},
+			"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{"name"},
+			"x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "name",
+		},
+		"counts": tree{"type": "object", "additionalProperties": tree{"type": "integer", "format": "int64"}},
+		"limits": tree{"type": "object", "default": tree{}, "properties": tree{"most": tree{"type": "integer", "format": "int64"}}},
+		"pair":   tree{"allOf": []any{tree{"$ref": refs + "com.example.sync.v1.Pair_string_"}}, "default": tree{}},
+	}, at(t, spec, "properties"))
+	node := at(t, schemas, "com.example.sync.v1.Node")
+	assert.Equal(t, refs+"com.example.sync.v1.Node", at(t, node, "properties", "children", "items", "$ref"))
+}
+
+func TestDefinitionsOfOneNameAreToldApart(t *testing.T) {
+	type Spec struct {
+		A string `json:"a,omitempty"`
+	}
+	type SpecV1 struct {
+		B string `json:"b,omitempty"`
+	}
+	type Thing struct {
+		One Spec   `json:"one"`
+		Two SpecV1 `json:"two"`
+	}
+	goType := reflect.TypeFor[Thing]()
+	gv := openapi.GroupVersion{
+		GroupVersion: meta.GroupVersion{Group: "example.com", Version: "v1"},
+		Resources:    []openapi.Resource{{Kind: "Thing", Plural: "things", Type: codec.Compile(goType, "v1"), GoType: goType}},
+	}
+	doc := decode(t, openapi.API{GroupVersions: []openapi.GroupVersion{gv}}.V3()["apis/example.com/v1"].JSON())
+	properties := at(t, doc, "components", "schemas", "com.example.v1.Thing", "properties")
+	assert.Equal(t, "com.example.v1.Spec", refTo(t, at(t, properties, "one")))
+	assert.Equal(t, "com.example.v1.SpecV1", refTo(t, at(t, properties, "two")))
+}
+
+// refTo returns the name of the definition that a member refers to.
+func refTo(t testing.TB, property any) string {
+	t.Helper()
+	all, _ := at(t, property, "allOf").([]any)
+	require.Len(t, all, 1)
+	return strings.TrimPrefix(at(t, all[0], "$ref").(string), "#/components/schemas/")
+}

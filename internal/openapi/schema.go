@@ -1,0 +1,154 @@
+package openapi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// object is a JSON object on its way to being encoded. Its members are
+// objects, []object, string, []string, bool and int.
+type object map[string]any
+
+// definition is a named schema before it is written in one of the dialects.
+type definition struct {
+	description string
+	// format is that of a string; definitions without one are objects.
+	format string
+	fields []property
+	atomic bool // owned as a whole
+	// kinds are the API types that the schema is the form of.
+	kinds []groupVersionKind
+	// everywhere is the kind that the schema has in every group version, or "".
+	everywhere string
+}
+
+// property is one member of a definition.
+type property struct {
+	value
+	name        string
+	description string
+	required    bool
+	zero        any // the default, nil if there is none
+	enum        []string
+
+	listType                     string
+	listMapKeys                  []string
+	patchStrategy, patchMergeKey string
+}
+
+// value is what a member or an item holds.
+type value struct {
+	typ, format string
+	ref         string      // the name of the definition that says the rest
+	elem        *value      // of the items of an array, or the values of an object
+	inline      *definition // the members of an object of a type without a name
+}
+
+// dialect is a version of OpenAPI, in one document.
+type dialect struct {
+	refs     string // what stands before the name of a definition
+	v3       bool
+	versions []meta.GroupVersion // that the document describes
+}
+
+func (d dialect) ref(name string) object { return object{"$ref": d.refs + name} }
+
+func (d dialect) definition(def *definition) object {
+	if def.format != "" {
+		return described(object{"type": "string", "format": def.format}, def.description)
+	}
+	o := described(object{"type": "object"}, def.description)
+	var required []string
+	properties := object{}
+	for _, p := range def.fields {
+		properties[p.name] = d.property(p)
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	if len(properties) > 0 {
+		o["properties"] = properties
+	}
+	if required != nil {
+		o["required"] = required
+	}
+	if def.atomic {
+		o["x-kubernetes-map-type"] = "atomic"
+	}
+	if kinds := d.kinds(def); kinds != nil {
+		o["x-kubernetes-group-version-kind"] = kinds
+	}
+	return o
+}
+
+// kinds returns the API types of a definition, sorted.
+func (d dialect) kinds(def *definition) (out []object) {
+	kinds := slices.Clone(def.kinds)
+	if def.everywhere != "" {
+		for _, gv := range append([]meta.GroupVersion{{Version: "v1"}}, d.versions...) {
+			kinds = append(kinds, groupVersionKind{gv, def.everywhere})
+		}
+	}
+	slices.SortFunc(kinds, func(a, b groupVersionKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.kind, b.kind))
+	})
+	for _, k := range slices.Compact(kinds) {
+		out = append(out, k.tree())
+	}
+	return out
+}
+
+func (d dialect) property(p property) object {
+	o := d.value(p.value)
+	if d.v3 {
+		if p.ref != "" {
+			// A reference of version 3 has nothing beside it.
+			o = object{"allOf": []object{o}}
+		}
+		if p.zero != nil {
+			o["default"] = p.zero
+		}
+	}
+	described(o, p.description)
+	if p.enum != nil {
+		o["enum"] = p.enum
+	}
+	for name, text := range map[string]string{
+		"x-kubernetes-list-type":       p.listType,
+		"x-kubernetes-patch-strategy":  p.patchStrategy,
+		"x-kubernetes-patch-merge-key": p.patchMergeKey,
+	} {
+		if text != "" {
+			o[name] = text
+		}
+	}
+	if p.listMapKeys != nil {
+		o["x-kubernetes-list-map-keys"] = p.listMapKeys
+	}
+	return o
+}
+
+func (d dialect) value(v value) object {
+	switch {
+	case v.ref != "":
+		return d.ref(v.ref)
+	case v.inline != nil:
+		return d.definition(v.inline)
+	case v.typ == "array":
+		return object{"type": "array", "items": d.value(*v.elem)}
+	case v.elem != nil:
+		return object{"type": "object", "additionalProperties": d.value(*v.elem)}
+	case v.format != "":
+		return object{"type": v.typ, "format": v.format}
+	}
+	return object{"type": v.typ}
+}
+
+func described(o object, text string) object {
+	if text != "" {
+		o["description"] = text
+	}
+	return o
+}

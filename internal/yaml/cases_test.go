@@ -1,0 +1,196 @@
+package yaml
+
+// The expectations of this file were made by sigs.k8s.io/yaml v1.6.0 over
+// go.yaml.in/yaml/v2 v2.4.4.
+
+// documentCase is a document that upstream converts.
+type documentCase struct{ name, yaml, json string }
+
+func documentCases() []documentCase {
+	return []documentCase{
+		{"nothing is null", "", "null"},
+		{"comments alone are null", "# a\n\n# b\n", "null"},
+		{"an empty document is null", "---\n", "null"},
+		{"an object", "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata:\n  name: a\n  annotations: {y: \"n\", 1: '2'}\n  finalizers:\n  - x/y\nspec:\n  holderIdentity: alpha # who\n  leaseDurationSeconds: 15\n", `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"annotations":{"1":"2","true":"n"},"finalizers":["x/y"],"name":"a"},"spec":{"holderIdentity":"alpha","leaseDurationSeconds":15}}`},
+		{"JSON is YAML", `{"a":[1,2.5,true,null,"x\u00e9"],"b":{}}`, `{"a":[1,2.5,true,null,"xé"],"b":{}}`},
+		{"only the first document counts", "a: 1\n---\nb: [\n", `{"a":1}`},
+		{"the end of a document ends it", "a: 1\n...\n]\n", `{"a":1}`},
+		{"words of YAML 1.1 are booleans", "[y, Y, yes, on, True, n, no, OFF, FALSE, ye, tRue]", `[true,true,true,true,true,false,false,false,false,"ye","tRue"]`},
+		{"words of YAML 1.1 as keys", "{y: 1, no: 2, x: {on: off}}", `{"false":2,"true":1,"x":{"true":false}}`},
+		{"null in all ways", "[~, null, Null, NULL, nULL, '']", `[null,null,null,null,"nULL",""]`},
+		{"integers", "[0, -1, +1, 010, 08, 0o17, 0x1F, -0x1f, 0b101, -0b11, 1_000, 18446744073709551615, 9223372036854775808]", "[0,-1,1,8,8,15,31,-31,5,-3,1000,18446744073709551615,9223372036854775808]"},
+		{"an odd binary number", "[0b-1, 0b2, 0x, 1__0_]", `[-1,"0b2","0x",10]`},
+		{"floats", "[1.5, .5, 5., 1e3, 1E-7, -1.5e+2, 1_0.5, 1e21, 100000000000000000000, -0.0]", "[1.5,0.5,5,1000,1e-7,-150,10.5,1e+21,100000000000000000000,-0]"},
+		{"text that looks like numbers", "[1:30, 190:20:30, 1.2.3, 1e, 0x1G, '1', 1a, 1-1, ._5, -, --1]", `["1:30","190:20:30","1.2.3","1e","0x1G","1","1a","1-1","._5","-","--1"]`},
+		{"timestamps are text", "[2024-01-02, 2024-01-02T03:04:05.123456Z, 2001-12-14 21:59:43.10]", `["2024-01-02","2024-01-02T03:04:05.123456Z","2001-12-14 21:59:43.10"]`},
+		{"numbers and booleans as keys", "1: a\n010: b\n1.5: c\n1e9: d\ntrue: e\n.inf: f\n", `{".inf":"f","1":"a","1.5":"c","1e+09":"d","8":"b","true":"e"}`},
+		{"a number and its text as keys", "1: a\n\"1\": a\n", `{"1":"a"}`},
+		{"tags of YAML", `[!!str 1, !!int "2", !!float 3, !!bool yes, !!null ~, !!binary aGk=, !!timestamp 2001-01-01, !!str ]`, `["1",2,3,true,null,"hi","2001-01-01",""]`},
+		{"tags of others mean nothing", "[!x 1, ! 1, !<x> 1, !<tag:yaml.org,2002:int> 1, !%41 2]", `["1","1","1",1,"2"]`},
+		{"tags of collections mean nothing", "!!seq {a: !!map [b], c: !!str {d: e}}", `{"a":["b"],"c":{"d":"e"}}`},
+		{"directives", "%YAML 1.1\n%TAG !e! tag:yaml.org,2002: # c\n---\n!e!str 1\n", `"1"`},
+		{"anchors and aliases", "a: &x [1]\nb: *x\nc: &x 2\nd: *x\ne: &y\nf: *y\n", `{"a":[1],"b":[1],"c":2,"d":2,"e":null,"f":null}`},
+		{"merges", "a: &a {x: 1, y: 2}\nb: &b {x: 3, z: 4}\nc:\n  x: 0\n  <<: [*a, *b]\nd:\n  <<: *a\n  y: 5\ne: {\"<<\": 1}\n", `{"a":{"true":2,"x":1},"b":{"x":3,"z":4},"c":{"true":2,"x":1,"z":4},"d":{"true":5,"x":1},"e":{"\u003c\u003c":1}}`},
+		{"a tagged merge", "{!!merge <<: {c: 1}, d: {<<: {e: 1}}}", `{"c":1,"d":{"e":1}}`},
+		{"plain text over lines", "a: b\n  c  d\n\n  e\n # comment\nf: g # h\ni: j#k\n", `{"a":"b c  d\ne","f":"g","i":"j#k"}`},
+		{"single quotes", "a: 'it''s  '\nb: 'c  \n  d\n\n  e'\n", `{"a":"it's  ","b":"c d\ne"}`},
+		{"double quotes", "a: \"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\'\\\\\\N\\_\\L\\P\\x41\\u263a\\U0001F600\"\nb: \"c \\\n   d  \n\n  \\  e\"\n", `{"a":"\u0000\u0007\b\t\n\u000b\f\r\u001b \"'\\ \u2028\u2029A☺😀","b":"c d\n  e"}`},
+		{"block scalars", "a: |\n  b\n   c\n\n  d\n\ne: >\n  f\n  g\n\n  h\n   i\n  j\n\n\nk: |-\n  l\n\nm: >+ # n\n  o\n\np: |1\n  q\n", `{"a":"b\n c\n\nd\n","e":"f g\nh\n i\nj\n","k":"l","m":"o\n\n","p":" q\n"}`},
+		{"block scalars at the end", "|\n a\n b", `"a\nb"`},
+		{"an empty block scalar", "a: |\nb: >-\n\nc: |+\n\n", `{"a":"","b":"","c":"\n"}`},
+		{"sequences at the level of the key", "a:\n- b\n-\n- c: d\n  e:\n  - f\ng:\n  - h\n", `{"a":["b",null,{"c":"d","e":["f"]}],"g":["h"]}`},
+		{"sequences in sequences", "- - a\n  - b\n-\n  - c\n- - - d\n", `[["a","b"],["c"],[["d"]]]`},
+		{"keys with question marks", "? a\n: b\n? |\n  c\n: - d\n? e\n", `{"a":"b","c\n":["d"],"e":null}`},
+		{"flow collections", `{a: [b, c,], "d":e, f, ? g : h, i: , j:k: l}`, `{"a":["b","c"],"d":"e","f":null,"g":"h","i":null,"j:k":"l"}`},
+		{"pairs in flow sequences", `[a: b, ? c : d, "e":f, {g: h}]`, `[{"a":"b"},{"c":"d"},{"e":"f"},{"g":"h"}]`},
+		{"missing values", "a:\nb: \n? c\nd: [e: , {f}]\n", `{"a":null,"b":null,"c":null,"d":[{"e":null},{"f":null}]}`},
+		{"tabs where they may be", "a:\tb\t# c\nd: [\te,\n\tf]\n", `{"a":"b","d":["e","f"]}`},
+		{"CR LF", "a:\r\n  b: |\r\n    c\r\n    d\r\n", `{"a":{"b":"c\nd\n"}}`},
+		{"other line breaks", "a: b\u0085c: d\u2028e: f\rg: \"h\u2029 i\"\n", `{"a":"b","c":"d","e":"f","g":"h\u2029i"}`},
+		{"a byte order mark", "\ufeffa: b\n", `{"a":"b"}`},
+		{"UTF-16", "\xff\xfea\x00:\x00 \x00=\xd8\x00\xde\n\x00", `{"a":"😀"}`},
+		{"UTF-16 the other way", "\xfe\xff\x00a\x00:\x00 \x00\xe9", `{"a":"é"}`},
+		{"characters that JSON escapes", `"<a&b>\u2028\x7f\x01"`, "\"\\u003ca\\u0026b\\u003e\\u2028\x7f\\u0001\""},
+		{"bytes that are no text", "!!binary /w==", `"\ufffd"`},
+		{"upstream takes empty collections before their colon", "{}: a\n", "{}"},
+		{"a colon without blank", "a:b: c:d\nhttp://x: y\n", `{"a:b":"c:d","http://x":true}`},
+		{"the document starts on its line", "--- a\n b\n---\n", `"a b"`},
+		{"quotes around a document mark", "a: '\n --- '\n", `{"a":" --- "}`},
+	}
+}
+
+// errorCase is a document that upstream refuses.
+type errorCase struct{ name, yaml, err string }
+
+func errorCases() []errorCase {
+	return []errorCase{
+		{"a value in a value", "a: b: c", "yaml: mapping values are not allowed in this context"},
+		{"a value in a value further down", "a: 1\n  b: 2", "yaml: line 2: mapping values are not allowed in this context"},
+		{"a tab for indentation", "\tfoo", "yaml: found character that cannot start any token"},
+		{"a tab for indentation further down", "a:\n\t- b\n", "yaml: line 2: found character that cannot start any token"},
+		{"an unknown alias", "a: *x", "yaml: unknown anchor 'x' referenced"},
+		{"an unknown alias has no line", "a: 1\nb: *x", "yaml: unknown anchor 'x' referenced"},
+		{"a list as a key", "? [a,b] : c", `yaml: invalid map key: []interface {}{"a", "b"}`},
+		{"an object as a key", "{a: 1, y: [b]}: c\n", `yaml: invalid map key: map[interface {}]interface {}{"a":1, true:[]interface {}{"b"}}`},
+		{"null as a key", "~: [a, {b: 1}]\n", `unsupported map key of type: %!s(<nil>), key: <nil>, value: []interface {}{"a", map[interface {}]interface {}{"b":1}}`},
+		{"a huge number as a key", "18446744073709551615: a\n", `unsupported map key of type: uint64, key: 0xffffffffffffffff, value: "a"`},
+		{"less indentation", "a:\n    b: 1\n  c: 2\n", "yaml: line 2: did not find expected key"},
+		{"a sequence after a mapping", "a: b\n- c\n", "yaml: line 1: did not find expected key"},
+		{"a mapping after a sequence", "- a\nb: c\n", "yaml: line 1: did not find expected '-' indicator"},
+		{"an open bracket", "a: [b\nc: d\n", "yaml: line 1: did not find expected ',' or ']'"},
+		{"an open brace", "a: {b\nc: d\n", "yaml: line 1: did not find expected ',' or '}'"},
+		{"a bracket alone", "a: ]\n", "yaml: did not find expected node content"},
+		{"commas alone", "[a, , b]\n", "yaml: did not find expected node content"},
+		{"an open quote", "a: 'b\nc: d\n", "yaml: line 3: found unexpected end of stream"},
+		{"an open double quote", `"a`, "yaml: found unexpected end of stream"},
+		{"an unknown escape", "a: \"b\\q\"\n", "yaml: found unknown escape character"},
+		{"an escaped slash", `"a\/b"`, "yaml: found unknown escape character"},
+		{"a short escape", `"\x4"`, "yaml: did not find expected hexdecimal number"},
+		{"half a surrogate pair", `"\ud83d\ude00"`, "yaml: found invalid Unicode character escape code"},
+		{"a line that is no key", "a: 1\nb\nc: 2\n", "yaml: line 3: could not find expected ':'"},
+		{"a line that is no key at the end", "a: |\n b\nc\n", "yaml: line 4: could not find expected ':'"},
+		{"a key of 1025 characters", "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk: 1", "yaml: mapping values are not allowed in this context"},
+		{"text after a quote", "a: 'b' c\n", "yaml: did not find expected key"},
+		{"an anchor without name", "a: & b\n", "yaml: did not find expected alphabetic or numeric character"},
+		{"an alias without name", "a: * b\n", "yaml: did not find expected alphabetic or numeric character"},
+		{"an unknown tag handle", "a: !x!y b\n", "yaml: found undefined tag handle"},
+		{"an open tag", "a: !<x b\n", "yaml: did not find the expected '>'"},
+		{"a tag without its end", "[!x{ b]\n", "yaml: did not find expected whitespace or line break"},
+		{"an escape in a tag", "!%4x a\n", "yaml: did not find URI escaped octet"},
+		{"a broken character in a tag", "!%ff a\n", "yaml: found an incorrect leading UTF-8 octet"},
+		{"an unknown directive", "%FOO\n---\n", "yaml: found unknown directive name"},
+		{"YAML 1.2", "%YAML 1.2\n---\na: b\n", "yaml: found incompatible YAML document"},
+		{"a directive twice", "%YAML 1.1\n%YAML 1.1\n---\n", "yaml: line 1: found duplicate %YAML directive"},
+		{"a tag directive twice", "%TAG ! a\n%TAG ! b\n---\n", "yaml: line 1: found duplicate %TAG directive"},
+		{"a directive without document", "%YAML 1.1\na: b\n", "yaml: line 1: did not find expected <document start>"},
+		{"a broken version", "%YAML 1x\n---\n", "yaml: did not find expected digit or '.' character"},
+		{"a long version", "%YAML 1.111\n---\n", "yaml: found extremely long version number"},
+		{"the end of a document alone", "...\n", "yaml: did not find expected node content"},
+		{"a block scalar without line break", "a: |x\n", "yaml: did not find expected comment or line break"},
+		{"a block scalar indented by zero", "a: |0\n", "yaml: found an indentation indicator equal to 0"},
+		{"a tab in a block scalar", "a: |\n\tb\n", "yaml: line 2: found a tab character where an indentation space is expected"},
+		{"a reserved character", "a: @b\n", "yaml: found character that cannot start any token"},
+		{"a reserved quote", "a: `b\n", "yaml: found character that cannot start any token"},
+		{"a percent sign", "a: %b\n", "yaml: found character that cannot start any token"},
+		{"a key in a value", "a: ? b\n", "yaml: mapping keys are not allowed in this context"},
+		{"a sequence in a value", "a: - b\n", "yaml: block sequence entries are not allowed in this context"},
+		{"a document mark in quotes", "a: 'b\n---\nc'\n", "yaml: line 2: found unexpected document indicator"},
+		{"a wrong tag", "!!int a\n", "yaml: cannot decode !!str `a` as a !!int"},
+		{"a null that is none", "!!null a\n", "yaml: cannot decode !!str `a` as a !!null"},
+		{"a huge float", "!!float 18446744073709551615\n", "yaml: cannot decode !!int `18446744073709551615` as a !!float"},
+		{"broken base64", "!!binary =\n", "yaml: !!binary value contains invalid base64 data"},
+		{"a merge of text", "<<: a\n", "yaml: map merge requires map or sequence of maps as the value"},
+		{"a merge of an alias of text", "a: &a b\n<<: *a\n", "yaml: map merge requires map or sequence of maps as the value"},
+		{"a merge of a list of text", "<<: [{a: b}, c]\n", "yaml: map merge requires map or sequence of maps as the value"},
+		{"an anchor inside of itself", "&a [*a]\n", "yaml: anchor 'a' value contains itself"},
+		{"a merge into itself", "&a {<<: *a}\n", "yaml: anchor 'a' value contains itself"},
+		{"not a number", ".nan\n", "json: unsupported value: NaN"},
+		{"infinity", "a: -.inf\n", "json: unsupported value: -Inf"},
+		{"a control character", "a: \x01\n", "yaml: control characters are not allowed"},
+		{"a control character is found before mistakes in its chunk", "a: b: c\x00", "yaml: control characters are not allowed"},
+		{"a mistake is found before a later chunk", "a: b: c                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        \x00", "yaml: mapping values are not allowed in this context"},
+		{"a broken byte", "a: \xff\n", "yaml: invalid leading UTF-8 octet"},
+		{"a broken second byte", "a: \xc3a\n", "yaml: invalid trailing UTF-8 octet"},
+		{"a character cut off", "a: b\xe2\x82", "yaml: incomplete UTF-8 octet sequence"},
+		{"a character that is too long", "a: \xc0\x80\n", "yaml: invalid length of a UTF-8 sequence"},
+		{"half a surrogate", "a: \xed\xa0\x80\n", "yaml: invalid Unicode character"},
+		{"UTF-16 cut off", "\xff\xfea", "yaml: incomplete UTF-16 character"},
+		{"a surrogate pair cut off", "\xff\xfe=\xd8", "yaml: incomplete UTF-16 surrogate pair"},
+		{"a wrong surrogate pair", "\xff\xfe=\xd8a\x00", "yaml: expected low surrogate area"},
+		{"the end of a surrogate pair", "\xfe\xff\xde\x00", "yaml: unexpected low surrogate area"},
+		{"upstream loses what follows a question mark", "[? : a]\n", "yaml: did not find expected ',' or ']'"},
+	}
+}
+
+// duplicateCase is a document with duplicate keys. The error is that of strict
+// decoding.
+type duplicateCase struct{ name, yaml, json, err string }
+
+func duplicateCases() []duplicateCase {
+	return []duplicateCase{
+		{"a key twice", "a: 1\nb:\n  name: x\n  uid: y\n  name: z\n", `{"a":1,"b":{"name":"z","uid":true}}`, "yaml: unmarshal errors:\n  line 5: key \"name\" already set in map"},
+		{"several keys", "a: 1\na: 2\nb: {c: 1, c: 2}\na: 3\n", `{"a":3,"b":{"c":2}}`, "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map\n  line 3: key \"c\" already set in map\n  line 4: key \"a\" already set in map"},
+		{"on one line", "{a: 1, a: 2}", `{"a":2}`, "yaml: unmarshal errors:\n  line 1: key \"a\" already set in map"},
+		{"the line is that of the value", "a: 1\na:\n\n  - b\n", `{"a":["b"]}`, "yaml: unmarshal errors:\n  line 4: key \"a\" already set in map"},
+		{"keys that are not text", "1: a\n0x1: b\ny: c\ntrue: d\n1.5: e\n1.50: f\n", `{"1":"b","1.5":"f","true":"d"}`, "yaml: unmarshal errors:\n  line 2: key 1 already set in map\n  line 4: key true already set in map\n  line 6: key 1.5 already set in map"},
+		{"keys with quotes", "\"a\\nb\": 1\n\"a\\nb\": 2\n", `{"a\nb":2}`, "yaml: unmarshal errors:\n  line 2: key \"a\\nb\" already set in map"},
+		{"upstream takes overridden merges for duplicates", "a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\n", `{"a":{"x":1},"b":{"x":2}}`, "yaml: unmarshal errors:\n  line 4: key \"x\" already set in map"},
+		{"merges that override", "a: &a {x: 1}\nb:\n  x: 2\n  <<: *a\n", `{"a":{"x":1},"b":{"x":1}}`, "yaml: unmarshal errors:\n  line 1: key \"x\" already set in map"},
+		{"aliases repeat them", "a: &a {x: 1, x: 2}\nb: *a\n", `{"a":{"x":2},"b":{"x":2}}`, "yaml: unmarshal errors:\n  line 1: key \"x\" already set in map\n  line 1: key \"x\" already set in map"},
+	}
+}
+
+// outputCase is a JSON document and what upstream writes for it.
+type outputCase struct{ name, json, yaml string }
+
+func outputCases() []outputCase {
+	return []outputCase{
+		{"null", "null", "null\n"},
+		{"text", `"a"`, "a\n"},
+		{"lines", `"a\nb"`, "|-\n  a\n  b\n"},
+		{"an empty object", "{}", "{}\n"},
+		{"an empty list", "[]", "[]\n"},
+		{"an object", `{"kind":"Lease","apiVersion":"v1","metadata":{"name":"a","labels":{},"finalizers":["x/y","z"],"empty":[]},"spec":{"n":1,"f":1.5,"t":true,"z":null}}`, "apiVersion: v1\nkind: Lease\nmetadata:\n  empty: []\n  finalizers:\n  - x/y\n  - z\n  labels: {}\n  name: a\nspec:\n  f: 1.5\n  \"n\": 1\n  t: true\n  z: null\n"},
+		{"lists in lists", `[[1,[2]],{"a":[{"b":[[]],"c":{}}]}]`, "- - 1\n  - - 2\n- a:\n  - b:\n    - []\n    c: {}\n"},
+		{"numbers", "[0,-1,1.0,1e3,1e21,1.5e-7,-0.0,18446744073709551615,18446744073709551616,1e400]", "- 0\n- -1\n- 1\n- 1000\n- 1e+21\n- 1.5e-07\n- -0\n- 18446744073709551615\n- 1.8446744073709552e+19\n- 1e400\n"},
+		{"text that would be something else", `["","~","null","true","y","n","on","010","1e3","0x1F","1_0","1:30","190:20:30.15","2024-01-02","2024-01-02T03:04:05Z",".inf",".5","-1","+1"]`, "- \"\"\n- \"~\"\n- \"null\"\n- \"true\"\n- \"y\"\n- \"n\"\n- \"on\"\n- \"010\"\n- \"1e3\"\n- \"0x1F\"\n- \"1_0\"\n- \"1:30\"\n- \"190:20:30.15\"\n- \"2024-01-02\"\n- \"2024-01-02T03:04:05Z\"\n- \".inf\"\n- \".5\"\n- \"-1\"\n- \"+1\"\n"},
+		{"text that only looks so", `["1:60","0x","nULL","yess","1a","1.2.3","2024-13-01","-","--","<<","=",".","_1"]`, "- 1:60\n- 0x\n- nULL\n- yess\n- 1a\n- 1.2.3\n- 2024-13-01\n- '-'\n- --\n- <<\n- =\n- .\n- _1\n"},
+		{"keys that would be something else", `{"y":1,"true":2,"1":3,"":4,"~":5,"<<":6}`, "\"\": 4\n<<: 6\n\"~\": 5\n\"1\": 3\n\"true\": 2\n\"y\": 1\n"},
+		{"indicators", "[\"- a\",\"-a\",\"? a\",\"?a\",\":a\",\": a\",\"a: b\",\"a:b\",\"a:\",\"a #b\",\"a#b\",\"#a\",\"[a\",\"{a\",\"&a\",\"*a\",\"!a\",\"|a\",\">a\",\"%a\",\"@a\",\"`a\",\"---\",\"--- a\",\"...a\",\"a,b\",\"a]\"]", "- '- a'\n- -a\n- '? a'\n- ?a\n- :a\n- ': a'\n- 'a: b'\n- a:b\n- 'a:'\n- 'a #b'\n- a#b\n- '#a'\n- '[a'\n- '{a'\n- '&a'\n- '*a'\n- '!a'\n- '|a'\n- '>a'\n- '%a'\n- '@a'\n- '`a'\n- '---'\n- '--- a'\n- '...a'\n- a,b\n- a]\n"},
+		{"quotes", `["it's","'a","\"a","a\"b","\\a","a\\b","'"]`, "- it's\n- '''a'\n- '\"a'\n- a\"b\n- \\a\n- a\\b\n- ''''\n"},
+		{"blanks at the edges", `[" a","a "," ","\n","a\n","a\n\n","\na"," \na","a \nb","a\n b","a\nb ","\n\n"]`, "- ' a'\n- 'a '\n- ' '\n- |2+\n\n- |\n  a\n- |+\n  a\n\n- |2-\n\n  a\n- \" \\na\"\n- \"a \\nb\"\n- |-\n  a\n   b\n- \"a\\nb \"\n- |2+\n\n\n"},
+		{"block scalars", `{"a":"b\nc\n","d":{"e":"f\n\ng","h":[" i\nj","k\n\n"]},"nl":"\n  foo"}`, "a: |\n  b\n  c\nd:\n  e: |-\n    f\n\n    g\n  h:\n  - |2-\n     i\n    j\n  - |+\n    k\n\nnl: |2-\n\n    foo\n"},
+		{"control characters", `["a\u0000b","ctl\u0007","\b\t\u000b\f\r\u001b","\u0001","\u0085","\u00a0","\ufeffab c"]`, "- \"a\\0b\"\n- \"ctl\\a\"\n- \"\\b\\t\\v\\f\\r\\e\"\n- \"\\x01\"\n- \"\\N\"\n- \u00a0\n- \"\\uFEFF\\x61\\x62\\x20\\x63\"\n"},
+		{"line breaks of Unicode", `["a\u2028b","a\u2028\u2029b\u2028","\u2028","a \u2028b","a\u2028\nb","\u2028\n","a\n\u2028"]`, "- 'a\u2028  b'\n- 'a\u2028\u2029  b\u2028'\n- '\u2028'\n- \"a \\Lb\"\n- |-\n  a\u2028\n  b\n- |2+\n\u2028\n- |+\n  a\n\u2028"},
+		{"other characters", `["é","☺","😀","a􏿿b","�","​"]`, "- é\n- ☺\n- \"\\U0001F600\"\n- \"a\\U0010FFFFb\"\n- �\n- \u200b\n"},
+		{"keys with line breaks", `{"a\nb":1,"c\u2028d":[2],"e\rf":{"g":3},"h\n":"i\nj"}`, "? |-\n  a\n  b\n: 1\n? 'c\u2028  d'\n: - 2\n? \"e\\rf\"\n: g: 3\n? |\n  h\n: |-\n  i\n  j\n"},
+		{"long keys", `{"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk":1,"lllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllll":{"a":[1]},"m om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om om o":[[2]]}`, "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk: 1\n? lllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllll\n: a:\n  - 1\n? m om om om om om om om om om om om om om om om om om om om om om om om om om om\n  om om om om om om om om om om om om om om om om om om om om om om om o\n: - - 2\n"},
+		{"long plain text", `{"long":"aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa ccc dddd","in":["é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é x"]}`, "in:\n- é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é\n  é é é é é é é é é é é é é é é é é é é é x\nlong: aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa\n  aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa ccc dddd\n"},
+		{"long text with double spaces", `["a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b "]`, "- 'a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b a  b\n  a  b a  b a  b a  b a  b a  b a  b a  b a  b '\n"},
+		{"long quoted text", `["it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's it's ","a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b a\t b c","\u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  \u0007  "]`, "- 'it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s\n  it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s it''s\n  it''s it''s '\n- \"a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t\n  b a\\t b a\\t b a\\t b a\\t b a\\t b a\\t b c\"\n- \"\\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a  \\a\n  \\ \"\n"},
+		{"long text without spaces", `["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y z"]`, "- xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n  y z\n"},
+		{"natural order", `{"a10":0,"a2":0,"a1":0,"a01":0,"a001":0,"A":0,"b":0,"a":0,"a-1":0,"a.1":0,".":0,"_":0,"f:x":0,"é":0,"10":0,"9":0,"100":0,"10a":0,"a100":0,"a1b":0,"":0,"99999999999999999999":0}`, "\"\": 0\n.: 0\n_: 0\n\"9\": 0\n\"10\": 0\n\"100\": 0\n10a: 0\n\"99999999999999999999\": 0\nA: 0\na: 0\na-1: 0\na.1: 0\na1: 0\na01: 0\na001: 0\na2: 0\na10: 0\na100: 0\na1b: 0\nb: 0\nf:x: 0\né: 0\n"},
+		{"duplicate keys", `{"a":1,"b":2,"a":3}`, "a: 3\nb: 2\n"},
+		{"base 64", `{"data":"QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD="}`, "data: QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD=\n"},
+	}
+}

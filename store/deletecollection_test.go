@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestDeleteCollectionAnswersTheObjectsAsTheyWere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		createAll(t, leases, "b/x", "a/y")
+		mustCreate(t, leases, newLease("a/x", finalizers("a/f")))
+		rec := record(t, st, fromNow())
+		got, err := leases.DeleteCollection(t.Context(), store.ListOptions{}, store.DeleteOptions{})
+		require.NoError(t, err)
+
+		assert.Equal(t, []string{"a/x", "a/y", "b/x"}, paths(got))
+		assert.Equal(t, "1003", got[0].ResourceVersion)
+		assert.Nil(t, got[0].DeletionTimestamp)
+		left, _ := mustList(t, leases, store.ListOptions{})
+		assert.Equal(t, []string{"a/x"}, paths(left), "finalizers hold it")
+		assert.NotNil(t, left[0].DeletionTimestamp)
+		assert.Equal(t, []string{"MODIFIED a/x@1004", "DELETED a/y@1005", "DELETED b/x@1006"}, rec.take())
+	})
+}
+
+func TestDeleteCollectionDeletesWhatTheListSelects(t *testing.T) {
+	for name, row := range map[string]struct {
+		list store.ListOptions
+		left []string
+	}{
+		"a namespace":           {store.ListOptions{Namespace: "a"}, []string{"b/x"}},
+		"a label":               {store.ListOptions{LabelSelector: "k=v"}, []string{"a/x", "b/x"}},
+		"a name":                {store.ListOptions{FieldSelector: "metadata.name=x"}, []string{"a/y"}},
+		"the first page":        {store.ListOptions{Limit: 2}, []string{"b/x"}},
+		"nothing":               {store.ListOptions{Namespace: "c"}, []string{"a/x", "a/y", "b/x"}},
+		"a state of the past":   {store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact}, []string{"a/y", "b/x"}},
+		"objects that are gone": {store.ListOptions{ResourceVersion: "1004", ResourceVersionMatch: store.MatchExact}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := lease.In(newStore(t))
+			createAll(t, leases, "a/x")
+			mustCreate(t, leases, newLease("a/y", label("k", "v")))
+			createAll(t, leases, "b/x", "z/gone")
+			mustDelete(t, leases, "z/gone")
+			_, err := leases.DeleteCollection(t.Context(), row.list, store.DeleteOptions{})
+			require.NoError(t, err)
+			left, _ := mustList(t, leases, store.ListOptions{})
+			assert.ElementsMatch(t, row.left, paths(left))
+		})
+	}
+}
+
+func TestDeleteCollectionReturnsTheTokenOfItsPage(t *testing.T) {
+	st := newStore(t)
+	createAll(t, lease.In(st), manyPaths("ns", 5)...)
+	r := st.Resource(lease.Kind())
+	opts := store.ListOptions{Limit: 2}
+	var deleted []int
+	for {
+		l, err := r.DeleteCollection(t.Context(), opts, store.DeleteOptions{})
+		require.NoError(t, err)
+		deleted = append(deleted, len(l.Items))
+		if opts.Continue = l.Continue; opts.Continue == "" {
+			break
+		}
+	}
+	assert.Equal(t, []int{2, 2, 1}, deleted)
+}
+
+func TestDeleteCollectionStopsAtAFailedPrecondition(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a", "ns/b")
+	_, err := leases.DeleteCollection(t.Context(), store.ListOptions{},
+		store.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: new("1001")}})
+	require.ErrorIs(t, err, store.ErrConflict)
+	left, _ := mustList(t, leases, store.ListOptions{})
+	assert.Equal(t, []string{"ns/b"}, paths(left))
+}
+
+func TestDeleteCollectionChecksItsOptions(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	_, err := leases.DeleteCollection(t.Context(), store.ListOptions{}, store.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
+	assertStatus(t, err, 422, store.ErrInvalid, `DeleteOptions.meta.k8s.io "" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is not allowed with DELETECOLLECTION, try again after removing the option`)
+	_, err = leases.DeleteCollection(t.Context(), store.ListOptions{LabelSelector: ","}, store.DeleteOptions{})
+	require.ErrorIs(t, err, store.ErrBadRequest)
+	mustGet(t, leases, "ns/a")
+}
+
+func TestDeleteCollectionEndsWithItsContext(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := leases.DeleteCollection(ctx, store.ListOptions{}, store.DeleteOptions{})
+	require.ErrorIs(t, err, context.Canceled)
+	mustGet(t, leases, "ns/a")
+}

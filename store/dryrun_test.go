@@ -1,0 +1,118 @@
+package store_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// dryRun is a store with three leases, which must be the same after the test:
+// "ns/a", "ns/held" with a finalizer, and "ns/going" that is terminating.
+func dryRun(t *testing.T, test func(t *testing.T, leases *collection)) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		createAll(t, leases, "ns/a")
+		mustCreate(t, leases, newLease("ns/held", finalizers("a/f")))
+		mustCreate(t, leases, newLease("ns/going", finalizers("a/f")))
+		mustDelete(t, leases, "ns/going")
+		before, _ := mustList(t, leases, store.ListOptions{})
+		version := st.ResourceVersion()
+		rec := record(t, st, fromNow())
+
+		test(t, leases)
+
+		after, _ := mustList(t, leases, store.ListOptions{})
+		assert.Equal(t, before, after, "a dry run stores nothing")
+		assert.Equal(t, version, st.ResourceVersion(), "and takes no version")
+		assert.Empty(t, rec.take(), "and sends no event")
+	})
+}
+
+var dryAll = []string{meta.DryRunAll}
+
+func TestDryRunOfACreate(t *testing.T) {
+	dryRun(t, func(t *testing.T, leases *collection) {
+		got, err := leases.Create(newLease("ns/new", holder("x")), store.CreateOptions{DryRun: dryAll})
+		require.NoError(t, err)
+		assert.Regexp(t, uuid4, string(got.UID))
+		assert.Equal(t, meta.NewTime(epoch), got.CreationTimestamp)
+		assert.Empty(t, got.ResourceVersion)
+		assert.Equal(t, "x", *got.Spec.HolderIdentity)
+
+		_, err = leases.Create(newLease("ns/a"), store.CreateOptions{DryRun: dryAll})
+		require.ErrorIs(t, err, store.ErrAlreadyExists)
+		_, err = leases.Create(newLease("ns/A"), store.CreateOptions{DryRun: dryAll})
+		require.ErrorIs(t, err, store.ErrInvalid)
+		got, err = leases.Create(newLease("ns/", generate("w-")), store.CreateOptions{DryRun: dryAll})
+		require.NoError(t, err)
+		assert.Regexp(t, "^w-.{5}$", got.Name)
+	})
+}
+
+func TestDryRunOfAnUpdate(t *testing.T) {
+	dryRun(t, func(t *testing.T, leases *collection) {
+		opts := store.UpdateOptions{DryRun: dryAll}
+		l := mustGet(t, leases, "ns/a")
+		l.Spec.HolderIdentity = new("x")
+		got, err := leases.Update(l, opts)
+		require.NoError(t, err)
+		assert.Equal(t, l, got, "the new content under the old version")
+
+		l.ResourceVersion = "1"
+		_, err = leases.Update(l, opts)
+		require.ErrorIs(t, err, store.ErrConflict)
+
+		got, err = leases.Update(newLease("ns/new"), opts)
+		require.NoError(t, err)
+		assert.Empty(t, got.ResourceVersion, "what would be created has no version")
+		assert.NotEmpty(t, got.UID)
+
+		last := mustGet(t, leases, "ns/going")
+		last.Finalizers = nil
+		got, err = leases.Update(last, opts)
+		require.NoError(t, err)
+		assert.Equal(t, last, got)
+	})
+}
+
+func TestDryRunOfADelete(t *testing.T) {
+	dryRun(t, func(t *testing.T, leases *collection) {
+		opts := store.DeleteOptions{DryRun: dryAll}
+		before := mustGet(t, leases, "ns/a")
+		got, err := leases.Delete("ns", "a", opts)
+		require.NoError(t, err)
+		assert.Equal(t, before, got)
+
+		before = mustGet(t, leases, "ns/held")
+		got, err = leases.Delete("ns", "held", opts)
+		require.NoError(t, err)
+		assert.NotNil(t, got.DeletionTimestamp, "the object as it would be")
+		assert.Equal(t, before.ResourceVersion, got.ResourceVersion, "under its old version")
+
+		got, err = leases.Delete("ns", "going", opts)
+		require.NoError(t, err)
+		assert.Equal(t, mustGet(t, leases, "ns/going"), got)
+
+		_, err = leases.Delete("ns", "none", opts)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		opts.Preconditions = &meta.Preconditions{ResourceVersion: new("1")}
+		_, err = leases.Delete("ns", "a", opts)
+		require.ErrorIs(t, err, store.ErrConflict)
+	})
+}
+
+func TestDryRunOfADeleteCollection(t *testing.T) {
+	dryRun(t, func(t *testing.T, leases *collection) {
+		before, _ := mustList(t, leases, store.ListOptions{})
+		got, err := leases.DeleteCollection(t.Context(), store.ListOptions{}, store.DeleteOptions{DryRun: dryAll})
+		require.NoError(t, err)
+		assert.Equal(t, before, got)
+	})
+}

@@ -1,0 +1,156 @@
+package meta_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestMicroTimeTakesSixDigitsAndNothingElse(t *testing.T) {
+	for name, row := range map[string]struct {
+		in   string
+		want string // "" for an error
+	}{
+		"six digits":              {`"2024-01-02T03:04:05.123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
+		"six zeros":               {`"2024-01-02T03:04:05.000000Z"`, `"2024-01-02T03:04:05.000000Z"`},
+		"an offset":               {`"2024-01-02T03:04:05.123456+01:30"`, `"2024-01-02T01:34:05.123456Z"`},
+		"an offset of nothing":    {`"2024-01-02T03:04:05.123456+00:00"`, `"2024-01-02T03:04:05.123456Z"`},
+		"a comma":                 {`"2024-01-02T03:04:05,123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
+		"escapes":                 {`"2024-01-02T03:04:05\u002e123456Z"`, `"2024-01-02T03:04:05.123456Z"`},
+		"null":                    {"null", "null"},
+		"the zero time":           {`"0001-01-01T00:00:00.000000Z"`, "null"},
+		"no fraction":             {`"2024-01-02T03:04:05Z"`, ""},
+		"one digit":               {`"2024-01-02T03:04:05.1Z"`, ""},
+		"three digits":            {`"2024-01-02T03:04:05.123Z"`, ""},
+		"nine digits":             {`"2024-01-02T03:04:05.123456789Z"`, ""},
+		"no zone":                 {`"2024-01-02T03:04:05.123456"`, ""},
+		"lower-case t":            {`"2024-01-02t03:04:05.123456Z"`, ""},
+		"lower-case z":            {`"2024-01-02T03:04:05.123456z"`, ""},
+		"a blank for the T":       {`"2024-01-02 03:04:05.123456Z"`, ""},
+		"a day that is not there": {`"2023-02-29T03:04:05.123456Z"`, ""},
+		"hour 24":                 {`"2024-01-02T24:00:00.000000Z"`, ""},
+		"an empty string":         {`""`, ""},
+		"a number":                {"1704164645", ""},
+		"an object":               {"{}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got meta.MicroTime
+			err := json.Unmarshal([]byte(row.in), &got)
+			if row.want == "" {
+				require.Error(t, err)
+				assert.Zero(t, got, "an error leaves the value alone")
+				return
+			}
+			require.NoError(t, err)
+			out, err := json.Marshal(got)
+			require.NoError(t, err)
+			assert.Equal(t, row.want, string(out))
+		})
+	}
+}
+
+func TestErrorOfAMicroTimeShowsTheLayout(t *testing.T) {
+	var got meta.MicroTime
+	assert.EqualError(t, got.UnmarshalJSON([]byte(`"2024-01-02T03:04:05.1Z"`)),
+		`parsing time "2024-01-02T03:04:05.1Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".1Z" as ".000000"`)
+}
+
+func TestTimeTakesAnyFractionAndDropsIt(t *testing.T) {
+	for name, row := range map[string]struct{ in, want string }{
+		"no fraction":     {`"2024-01-02T03:04:05Z"`, `"2024-01-02T03:04:05Z"`},
+		"a fraction":      {`"2024-01-02T03:04:05.999Z"`, `"2024-01-02T03:04:05Z"`},
+		"an offset":       {`"2024-01-02T03:04:05-01:00"`, `"2024-01-02T04:04:05Z"`},
+		"null":            {"null", "null"},
+		"the zero time":   {`"0001-01-01T00:00:00Z"`, "null"},
+		"no zone":         {`"2024-01-02T03:04:05"`, ""},
+		"a date":          {`"2024-01-02"`, ""},
+		"an empty string": {`""`, ""},
+		"a number":        {"5", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got meta.Time
+			err := json.Unmarshal([]byte(row.in), &got)
+			if row.want == "" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			out, err := json.Marshal(got)
+			require.NoError(t, err)
+			assert.Equal(t, row.want, string(out))
+		})
+	}
+}
+
+func TestNullClearsATime(t *testing.T) {
+	at, micro := meta.NewTime(time.Now()), meta.NewMicroTime(time.Now())
+	require.NoError(t, at.UnmarshalJSON([]byte("null")))
+	require.NoError(t, micro.UnmarshalJSON([]byte("null")))
+	assert.True(t, at.IsZero())
+	assert.True(t, micro.IsZero())
+}
+
+func TestNewTimesAreCutAndInUTC(t *testing.T) {
+	in := time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.FixedZone("", 3600))
+	assert.Equal(t, time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), meta.NewTime(in).Time)
+	assert.Equal(t, time.Date(2026, 1, 2, 2, 4, 5, 678_901_000, time.UTC), meta.NewMicroTime(in).Time)
+}
+
+func TestTimesAreEqualWhereverTheyAre(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	a, b, c := meta.Time{Time: at}, meta.Time{Time: at.In(time.FixedZone("", 3600))}, meta.Time{Time: at.Add(1)}
+	assert.True(t, a.Equal(&b))
+	assert.False(t, a.Equal(&c))
+	assert.False(t, a.Equal(nil))
+	assert.True(t, (*meta.Time)(nil).Equal(nil))
+	assert.False(t, (*meta.Time)(nil).Equal(&a))
+	x, y := meta.MicroTime{Time: at}, meta.MicroTime{Time: b.Time}
+	assert.True(t, x.Equal(&y))
+	assert.False(t, x.Equal(nil))
+	assert.True(t, (*meta.MicroTime)(nil).Equal(nil))
+}
+
+func FuzzMicroTime(f *testing.F) {
+	for _, seed := range []string{"2024-01-02T03:04:05.123456Z", "2024-01-02T03:04:05.1Z", "0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999-23:59",
+		"0000-01-01T00:00:00.000000+23:59", "2024-01-02T3:04:05.123456Z", "2024-02-30T03:04:05,123456+14:00", "", "null"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		var got meta.MicroTime
+		if err := got.UnmarshalJSON([]byte(strconv.Quote(in))); err != nil {
+			if !got.IsZero() {
+				t.Fatalf("%q: got %v beside the error %v", in, got, err)
+			}
+			return
+		}
+		if got.Nanosecond()%1000 != 0 || got.Location() != time.UTC {
+			t.Fatalf("%q: got %v, want whole microseconds in UTC", in, got)
+		}
+		out, err := got.MarshalJSON()
+		if err != nil {
+			t.Fatalf("%q: %v", in, err)
+		}
+		if got.IsZero() {
+			if string(out) != "null" {
+				t.Fatalf("%q: got %s, want null", in, out)
+			}
+			return
+		}
+		if y := got.Year(); y < 0 || y > 9999 {
+			return // an offset can lead to a year that has no such form
+		}
+		var again meta.MicroTime
+		if err := again.UnmarshalJSON(out); err != nil || !again.Equal(&got) {
+			t.Fatalf("%q prints as %s, and that reads as %v, %v", in, out, again, err)
+		}
+		if len(out) != len(`"2024-01-02T03:04:05.123456Z"`) {
+			t.Fatalf("%q prints as %s, want six digits", in, out)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func TestModifyIsRetriedUntilEveryWriterCounted(t *testing.T) {
+	const writers, each = 8, 200
+	st := newStore(t)
+	leases := lease.In(st)
+	mustCreate(t, leases, newLease("ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(0)) }))
+
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				_, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+					*l.Spec.LeaseTransitions++
+					return nil
+				})
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, writers*each, *mustGet(t, leases, "ns/a").Spec.LeaseTransitions)
+	assert.EqualValues(t, 1001+writers*each, st.ResourceVersion(), "each counted change took one version")
+}
+
+func TestModifyIsCalledAgainWithTheNewerState(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	calls := 0
+	got, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+		if calls++; calls == 1 {
+			mustModify(t, leases, "ns/a", holder("another"))
+		}
+		l.Labels = map[string]string{"calls": strconv.Itoa(calls)}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 2, calls)
+	assert.Equal(t, "another", *got.Spec.HolderIdentity, "the other writer's change is kept")
+	assert.Equal(t, map[string]string{"calls": "2"}, got.Labels)
+}
+
+func TestModifyReturnsTheErrorOfItsFunction(t *testing.T) {
+	st := newStore(t)
+	leases := lease.In(st)
+	createAll(t, leases, "ns/a")
+	errMine := errors.New("mine")
+	got, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = new("x")
+		return errMine
+	})
+	assert.Same(t, errMine, err)
+	assert.Nil(t, got)
+	assert.Nil(t, mustGet(t, leases, "ns/a").Spec.HolderIdentity)
+	assert.EqualValues(t, 1001, st.ResourceVersion())
+}
+
+func TestModifyDoesNotCreate(t *testing.T) {
+	leases := lease.In(newStore(t))
+	_, err := leases.Modify("ns", "a", func(*lease.Lease) error {
+		t.Error("called without an object")
+		return nil
+	})
+	assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "a" not found`)
+	_, err = leases.Get("ns", "a")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestModifyOfAnObjectThatGoesMeanwhileAnswersNotFound(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	calls := 0
+	_, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+		calls++
+		mustDelete(t, leases, "ns/a")
+		l.Spec.HolderIdentity = new("x")
+		return nil
+	})
+	require.ErrorIs(t, err, store.ErrNotFound)
+	assert.Equal(t, 1, calls)
+}
+
+func TestUpdatesOfManyWritersAreLostToOneAtMost(t *testing.T) {
+	const writers = 8
+	leases := lease.In(newStore(t))
+	created := mustCreate(t, leases, newLease("ns/a"))
+	won := make(chan string, writers)
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			l := *created
+			l.Spec.HolderIdentity = new(strconv.Itoa(i))
+			if _, err := leases.Update(&l, store.UpdateOptions{}); err == nil {
+				won <- strconv.Itoa(i)
+			} else {
+				assert.ErrorIs(t, err, store.ErrConflict)
+			}
+		})
+	}
+	wg.Wait()
+	close(won)
+	winner, ok := <-won
+	require.True(t, ok, "nobody won")
+	assert.Equal(t, winner, *mustGet(t, leases, "ns/a").Spec.HolderIdentity)
+	_, more := <-won
+	assert.False(t, more, "two writers replaced the same version")
+}

@@ -1,0 +1,112 @@
+package store_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// openLeases opens a watch that is read by the test itself.
+func openLeases(t *testing.T, st *store.Store, opts store.WatchOptions) *store.Watcher {
+	t.Helper()
+	w, err := st.Resource(lease.Kind()).Watch(t.Context(), opts)
+	require.NoError(t, err)
+	t.Cleanup(w.Close)
+	return w
+}
+
+func TestSlowWatchIsToldThatItExpired(t *testing.T) {
+	st := newStoreWith(t, store.Options{History: 8})
+	leases := lease.In(st)
+	w := openLeases(t, st, store.WatchOptions{ResourceVersion: "1000"})
+	createAll(t, leases, manyPaths("ns", 8)...)
+	events, err := w.Next(t.Context())
+	require.NoError(t, err, "all of it is still there")
+	assert.Len(t, events, 8)
+
+	createAll(t, leases, manyPaths("other", 9)...)
+	_, err = w.Next(t.Context())
+	assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1008 (1009)")
+	_, err = w.Next(t.Context())
+	require.ErrorIs(t, err, store.ErrExpired, "an end stays one")
+	w.Close()
+	assert.Zero(t, st.Watchers())
+}
+
+func TestSlowWatchOfTheInitialStateExpiresAfterIt(t *testing.T) {
+	st := newStoreWith(t, store.Options{History: 8})
+	leases := lease.In(st)
+	createAll(t, leases, "ns/a")
+	w := openLeases(t, st, store.WatchOptions{AllowWatchBookmarks: true})
+	createAll(t, leases, manyPaths("other", 9)...)
+	events, err := w.Next(t.Context())
+	require.NoError(t, err, "the state is its own")
+	assert.Len(t, events, 2)
+	_, err = w.Next(t.Context())
+	require.ErrorIs(t, err, store.ErrExpired)
+}
+
+func TestIdleWatchDoesNotExpireHoweverMuchHappensElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStoreWith(t, store.Options{History: 8})
+		leases := lease.In(st)
+		createAll(t, leases, "ns/a")
+		one := openLeases(t, st, store.WatchOptions{Namespace: "ns", Name: "a", ResourceVersion: "1001", AllowWatchBookmarks: true})
+		namespace := record(t, st, store.WatchOptions{Namespace: "ns", ResourceVersion: "1001"})
+		busy := func() {
+			createAll(t, leases, manyPaths("other", 100)...)
+			for _, path := range manyPaths("other", 100) {
+				mustDelete(t, leases, path)
+			}
+		}
+		busy()
+		time.Sleep(time.Minute)
+		events, err := one.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "BOOKMARK @1201", eventText(events[0]), "nothing is missing up to there")
+		busy()
+		mustModify(t, leases, "ns/a", holder("x"))
+		events, err = one.Next(t.Context())
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		assert.Equal(t, "MODIFIED ns/a@1402", eventText(events[0]))
+		assert.Equal(t, []string{"MODIFIED ns/a@1402"}, namespace.take())
+		busy()
+		assert.Empty(t, namespace.take())
+		assert.NoError(t, namespace.ended())
+	})
+}
+
+// A selector is not a scope: what it passes over has to be read all the same.
+func TestWatchWithASelectorThatReadsAlongDoesNotExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStoreWith(t, store.Options{History: 8})
+		leases := lease.In(st)
+		rec := record(t, st, store.WatchOptions{LabelSelector: "k=v", ResourceVersion: "1000"})
+		for _, path := range manyPaths("ns", 100) {
+			mustCreate(t, leases, newLease(path))
+			synctest.Wait()
+		}
+		mustModify(t, leases, "ns/l00042", label("k", "v"))
+		assert.Equal(t, []string{"ADDED ns/l00042@1101"}, rec.take())
+	})
+}
+
+func TestHistoryByAgeExpiresAWatchThatStoppedReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Now: time.Now})
+		leases := lease.In(st)
+		w := openLeases(t, st, store.WatchOptions{ResourceVersion: "1000"})
+		createAll(t, leases, "ns/a")
+		time.Sleep(2 * time.Minute)
+		createAll(t, leases, "ns/b")
+		_, err := w.Next(t.Context())
+		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1000 (1001)")
+	})
+}
