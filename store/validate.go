@@ -60,18 +60,23 @@ func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) fiel
 }
 
 func validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+	check := func(member, value string, problems []string) {
+		if problems != nil {
+			errs = append(errs, field.InvalidEach(metadata.Child(member), value, problems)...)
+		}
+	}
 	if m.GenerateName != "" {
-		errs = append(errs, field.InvalidEach(metadata+".generateName", m.GenerateName, name(m.GenerateName, true))...)
+		check("generateName", m.GenerateName, name(m.GenerateName, true))
 	}
 	if m.Name == "" {
 		errs = append(errs, field.Required(metadata+".name", "name or generateName is required"))
 	} else {
-		errs = append(errs, field.InvalidEach(metadata+".name", m.Name, name(m.Name, false))...)
+		check("name", m.Name, name(m.Name, false))
 	}
 	if m.Namespace == "" {
 		errs = append(errs, field.Required(metadata+".namespace", ""))
 	} else {
-		errs = append(errs, field.InvalidEach(metadata+".namespace", m.Namespace, DNSLabelName(m.Namespace, false))...)
+		check("namespace", m.Namespace, DNSLabelName(m.Namespace, false))
 	}
 	return append(errs, validateGeneration(m)...)
 }

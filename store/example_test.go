@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func ExampleNew() {
+	st := store.New(store.Options{})
+	defer st.Close()
+
+	leases := lease.In(st)
+	l, err := leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
+		Spec:       lease.LeaseSpec{HolderIdentity: new("worker-1")},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.Name, "at", l.ResourceVersion, "held by", *l.Spec.HolderIdentity)
+
+	_, err = leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+	fmt.Println(errors.Is(err, store.ErrAlreadyExists), err)
+
+	// Output:
+	// leader at 1001 held by worker-1
+	// true leases.coordination.k8s.io "leader" already exists
+}
+
+// Whatever other writers do, each call of the function sees the latest state.
+func ExampleCollection_Modify() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	leases := lease.In(st)
+	_, err := leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
+		Spec:       lease.LeaseSpec{LeaseTransitions: new(int32(0))},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	l, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = new("worker-2")
+		*l.Spec.LeaseTransitions++
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(*l.Spec.HolderIdentity, *l.Spec.LeaseTransitions)
+
+	_, err = leases.Modify("default", "none", func(*lease.Lease) error { return nil })
+	fmt.Println(errors.Is(err, store.ErrNotFound))
+
+	// Output:
+	// worker-2 1
+	// true
+}
+
+// The watch starts with the state there is, and then follows the changes.
+func ExampleCollection_Watch() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	leases := lease.In(st)
+	write := func(_ *lease.Lease, err error) {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	write(leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{}))
+
+	for ev, err := range leases.Watch(context.Background(), store.WatchOptions{Namespace: "default"}) {
+		if err != nil {
+			fmt.Println(err) // errors.Is(err, store.ErrExpired): start again from a list
+			return
+		}
+		fmt.Println(ev.Type, ev.Object.Name, ev.Object.ResourceVersion)
+		switch ev.Object.ResourceVersion {
+		case "1001":
+			write(leases.Modify("default", "leader", func(l *lease.Lease) error {
+				l.Spec.HolderIdentity = new("worker-1")
+				return nil
+			}))
+		case "1002":
+			write(leases.Delete("default", "leader", store.DeleteOptions{}))
+		case "1003":
+			return
+		}
+	}
+
+	// Output:
+	// ADDED leader 1001
+	// MODIFIED leader 1002
+	// DELETED leader 1003
+}
+
+// All pages show the state at the moment of the first.
+func ExampleCollection_List() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	leases := lease.In(st)
+	for i := range 5 {
+		_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("lease-", i)}}, store.CreateOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	opts := store.ListOptions{Namespace: "default", Limit: 2}
+	for {
+		items, list, err := leases.List(context.Background(), opts)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, l := range items {
+			fmt.Print(l.Name, " ")
+			// A write in between does not show.
+			if _, err := leases.Delete("default", l.Name, store.DeleteOptions{}); err != nil {
+				fmt.Println(err)
+			}
+		}
+		fmt.Println("at", list.ResourceVersion)
+		if opts.Continue = list.Continue; opts.Continue == "" {
+			break
+		}
+	}
+
+	// Output:
+	// lease-0 lease-1 at 1005
+	// lease-2 lease-3 at 1005
+	// lease-4 at 1005
+}
