@@ -4,10 +4,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -31,21 +33,22 @@ func validation(text string) patch.Validation {
 // decoded is what came of a body: the object in the shape of its version, the
 // problems that strict decoding found, and the type it said to be.
 type decoded struct {
-	object store.Object
-	strict []error
-	named  meta.TypeMeta
+	object     store.Object
+	duplicates []error // keys that stand twice in a YAML body
+	strict     []error
+	named      meta.TypeMeta
 }
 
 // decodeBody reads the object of a create or update into the stored form.
 func (c *call) decodeBody(data []byte, f format, v patch.Validation) (store.Object, error) {
 	d, err := c.endpoint.decode(c.api, data, f, v != patch.Ignore)
-	if err == nil && v == patch.Strict && len(d.strict) > 0 {
-		err = strictError(d.strict)
+	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
+		err = strictError(d)
 	}
 	if err != nil {
 		return nil, c.endpoint.unrecognized(err, d.named, data)
 	}
-	for _, problem := range d.strict {
+	for _, problem := range slices.Concat(d.duplicates, d.strict) {
 		c.warn(problem.Error())
 	}
 	if gv := c.endpoint.gv.String(); d.named.APIVersion != gv {
@@ -55,10 +58,13 @@ func (c *call) decodeBody(data []byte, f format, v patch.Validation) (store.Obje
 }
 
 // strictError joins what strict decoding found.
-func strictError(problems []error) error {
-	texts := make([]string, len(problems))
-	for i, p := range problems {
-		texts[i] = p.Error()
+func strictError(d decoded) error {
+	var texts []string
+	if len(d.duplicates) > 0 {
+		texts = append(texts, yaml.StrictError(d.duplicates).Error())
+	}
+	for _, p := range d.strict {
+		texts = append(texts, p.Error())
 	}
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
@@ -68,6 +74,14 @@ func strictError(problems []error) error {
 func (e *endpoint) decode(a *API, data []byte, f format, strict bool) (d decoded, err error) {
 	if d, ok := e.decodeOwn(data, f, strict); ok {
 		return d, nil
+	}
+	if f == formatYAML {
+		if data, d.duplicates, err = yaml.ToJSON(data); err != nil {
+			return d, err
+		}
+		if !strict {
+			d.duplicates = nil
+		}
 	}
 	var raw []byte
 	if f == formatProtobuf {
@@ -182,6 +196,11 @@ func summary(data []byte) string {
 // decodeDeleteOptions reads the body of a deletion. It may name any group this
 // API serves, and is never decoded strictly.
 func (c *call) decodeDeleteOptions(data []byte, f format) (o store.DeleteOptions, err error) {
+	if f == formatYAML {
+		if data, _, err = yaml.ToJSON(data); err != nil {
+			return o, meta.NewBadRequest("%s", err)
+		}
+	}
 	named := meta.TypeMeta{}
 	raw := data
 	if f == formatProtobuf {

@@ -214,5 +214,5 @@ func (c *call) document(doc any) {
 		c.fail(err)
 		return
 	}
-	c.writeJSON(http.StatusOK, data, c.media.pretty)
+	c.writeDocument(http.StatusOK, data, c.media)
 }

@@ -60,9 +60,9 @@ func (c *call) writeList(l *store.List) error {
 		return err
 	}
 	head = append(head, `,"items":[`...)
-	if c.media.pretty {
+	if c.media.pretty || c.media.format == formatYAML {
 		whole := append(append(head, bytes.Join(items, []byte(","))...), "]}"...)
-		c.writeJSON(http.StatusOK, whole, true)
+		c.writeDocument(http.StatusOK, whole, c.media)
 		return nil
 	}
 	const foot = "]}\n"

@@ -242,6 +242,8 @@ func bodyFormat(r *http.Request) (format, error) {
 		switch t {
 		case typeJSON:
 			return formatJSON, nil
+		case typeYAML:
+			return formatYAML, nil
 		case typeProtobuf:
 			return formatProtobuf, nil
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -81,14 +82,22 @@ func (c *call) writeItem(code int, it *store.Item) error {
 	return nil
 }
 
-// writeDocument answers with an encoded document: JSON, or a protobuf envelope
-// where that is the format.
+// writeDocument answers with an encoded document: a protobuf envelope where
+// that is the format, and JSON, which may be sent as YAML, where it is not.
 func (c *call) writeDocument(code int, data []byte, m mediaType) {
-	if m.format == formatProtobuf {
+	switch m.format {
+	case formatProtobuf:
 		c.writeBytes(code, typeProtobuf, data)
-		return
+	case formatYAML:
+		text, err := yaml.FromJSON(data)
+		if err != nil {
+			c.writeJSON(code, data, m.pretty)
+			return
+		}
+		c.writeBytes(code, typeYAML, text)
+	default:
+		c.writeJSON(code, data, m.pretty)
 	}
-	c.writeJSON(code, data, m.pretty)
 }
 
 // encodeItem returns an object with its type, as what and in which format the

@@ -88,7 +88,7 @@ var stressScopes = []Scope{{}, {Namespace: "a"}, {Namespace: "b"}, {Namespace: "
 
 func TestWatchersAreToldAllWhileOthersComeAndGo(t *testing.T) {
 	t.Skip("BUG: Hub.Watch loses changes where a writer marks the watcher before its own mark (hub.go, Watch)")
-	const writers, each, readers = 4, 2500, 6
+	const writers, each, readers = 4, 1000, 6
 	h := NewHub[string](1<<15, 0, first)
 	all := &published{by: map[Scope][]uint64{}}
 	var turn sync.Mutex // writers take turns
@@ -175,7 +175,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 // something, and whoever is not has missed nothing.
 func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 	t.Skip("BUG: Hub.Watch loses changes where a writer marks the watcher before its own mark (hub.go, Watch)")
-	const writes = 20_000
+	const writes = 10_000
 	h := NewHub[string](16, 0, first)
 	all := &published{by: map[Scope][]uint64{}}
 	var stop atomic.Bool
@@ -223,7 +223,7 @@ func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 // A watch that starts in history while a change of its scope is on its way.
 func TestWatchFromHistoryMissesNothingWhileAWriterWrites(t *testing.T) {
 	t.Skip("BUG: Hub.Watch loses changes where a writer marks the watcher before its own mark (hub.go, Watch)")
-	const writes = 100_000
+	const writes = 30_000
 	p := newHub(t, writes)
 	p.publishMany(10, "ns", "a")
 	var wg sync.WaitGroup
@@ -264,12 +264,15 @@ func TestWatcherThatReadEverythingDoesNotExpire(t *testing.T) {
 				for _, c := range changes {
 					last = c.Version
 				}
+				if len(changes) == 0 {
+					runtime.Gosched()
+				}
 			}
 			done <- err
 		}
 	}()
 	defer close(start)
-	for round := range 20_000 {
+	for round := range 2_000 {
 		start <- p.version + 5
 		p.publishMany(5, "ns", "a")
 		require.NoError(t, <-done)
