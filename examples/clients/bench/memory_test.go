@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const kept = 100_000
+
+// BenchmarkMemory reports the megabytes of heap that 100,000 Leases hold which
+// were created as JSON and listed once. The goal is 200. Much depends on how
+// many of the Leases have equal labels, or equal annotations: those share them.
+func BenchmarkMemory(b *testing.B) {
+	for _, s := range []shape{ownMaps, ownLabels, commonMaps} {
+		b.Run(s.String(), func(b *testing.B) {
+			var mb float64
+			for b.Loop() {
+				mb = heapOf(b, s)
+			}
+			b.ReportMetric(mb, "MB")
+		})
+	}
+}
+
+// The Leases have a label each that no other has, and all the same annotation.
+func TestLeasesHoldAtMost200MB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	assert.LessOrEqual(t, heapOf(t, ownLabels), 200.0)
+}
+
+// heapOf returns the megabytes of heap that a server with Leases in it takes.
+func heapOf(t testing.TB, s shape) float64 {
+	before := heap()
+	st, api := newServer(t, kept, s)
+	list := serve(api, listRequest("application/json"))
+	assert.Greater(t, list.bytes, 500*kept)
+	held := heap() - before
+	runtime.KeepAlive(st)
+	return float64(held) / 1e6
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

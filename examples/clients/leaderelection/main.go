@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"k8s.io/klog/v2"
+)
+
+func main() {
+	s := settings{timing: classicTiming}
+	inRealTime := flag.Bool("real", false, "take real time, with a lease of 3s instead of 15s")
+	flag.IntVar(&s.electors, "electors", 3, "`number` of electors that contend for the Lease")
+	flag.IntVar(&s.kills, "kills", 3, "`number` of times the leader is killed")
+	flag.Parse()
+	silenceKlog()
+
+	out := os.Stdout
+	if !*inRealTime {
+		exitAfterVirtualTime(func(ctx context.Context) error { return report(ctx, out, s) })
+	}
+	s.timing = quickTiming
+	if err := report(context.Background(), out, s); err != nil {
+		exit(err)
+	}
+}
+
+// report plays a scenario and writes what came of it. It returns an error if
+// two led at once.
+func report(ctx context.Context, out io.Writer, s settings) error {
+	if s.electors < 1 || s.kills < 0 {
+		return fmt.Errorf("%d electors and %d kills: at least 1 and 0 are needed", s.electors, s.kills)
+	}
+	fmt.Fprintf(out, "%d electors, %d kills; %s\n\n", s.electors, s.kills, s.timing)
+	terms, err := play(ctx, s)
+	printTerms(out, terms)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nno two led at once")
+	return nil
+}
+
+// silenceKlog drops the log lines of client-go.
+func silenceKlog() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) }

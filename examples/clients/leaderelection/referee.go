@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// referee hears from the electors themselves when they lead: no two may
+// believe so at once.
+type referee struct {
+	mu     sync.Mutex // guards all below
+	leader string     // "" is none
+	reigns int
+	fouls  []error
+}
+
+// started notes that an elector leads, while ctx lasts.
+func (r *referee) started(ctx context.Context, identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return // client-go calls this in a goroutine, and it was stopped meanwhile
+	}
+	if r.leader != "" {
+		r.fouls = append(r.fouls, fmt.Errorf("%s began to lead while %s did", identity, r.leader))
+	}
+	r.leader = identity
+	r.reigns++
+}
+
+// stopped notes that an elector does not lead any more, if it did.
+func (r *referee) stopped(identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leader == identity {
+		r.leader = ""
+	}
+}
+
+// verdict returns an error if there was a foul.
+func (r *referee) verdict() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.fouls...)
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+const (
+	namespace = "test"
+	protobuf  = "application/vnd.kubernetes.protobuf"
+	json      = "application/json"
+)
+
+// encode returns an object as upstream's codec writes it.
+func encode(t *testing.T, mediaType string, gv schema.GroupVersion, o runtime.Object) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	require.NoError(t, scheme.Codecs.EncoderForVersion(serializer(t, mediaType), gv).Encode(o, &buf))
+	return buf.Bytes()
+}
+
+// decode reads what upstream's codec reads.
+func decode(t *testing.T, mediaType string, data []byte) runtime.Object {
+	t.Helper()
+	o, _, err := serializer(t, mediaType).Decode(data, nil, nil)
+	require.NoError(t, err, "%s %q", mediaType, data)
+	return o
+}
+
+func serializer(t *testing.T, mediaType string) runtime.Serializer {
+	t.Helper()
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	require.True(t, ok)
+	return info.Serializer
+}
+
+// server is an API to send bytes to.
+type server struct {
+	st     *store.Store
+	client http.Client
+}
+
+func newServer(t *testing.T) *server {
+	st := store.New(store.Options{})
+	api := httpapi.New(st, httpapi.Options{})
+	t.Cleanup(st.Close)
+	t.Cleanup(api.Close)
+	return &server{st, http.Client{Transport: api.Transport()}}
+}
+
+// open sends a request and returns its answer as it comes.
+func (s *server) open(t *testing.T, method, path, accept, contentType string, body []byte) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://kubecoord"+path, bytes.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Accept", accept)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	resp, err := s.client.Do(req)
+	require.NoError(t, err)
+	return resp
+}
+
+// do sends a request and returns the code and body of the answer.
+func (s *server) do(t *testing.T, method, path, accept, contentType string, body []byte) (int, []byte) {
+	t.Helper()
+	resp := s.open(t, method, path, accept, contentType, body)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, data
+}
+
+// get returns the body of a successful answer.
+func (s *server) get(t *testing.T, path, accept string) []byte {
+	t.Helper()
+	code, data := s.do(t, http.MethodGet, path, accept, "", nil)
+	require.Equal(t, http.StatusOK, code, "%s", data)
+	return data
+}
+
+// write sends an object and returns it with what the server has set, and the
+// answer's bytes.
+func (s *server) write(t *testing.T, method, path, mediaType string, gv schema.GroupVersion, o object) (object, []byte) {
+	t.Helper()
+	code, data := s.do(t, method, path, mediaType, mediaType, encode(t, mediaType, gv, o))
+	require.Contains(t, []int{http.StatusOK, http.StatusCreated}, code, "%q", data)
+	got := decode(t, mediaType, data).(object)
+	want := decode(t, mediaType, encode(t, mediaType, gv, o)).(object) // JSON does not keep all
+	want.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
+	want.SetUID(got.GetUID())
+	want.SetResourceVersion(got.GetResourceVersion())
+	want.SetCreationTimestamp(got.GetCreationTimestamp())
+	want.SetManagedFields(got.GetManagedFields())
+	return want, data
+}
+
+// versionText returns the version of the last change.
+func versionText(s *server) string { return strconv.FormatUint(s.st.ResourceVersion(), 10) }
+
+// empty returns the zero value of an object's type.
+func empty(o object) object {
+	return reflect.New(reflect.TypeOf(o).Elem()).Interface().(object)
+}
+
+// requireBytes shows where two long texts start to differ.
+func requireBytes(t *testing.T, want, got []byte) {
+	t.Helper()
+	if bytes.Equal(want, got) {
+		return
+	}
+	at := 0
+	for at < min(len(want), len(got)) && want[at] == got[at] {
+		at++
+	}
+	around := func(b []byte) []byte { return b[max(0, at-80):min(len(b), at+80)] }
+	require.FailNow(t, "not the bytes that upstream writes", "from byte %d of %d, %d:\nwant %q\n got %q", at, len(want), len(got), around(want), around(got))
+}
