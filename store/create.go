@@ -104,7 +104,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	m := o.GetObjectMeta()
 	k := key{m.Namespace, m.Name}
 	m.ResourceVersion = ""
-	r.st.maps.share(o, nil)
+	r.st.shares.share(o, nil)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if have := r.lookupLocked(k); have != nil {

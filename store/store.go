@@ -36,10 +36,10 @@ const (
 // Store holds objects of any number of kinds. All methods may be called from
 // any goroutine.
 type Store struct {
-	now   func() time.Time
-	hub   *watch.Hub[change]
-	maps  mapTable
-	aging bool // history is limited by age
+	now    func() time.Time
+	hub    *watch.Hub[change]
+	shares shareTable
+	aging  bool // history is limited by age
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
@@ -69,7 +69,7 @@ func New(opts Options) *Store {
 	return &Store{
 		now:       opts.Now,
 		aging:     opts.HistoryAge > 0,
-		maps:      mapTable{seed: maphash.MakeSeed()},
+		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		resources: map[meta.GroupResource]*Resource{},

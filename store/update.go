@@ -109,7 +109,7 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	if req.DryRun {
 		return newItem(r.kind, o, current.version), r.lookup(current.key()) == current, nil
 	}
-	r.st.maps.share(o, current.obj)
+	r.st.shares.share(o, current.obj)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if r.lookupLocked(current.key()) != current {

@@ -179,7 +179,6 @@ func TestTypedWatchYieldsTheErrorOfItsOptions(t *testing.T) {
 // A server asks the context and the timeout between any two events; a watch
 // that never runs dry must end by them all the same.
 func TestBusyWatchEndsWithItsContext(t *testing.T) {
-	t.Skip("BUG: a watch that never runs dry never looks at its context (watch.go, Next)")
 	st := newStore(t)
 	leases := lease.In(st)
 	createAll(t, leases, "ns/a")

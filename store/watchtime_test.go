@@ -164,7 +164,6 @@ func TestAbsurdTimeoutDoesNotWrapAround(t *testing.T) {
 }
 
 func TestNegativeTimeoutEndsAtOnceWithoutAnEvent(t *testing.T) {
-	t.Skip("BUG: events that are ready are told before the deadline is looked at (watch.go, Next)")
 	for name, opts := range map[string]store.WatchOptions{
 		"with the state":   {AllowWatchBookmarks: true},
 		"with history":     {ResourceVersion: "1000"},
@@ -188,7 +187,6 @@ func TestNegativeTimeoutEndsAtOnceWithoutAnEvent(t *testing.T) {
 // Here the reader takes a second for each event, and each event is followed by
 // another: the watch never runs dry.
 func TestBusyWatchEndsAtItsTimeout(t *testing.T) {
-	t.Skip("BUG: a watch that never runs dry never looks at its deadline (watch.go, tick)")
 	synctest.Test(t, func(t *testing.T) {
 		leases := lease.In(newStore(t))
 		createAll(t, leases, "ns/a")
@@ -207,7 +205,6 @@ func TestBusyWatchEndsAtItsTimeout(t *testing.T) {
 }
 
 func TestBusyWatchIsGivenItsBookmarks(t *testing.T) {
-	t.Skip("BUG: a watch that never runs dry is given no bookmarks (watch.go, tick)")
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := lease.In(st)
