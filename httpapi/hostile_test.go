@@ -314,3 +314,18 @@ func TestWatchWithATimeoutOfAgesStaysOpen(t *testing.T) {
 		w.wants("MODIFIED a")
 	}
 }
+
+// The parameter limits requests that end by themselves; a watch is none.
+func TestWatchIgnoresATimeoutThatIsNone(t *testing.T) {
+	bug(t, "checkTimeout is asked for watches too")
+	s := newHostileServer(t)
+	s.watch(t, leases+"?watch=true&timeout=abc").wants("ADDED a")
+	s.watch(t, "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1").wants("ADDED a")
+}
+
+func TestWatchWithATimeoutBelowZeroEndsBeforeItsFirstEvent(t *testing.T) {
+	s := newHostileServer(t)
+	a := s.do(t, "GET", leases+"?watch=true&resourceVersion=0&timeoutSeconds=-1", "")
+	assert.Equal(t, http.StatusOK, a.Code)
+	assert.Empty(t, a.Body)
+}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -37,10 +38,13 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		more: make(chan struct{}, 1), room: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
 	served := serverRequest(req, ctx)
+	closeOnce := sync.OnceFunc(func() { closeBody(req.Body) })
 	go func() {
 		defer t.api.calls.Done()
-		defer closeBody(req.Body)
+		defer closeOnce()
 		defer p.finish()
+		// A handler that waits for more of the body is to see the end, too.
+		defer context.AfterFunc(ctx, closeOnce)()
 		t.api.ServeHTTP(p, served)
 	}()
 	select {
@@ -51,6 +55,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, req.Context().Err()
 	}
 }
+
+// CancelRequest does nothing, since the context of a request ends it. client-go
+// looks for it when a timeout of its own fires.
+func (t transport) CancelRequest(*http.Request) {}
 
 // begin counts a request in, unless the API is closed.
 func (a *API) begin() bool {
@@ -71,8 +79,11 @@ func serverRequest(req *http.Request, ctx context.Context) *http.Request {
 	if r.Host == "" {
 		r.Host = req.URL.Host
 	}
-	if r.Body == nil {
+	switch {
+	case r.Body == nil:
 		r.Body = http.NoBody
+	case r.ContentLength == 0 && r.Body != http.NoBody:
+		r.ContentLength = -1 // what a client leaves at 0 is not known
 	}
 	r.RemoteAddr = "127.0.0.1:0"
 	if r.Header == nil {
@@ -109,6 +120,7 @@ type pipe struct {
 	data []byte
 	off  int // what of data was read
 	done bool
+	err  error // what ended the request before the answer was complete
 }
 
 // Header returns the header of the answer.
@@ -154,7 +166,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 func (p *pipe) finish() {
 	p.WriteHeader(http.StatusOK)
 	p.mu.Lock()
-	p.done = true
+	p.done, p.err = true, context.Cause(p.ctx)
 	p.mu.Unlock()
 	signal(p.more)
 	p.cancel(nil)
@@ -172,7 +184,7 @@ func (p *pipe) Read(dst []byte) (int, error) {
 		if p.off == len(p.data) {
 			p.data, p.off = p.data[:0], 0
 		}
-		done := p.done
+		done, err := p.done, p.err
 		p.mu.Unlock()
 		switch {
 		case n > 0:
@@ -180,7 +192,7 @@ func (p *pipe) Read(dst []byte) (int, error) {
 			return n, nil
 		case done:
 			signal(p.more) // for a Read after this one
-			return 0, io.EOF
+			return 0, cmp.Or(err, io.EOF)
 		}
 		select {
 		case <-p.more:

@@ -195,29 +195,3 @@ func TestCreateRefusesWhatEtcdCouldNotStore(t *testing.T) {
 	})
 	assertPlain(t, err, "etcdserver: request is too large")
 }
-
-func TestObjectsThatGoInAndComeOutAreCopies(t *testing.T) {
-	leases := lease.In(newStore(t))
-	in := newLease("ns/a", holder("x"), label("k", "v"))
-	created := mustCreate(t, leases, in)
-	want := mustGet(t, leases, "ns/a")
-
-	spoil := func(l *lease.Lease) {
-		*l.Spec.HolderIdentity = "spoiled"
-		l.Labels["k"] = "spoiled"
-		l.Name = "spoiled"
-	}
-	listed, _ := mustList(t, leases, store.ListOptions{})
-	for _, l := range []*lease.Lease{in, created, mustGet(t, leases, "ns/a"), listed[0]} {
-		spoil(l)
-	}
-	for l := range leases.All("") {
-		spoil(l)
-	}
-	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
-		require.NoError(t, err)
-		spoil(ev.Object)
-		break
-	}
-	assert.Equal(t, want, mustGet(t, leases, "ns/a"))
-}

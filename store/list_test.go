@@ -28,6 +28,26 @@ func TestListIsInTheOrderOfTheBytesOfNamespaceAndName(t *testing.T) {
 	assert.Equal(t, paths(items), paths(slices.Collect(leases.All("a"))))
 }
 
+func TestListOrderIsThatOfTheJoinedBytesWhateverTheNames(t *testing.T) {
+	leases := lease.In(newStore(t))
+	var want []string
+	for _, namespace := range []string{"a", "a-a", "a0", "aa", "b", "a-b-c"} {
+		for _, name := range []string{"a", "a-a", "a.a", "a0", "0", "b"} {
+			want = append(want, namespace+"/"+name)
+		}
+	}
+	createAll(t, leases, want...)
+	slices.Sort(want)
+	items, _ := mustList(t, leases, store.ListOptions{})
+	assert.Equal(t, want, paths(items))
+	for i, path := range want {
+		items, _ = mustList(t, leases, store.ListOptions{Continue: tokenOf("-1", "/"+path)})
+		assert.Equal(t, want[i:], paths(items), "from %s", path)
+		items, _ = mustList(t, leases, store.ListOptions{Continue: tokenOf("-1", "/"+path+"\x00")})
+		assert.Equal(t, want[i+1:], paths(items), "after %s", path)
+	}
+}
+
 func TestListOfNothingIsEmptyNotNil(t *testing.T) {
 	leases := lease.In(newStore(t))
 	for _, opts := range []store.ListOptions{{}, {Namespace: "none"}, {Namespace: "No such!"}, {Limit: 1}} {

@@ -23,14 +23,17 @@
 //
 // # Differences
 //
-// Upstream skips the first character of some lines after two byte order marks
-// in a row; here the second one is ignored. Where upstream depends on the order
-// of a Go map, the last of several keys with the same name wins, and of several
-// mistakes the first one is reported.
+// While a byte order mark happens to be at the start of upstream's read buffer,
+// it skips the first character of each line; here byte order marks count at the
+// start of the stream only. Where upstream depends on the order of a Go map, the
+// last of several keys with the same name wins, and of several mistakes the
+// first one is reported. Text that is not UTF-8, which only a YAML document can
+// hold, is not written as !!binary.
 //
 // # Limits
 //
 // Collections nest up to 10000 deep. Aliases may make a document larger by the
 // ratio that v2 allows and, unlike there, by 16 MiB of text. No input makes the
-// package panic; time and memory are linear in the input and these limits.
+// package panic; but for sorting, time and memory are linear in the input and
+// these limits.
 package yaml

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,15 +17,6 @@ import (
 )
 
 const leasesPath = "http://kubecoord/apis/coordination.k8s.io/v1/namespaces/" + testapi.Namespace + "/leases"
-
-// knownBug skips a test that the root module does not pass yet. KNOWN_BUGS=1
-// runs it.
-func knownBug(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("KNOWN_BUGS") == "" {
-		t.Skip("known bug: " + what)
-	}
-}
 
 // bulk fills a store with more than an unread answer can hold.
 func bulk(t *testing.T, api *testapi.API) {
@@ -60,7 +50,6 @@ func TestUnreadAnswersEndWhenTheirBodyIsClosed(t *testing.T) {
 }
 
 func TestUnreadAnswersEndWithTheirContext(t *testing.T) {
-	knownBug(t, "httpapi/transport.go: an answer that its context cut short reads as complete")
 	for _, query := range []string{"", "?watch=1"} {
 		t.Run(query, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,7 +112,6 @@ func upload(t *testing.T, ctx context.Context, api *testapi.API) (send *io.PipeW
 }
 
 func TestBodyOfUnknownLengthIsReadToItsEnd(t *testing.T) {
-	knownBug(t, "httpapi/transport.go: a ContentLength of 0 stands for unknown where there is a body")
 	synctest.Test(t, func(t *testing.T) {
 		send, ended := upload(t, t.Context(), testapi.New(t, store.Options{}))
 		_, err := io.WriteString(send, `{"metadata":`)
@@ -142,7 +130,6 @@ func TestBodyOfUnknownLengthIsReadToItsEnd(t *testing.T) {
 }
 
 func TestContextEndsARequestWhoseBodyIsStillBeingSent(t *testing.T) {
-	knownBug(t, "httpapi/transport.go: a ContentLength of 0 stands for unknown, and the end of the context does not close the body")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		send, ended := upload(t, ctx, testapi.New(t, store.Options{}))

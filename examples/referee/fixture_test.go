@@ -1,0 +1,207 @@
+package referee
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apiserver/pkg/apis/example"
+	examplev1 "k8s.io/apiserver/pkg/apis/example/v1"
+	"k8s.io/apiserver/pkg/storage"
+	storagetesting "k8s.io/apiserver/pkg/storage/testing"
+	"k8s.io/apiserver/pkg/storage/value"
+	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// prefix is what the transformer puts before the bytes of every object.
+const prefix = "test!"
+
+func newCodec() runtime.Codec {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, metav1.SchemeGroupVersion)
+	utilruntime.Must(example.AddToScheme(scheme))
+	utilruntime.Must(examplev1.AddToScheme(scheme))
+	return serializer.NewCodecFactory(scheme).LegacyCodec(examplev1.SchemeGroupVersion)
+}
+
+// fixture is what the suites ask for beside a storage.Interface. Its store
+// starts at version 1, as etcd does.
+type fixture struct {
+	*Storage
+	clock *clock
+	other *store.Resource
+}
+
+// newFixture returns a Storage over a new store. The options may be zero.
+func newFixture(t *testing.T, opts store.Options) *fixture {
+	t.Helper()
+	opts.FirstVersion = 1
+	st := store.New(opts)
+	t.Cleanup(st.Close)
+	return &fixture{
+		Storage: New(st, newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
+		other: st.Resource(&store.Kind[Other]{
+			Name: "Other", Plural: "others", Versions: []store.Version[Other]{{Name: "v1"}},
+		}),
+	}
+}
+
+// newAgingFixture returns one whose history can be compacted: it is limited by
+// age, and the clock stands still but for what the fixture does to it.
+func newAgingFixture(t *testing.T) *fixture {
+	t.Helper()
+	c := &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tick: time.Second}
+	f := newFixture(t, store.Options{HistoryAge: historyAge, Now: c.Now})
+	f.clock = c
+	return f
+}
+
+const (
+	historyAge  = time.Minute
+	compactStep = 100 * time.Millisecond // less than the age between two changes
+)
+
+// Other is a kind whose changes move the version and nothing else.
+type Other struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+}
+
+// increaseRV changes something that no suite looks at.
+func (f *fixture) increaseRV(_ context.Context, t *testing.T) int64 {
+	t.Helper()
+	f.clock.step()
+	it, err := f.other.Create(&Other{ObjectMeta: meta.ObjectMeta{GenerateName: "other-"}}, store.Request{Namespace: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := strconv.ParseInt(it.ResourceVersion(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+// compact ages history until the given version is the oldest that is left. As
+// with etcd's compactor, it costs a version.
+func (f *fixture) compact(ctx context.Context, t *testing.T, resourceVersion string) {
+	t.Helper()
+	want, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.increaseRV(ctx, t)
+	for aged := time.Duration(0); aged < 2*historyAge && f.CompactRevision() < want; aged += compactStep {
+		f.clock.add(compactStep)
+	}
+	if got := f.CompactRevision(); got != want {
+		t.Fatalf("compacted to %d, want %d", got, want)
+	}
+	// From here on writes are not to age what is left.
+	f.clock.setTick(time.Nanosecond)
+}
+
+// Create, GuaranteedUpdate and Delete move the clock, so that changes differ in
+// age.
+func (f *fixture) Create(ctx context.Context, key string, obj, out runtime.Object, ttl uint64) error {
+	f.clock.step()
+	return f.Storage.Create(ctx, key, obj, out, ttl)
+}
+
+func (f *fixture) GuaranteedUpdate(ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
+	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, suggestion runtime.Object,
+) error {
+	f.clock.step()
+	return f.Storage.GuaranteedUpdate(ctx, key, out, ignoreNotFound, preconditions, tryUpdate, suggestion)
+}
+
+func (f *fixture) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
+	validate storage.ValidateObjectFunc, suggestion runtime.Object, opts storage.DeleteOptions,
+) error {
+	f.clock.step()
+	return f.Storage.Delete(ctx, key, out, preconditions, validate, suggestion, opts)
+}
+
+// UpdatePrefixTransformer lets a suite change how bytes go in and out.
+func (f *fixture) UpdatePrefixTransformer(modify storagetesting.PrefixTransformerModifier) func() {
+	old := f.Transformer.(*storagetesting.PrefixTransformer)
+	changed := *old
+	f.Transformer = modify(&changed)
+	return func() { f.Transformer = old }
+}
+
+var _ storagetesting.InterfaceWithPrefixTransformer = (*fixture)(nil)
+
+// checkStored looks at an object as the store keeps it.
+func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
+	t.Helper()
+	at, err := placeOf(key, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := f.pods.Get(ctx, at.namespace, at.name, "")
+	if err != nil {
+		t.Fatalf("nothing is stored under %s: %v", key, err)
+	}
+	kept := it.Wire(0).(*Pod)
+	plain, _, err := f.Transformer.TransformFromStorage(ctx, []byte(kept.Spec.Data), value.DefaultContext(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &example.Pod{}
+	if err := runtime.DecodeInto(f.codec, plain, pod); err != nil {
+		t.Fatal(err)
+	}
+	if pod.ResourceVersion != "" || pod.SelfLink != "" || kept.SelfLink != "" {
+		t.Errorf("stored with resourceVersion %q and selfLink %q, %q, want none", pod.ResourceVersion, pod.SelfLink, kept.SelfLink)
+	}
+	if kept.ResourceVersion == "" || kept.UID == "" || kept.CreationTimestamp.IsZero() {
+		t.Errorf("the store's own metadata is not complete: %+v", kept.ObjectMeta)
+	}
+}
+
+// clock is moved by hand. The nil clock does nothing.
+type clock struct {
+	mu   sync.Mutex // guards all below
+	now  time.Time
+	tick time.Duration
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func (c *clock) setTick(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick = d
+}
+
+// step moves the clock by a tick.
+func (c *clock) step() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(c.tick)
+}
+
+var noTransformer = identity.NewEncryptCheckTransformer()

@@ -1,0 +1,80 @@
+package referee
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/apis/example"
+	"k8s.io/apiserver/pkg/storage"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// GetList reads one object, or all below a key.
+func (s *Storage) GetList(ctx context.Context, key string, opts storage.ListOptions, out runtime.Object) error {
+	at, err := placeOf(key, opts.Recursive)
+	if err != nil {
+		return err
+	}
+	list := store.ListOptions{
+		Namespace:            at.namespace,
+		ResourceVersion:      opts.ResourceVersion,
+		ResourceVersionMatch: string(opts.ResourceVersionMatch),
+	}
+	list.LabelSelector, list.FieldSelector = selectors(at, &opts.Predicate)
+	if opts.Recursive {
+		list.Limit, list.Continue = opts.Predicate.Limit, opts.Predicate.Continue
+	}
+	if s.PageAnyVersion && list.ResourceVersion == "0" && (list.ResourceVersionMatch == "" || list.ResourceVersionMatch == store.MatchNotOlderThan) {
+		list.ResourceVersion, list.ResourceVersionMatch = "", ""
+	}
+	l, err := s.pods.List(ctx, list)
+	if err != nil {
+		return translate(key, err)
+	}
+	pods := out.(*example.PodList)
+	pods.Items = make([]example.Pod, 0, len(l.Items))
+	for _, it := range l.Items {
+		pod, _, err := s.load(ctx, it)
+		if err != nil {
+			return err
+		}
+		pods.Items = append(pods.Items, *pod)
+	}
+	token, err := relative(l.Continue, key)
+	if err != nil {
+		return err
+	}
+	return s.versioner.UpdateList(pods, l.ResourceVersion, token, l.RemainingItemCount)
+}
+
+// selectors puts a predicate into the syntax of the API. A place with a name
+// is selected by it.
+func selectors(at place, p *storage.SelectionPredicate) (labels, fields string) {
+	if p.Label != nil {
+		labels = p.Label.String()
+	}
+	var terms []string
+	if p.Field != nil && !p.Field.Empty() {
+		terms = append(terms, p.Field.String())
+	}
+	if at.name != "" {
+		terms = append(terms, "metadata.name="+at.name)
+	}
+	return labels, strings.Join(terms, ",")
+}
+
+// relative makes a token relative to the key of the list. A store writes
+// tokens for keys without a slash at the end, which is what an API server's
+// registry asks the watch cache for; the suites ask with one.
+func relative(token, key string) (string, error) {
+	if token == "" || !strings.HasSuffix(key, "/") {
+		return token, nil
+	}
+	from, version, err := storage.DecodeContinue(token, key)
+	if err != nil {
+		return "", err
+	}
+	return storage.EncodeContinue(from, key, version)
+}

@@ -1,0 +1,48 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A real server lists by pages before it deletes, and pages are of exactly the version that was named: what is newer stays.
+func TestDeleteCollectionAtAVersionLeavesWhatIsNewer(t *testing.T) {
+	bug(t, "DeleteCollection lists what is not older than the version")
+	s := newServer(t)
+	version, _ := s.must(t, "POST", leases, leaseNamed("a")).at("metadata", "resourceVersion").(string)
+	s.must(t, "POST", leases, leaseNamed("b"))
+	// Without a body the version would be a precondition of each deletion, too.
+	list := s.must(t, "DELETE", leases+"?resourceVersion="+version, `{"kind":"DeleteOptions"}`)
+	assert.Len(t, list["items"], 1)
+	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
+	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/b", "").Code)
+}
+
+func TestDeleteCollectionAtAVersionThatIsGoneDeletesNothing(t *testing.T) {
+	bug(t, "DeleteCollection lists what is not older than the version")
+	s := newServer(t)
+	s.must(t, "POST", leases, leaseNamed("a"))
+	assertStatus(t, s.do(t, "DELETE", leases+"?resourceVersion=1", "{}"), http.StatusGone, "Expired", "The resourceVersion for the provided list is too old.")
+	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "").Code)
+}
+
+func TestDeleteCollectionStaysInItsNamespace(t *testing.T) {
+	s := newServer(t)
+	const other = "/apis/coordination.k8s.io/v1/namespaces/other/leases"
+	s.must(t, "POST", leases, leaseNamed("a"))
+	s.must(t, "POST", other, leaseNamed("a"))
+	list := s.must(t, "DELETE", leases, "")
+	assert.Len(t, list["items"], 1)
+	assert.Equal(t, http.StatusOK, s.do(t, "GET", other+"/a", "").Code)
+}
+
+func TestNumbersOfAListAreReadInTheOrderOfTheReference(t *testing.T) {
+	bug(t, "listOptions reads limit before timeoutSeconds")
+	s := newServer(t)
+	for _, method := range []string{"GET", "DELETE"} {
+		a := s.do(t, method, leases+"?limit=1.5&timeoutSeconds=abc", "")
+		assertStatus(t, a, http.StatusBadRequest, "BadRequest", `strconv.ParseInt: parsing "abc": invalid syntax`)
+	}
+}

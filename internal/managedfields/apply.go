@@ -1,0 +1,198 @@
+package managedfields
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// ApplyOptions say how to apply.
+type ApplyOptions struct {
+	// Manager names whoever applies. It must not be empty.
+	Manager string
+	// Force takes fields from other managers where otherwise it would be a
+	// conflict.
+	Force bool
+	// Now is the time of the write.
+	Now time.Time
+}
+
+// Apply merges an applied configuration into an object. config is the document
+// as it was sent, in the types of codec.Type.ToUnstructured; live is the object
+// in the form of the version that the request names, nil where there is none.
+// Neither is changed.
+//
+// The result is a new object of that form with its managedFields set, before
+// defaults and without the checks that other writes go through. Where config
+// changes nothing it is a copy of live with new managedFields, which may be the
+// same as before. The managedFields may share memory with those of live. kind
+// and apiVersion of the result may be set or not.
+//
+// Errors are in this order: 400 for a config of another type or with
+// managedFields, a plain error for one that does not fit the schema, 409 for
+// conflicts, and a plain error where the result is no object. Plain errors
+// answer as 500.
+//
+// live's managedFields must come from this package.
+func (k *Kind) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
+	a := application{
+		kind: k, version: version, config: document{kind: k, version: version, tree: config},
+		opts: opts, writer: applier(opts.Manager),
+	}
+	if err := a.checkType(); err != nil {
+		return nil, err
+	}
+	if live == nil {
+		live = k.Versions[version].New()
+	}
+	var err error
+	if a.had, err = decode(live.GetObjectMeta().ManagedFields); err != nil {
+		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
+	}
+	a.obj, a.live = live, k.open(version, live)
+	result, os, err := a.runAsKubectl()
+	if cs, ok := err.(conflicts); ok {
+		return nil, cs.status()
+	}
+	if err != nil {
+		return nil, err
+	}
+	result.GetObjectMeta().ManagedFields = os.encode()
+	return result, nil
+}
+
+// application is one apply.
+type application struct {
+	kind    *Kind
+	version int
+	config  document
+	opts    ApplyOptions
+	writer  identity
+	obj     Object   // the live object
+	live    document // the same
+	had     owners   // of the live object
+}
+
+func (a *application) checkType() error {
+	apiVersion, _ := a.config.tree["apiVersion"].(string)
+	name, _ := a.config.tree["kind"].(string)
+	if got := typeText(apiVersion, name); got != a.kind.typeText(a.version) {
+		return meta.NewBadRequest("invalid object type: %s", got)
+	}
+	return nil
+}
+
+// run applies. Its errors include conflicts.
+func (a *application) run(force bool) (Object, owners, error) {
+	os, err := a.owners()
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.hasRecord() {
+		return nil, nil, meta.NewBadRequest("metadata.managedFields must be nil")
+	}
+	if err := a.config.schema().validate(a.config.tree).err(); err != nil {
+		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", a.config.name(), err)
+	}
+	if os, err = reconcile(a.live, os); err != nil {
+		return nil, nil, err
+	}
+	merged, os, err := a.merge(os)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := change{before: a.live, after: merged}
+	if !force {
+		if cs, err := c.conflicts(os, a.writer); err != nil {
+			return nil, nil, err
+		} else if len(cs) > 0 {
+			return nil, nil, cs
+		}
+	}
+	if os, err = c.settle(os, a.writer); err != nil {
+		return nil, nil, err
+	}
+	return a.finish(merged, os)
+}
+
+// owners returns who owns the fields of the live object. If nobody does, it
+// is somebody who came before.
+func (a *application) owners() (owners, error) {
+	if len(a.had) > 0 {
+		return a.had, nil
+	}
+	empty := a.kind.open(a.version, a.kind.Versions[a.version].New())
+	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion)
+	os, err := a.kind.credit(empty, a.live, nil, id, false, a.opts.Now)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
+	}
+	return os, nil
+}
+
+// hasRecord reports whether the configuration has managedFields that can be
+// read. Others are left to the schema.
+func (a *application) hasRecord() bool {
+	m, _ := a.config.tree["metadata"].(map[string]any)
+	list, ok := m["managedFields"].([]any)
+	if !ok || slices.ContainsFunc(list, func(item any) bool { return item == nil }) {
+		return false
+	}
+	typ := a.kind.Versions[a.version].Type
+	_, err := typ.FromUnstructured(map[string]any{"metadata": map[string]any{"managedFields": list}},
+		a.kind.Versions[a.version].New(), false)
+	return err == nil
+}
+
+// merge puts the configuration over the live object and takes away what the
+// writer no longer wants. The writer comes to own what it configures.
+func (a *application) merge(os owners) (document, owners, error) {
+	tree, err := a.live.schema().merge(a.live.tree, a.config.tree)
+	if err != nil {
+		return document{}, nil, fmt.Errorf("failed to merge config: %w", err)
+	}
+	own := owner{
+		identity: a.writer, version: a.kind.Versions[a.version].APIVersion, fields: a.config.fields(),
+	}
+	last := os.find(a.writer)
+	if last != nil {
+		own.time = last.time
+	}
+	os = os.put(own)
+	merged := a.live.with(tree)
+	if last == nil || last.fields == nil {
+		return merged, os, nil
+	}
+	pruned, err := prune(merged, os, last)
+	if err == nil {
+		pruned, err = pruned.in(own.version)
+	}
+	if err != nil {
+		return document{}, nil, fmt.Errorf("failed to prune fields: %w", err)
+	}
+	return pruned, os, nil
+}
+
+// finish turns the merged document into an object.
+func (a *application) finish(merged document, os owners) (Object, owners, error) {
+	own := os.find(a.writer)
+	changed := !equalValues(a.live.tree, merged.tree)
+	if own != nil {
+		o := *own
+		o.fields = ownable(o.fields)
+		if changed {
+			o.time = new(meta.NewTime(a.opts.Now))
+		}
+		os = os.put(o)
+	}
+	if !changed {
+		return a.kind.Versions[a.version].Type.Copy(a.obj).(Object), os, nil
+	}
+	o, err := merged.object()
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", a.config.name(), err)
+	}
+	return o, os, nil
+}

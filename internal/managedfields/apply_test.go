@@ -1,0 +1,350 @@
+package managedfields
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestApplyOwnsWhatItSpellsOut(t *testing.T) {
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", `{"metadata":{"name":"x","labels":{"l":"1"},"finalizers":["x/y"],"annotations":{},
+		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},"spec":{"holderIdentity":"h","renewTime":null}}`))
+	assert.Equal(t, []string{
+		`a A 1 {"f:metadata":{"f:annotations":{},"f:finalizers":{"v:\"x/y\"":{}},"f:labels":{"f:l":{}},"f:ownerReferences":{"k:{\"uid\":\"u1\"}":{}}},` +
+			`"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}`,
+	}, w.record())
+
+	for name, config := range map[string]string{
+		"an empty object": `{"metadata":{"name":"x"},"spec":{}}`,
+		"null":            `{"metadata":{"name":"x"},"spec":null}`,
+		"an empty list":   `{"metadata":{"name":"x","finalizers":[]},"spec":{}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			require.NoError(t, w.apply("a", config))
+			assert.Equal(t, []string{`a A 1 {"f:spec":{}}`}, w.record())
+		})
+	}
+	w = world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", `{"metadata":{"name":"x"}}`))
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
+}
+
+func TestApplyConflicts(t *testing.T) {
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("one", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"alpha"}}`))
+	before := w.record()
+
+	err := w.apply("two", `{"metadata":{"labels":{"x":"2"}},"spec":{"holderIdentity":"alpha"}}`)
+	status := meta.StatusOf(err)
+	assert.Equal(t, `Apply failed with 1 conflict: conflict with "one": .metadata.labels.x`, status.Message)
+	assert.Equal(t, int32(409), status.Code)
+	assert.Equal(t, meta.ReasonConflict, status.Reason)
+	assert.Equal(t, &meta.StatusDetails{Causes: []meta.StatusCause{
+		{Type: "FieldManagerConflict", Message: `conflict with "one"`, Field: ".metadata.labels.x"},
+	}}, status.Details)
+	assert.Equal(t, before, w.record())
+
+	require.NoError(t, w.apply("two", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"alpha"}}`))
+	assert.Equal(t, []string{
+		`two A - {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
+		`one A 1 {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
+	}, w.record(), "the same value is shared; what changed nothing has no time")
+
+	require.NoError(t, w.force("two", `{"metadata":{"labels":{"x":"2"}},"spec":{"holderIdentity":"alpha"}}`))
+	assert.Equal(t, []string{
+		`one A 1 {"f:spec":{"f:holderIdentity":{}}}`,
+		`two A 4 {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
+	}, w.record())
+}
+
+func TestConflictsWithSeveralManagers(t *testing.T) {
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},
+		"spec":{"holderIdentity":"x"}}`))
+	w.update("w", `{"metadata":{"labels":{"a":"1"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},
+		"spec":{"holderIdentity":"x","leaseTransitions":1}}`)
+	err := w.apply("w", `{"metadata":{"labels":{"a":"2"},"finalizers":["a/b"],"ownerReferences":[{"apiVersion":"v1","kind":"L","name":"n","uid":"u1"}]},
+		"spec":{"holderIdentity":"y","leaseTransitions":2}}`)
+	status := meta.StatusOf(err)
+	assert.Equal(t, "Apply failed with 4 conflicts: conflicts with \"a\":\n- .metadata.labels.a\n- .metadata.ownerReferences[uid=\"u1\"]\n"+
+		"- .spec.holderIdentity\nconflicts with \"w\" using coordination.k8s.io/v1:\n- .spec.leaseTransitions", status.Message)
+	assert.Len(t, status.Details.Causes, 4)
+	assert.Equal(t, meta.StatusCause{Type: "FieldManagerConflict", Message: `conflict with "w" using coordination.k8s.io/v1`, Field: ".spec.leaseTransitions"},
+		status.Details.Causes[3], "whoever updates is not the one who applies under the same name")
+}
+
+func TestConflictNamesTheSubresource(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("m", `{"metadata":{"managedFields":[{"manager":"x","operation":"Update","apiVersion":"coordination.k8s.io/v1","subresource":"status",
+		"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:strategy":{}}}}]},"spec":{}}`)
+	assert.EqualError(t, w.apply("a", `{"spec":{"strategy":"s"}}`),
+		`Apply failed with 1 conflict: conflict with "x" with subresource "status" using coordination.k8s.io/v1: .spec.strategy`)
+}
+
+func TestApplyRemovesWhatNobodyWants(t *testing.T) {
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1","b":"1"},"finalizers":["x/a","x/b"],
+		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"},{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]},
+		"spec":{"holderIdentity":"x","strategy":"s"}}`))
+	require.NoError(t, w.apply("b", `{"metadata":{"labels":{"b":"1"}},"spec":{"strategy":"s"}}`))
+	require.NoError(t, w.apply("a", `{"metadata":{"finalizers":["x/b"],"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]}}`))
+	assert.Equal(t, `{"metadata":{"finalizers":["x/b"],"labels":{"b":"1"},"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]},"spec":{"strategy":"s"}}`, w.doc())
+	assert.Equal(t, []string{
+		`b A - {"f:metadata":{"f:labels":{"f:b":{}}},"f:spec":{"f:strategy":{}}}`,
+		`a A 3 {"f:metadata":{"f:finalizers":{"v:\"x/b\"":{}},"f:ownerReferences":{"k:{\"uid\":\"u2\"}":{}}}}`,
+	}, w.record())
+
+	require.NoError(t, w.apply("b", `{}`))
+	require.NoError(t, w.apply("a", `{}`))
+	assert.Equal(t, `{"spec":{}}`, w.doc())
+	assert.Empty(t, w.record(), "managers without fields are forgotten")
+}
+
+func TestApplyLeavesWhatUpdatersOwn(t *testing.T) {
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`))
+	w.update("u", `{"metadata":{"labels":{"a":"2","b":"1"}},"spec":{"holderIdentity":"x","strategy":"s"}}`)
+	require.NoError(t, w.apply("a", `{}`))
+	assert.Equal(t, `{"metadata":{"labels":{"a":"2","b":"1"}},"spec":{"strategy":"s"}}`, w.doc())
+	assert.Equal(t, []string{`u U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}},"f:spec":{"f:strategy":{}}}`}, w.record())
+}
+
+func TestFirstApplyCreditsWhatIsThere(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.live = w.object(0, `{"metadata":{"name":"x","uid":"u","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
+	assert.EqualError(t, w.apply("a", `{"spec":{"holderIdentity":"y"}}`),
+		`Apply failed with 1 conflict: conflict with "before-first-apply" using coordination.k8s.io/v1: .spec.holderIdentity`)
+	require.NoError(t, w.apply("a", `{"spec":{"strategy":"s"}}`))
+	assert.Equal(t, []string{
+		`a A 2 {"f:spec":{"f:strategy":{}}}`,
+		`before-first-apply U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:holderIdentity":{}}}`,
+	}, w.record())
+}
+
+func TestApplyThatChangesNothing(t *testing.T) {
+	w := world{t: t, kind: leases}
+	const config = `{"metadata":{"name":"x","labels":{"a":"1"}},"spec":{"leaseTransitions":1}}`
+	require.NoError(t, w.apply("a", config))
+	live, before := w.live, w.record()
+	require.NoError(t, w.apply("a", config))
+	assert.Equal(t, before, w.record())
+	assert.NotSame(t, live, w.live)
+	require.NoError(t, w.apply("a", strings.Replace(config, "1}}", "1.0}}", 1)), "numbers count by their value")
+	assert.Equal(t, before, w.record())
+}
+
+func TestApplyOfListsKeepsTheirOrder(t *testing.T) {
+	for name, row := range map[string]struct{ live, applied, want string }{
+		"new items come last":       {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
+		"the order of what is sent": {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
+		"among the others":          {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
+		"repeated items stay":       {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
+		"repeated items are joined": {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			w.update("u", `{"metadata":{"finalizers":[`+row.live+`]},"spec":{}}`)
+			require.NoError(t, w.force("a", `{"metadata":{"finalizers":[`+row.applied+`]}}`))
+			assert.Equal(t, `{"metadata":{"finalizers":[`+row.want+`]},"spec":{}}`, w.doc())
+		})
+	}
+}
+
+func TestApplyOfItemsWithKeys(t *testing.T) {
+	w := world{t: t, kind: things}
+	require.NoError(t, w.apply("a", `{"items":[{"name":"x","value":"1","tags":["s"]},{"name":"y","port":1}],"parts":{"p":{"a":"1"}},"numbers":[1]}`))
+	require.NoError(t, w.apply("b", `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["t"]}],"parts":{"p":{"b":2}}}`))
+	assert.Equal(t, `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["s","t"],"value":"1"}],"numbers":[1],"parts":{"p":{"a":"1","b":2}}}`, w.doc())
+	require.NoError(t, w.apply("a", `{"items":[{"name":"z"}]}`))
+	assert.Equal(t, `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["t"]},{"name":"z"}],"parts":{"p":{"b":2}}}`, w.doc())
+	assert.EqualError(t, w.apply("a", `{"items":[{"name":"z"},{"name":"z","value":"1"}]}`),
+		`failed to create typed patch object (/; example.com/v1, Kind=Thing): .items: duplicate entries for key [name="z"]`)
+}
+
+func TestApplyThroughAnotherVersion(t *testing.T) {
+	w := world{t: t, kind: candidates}
+	require.NoError(t, w.applyIn(2, "a", false, `{"metadata":{"labels":{"x":"1"}},"spec":{"leaseName":"l","preferredStrategies":["s"]}}`))
+	assert.Equal(t, `{"metadata":{"labels":{"x":"1"}},"spec":{"leaseName":"l","strategy":"s"}}`, w.doc())
+	err := w.applyIn(0, "b", false, `{"spec":{"strategy":"t"}}`)
+	assert.EqualError(t, err, `Apply failed with 1 conflict: conflict with "a": .spec.preferredStrategies`)
+	require.NoError(t, w.applyIn(0, "a", false, `{"spec":{"leaseName":"l"}}`))
+	assert.Equal(t, `{"spec":{"leaseName":"l"}}`, w.doc(), "what it applied through the other version goes")
+	assert.Equal(t, []string{`a A 3 {"f:spec":{"f:leaseName":{}}}`}, w.record())
+	assert.Equal(t, "coordination.k8s.io/v1beta1", w.live.GetObjectMeta().ManagedFields[0].APIVersion)
+}
+
+func TestApplyAfterAVersionIsGone(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
+	w.live.GetObjectMeta().ManagedFields = append(w.live.GetObjectMeta().ManagedFields,
+		meta.ManagedFieldsEntry{Manager: "a", Operation: "Apply", APIVersion: "coordination.k8s.io/v0", FieldsType: "FieldsV1",
+			FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:spec":{"f:strategy":{}}}`)}})
+	require.NoError(t, w.apply("a", `{"spec":{"preferredHolder":"p"}}`))
+	assert.Equal(t, []string{`a A 2 {"f:spec":{"f:preferredHolder":{}}}`, `m U 1 {"f:spec":{"f:strategy":{}}}`}, w.record())
+}
+
+func TestApplyOfTheWrongType(t *testing.T) {
+	for name, row := range map[string]struct{ config, want string }{
+		"no type":         {`{"apiVersion":"","kind":""}`, "invalid object type: /, Kind="},
+		"another kind":    {`{"kind":"Other"}`, "invalid object type: coordination.k8s.io/v1, Kind=Other"},
+		"another version": {`{"apiVersion":"coordination.k8s.io/v2"}`, "invalid object type: coordination.k8s.io/v2, Kind=Lease"},
+		"no group":        {`{"apiVersion":"v1"}`, "invalid object type: /v1, Kind=Lease"},
+		"no version":      {`{"apiVersion":"a/b/c"}`, "invalid object type: /, Kind="},
+		"not even text":   {`{"apiVersion":1,"kind":[]}`, "invalid object type: /, Kind="},
+		"a record":        {`{"metadata":{"managedFields":[]}}`, "metadata.managedFields must be nil"},
+		"entries":         {`{"metadata":{"managedFields":[{"manager":"x"}]},"zzz":1}`, "metadata.managedFields must be nil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			status := meta.StatusOf(w.apply("a", row.config))
+			assert.Equal(t, row.want, status.Message)
+			assert.Equal(t, int32(400), status.Code)
+		})
+	}
+}
+
+func TestApplyOfWhatDoesNotFitTheSchema(t *testing.T) {
+	const text = "failed to create typed patch object (n/x; coordination.k8s.io/v1, Kind=Lease): "
+	for config, want := range map[string]string{
+		`{"spec":{"zzz":1}}`:                                                                       ".spec.zzz: field not declared in schema",
+		`{"spec":{"a":1,"b":1,"strategy":1},"zzz":1}`:                                              ".zzz: field not declared in schema",
+		`{"spec":{"a":1,"b":1,"strategy":1}}`:                                                      ".spec.a: field not declared in schema",
+		`{"spec":{"leaseTransitions":"1"}}`:                                                        ".spec.leaseTransitions: expected numeric (int or float), got string",
+		`{"spec":{"strategy":5}}`:                                                                  ".spec.strategy: expected string, got &value.valueUnstructured{Value:5}",
+		`{"spec":{"strategy":["x"]}}`:                                                              `.spec.strategy: expected string, got &value.valueUnstructured{Value:[]interface {}{"x"}}`,
+		`{"spec":{"renewTime":{"a":1}}}`:                                                           ".spec.renewTime: expected any scalar, got &{map[a:1]}",
+		`{"spec":"x"}`:                                                                             ".spec: expected map, got &{x}",
+		`{"spec":{"strategy":1,"holderIdentity":true}}`:                                            "errors:\n  .spec.holderIdentity: expected string, got &value.valueUnstructured{Value:true}\n  .spec.strategy: expected string, got &value.valueUnstructured{Value:1}",
+		`{"metadata":{"namespace":"n","name":"x","labels":{"a":1.5}}}`:                             ".metadata.labels.a: expected string, got &value.valueUnstructured{Value:1.5}",
+		`{"metadata":{"namespace":"n","name":"x","finalizers":"x"}}`:                               ".metadata.finalizers: expected list, got &{x}",
+		`{"metadata":{"namespace":"n","name":"x","finalizers":["a/b","a/b"]}}`:                     `.metadata.finalizers: duplicate entries for key [="a/b"]`,
+		`{"metadata":{"namespace":"n","name":"x","finalizers":[5]}}`:                               `.metadata.finalizers[=5]: expected string, got &value.valueUnstructured{Value:5}`,
+		`{"metadata":{"namespace":"n","name":"x","finalizers":[null]}}`:                            `.metadata.finalizers: element 0: associative list without keys has an element that's an explicit null`,
+		`{"metadata":{"namespace":"n","name":"x","finalizers":[{}]}}`:                              `.metadata.finalizers: element 0: associative list without keys has an element that's a map type`,
+		`{"metadata":{"namespace":"n","name":"x","finalizers":[[]]}}`:                              `.metadata.finalizers: element 0: not supported: associative list with lists as elements`,
+		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[null]}}`:                       `.metadata.ownerReferences: element 0: associative list with keys may not have a null element`,
+		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[1]}}`:                          `.metadata.ownerReferences: element 0: associative list with keys may not have non-map elements`,
+		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[{},{}]}}`:                      `.metadata.ownerReferences: duplicate entries for key [uid=""]`,
+		`{"metadata":{"namespace":"n","name":"x","ownerReferences":[{"uid":"u","controller":1}]}}`: `.metadata.ownerReferences[uid="u"].controller: expected boolean, got &{1}`,
+		`{"metadata":{"namespace":"n","name":"x","managedFields":[5]}}`:                            `.metadata.managedFields[0]: expected map, got &{5}`,
+		`{"metadata":{"namespace":"n","name":"x","managedFields":"x"}}`:                            `.metadata.managedFields: expected list, got &{x}`,
+	} {
+		t.Run(config, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			doc := tree(t, config)
+			if doc["metadata"] == nil {
+				config = strings.Replace(config, "{", `{"metadata":{"namespace":"n","name":"x"},`, 1)
+			}
+			err := w.apply("a", config)
+			assert.EqualError(t, err, text+want)
+			assert.Empty(t, meta.StatusOf(err).Reason)
+		})
+	}
+	w := world{t: t, kind: things}
+	assert.EqualError(t, w.apply("a", `{"choices":[{}]}`), `failed to create typed patch object (/; example.com/v1, Kind=Thing): `+
+		`.choices: element 0: associative list with keys has an element that omits all key fields ["id"] (and doesn't have default values for any key fields)`)
+}
+
+func TestApplyThatMakesNoObject(t *testing.T) {
+	w := world{t: t, kind: leases}
+	assert.EqualError(t, w.apply("a", `{"metadata":{"name":"x"},"spec":{"leaseTransitions":1.5}}`),
+		`failed to convert new object (/x; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: cannot convert float64 to int32`)
+	assert.EqualError(t, w.apply("a", `{"metadata":{"name":"x"},"spec":{"renewTime":"2024-01-01T00:00:00Z"}}`),
+		`failed to convert new object (/x; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: `+
+			`parsing time "2024-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"`)
+}
+
+func TestApplyAsKubectlMindsTheAnnotation(t *testing.T) {
+	const annotated = `{"metadata":{"name":"x","annotations":{"kubectl.kubernetes.io/last-applied-configuration":` +
+		`"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"labels\":{\"a\":\"1\"}},\"spec\":{\"strategy\":\"s\"}}"},"labels":{"a":"1","b":"1"}},` +
+		`"spec":{"strategy":"s","preferredHolder":"p"}}`
+	w := world{t: t, kind: leases}
+	w.update("kubectl-client-side-apply", annotated)
+	assert.ErrorContains(t, w.apply("other", `{"spec":{"strategy":"t"}}`), "Apply failed with 1 conflict")
+	assert.EqualError(t, w.apply("kubectl", `{"spec":{"strategy":"t","preferredHolder":"q"}}`),
+		`Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using coordination.k8s.io/v1: .spec.preferredHolder`)
+	require.NoError(t, w.apply("kubectl", `{"metadata":{"labels":{"a":"2"},"annotations":{"n":null}},"spec":{"strategy":"t<"}}`))
+	annotation := w.live.GetObjectMeta().Annotations[lastAppliedAnnotation]
+	assert.Equal(t, `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"annotations":{"n":""},"labels":{"a":"2"}},"spec":{"strategy":"t\u003c"}}`+"\n", annotation)
+
+	require.NoError(t, w.apply("kubectl", `{"metadata":{"labels":{"a":"`+strings.Repeat("x", maxAnnotations)+`"}},"spec":{"strategy":"t<"}}`))
+	assert.NotContains(t, w.live.GetObjectMeta().Annotations, lastAppliedAnnotation, "a configuration that does not fit is forgotten")
+}
+
+func TestApplyAsKubectlWithAnAnnotationThatDoesNotHelp(t *testing.T) {
+	for name, text := range map[string]string{
+		"no JSON":         `{`,
+		"another version": `{"apiVersion":"v1","kind":"Lease","spec":{"strategy":"s"}}`,
+		"another kind":    `{"apiVersion":"coordination.k8s.io/v1","kind":"Other","spec":{"strategy":"s"}}`,
+		"unknown fields":  `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"strategy":"s"},"zzz":1}`,
+		"another value":   `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"strategy":"r"}}`,
+		"another field":   `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{}}`,
+		"empty":           ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			o := w.object(0, `{"metadata":{},"spec":{"strategy":"s"}}`)
+			o.GetObjectMeta().Annotations = map[string]string{lastAppliedAnnotation: text}
+			leases.Update(0, nil, o, "u", at(0))
+			w.keep(0, o)
+			assert.EqualError(t, w.apply("kubectl", `{"spec":{"strategy":"t"}}`),
+				`Apply failed with 1 conflict: conflict with "u" using coordination.k8s.io/v1: .spec.strategy`)
+		})
+	}
+}
+
+func FuzzApply(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{}`, `{"spec":{"holderIdentity":"x","leaseTransitions":1}}`},
+		{`{"metadata":{"labels":{"a":"1"},"finalizers":["x/a","x/a","x/b"]},"spec":{"strategy":"s"}}`, `{"metadata":{"labels":null,"finalizers":["x/b","x/a"]}}`},
+		{`{"metadata":{"ownerReferences":[{"uid":"u1"},{"uid":"u2","name":"n"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"u2","name":"m"},{"name":"o"}]},"spec":null}`},
+		{`{"spec":{"renewTime":"2024-01-01T00:00:00.000000Z"}}`, `{"spec":{"renewTime":"2024-01-01T02:00:00.000000+02:00"}}`},
+		{`{"metadata":{"managedFields":[{"manager":"a","operation":"Apply","apiVersion":"coordination.k8s.io/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{},"f:metadata":{"f:labels":{".":{}}}}}]}}`, `{"metadata":{}}`},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, live, config string) {
+		var liveDoc, doc map[string]any
+		if kjson.UnmarshalCaseSensitivePreserveInts([]byte(live), &liveDoc) != nil ||
+			kjson.UnmarshalCaseSensitivePreserveInts([]byte(config), &doc) != nil || doc == nil {
+			return
+		}
+		typ := leases.Versions[0].Type
+		o := leases.Versions[0].New()
+		if _, err := typ.FromUnstructured(liveDoc, o, false); err != nil {
+			return
+		}
+		leases.Update(0, nil, o, "u", at(0))
+		before := typ.Copy(o)
+		doc["apiVersion"], doc["kind"] = "coordination.k8s.io/v1", "Lease"
+		sent := appendValue(nil, doc)
+		opts := ApplyOptions{Manager: "a", Force: true, Now: at(1)}
+		once, err := leases.Apply(0, o, doc, opts)
+		if string(appendValue(nil, doc)) != string(sent) || !typ.Equal(before, typ.Copy(o)) {
+			t.Fatal("arguments have changed")
+		}
+		if err != nil {
+			return
+		}
+		opts.Now = at(2)
+		twice, err := leases.Apply(0, once, doc, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, n := once.GetObjectMeta(), twice.GetObjectMeta()
+		if !SameOwners(m.ManagedFields, n.ManagedFields) {
+			t.Fatalf("owners %v, then %v", short(m.ManagedFields), short(n.ManagedFields))
+		}
+		n.ManagedFields, n.Annotations, m.Annotations = m.ManagedFields, nil, nil
+		if !typ.Equal(typ.Copy(once), typ.Copy(twice)) {
+			t.Fatalf("%s, then %s", appendValue(nil, typ.ToUnstructured(once)), appendValue(nil, typ.ToUnstructured(twice)))
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package managedfields
+
+import (
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
+
+// document is an object in the form of one version as a tree.
+type document struct {
+	kind    *Kind
+	version int
+	tree    map[string]any
+	// obj is the object itself, nil where there is but a tree.
+	obj Object
+}
+
+// outline returns an object as a document that does not open lists which have
+// one owner. The owners of its fields are no part of it.
+func (k *Kind) outline(version int, o Object) document {
+	tree := k.Versions[version].Type.Outline(o)
+	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
+	if m, ok := tree["metadata"].(map[string]any); ok {
+		delete(m, "managedFields")
+	}
+	return document{kind: k, version: version, tree: tree, obj: o}
+}
+
+// open returns an object as a document that has nothing but a tree.
+func (k *Kind) open(version int, o Object) document {
+	d := k.outline(version, o)
+	openLists(d.tree)
+	d.obj = nil
+	return d
+}
+
+func openLists(tree map[string]any) {
+	for name, v := range tree {
+		switch v := v.(type) {
+		case map[string]any:
+			openLists(v)
+		case codec.Unopened:
+			tree[name] = v.Open()
+		}
+	}
+}
+
+func (d document) schema() schema { return d.kind.schema(d.version) }
+
+// with returns another document of the same version.
+func (d document) with(tree map[string]any) document {
+	return document{kind: d.kind, version: d.version, tree: tree}
+}
+
+func (d document) fields() *set { return fieldsOf(d.schema(), d.tree) }
+
+// object returns the object that a document stands for.
+func (d document) object() (Object, error) {
+	if d.obj != nil {
+		return d.obj, nil
+	}
+	o := d.kind.Versions[d.version].New()
+	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(d.tree, o, false); err != nil {
+		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
+	}
+	return o, nil
+}
+
+// in returns the document in another version. The error is errNoVersion where
+// the kind does not have it.
+func (d document) in(apiVersion string) (document, error) {
+	to, err := d.kind.version(apiVersion)
+	if err != nil {
+		return document{}, err
+	}
+	if to == d.version {
+		return d, nil
+	}
+	o, err := d.object()
+	if err != nil {
+		return document{}, err
+	}
+	if d.kind.Convert != nil {
+		if d.obj != nil {
+			// What is not on the wire does not get across.
+			o = d.kind.Versions[d.version].Type.Copy(o).(Object)
+		}
+		o = d.kind.Convert(o, d.version, to)
+	}
+	var out document
+	if d.obj != nil {
+		out = d.kind.outline(to, o)
+	} else {
+		out = d.kind.open(to, o)
+	}
+	return out, out.schema().validate(out.tree).err()
+}
+
+// name returns the document's name and type as the texts of errors have it.
+func (d document) name() string {
+	m, _ := d.tree["metadata"].(map[string]any)
+	namespace, _ := m["namespace"].(string)
+	name, _ := m["name"].(string)
+	return fmt.Sprintf("%s/%s; %s", namespace, name, d.kind.typeText(d.version))
+}

@@ -1,0 +1,123 @@
+package managedfields
+
+import "slices"
+
+// fieldsOf returns the fields that a valid document has. It goes by what is
+// written there, so that null and {} count.
+func fieldsOf(s schema, doc map[string]any) *set {
+	below, _ := fieldsIn(s, doc)
+	return below
+}
+
+// fieldsIn returns the fields within a value, and whether the value itself is
+// a field to be owned.
+func fieldsIn(s schema, v any) (below *set, self bool) {
+	if s.atomic() {
+		return nil, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return s.fieldsInObject(v), false
+	case []any:
+		return s.fieldsInList(v), false
+	}
+	return nil, false
+}
+
+func (s schema) fieldsInObject(object map[string]any) *set {
+	var nodes []node
+	for _, name := range sortedNames(object, nil) {
+		below, declared := s.member(name)
+		v := object[name]
+		sub, self := fieldsIn(below, v)
+		m, isObject := v.(map[string]any)
+		n := node{member(name), self || !declared || v == nil || isObject && len(m) == 0, sub}
+		if n.member || n.sub != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return newSet(nodes)
+}
+
+// fieldsInList owns items that are there more than once as they are, whatever
+// is in them.
+func (s schema) fieldsInList(list []any) *set {
+	steps, at, err := s.items(list)
+	if err != nil {
+		return nil // not valid
+	}
+	var nodes []node
+	for i, st := range steps {
+		places := at[st.text()]
+		if places[0] != i {
+			continue
+		}
+		n := node{step: st, member: true}
+		if len(places) == 1 {
+			n.sub, _ = fieldsIn(s.item(), list[i])
+		}
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b node) int { return compareSteps(a.step, b.step) })
+	return newSet(nodes)
+}
+
+// named adds to a set of a struct's fields the members in which they lie, but
+// not the items of maps and lists.
+func (s schema) named(of *set) *set {
+	if of == nil {
+		return nil
+	}
+	nodes := slices.Clone(of.nodes)
+	for i, n := range nodes {
+		if n.sub == nil {
+			continue
+		}
+		var below schema
+		switch n.step.kind {
+		case memberStep:
+			if s.isObject() {
+				var declared bool
+				below, declared = s.member(n.step.name)
+				nodes[i].member = n.member || declared
+			}
+		case keyStep:
+			if s.isList() {
+				below = s.item()
+			}
+		}
+		nodes[i].sub = below.named(n.sub)
+	}
+	return &set{nodes}
+}
+
+// reconcile makes what lies in an atomic value the value itself: sets may have
+// been written for a schema that was different (upstream: typed,
+// reconcile_schema.go).
+func (s schema) reconcile(of *set) *set {
+	if of == nil || s.typ == nil {
+		return of
+	}
+	var nodes []node // made when something changes
+	for i, n := range of.nodes {
+		if n.sub == nil {
+			continue
+		}
+		below := s.under(n.step)
+		now := node{n.step, n.member, below.reconcile(n.sub)}
+		if (below.isList() || below.isObject()) && below.atomic() {
+			now = node{step: n.step, member: true}
+		}
+		if now.member == n.member && now.sub == n.sub {
+			continue
+		}
+		if nodes == nil {
+			nodes = slices.Clone(of.nodes)
+		}
+		nodes[i] = now
+	}
+	if nodes == nil {
+		return of
+	}
+	return &set{nodes}
+}

@@ -1,0 +1,300 @@
+package managedfields
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxDepth is how deep documents may be nested, as upstream.
+const maxDepth = 10000
+
+var errFieldsV1 = errors.New("fieldsV1 is not a tree of fields")
+
+// appendFields appends the FieldsV1 form of a set.
+func appendFields(dst []byte, s *set) []byte {
+	dst = append(dst, '{')
+	if s != nil {
+		dst, _ = appendNodes(dst, nil, s)
+	}
+	return append(dst, '}')
+}
+
+// appendNodes appends the members of the object that stands for s. name is
+// room to build their names in, which it returns for further use.
+func appendNodes(dst, name []byte, s *set) (_, room []byte) {
+	for i, n := range s.nodes {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		name = n.step.appendText(name[:0])
+		dst = append(appendString(dst, name), ":{"...)
+		if n.sub != nil {
+			if n.member {
+				dst = append(dst, `".":{},`...)
+			}
+			dst, name = appendNodes(dst, name, n.sub)
+		}
+		dst = append(dst, '}')
+	}
+	return dst, name
+}
+
+// parseFields reads the FieldsV1 form of a set. It accepts what upstream does:
+// steps of an unknown kind are dropped, of duplicates the last one counts.
+func parseFields(text []byte) (*set, error) {
+	p := fieldsParser{text: text}
+	s, _, err := p.object(0)
+	if err == nil && p.next() != 0 {
+		err = errFieldsV1
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+type fieldsParser struct {
+	text []byte
+	at   int
+}
+
+// next steps over space and returns the byte that follows, or 0.
+func (p *fieldsParser) next() byte {
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// accept steps over c if it comes next.
+func (p *fieldsParser) accept(c byte) bool {
+	if p.next() != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// null steps over a null if it comes next.
+func (p *fieldsParser) null() bool {
+	if p.next() == 'n' && strings.HasPrefix(string(p.text[p.at:min(len(p.text), p.at+4)]), "null") {
+		p.at += len("null")
+		return true
+	}
+	return false
+}
+
+// object reads what stands for one field. member tells that the field itself
+// is in the set.
+func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
+	if p.null() {
+		return nil, true, nil
+	}
+	if depth >= maxDepth {
+		return nil, false, errFieldsV1
+	}
+	var nodes []node
+	err = p.members(func(name string) error {
+		if name == "." {
+			member = true
+			_, err := p.raw()
+			return err
+		}
+		st, known, err := parseStep(name)
+		if err != nil {
+			return err
+		}
+		if !known {
+			_, err := p.raw()
+			return err
+		}
+		sub, is, err := p.object(depth + 1)
+		if is || sub != nil {
+			nodes = append(nodes, node{st, is, sub})
+		}
+		return err
+	})
+	s = newSet(inOrder(nodes))
+	return s, member || s == nil, err
+}
+
+// members reads an object and calls f before the value of each member.
+func (p *fieldsParser) members(f func(name string) error) error {
+	if !p.accept('{') {
+		return errFieldsV1
+	}
+	for first := true; ; first = false {
+		if p.accept('}') {
+			if !first {
+				return errFieldsV1 // after a comma
+			}
+			return nil
+		}
+		name, err := p.string()
+		if err != nil {
+			return err
+		}
+		if !p.accept(':') {
+			return errFieldsV1
+		}
+		if err := f(name); err != nil {
+			return err
+		}
+		switch {
+		case p.accept('}'):
+			return nil
+		case !p.accept(','):
+			return errFieldsV1
+		}
+	}
+}
+
+// inOrder sorts nodes and joins those of the same step.
+func inOrder(nodes []node) []node {
+	order := func(a, b node) int { return compareSteps(a.step, b.step) }
+	for i := 1; i < len(nodes); i++ {
+		if order(nodes[i-1], nodes[i]) < 0 {
+			continue
+		}
+		slices.SortStableFunc(nodes, order)
+		kept := nodes[:1]
+		for _, n := range nodes[1:] {
+			last := &kept[len(kept)-1]
+			if order(*last, n) != 0 {
+				kept = append(kept, n)
+				continue
+			}
+			last.member = last.member || n.member
+			if n.sub != nil {
+				last.sub = n.sub
+			}
+		}
+		return kept
+	}
+	return nodes
+}
+
+// skipString steps over a string and returns it with its quotes.
+func (p *fieldsParser) skipString() ([]byte, error) {
+	if p.next() != '"' {
+		return nil, errFieldsV1
+	}
+	start := p.at
+	for p.at++; p.at < len(p.text); p.at++ {
+		switch p.text[p.at] {
+		case '"':
+			p.at++
+			return p.text[start:p.at], nil
+		case '\\':
+			p.at++
+		}
+	}
+	return nil, errFieldsV1
+}
+
+func (p *fieldsParser) string() (string, error) {
+	text, err := p.skipString()
+	if err != nil {
+		return "", err
+	}
+	plain := !slices.ContainsFunc(text, func(c byte) bool { return c == '\\' || c < ' ' })
+	if plain {
+		return string(text[1 : len(text)-1]), nil
+	}
+	var s string
+	err = json.Unmarshal(text, &s)
+	return s, err
+}
+
+// raw steps over a value of any form and returns it.
+func (p *fieldsParser) raw() ([]byte, error) {
+	p.next()
+	start := p.at
+	for depth := 0; ; {
+		switch c := p.next(); c {
+		case 0:
+			return nil, errFieldsV1
+		case '"':
+			if _, err := p.skipString(); err != nil {
+				return nil, err
+			}
+		case '{', '[':
+			depth++
+			p.at++
+		case '}', ']':
+			depth--
+			p.at++
+		case ',', ':':
+			p.at++
+		default:
+			for p.at < len(p.text) && strings.IndexByte(",:]} \t\r\n", p.text[p.at]) < 0 {
+				p.at++
+			}
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	text := p.text[start:p.at]
+	if !json.Valid(text) {
+		return nil, errFieldsV1
+	}
+	return text, nil
+}
+
+// parseStep reads the name of a member of FieldsV1. known is false for kinds
+// that a later version may know.
+func parseStep(text string) (s step, known bool, err error) {
+	if len(text) < 2 || text[1] != ':' {
+		return step{}, false, fmt.Errorf("fieldsV1: %q is no step", text)
+	}
+	rest := text[2:]
+	switch text[0] {
+	case 'f':
+		return member(rest), true, nil
+	case 'v':
+		var value any
+		err := json.Unmarshal([]byte(rest), &value)
+		return step{kind: valueStep, value: value}, true, err
+	case 'k':
+		ks, err := parseKeys(rest)
+		return step{kind: keyStep, value: ks}, true, err
+	case 'i':
+		i, err := strconv.Atoi(rest)
+		return step{kind: indexStep, value: i}, true, err
+	}
+	return step{}, false, nil
+}
+
+func parseKeys(text string) (keys, error) {
+	p := fieldsParser{text: []byte(text)}
+	ks := keys{}
+	if !p.null() {
+		err := p.members(func(name string) error {
+			text, err := p.raw()
+			if err != nil {
+				return err
+			}
+			var value any
+			err = json.Unmarshal(text, &value)
+			ks = append(ks, key{name, value})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if p.next() != 0 {
+		return nil, errFieldsV1
+	}
+	slices.SortStableFunc(ks, func(a, b key) int { return strings.Compare(a.name, b.name) })
+	return ks, nil
+}

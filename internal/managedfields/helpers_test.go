@@ -1,0 +1,241 @@
+package managedfields
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The types below are those of the API, as far as field management can tell.
+
+type lease struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            leaseSpec `json:"spec"`
+}
+
+type leaseSpec struct {
+	HolderIdentity       *string         `json:"holderIdentity,omitempty"`
+	LeaseDurationSeconds *int32          `json:"leaseDurationSeconds,omitempty"`
+	AcquireTime          *meta.MicroTime `json:"acquireTime,omitempty"`
+	RenewTime            *meta.MicroTime `json:"renewTime,omitempty"`
+	LeaseTransitions     *int32          `json:"leaseTransitions,omitempty"`
+	Strategy             *string         `json:"strategy,omitempty"`
+	PreferredHolder      *string         `json:"preferredHolder,omitempty"`
+}
+
+type candidate struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		LeaseName string `json:"leaseName"`
+		Strategy  string `json:"strategy,omitempty"`
+	} `json:"spec"`
+}
+
+// oldCandidate has a list where later versions have one strategy.
+type oldCandidate struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		LeaseName           string   `json:"leaseName"`
+		PreferredStrategies []string `json:"preferredStrategies,omitempty" listType:"atomic"`
+	} `json:"spec"`
+}
+
+type endpoints struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Subsets         []struct {
+		Addresses []struct {
+			IP string `json:"ip"`
+		} `json:"addresses,omitempty" listType:"atomic"`
+	} `json:"subsets,omitempty" listType:"atomic"`
+}
+
+// thing has what the kinds of the API do not have.
+type thing struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Items           []item          `json:"items,omitempty" listType:"map" listMapKey:"name,port"`
+	Choices         []choice        `json:"choices,omitempty" listType:"map" listMapKey:"id"`
+	Numbers         []int32         `json:"numbers,omitempty" listType:"set"`
+	Parts           map[string]part `json:"parts,omitempty"`
+	Part            *part           `json:"part,omitempty"`
+	On              *bool           `json:"on,omitempty"`
+	Size            float64         `json:"size,omitempty"`
+}
+
+type item struct {
+	Name  string   `json:"name"`
+	Port  int32    `json:"port,omitempty"`
+	Value *string  `json:"value,omitempty"`
+	Tags  []string `json:"tags,omitempty" listType:"set"`
+}
+
+type choice struct {
+	ID string `json:"id,omitempty"`
+}
+
+type part struct {
+	A string `json:"a,omitempty"`
+	B int32  `json:"b,omitempty"`
+}
+
+func versionOf[T any](apiVersion string) Version {
+	return Version{
+		APIVersion: apiVersion,
+		Type:       codec.Compile(reflect.TypeFor[T](), apiVersion),
+		New:        func() Object { return any(new(T)).(Object) },
+	}
+}
+
+var (
+	leases = &Kind{Name: "Lease", Versions: []Version{versionOf[lease]("coordination.k8s.io/v1")}}
+
+	candidates = &Kind{Name: "LeaseCandidate", Versions: []Version{
+		versionOf[candidate]("coordination.k8s.io/v1beta1"),
+		versionOf[candidate]("coordination.k8s.io/v1alpha2"),
+		versionOf[oldCandidate]("coordination.k8s.io/v1alpha1"),
+	}, Convert: convertCandidate}
+
+	endpointsKind = &Kind{Name: "Endpoints", Versions: []Version{versionOf[endpoints]("v1")}}
+
+	things = &Kind{Name: "Thing", Versions: []Version{versionOf[thing]("example.com/v1")}}
+)
+
+func convertCandidate(o Object, from, to int) Object {
+	switch {
+	case from == 2 && to != 2:
+		old := o.(*oldCandidate)
+		c := &candidate{ObjectMeta: old.ObjectMeta}
+		c.Spec.LeaseName = old.Spec.LeaseName
+		if len(old.Spec.PreferredStrategies) > 0 {
+			c.Spec.Strategy = old.Spec.PreferredStrategies[0]
+		}
+		return c
+	case from != 2 && to == 2:
+		c := o.(*candidate)
+		old := &oldCandidate{ObjectMeta: c.ObjectMeta}
+		old.Spec.LeaseName = c.Spec.LeaseName
+		if c.Spec.Strategy != "" {
+			old.Spec.PreferredStrategies = []string{c.Spec.Strategy}
+		}
+		return old
+	}
+	return o
+}
+
+// at is a second in the life of the tests.
+func at(second int) time.Time { return time.Date(2024, 1, 1, 0, 0, second, 0, time.UTC) }
+
+// tree reads a JSON document.
+func tree(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var doc map[string]any
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &doc), text)
+	return doc
+}
+
+// world is one object and a clock that strikes once before each write.
+type world struct {
+	t    testing.TB
+	kind *Kind
+	live Object // nil at first
+	now  int
+}
+
+func (w *world) object(version int, text string) Object {
+	w.t.Helper()
+	o := w.kind.Versions[version].New()
+	_, err := w.kind.Versions[version].Type.FromUnstructured(tree(w.t, text), o, false)
+	require.NoError(w.t, err)
+	return o
+}
+
+// in returns the live object in the form of a version.
+func (w *world) in(version int) Object {
+	if w.live == nil || w.kind.Convert == nil {
+		return w.live
+	}
+	return w.kind.Convert(w.live, 0, version)
+}
+
+// keep makes o, of the form of a version, the live object.
+func (w *world) keep(version int, o Object) {
+	if w.kind.Convert != nil {
+		o = w.kind.Convert(o, version, 0)
+	}
+	o.GetObjectMeta().UID = "u"
+	w.live = o
+}
+
+// update replaces the object.
+func (w *world) update(manager, text string) { w.updateIn(0, manager, text) }
+
+func (w *world) updateIn(version int, manager, text string) {
+	w.t.Helper()
+	w.now++
+	o := w.object(version, text)
+	w.kind.Update(version, w.in(version), o, manager, at(w.now))
+	w.keep(version, o)
+}
+
+// apply merges a document, which need not name its type.
+func (w *world) apply(manager, text string) error { return w.applyIn(0, manager, false, text) }
+
+func (w *world) force(manager, text string) error { return w.applyIn(0, manager, true, text) }
+
+func (w *world) applyIn(version int, manager string, force bool, text string) error {
+	w.t.Helper()
+	w.now++
+	config := tree(w.t, text)
+	if _, ok := config["apiVersion"]; !ok {
+		config["apiVersion"] = w.kind.Versions[version].APIVersion
+	}
+	if _, ok := config["kind"]; !ok {
+		config["kind"] = w.kind.Name
+	}
+	o, err := w.kind.Apply(version, w.in(version), config, ApplyOptions{Manager: manager, Force: force, Now: at(w.now)})
+	if err == nil {
+		w.keep(version, o)
+	}
+	return err
+}
+
+// record returns the managedFields in short, "A" for Apply and "U" for Update.
+func (w *world) record() []string { return short(w.live.GetObjectMeta().ManagedFields) }
+
+func short(entries []meta.ManagedFieldsEntry) []string {
+	var out []string
+	for _, e := range entries {
+		when := "-"
+		if e.Time != nil {
+			when = fmt.Sprint(e.Time.Second())
+		}
+		out = append(out, fmt.Sprintf("%s %s %s %s", e.Manager, e.Operation[:1], when, e.FieldsV1.Raw))
+	}
+	return out
+}
+
+// doc returns the object without what every object has.
+func (w *world) doc() string {
+	doc := w.kind.Versions[0].Type.ToUnstructured(w.live)
+	delete(doc, "apiVersion")
+	delete(doc, "kind")
+	m := doc["metadata"].(map[string]any)
+	for _, name := range []string{"name", "uid", "managedFields"} {
+		delete(m, name)
+	}
+	if len(m) == 0 {
+		delete(doc, "metadata")
+	}
+	return string(appendValue(nil, doc))
+}

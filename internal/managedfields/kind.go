@@ -1,0 +1,74 @@
+package managedfields
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Object is what has fields to be managed.
+type Object interface {
+	GetTypeMeta() *meta.TypeMeta
+	GetObjectMeta() *meta.ObjectMeta
+}
+
+// Kind describes a kind of objects. It must not be changed after its first
+// use, and may then be used from any goroutine.
+type Kind struct {
+	// Name is the kind in CamelCase, such as "Lease".
+	Name string
+	// Versions are all versions of the kind. Other places name them by their
+	// index.
+	Versions []Version
+	// Convert returns an object of one version in the form of another one. It
+	// must not change its argument, but may share memory with it. Nil means
+	// that all versions have the same form.
+	Convert func(o Object, from, to int) Object
+}
+
+// Version is one version of a kind.
+type Version struct {
+	// APIVersion is "group/version", or just "version" for the core group.
+	APIVersion string
+	// Type is the schema of the form that objects have in this version.
+	Type *codec.Type
+	// New returns a pointer to an empty object of that form.
+	New func() Object
+}
+
+func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
+
+// typeText names a version of the kind in the texts of errors.
+func (k *Kind) typeText(version int) string {
+	return typeText(k.Versions[version].APIVersion, k.Name)
+}
+
+// typeText returns "group/version, Kind=kind"; the core group has no name but
+// keeps the slash.
+func typeText(apiVersion, kind string) string {
+	gv, ok := meta.ParseGroupVersion(apiVersion)
+	if !ok {
+		gv, kind = meta.GroupVersion{}, ""
+	}
+	return fmt.Sprintf("%s/%s, Kind=%s", gv.Group, gv.Version, kind)
+}
+
+// errNoVersion tells that the kind has no such version. Whoever is recorded to
+// own fields in it is forgotten.
+var errNoVersion = errors.New("managedfields: no such version")
+
+// version returns the index of an API version.
+func (k *Kind) version(apiVersion string) (int, error) {
+	gv, ok := meta.ParseGroupVersion(apiVersion)
+	if !ok {
+		return 0, fmt.Errorf("unexpected GroupVersion string: %v", apiVersion)
+	}
+	for i := range k.Versions {
+		if have, _ := meta.ParseGroupVersion(k.Versions[i].APIVersion); have == gv {
+			return i, nil
+		}
+	}
+	return 0, errNoVersion
+}

@@ -1,0 +1,121 @@
+package managedfields
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+)
+
+// kubectl is the manager for whom apply minds the annotation in which the
+// kubectl of old remembered what it had applied (upstream: managedfields,
+// lastappliedmanager.go and lastappliedupdater.go).
+const (
+	kubectl               = "kubectl"
+	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
+	maxAnnotations        = 256 << 10 // bytes of all keys and values
+)
+
+// runAsKubectl applies. For kubectl it forgives conflicts over fields which
+// the annotation says are kubectl's, and brings the annotation up to date.
+func (a *application) runAsKubectl() (Object, owners, error) {
+	result, os, err := a.run(a.opts.Force)
+	if a.writer.Manager != kubectl {
+		return result, os, err
+	}
+	if cs, ok := err.(conflicts); ok {
+		if forgiven, ferr := a.lastApplied(); ferr == nil {
+			if cs = cs.without(forgiven); len(cs) > 0 {
+				return nil, nil, cs
+			}
+			result, os, err = a.run(true)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m := result.GetObjectMeta()
+	if m.Annotations[lastAppliedAnnotation] == "" {
+		return result, os, nil
+	}
+	text, err := a.configText()
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Annotations = maps.Clone(m.Annotations)
+	m.Annotations[lastAppliedAnnotation] = text
+	total := 0
+	for name, value := range m.Annotations {
+		total += len(name) + len(value)
+	}
+	if total > maxAnnotations {
+		delete(m.Annotations, lastAppliedAnnotation)
+	}
+	return result, os, nil
+}
+
+func (cs conflicts) without(fields *set) conflicts {
+	var out conflicts
+	for _, c := range cs {
+		if !fields.has(c.path) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// lastApplied returns the fields that the annotation says kubectl applied and
+// that are still as it did.
+func (a *application) lastApplied() (*set, error) {
+	text := a.obj.GetObjectMeta().Annotations[lastAppliedAnnotation]
+	if text == "" {
+		return nil, errors.New("no last applied annotation")
+	}
+	s := a.live.schema()
+	if err := s.validate(a.live.tree).err(); err != nil {
+		return nil, err
+	}
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
+		return nil, err
+	}
+	if apiVersion, _ := tree["apiVersion"].(string); apiVersion != a.kind.Versions[a.version].APIVersion {
+		return nil, errors.New("the last applied configuration is of another version")
+	}
+	if kind, _ := tree["kind"].(string); kind != a.kind.Name {
+		return nil, errors.New("the last applied configuration is of another kind")
+	}
+	if err := s.validate(tree).err(); err != nil {
+		return nil, err
+	}
+	c, err := s.compare(tree, a.live.tree)
+	if err != nil {
+		return nil, err
+	}
+	return difference(difference(fieldsOf(s, tree), c.gained), c.removed), nil
+}
+
+// configText returns the configuration as kubectl would note it, without the
+// note itself.
+func (a *application) configText() (string, error) {
+	tree := maps.Clone(a.config.tree)
+	if m, ok := tree["metadata"].(map[string]any); ok {
+		m = maps.Clone(m)
+		if annotations, ok := m["annotations"].(map[string]any); ok {
+			kept := map[string]any{}
+			for name, value := range annotations {
+				if kept[name] = value; value == nil {
+					kept[name] = ""
+				}
+			}
+			delete(kept, lastAppliedAnnotation)
+			m["annotations"] = kept
+		} else {
+			delete(m, "annotations")
+		}
+		tree["metadata"] = m
+	}
+	var text bytes.Buffer
+	err := json.NewEncoder(&text).Encode(tree)
+	return text.String(), err
+}

@@ -1,0 +1,93 @@
+package managedfields
+
+import "github.com/kubecoord/kubecoord/internal/codec"
+
+// owns reports whether a field is in a set that appendFields printed, without
+// reading all of it. ok is false where the text cannot have been printed by
+// appendFields.
+func owns(text []byte, path codec.Path) (owned, ok bool) {
+	l := lookup{text: text}
+	if !l.accept('{') {
+		return false, false
+	}
+	for i := range path.Len() {
+		found, ok := l.enter(path.At(i).Name)
+		if !ok || !found {
+			return false, ok
+		}
+	}
+	// A leaf is {}, and a member with others within begins with ".".
+	rest := l.text[l.at:]
+	return len(rest) > 0 && (rest[0] == '}' || len(rest) > 2 && rest[1] == '.' && rest[2] == '"'), true
+}
+
+// lookup reads a FieldsV1 without space in it.
+type lookup struct {
+	text []byte
+	at   int
+}
+
+func (l *lookup) accept(c byte) bool {
+	if l.at >= len(l.text) || l.text[l.at] != c {
+		return false
+	}
+	l.at++
+	return true
+}
+
+// enter goes through the members of an object, whose brace is behind, until it
+// has stepped over the name of the wanted one and its opening brace.
+func (l *lookup) enter(name string) (found, ok bool) {
+	for !l.accept('}') {
+		l.accept(',')
+		start := l.at + 1
+		if !l.skipString() || !l.accept(':') || !l.accept('{') {
+			return false, false
+		}
+		if s := l.text[start : l.at-3]; len(s) == len(name)+2 && s[0] == 'f' && s[1] == ':' && string(s[2:]) == name {
+			return true, true
+		}
+		if !l.skipObject() {
+			return false, false
+		}
+	}
+	return false, true
+}
+
+func (l *lookup) skipString() bool {
+	if !l.accept('"') {
+		return false
+	}
+	for ; l.at < len(l.text); l.at++ {
+		switch l.text[l.at] {
+		case '"':
+			l.at++
+			return true
+		case '\\':
+			l.at++
+		}
+	}
+	return false
+}
+
+// skipObject steps over the rest of an object whose opening brace is behind.
+func (l *lookup) skipObject() bool {
+	for depth := 1; l.at < len(l.text); {
+		switch l.text[l.at] {
+		case '"':
+			if !l.skipString() {
+				return false
+			}
+			continue
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		l.at++
+		if depth == 0 {
+			return true
+		}
+	}
+	return false
+}

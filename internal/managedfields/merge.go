@@ -1,0 +1,161 @@
+package managedfields
+
+// merge returns what becomes of the document l when r is applied to it: r is
+// put over l, and lists that are not atomic are merged item by item. Neither
+// is changed; the result shares memory with both.
+func (s schema) merge(l, r map[string]any) (map[string]any, error) {
+	out, err := s.mergeValues(l, r)
+	if err != nil {
+		return nil, err
+	}
+	merged, _ := out.(map[string]any)
+	return merged, nil
+}
+
+// mergeValues returns absent where nothing is left.
+func (s schema) mergeValues(l, r any) (any, error) {
+	if s.isLeaf(l, r) {
+		if isAbsent(r) {
+			return l, nil
+		}
+		return r, nil
+	}
+	if s.isList() {
+		x, _ := l.([]any)
+		y, _ := r.([]any)
+		return s.mergeLists(x, y)
+	}
+	x, _ := l.(map[string]any)
+	y, _ := r.(map[string]any)
+	out := make(map[string]any, max(len(x), len(y)))
+	for _, name := range sortedNames(x, y) {
+		below, _ := s.member(name)
+		v, err := below.mergeValues(get(x, name), get(y, name))
+		if err != nil {
+			return nil, err
+		}
+		if !isAbsent(v) {
+			out[name] = v
+		}
+	}
+	if len(out) == 0 {
+		return absent{}, nil
+	}
+	return out, nil
+}
+
+// listMerge is the merge of two lists whose items have steps. The order of r
+// holds for what both have; what only l has keeps its place among them as far
+// as that goes (upstream: typed, merge.go, visitListItems).
+type listMerge struct {
+	schema
+	l, r           []any
+	inL, inR       map[string][]int
+	stepsL, stepsR []string
+	shared         []string // what both have and is still to come, in the order of r
+	merged         map[string]bool
+	out            []any
+}
+
+func (s schema) mergeLists(l, r []any) (any, error) {
+	m := listMerge{schema: s, l: l, r: r, merged: map[string]bool{}}
+	var err error
+	if m.stepsL, m.inL, err = s.index(l); err != nil {
+		return nil, err
+	}
+	if m.stepsR, m.inR, err = s.index(r); err != nil {
+		return nil, err
+	}
+	for _, st := range m.stepsR {
+		if m.inL[st] != nil {
+			m.shared = append(m.shared, st)
+		}
+	}
+	if err := m.run(); err != nil {
+		return nil, err
+	}
+	if len(m.out) == 0 {
+		return absent{}, nil
+	}
+	return m.out, nil
+}
+
+func (s schema) index(list []any) (texts []string, at map[string][]int, err error) {
+	steps, at, err := s.items(list)
+	for _, st := range steps {
+		texts = append(texts, st.text())
+	}
+	return texts, at, err
+}
+
+func (m *listMerge) run() error {
+	for i, j := 0, 0; i < len(m.l) || j < len(m.r); {
+		if i < len(m.l) && j < len(m.r) {
+			st := m.stepsL[i]
+			if st == m.stepsR[j] {
+				if err := m.both(st, j); err != nil {
+					return err
+				}
+				i, j = i+1, j+1
+				m.advance()
+				continue
+			}
+			if m.inR[st] != nil && len(m.shared) > 0 && m.shared[0] != st {
+				i++ // its turn comes later
+				continue
+			}
+		}
+		if i < len(m.l) {
+			st := m.stepsL[i]
+			if m.inR[st] == nil {
+				if err := m.add(m.l[i], absent{}); err != nil {
+					return err
+				}
+				i++
+				continue
+			}
+			if m.merged[st] {
+				i++
+			}
+		}
+		if j < len(m.r) {
+			st := m.stepsR[j]
+			if err := m.both(st, j); err != nil {
+				return err
+			}
+			j++
+			if len(m.shared) > 0 && m.shared[0] == st {
+				m.advance()
+			}
+		}
+	}
+	return nil
+}
+
+func (m *listMerge) advance() {
+	if len(m.shared) > 0 {
+		m.shared = m.shared[1:]
+	}
+}
+
+// both adds item j of r, merged with that of l if there is one.
+func (m *listMerge) both(st string, j int) error {
+	m.merged[st] = true
+	var l any = absent{}
+	switch at := m.inL[st]; len(at) {
+	case 0:
+	case 1:
+		l = m.l[at[0]]
+	default: // what l has more than once is not merged
+		l = nil
+	}
+	return m.add(l, m.r[j])
+}
+
+func (m *listMerge) add(l, r any) error {
+	v, err := m.item().mergeValues(l, r)
+	if err == nil && !isAbsent(v) {
+		m.out = append(m.out, v)
+	}
+	return err
+}

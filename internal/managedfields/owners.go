@@ -1,0 +1,233 @@
+package managedfields
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// identity tells managers apart. Whoever applies is the same manager in all
+// versions; whoever writes in other ways is another one in each.
+type identity struct {
+	Manager     string                          `json:"manager,omitempty"`
+	Operation   meta.ManagedFieldsOperationType `json:"operation,omitempty"`
+	APIVersion  string                          `json:"apiVersion,omitempty"`
+	Subresource string                          `json:"subresource,omitempty"`
+}
+
+func updater(manager, apiVersion string) identity {
+	return identity{Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: apiVersion}
+}
+
+func applier(manager string) identity {
+	return identity{Manager: managerName(manager), Operation: meta.ManagedFieldsOperationApply}
+}
+
+// managerName returns the name under which a manager is recorded.
+func managerName(name string) string {
+	if !utf8.ValidString(name) {
+		name = string([]rune(name))
+	}
+	return cmp.Or(name, "unknown")
+}
+
+// order is what upstream sorts managers by: the JSON of the identity.
+func (id identity) order() string {
+	text, _ := json.Marshal(id) // strings always encode
+	return string(text)
+}
+
+// String returns the manager as conflicts name it.
+func (id identity) String() string {
+	text := fmt.Sprintf("%q", id.Manager)
+	if id.Subresource != "" {
+		text += fmt.Sprintf(" with subresource %q", id.Subresource)
+	}
+	if id.Operation == meta.ManagedFieldsOperationUpdate {
+		text += " using " + id.APIVersion
+	}
+	return text
+}
+
+// owner is a manager and what it owns.
+type owner struct {
+	identity
+	version string // the API version that fields are in
+	fields  *set
+	time    *meta.Time
+	printed *meta.FieldsV1 // what fields were read from, or nil
+}
+
+// owners are the managers of one object, each identity once.
+type owners []owner
+
+func (os owners) find(id identity) *owner {
+	for i := range os {
+		if os[i].identity == id {
+			return &os[i]
+		}
+	}
+	return nil
+}
+
+// put returns the owners with one replaced or added, or removed if it owns
+// nothing. os is not changed.
+func (os owners) put(o owner) owners {
+	out := slices.DeleteFunc(slices.Clone(os), func(have owner) bool { return have.identity == o.identity })
+	if o.fields != nil {
+		out = append(out, o)
+	}
+	return out
+}
+
+// decode reads the owners of an object.
+func decode(entries []meta.ManagedFieldsEntry) (owners, error) {
+	at := make(map[identity]int, len(entries))
+	var os owners
+	for i := range entries {
+		o, err := decodeEntry(&entries[i])
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := at[o.identity]; ok {
+			os[n] = o
+			continue
+		}
+		at[o.identity] = len(os)
+		os = append(os, o)
+	}
+	return os, nil
+}
+
+func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
+	switch {
+	case e.Operation != meta.ManagedFieldsOperationApply && e.Operation != meta.ManagedFieldsOperationUpdate:
+		return owner{}, fmt.Errorf("operation must be `Apply` or `Update`")
+	case e.APIVersion == "":
+		return owner{}, fmt.Errorf("apiVersion must not be empty")
+	case e.FieldsType != "FieldsV1":
+		return owner{}, fmt.Errorf("fieldsType %q is not FieldsV1", e.FieldsType)
+	}
+	o := owner{
+		identity: identity{Manager: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource},
+		version:  e.APIVersion, time: e.Time, printed: e.FieldsV1,
+	}
+	if e.Operation == meta.ManagedFieldsOperationApply {
+		o.APIVersion = ""
+	}
+	if e.FieldsV1 == nil {
+		return o, nil
+	}
+	var err error
+	o.fields, err = parseFields(e.FieldsV1.Raw)
+	return o, err
+}
+
+// encode returns the entries for the owners, nil for none. Sets that are as
+// they were share memory with what they were read from.
+func (os owners) encode() []meta.ManagedFieldsEntry {
+	if len(os) == 0 {
+		return nil
+	}
+	entries := make([]meta.ManagedFieldsEntry, len(os))
+	text := make([]byte, 0, 512)
+	for i, o := range os {
+		text = appendFields(text[:0], o.fields)
+		if o.printed == nil || !bytes.Equal(o.printed.Raw, text) {
+			o.printed = &meta.FieldsV1{Raw: bytes.Clone(text)}
+		}
+		entries[i] = meta.ManagedFieldsEntry{
+			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,
+			Time: o.time, FieldsType: "FieldsV1", FieldsV1: o.printed,
+		}
+	}
+	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
+	return entries
+}
+
+// compareEntries orders the entries of an object: appliers first, then by time.
+func compareEntries(a, b *meta.ManagedFieldsEntry) int {
+	if c := strings.Compare(string(a.Operation), string(b.Operation)); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(seconds(a.Time), seconds(b.Time)); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(a.Manager, b.Manager),
+		strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Subresource, b.Subresource))
+}
+
+// seconds returns a time as the order of entries counts it; none is 0.
+func seconds(t *meta.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// maxUpdaters is how many managers may own fields by other means than apply.
+const maxUpdaters = 10
+
+// capped merges the oldest updaters, as long as there are too many, into one
+// for each API version (upstream: managedfields, capmanagers.go).
+func (os owners) capped() owners {
+	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
+		return o.Operation != meta.ManagedFieldsOperationUpdate
+	})
+	if len(updaters) <= maxUpdaters {
+		return os
+	}
+	slices.SortFunc(updaters, func(a, b owner) int {
+		return cmp.Or(cmp.Compare(seconds(a.time), seconds(b.time)), strings.Compare(a.order(), b.order()))
+	})
+	left := make(map[identity]owner, len(os))
+	for _, o := range os {
+		left[o.identity] = o
+	}
+	first := map[string]identity{}    // the oldest of each version
+	gathered := map[identity][]*set{} // what goes to each of those it is merged into
+	for count, i := len(updaters), 0; count > maxUpdaters && i < len(updaters); i++ {
+		o := updaters[i]
+		oldest, ok := first[o.version]
+		if !ok {
+			first[o.version] = o.identity
+			continue
+		}
+		id := updater("ancient-changes", o.version)
+		merged, ok := left[id]
+		if !ok {
+			merged = owner{identity: id, version: o.version, fields: left[oldest].fields}
+			delete(left, oldest)
+			gathered[id] = nil
+		}
+		gathered[id] = append(gathered[id], o.fields)
+		merged.time = o.time
+		left[id] = merged
+		// As upstream: where o is what others are merged into, it is lost.
+		delete(left, o.identity)
+		count--
+	}
+	out := make(owners, 0, len(left))
+	for id, o := range left {
+		o.fields = unionOf(append(gathered[id], o.fields))
+		out = append(out, o)
+	}
+	return out
+}
+
+// isReset reports whether a client asks for all owners to be forgotten.
+func isReset(entries []meta.ManagedFieldsEntry) bool {
+	switch len(entries) {
+	case 0:
+		return entries != nil
+	case 1:
+		return entries[0] == meta.ManagedFieldsEntry{}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package managedfields
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// renew is Update for the most frequent of all writes: a manager changes
+// values of fields that it owns alone. Then nothing changes but a time. It
+// returns false where more may be to do. No set is read as a whole, let alone
+// printed.
+func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
+	entries := live.GetObjectMeta().ManagedFields
+	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil}
+	if !r.findOwn(updater(manager, k.Versions[version].APIVersion)) {
+		return nil, false
+	}
+	if !k.Versions[version].Type.Diff(live, obj, r.differs) {
+		return nil, false
+	}
+	if own := entries[r.own]; !r.gained || own.Time != nil && own.Time.Unix() == now.Unix() {
+		return entries, true
+	}
+	return r.stamped(meta.NewTime(now)), true
+}
+
+type renewal struct {
+	entries []meta.ManagedFieldsEntry
+	own     int  // the entry of the writer
+	sent    bool // whether the request has managedFields of its own
+	gained  bool
+}
+
+// findOwn finds the writer's entry. It reports false where there is none, or
+// where entries are not such that they stay as they are.
+func (r *renewal) findOwn(id identity) bool {
+	updaters := 0
+	for i := range r.entries {
+		e := &r.entries[i]
+		if e.APIVersion != id.APIVersion || e.FieldsV1 == nil || bytes.Contains(e.FieldsV1.Raw, []byte("managedFields")) {
+			return false
+		}
+		if e.Operation != meta.ManagedFieldsOperationUpdate {
+			continue
+		}
+		updaters++
+		if e.Manager == id.Manager && e.Subresource == "" {
+			r.own = i
+		}
+	}
+	return r.own >= 0 && updaters <= maxUpdaters
+}
+
+// differs judges one member in which the objects differ. It reports false
+// where somebody gains or loses a field.
+func (r *renewal) differs(at codec.Path, leaf bool) bool {
+	name := at.At(at.Len() - 1).Name
+	top := at.At(0).Name
+	inMetadata := top == "metadata" && at.Len() == 2
+	switch {
+	case top == "apiVersion" || top == "kind":
+		return true // the same in truth
+	case inMetadata && name == "managedFields":
+		return !r.sent
+	case inMetadata && isSystemField(name):
+		// Nobody owns it, if all is well.
+		return !slices.ContainsFunc(r.entries, func(e meta.ManagedFieldsEntry) bool {
+			owned, ok := owns(e.FieldsV1.Raw, at)
+			return owned || !ok
+		})
+	case !leaf:
+		return false
+	}
+	for i := range r.entries {
+		if owned, ok := owns(r.entries[i].FieldsV1.Raw, at); !ok || owned != (i == r.own) {
+			return false
+		}
+	}
+	r.gained = true
+	return true
+}
+
+// stamped returns the entries with the time of the writer's one set, in order.
+func (r *renewal) stamped(now meta.Time) []meta.ManagedFieldsEntry {
+	entries := slices.Clone(r.entries)
+	entries[r.own].Time = &now
+	for i := r.own; i+1 < len(entries) && compareEntries(&entries[i], &entries[i+1]) > 0; i++ {
+		entries[i], entries[i+1] = entries[i+1], entries[i]
+	}
+	for i := r.own; i > 0 && compareEntries(&entries[i-1], &entries[i]) > 0; i-- {
+		entries[i-1], entries[i] = entries[i], entries[i-1]
+	}
+	return entries
+}
+
+func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
+	if a.Manager != b.Manager || a.Operation != b.Operation || a.APIVersion != b.APIVersion ||
+		a.FieldsType != b.FieldsType || a.Subresource != b.Subresource || (a.FieldsV1 == nil) != (b.FieldsV1 == nil) {
+		return false
+	}
+	return a.FieldsV1 == b.FieldsV1 || bytes.Equal(a.FieldsV1.Raw, b.FieldsV1.Raw)
+}
+
+// SameOwners reports whether two managedFields differ in their times at most. A
+// write that changes nothing but these times is to be treated as one that
+// changes nothing (upstream: apiserver, fieldmanager/equality.go).
+func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
+	return slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
+}

@@ -1,0 +1,161 @@
+package managedfields
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
+
+// schema says how the values at one place are owned. The zero schema is that
+// of places that no type knows.
+type schema struct {
+	typ *codec.Type
+	// list is the field that says how the items of a list are told apart; nil
+	// for what is no field, where lists are atomic.
+	list *codec.Field
+}
+
+func schemaOf(f *codec.Field) schema { return schema{f.Type, f} }
+
+// member returns the schema of a member, and whether it is a field of a
+// struct.
+func (s schema) member(name string) (_ schema, declared bool) {
+	switch {
+	case s.typ == nil:
+	case s.typ.Kind == codec.Struct:
+		if f := s.typ.Field(name); f != nil {
+			return schemaOf(f), true
+		}
+	case s.typ.Kind == codec.Map:
+		return schema{typ: s.typ.Elem}, false
+	}
+	return schema{}, false
+}
+
+// item returns the schema of the items of a list.
+func (s schema) item() schema { return schema{typ: s.typ.Elem} }
+
+// under returns the schema of what a step leads to.
+func (s schema) under(st step) schema {
+	if s.typ != nil && s.typ.Kind == codec.List {
+		return s.item()
+	}
+	below, _ := s.member(st.name)
+	return below
+}
+
+func (s schema) isList() bool { return s.typ != nil && s.typ.Kind == codec.List }
+
+// isObject reports whether values are objects, or null.
+func (s schema) isObject() bool {
+	return s.typ != nil && s.typ.Kind != codec.List && s.typ.Kind != codec.Scalar
+}
+
+// atomic reports whether values have one owner as a whole.
+func (s schema) atomic() bool {
+	switch {
+	case s.typ == nil:
+		return true
+	case s.typ.Kind == codec.List:
+		return s.list == nil || s.list.ListType == "atomic"
+	case s.typ.Kind == codec.Struct:
+		return s.typ.Atomic
+	}
+	return s.typ.Kind != codec.Map
+}
+
+// isLeaf reports whether one of the values, of which one may be absent, is
+// owned as a whole. Empty lists and objects are too, which keeps them apart
+// from null.
+func (s schema) isLeaf(l, r any) bool {
+	return s.atomic() || size(l) == 0 && size(r) == 0
+}
+
+// size returns the number of items or members.
+func size(v any) int {
+	switch v := v.(type) {
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
+}
+
+// step returns how an item of a list that is not atomic is told from others.
+func (s schema) step(item any) (step, error) {
+	if s.list.ListType == "map" {
+		return s.keyStep(item)
+	}
+	switch item.(type) {
+	case map[string]any:
+		return step{}, errors.New("associative list without keys has an element that's a map type")
+	case []any:
+		return step{}, errors.New("not supported: associative list with lists as elements")
+	case nil:
+		return step{}, errors.New("associative list without keys has an element that's an explicit null")
+	}
+	return step{kind: valueStep, value: item}, nil
+}
+
+func (s schema) keyStep(item any) (step, error) {
+	if item == nil {
+		return step{}, errors.New("associative list with keys may not have a null element")
+	}
+	object, ok := item.(map[string]any)
+	if !ok {
+		return step{}, errors.New("associative list with keys may not have non-map elements")
+	}
+	var ks keys
+	for _, name := range s.list.ListMapKeys {
+		value, ok := object[name]
+		if !ok {
+			value, ok = s.defaultKey(name)
+		}
+		if ok {
+			ks = append(ks, key{name, value})
+		}
+	}
+	if len(ks) == 0 {
+		return step{}, fmt.Errorf("associative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", s.list.ListMapKeys)
+	}
+	slices.SortFunc(ks, func(a, b key) int { return strings.Compare(a.name, b.name) })
+	return step{kind: keyStep, value: ks}, nil
+}
+
+// defaultKey returns what a key is where it is left out: the zero value of a
+// field that is always there.
+func (s schema) defaultKey(name string) (any, bool) {
+	f := s.typ.Elem.Field(name)
+	if f == nil || f.Pointer || f.OmitEmpty || f.Type.Kind != codec.Scalar {
+		return nil, false
+	}
+	switch f.Type.ScalarKind() {
+	case codec.String:
+		return "", true
+	case codec.Numeric:
+		return int64(0), true
+	case codec.Boolean:
+		return false, true
+	}
+	return nil, false
+}
+
+// items returns the steps of the items of a list, and for each the numbers of
+// the items that it leads to.
+func (s schema) items(list []any) (steps []step, at map[string][]int, err error) {
+	at = make(map[string][]int, len(list))
+	for i, item := range list {
+		st, err := s.step(item)
+		if err != nil {
+			return nil, nil, fmt.Errorf("element %d: %w", i, err)
+		}
+		text := st.text()
+		at[text] = append(at[text], i)
+		steps = append(steps, st)
+	}
+	return steps, at, nil
+}

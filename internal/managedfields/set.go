@@ -1,0 +1,166 @@
+package managedfields
+
+import "slices"
+
+// set is a set of fields as a tree. Nil is the empty set: no set is without
+// nodes, and no node is without either being a member or having a sub.
+//
+// A set may be shared once it is built: only insert changes one.
+type set struct {
+	nodes []node // by their steps
+}
+
+type node struct {
+	step   step
+	member bool // whether the field itself is in the set
+	sub    *set // of the fields within
+}
+
+// insert adds a field. Its parents are not added. It is cheap for fields that
+// come in order. A set that is nil must be made first.
+func (s *set) insert(path []step) {
+	for len(path) > 1 {
+		n := s.at(path[0])
+		if n.sub == nil {
+			n.sub = &set{}
+		}
+		s, path = n.sub, path[1:]
+	}
+	s.at(path[0]).member = true
+}
+
+// at returns the node of a step, which it adds if there is none.
+func (s *set) at(st step) *node {
+	if n := len(s.nodes); n == 0 || compareSteps(s.nodes[n-1].step, st) < 0 {
+		s.nodes = append(s.nodes, node{step: st})
+		return &s.nodes[n]
+	}
+	i, found := s.search(st)
+	if !found {
+		s.nodes = slices.Insert(s.nodes, i, node{step: st})
+	}
+	return &s.nodes[i]
+}
+
+func (s *set) search(st step) (int, bool) {
+	return slices.BinarySearchFunc(s.nodes, st, func(n node, st step) int { return compareSteps(n.step, st) })
+}
+
+// get returns the node of a step, or the zero node.
+func (s *set) get(st step) node {
+	if s != nil {
+		if i, found := s.search(st); found {
+			return s.nodes[i]
+		}
+	}
+	return node{}
+}
+
+func (s *set) has(path []step) bool {
+	var n node
+	for _, st := range path {
+		n = s.get(st)
+		s = n.sub
+	}
+	return n.member
+}
+
+// union returns the fields that are in either.
+func union(a, b *set) *set {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	out := make([]node, 0, max(len(a.nodes), len(b.nodes)))
+	x, y := a.nodes, b.nodes
+	for len(x) > 0 && len(y) > 0 {
+		switch c := compareSteps(x[0].step, y[0].step); {
+		case c < 0:
+			out, x = append(out, x[0]), x[1:]
+		case c > 0:
+			out, y = append(out, y[0]), y[1:]
+		default:
+			out = append(out, node{x[0].step, x[0].member || y[0].member, union(x[0].sub, y[0].sub)})
+			x, y = x[1:], y[1:]
+		}
+	}
+	return newSet(append(append(out, x...), y...))
+}
+
+// unionOf returns the fields that are in any of the sets.
+func unionOf(sets []*set) *set {
+	switch n := len(sets); n {
+	case 0:
+		return nil
+	case 1:
+		return sets[0]
+	default: // by halves, as there may be many
+		return union(unionOf(sets[:n/2]), unionOf(sets[n/2:]))
+	}
+}
+
+// difference returns the fields of a that are not in b. A field stays when
+// only one that contains it or lies in it is in b. It is cheap where a is much
+// smaller than b.
+func difference(a, b *set) *set {
+	if a == nil || b == nil {
+		return a
+	}
+	return a.each(func(x node) node {
+		y := b.get(x.step)
+		return node{x.step, x.member && !y.member, difference(x.sub, y.sub)}
+	})
+}
+
+// intersection returns the fields that are in both.
+func intersection(a, b *set) *set {
+	if a == nil || b == nil {
+		return nil
+	}
+	return a.each(func(x node) node {
+		y := b.get(x.step)
+		return node{x.step, x.member && y.member, intersection(x.sub, y.sub)}
+	})
+}
+
+// each returns the set of what f makes of the nodes.
+func (s *set) each(f func(n node) node) *set {
+	nodes := make([]node, 0, len(s.nodes))
+	for _, n := range s.nodes {
+		if n = f(n); n.member || n.sub != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return newSet(nodes)
+}
+
+// newSet returns the set of sorted nodes.
+func newSet(nodes []node) *set {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return &set{nodes}
+}
+
+// built returns a set that was made by insert, nil where that was never called.
+func (s *set) built() *set { return newSet(s.nodes) }
+
+// walk calls f for each field, those next to each other before those within
+// them. f must not keep the path.
+func (s *set) walk(f func(path []step)) { s.walkFrom(nil, f) }
+
+func (s *set) walkFrom(path []step, f func(path []step)) {
+	if s == nil {
+		return
+	}
+	for _, n := range s.nodes {
+		if n.member {
+			f(append(path, n.step))
+		}
+	}
+	for _, n := range s.nodes {
+		n.sub.walkFrom(append(path, n.step), f)
+	}
+}

@@ -1,0 +1,118 @@
+package managedfields
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Update records who owns which fields after a write that is no apply. obj is
+// what is about to be stored, in the form of the version that the request
+// names, with everything the request says, managedFields included; live is
+// what it replaces in the same form, nil where it is new. now is the time of
+// the write.
+//
+// The result goes to obj's managedFields and may share memory with those of
+// live, so neither may be changed afterwards. Nothing else is changed.
+//
+// live's managedFields must come from this package.
+func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
+	m := obj.GetObjectMeta()
+	if live != nil {
+		if entries, ok := k.renew(version, live, obj, manager, now); ok {
+			m.ManagedFields = entries
+			return
+		}
+	}
+	os, err := k.track(version, live, obj, manager, now)
+	if err == nil {
+		m.ManagedFields = os.encode()
+		return
+	}
+	// As upstream: what could not be tracked leaves the record as it was.
+	m.ManagedFields = nil
+	if live != nil {
+		m.ManagedFields = live.GetObjectMeta().ManagedFields
+	}
+}
+
+// track is Update without a short cut.
+func (k *Kind) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
+	var had []meta.ManagedFieldsEntry
+	isNew := live == nil || live.GetObjectMeta().UID == ""
+	if live == nil {
+		live = k.Versions[version].New()
+	} else {
+		had = live.GetObjectMeta().ManagedFields
+	}
+	os := given(obj.GetObjectMeta().ManagedFields, had)
+	if len(os) == 0 && !isNew {
+		return nil, nil
+	}
+	before, after := k.outline(version, live), k.outline(version, obj)
+	id := updater(manager, k.Versions[version].APIVersion)
+	return k.credit(before, after, os, id, len(had) > 0, now)
+}
+
+// given returns the owners that a write starts from: those that the client
+// sent, or those there were where it sent none or none that can be read.
+func given(sent, had []meta.ManagedFieldsEntry) owners {
+	if isReset(sent) {
+		return nil
+	}
+	os, err := decode(sent)
+	if err != nil || len(os) == 0 {
+		os, _ = decode(had)
+	}
+	return os
+}
+
+// credit gives an updater what differs between two documents. hadRecord tells
+// that the former one had managedFields, which upstream sees vanish.
+func (k *Kind) credit(before, after document, os owners, id identity, hadRecord bool, now time.Time) (owners, error) {
+	os, err := reconcile(before, os)
+	if err != nil {
+		return nil, err
+	}
+	c := change{before: before, after: after, recordVanished: hadRecord}
+	if os, err = c.settle(os, identity{}); err != nil {
+		return nil, err
+	}
+	own, err := c.in(k.Versions[before.version].APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	if gained := ownable(own.gained); gained != nil {
+		o := owner{identity: id, version: id.APIVersion, fields: gained, time: new(meta.NewTime(now))}
+		if have := os.find(id); have != nil {
+			o.fields, o.printed = union(gained, have.fields), have.printed
+		}
+		os = os.put(o)
+	}
+	return os.capped(), nil
+}
+
+// reconcile drops the owners in versions that the kind does not have, and fits
+// the others to the schema.
+func reconcile(live document, os owners) (owners, error) {
+	out := make(owners, 0, len(os))
+	schemas := map[string]schema{}
+	for _, o := range os {
+		s, ok := schemas[o.version]
+		if !ok {
+			d, err := live.in(o.version)
+			if errors.Is(err, errNoVersion) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			s = d.schema()
+			schemas[o.version] = s
+		}
+		o.fields = s.reconcile(o.fields)
+		out = append(out, o)
+	}
+	return out, nil
+}

@@ -1,0 +1,352 @@
+package managedfields
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestUpdateRecordsWhoSetWhat(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
+	assert.Equal(t, []string{
+		`creator U 1 {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:holderIdentity":{}}}`,
+	}, w.record())
+	entry := w.live.GetObjectMeta().ManagedFields[0]
+	assert.Equal(t, "coordination.k8s.io/v1", entry.APIVersion)
+	assert.Equal(t, "FieldsV1", entry.FieldsType)
+	assert.Empty(t, entry.Subresource)
+
+	w.update("updater", `{"metadata":{"name":"m","labels":{"a":"2","b":"1"}},"spec":{"holderIdentity":"x"}}`)
+	assert.Equal(t, []string{
+		`creator U 1 {"f:metadata":{"f:labels":{}},"f:spec":{"f:holderIdentity":{}}}`,
+		`updater U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}}`,
+	}, w.record(), "what changed goes to the writer, the container does not")
+
+	w.update("", `{"metadata":{"name":"m","labels":{"a":"2","b":"1"},"finalizers":["x/y"]},"spec":{"holderIdentity":"x"}}`)
+	assert.Equal(t, []string{
+		`creator U 1 {"f:metadata":{"f:labels":{}},"f:spec":{"f:holderIdentity":{}}}`,
+		`updater U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}}`,
+		`unknown U 3 {"f:metadata":{"f:finalizers":{".":{},"v:\"x/y\"":{}}}}`,
+	}, w.record())
+
+	w.update("updater", `{"metadata":{"name":"m","labels":{"b":"1"}},"spec":{}}`)
+	assert.Equal(t, []string{
+		`creator U 1 {"f:metadata":{"f:labels":{}}}`,
+		`updater U 2 {"f:metadata":{"f:labels":{"f:b":{}}}}`,
+	}, w.record(), "what is gone is nobody's; whoever gains nothing keeps its time")
+
+	w.update("creator", `{"metadata":{"name":"m"},"spec":{}}`)
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
+
+	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{}}`)
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields, "an object without a record gets none by updates")
+}
+
+func TestUpdateNeverRecordsWhatIsTheServers(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("m", `{"metadata":{"name":"m","namespace":"n","uid":"u","resourceVersion":"1","generation":2,"selfLink":"/",
+		"creationTimestamp":"2024-01-01T00:00:00Z"},"spec":{}}`)
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
+
+	w = world{t: t, kind: leases}
+	w.update("m", `{"metadata":{"name":"m","generateName":"g","deletionTimestamp":"2024-01-01T00:00:00Z","deletionGracePeriodSeconds":0,
+		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},"spec":{}}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:metadata":{"f:deletionGracePeriodSeconds":{},"f:deletionTimestamp":{},"f:generateName":{},"f:ownerReferences":{".":{},"k:{\"uid\":\"u1\"}":{}}}}`,
+	}, w.record())
+}
+
+func TestUpdateOfAnAtomicList(t *testing.T) {
+	w := world{t: t, kind: endpointsKind}
+	w.update("m", `{"metadata":{},"subsets":[{"addresses":[{"ip":"1"}]}]}`)
+	w.update("n", `{"metadata":{},"subsets":[{"addresses":[{"ip":"2"}]}]}`)
+	assert.Equal(t, []string{`n U 2 {"f:subsets":{}}`}, w.record())
+	w.update("n", `{"metadata":{},"subsets":[{"addresses":[{"ip":"2"},{"ip":"3"}]}]}`)
+	assert.Equal(t, []string{`n U 3 {"f:subsets":{}}`}, w.record())
+	w.update("m", `{"metadata":{},"subsets":[]}`)
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
+}
+
+func TestUpdateOfListsWithRepeatedItems(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("m", `{"metadata":{"finalizers":["a/b","a/b","c/d"]},"spec":{}}`)
+	assert.Equal(t, []string{`m U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"a/b\"":{},"v:\"c/d\"":{}}}}`}, w.record())
+	w.update("n", `{"metadata":{"finalizers":["a/b","c/d"]},"spec":{}}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"c/d\"":{}}}}`,
+		`n U 2 {"f:metadata":{"f:finalizers":{"v:\"a/b\"":{}}}}`,
+	}, w.record(), "an item that is there once is another one")
+	w.update("o", `{"metadata":{"finalizers":["a/b","c/d","c/d"]},"spec":{}}`)
+	w.update("p", `{"metadata":{"finalizers":["a/b","c/d","c/d","c/d"]},"spec":{}}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:metadata":{"f:finalizers":{}}}`,
+		`n U 2 {"f:metadata":{"f:finalizers":{"v:\"a/b\"":{}}}}`,
+		`p U 4 {"f:metadata":{"f:finalizers":{"v:\"c/d\"":{}}}}`,
+	}, w.record())
+}
+
+const sentEntry = `{"manager":"%s","operation":"%s","apiVersion":"%s","fieldsType":"%s","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}`
+
+func TestUpdateWithARecordOfItsOwn(t *testing.T) {
+	good := fmt.Sprintf(sentEntry, "x", "Update", "coordination.k8s.io/v1", "FieldsV1")
+	for name, row := range map[string]struct {
+		sent string
+		want []string
+	}{
+		"none":                 {``, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+		"an empty list":        {`,"managedFields":[]`, nil},
+		"an empty entry":       {`,"managedFields":[{}]`, nil},
+		"a good one":           {`,"managedFields":[` + good + `]`, []string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
+		"the same twice":       {`,"managedFields":[` + good + `,` + good + `]`, []string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
+		"an unknown operation": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Get", "v1", "FieldsV1") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+		"no version":           {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "", "FieldsV1") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+		"an unknown format":    {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "v1", "FieldsV2") + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+		"no set":               {`,"managedFields":[` + strings.Replace(good, `{"f:spec"`, `{"spec"`, 1) + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+		"a version that is not served": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "apps/v1", "FieldsV1") + `,` + good + `]`,
+			[]string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
+		"a version that is none": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "a/b/c", "FieldsV1") + `]`,
+			[]string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			w.update("m", `{"metadata":{},"spec":{"holderIdentity":"x","strategy":"s"}}`)
+			w.update("n", `{"metadata":{`+strings.TrimPrefix(row.sent, ",")+`},"spec":{"holderIdentity":"x","strategy":"s"}}`)
+			assert.Equal(t, row.want, w.record())
+		})
+	}
+}
+
+func TestUpdateFitsSentSetsToTheSchema(t *testing.T) {
+	w := world{t: t, kind: endpointsKind}
+	w.update("m", `{"metadata":{"managedFields":[{"manager":"x","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1",
+		"fieldsV1":{"f:subsets":{"i:0":{}},"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"u\"}":{".":{},"f:name":{}}},"f:labels":{"f:a":{"f:b":{}}}}}}]}}`)
+	assert.Equal(t, []string{
+		`x A - {"f:metadata":{"f:labels":{"f:a":{"f:b":{}}},"f:ownerReferences":{"k:{\"uid\":\"u\"}":{}}},"f:subsets":{}}`,
+	}, w.record())
+}
+
+func TestRecordIsSorted(t *testing.T) {
+	entry := func(manager, operation, apiVersion, time, subresource string) string {
+		return fmt.Sprintf(`{"manager":"%s","operation":"%s","apiVersion":"%s","time":%s,"subresource":"%s","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}}`,
+			manager, operation, apiVersion, time, subresource)
+	}
+	const early, late = `"2024-01-01T00:00:01Z"`, `"2024-01-01T00:00:02Z"`
+	w := world{t: t, kind: candidates}
+	w.update("m", `{"metadata":{"managedFields":[`+strings.Join([]string{
+		entry("a", "Update", "coordination.k8s.io/v1beta1", late, ""),
+		entry("b", "Update", "coordination.k8s.io/v1beta1", early, ""),
+		entry("a", "Update", "coordination.k8s.io/v1beta1", early, "status"),
+		entry("a", "Update", "coordination.k8s.io/v1alpha2", early, ""),
+		entry("c", "Update", "coordination.k8s.io/v1beta1", "null", ""),
+		entry("z", "Apply", "coordination.k8s.io/v1beta1", late, ""),
+	}, ",")+`]},"spec":{}}`)
+	var got []string
+	for _, e := range w.live.GetObjectMeta().ManagedFields {
+		got = append(got, fmt.Sprintf("%s %s %s %s", e.Manager, e.Operation, e.APIVersion, e.Subresource))
+	}
+	assert.Equal(t, []string{
+		"z Apply coordination.k8s.io/v1beta1 ",
+		"c Update coordination.k8s.io/v1beta1 ",
+		"a Update coordination.k8s.io/v1alpha2 ",
+		"a Update coordination.k8s.io/v1beta1 status",
+		"b Update coordination.k8s.io/v1beta1 ",
+		"a Update coordination.k8s.io/v1beta1 ",
+	}, got)
+}
+
+func TestManagersBeyondTheTenthAreMerged(t *testing.T) {
+	w := world{t: t, kind: leases}
+	labels := `"l":"x"`
+	for i := range 12 {
+		labels += fmt.Sprintf(`,"l%d":"x"`, i)
+		w.update(fmt.Sprintf("m%d", i), `{"metadata":{"labels":{`+labels+`}},"spec":{}}`)
+	}
+	got := w.record()
+	require.Len(t, got, 10)
+	assert.Equal(t, `ancient-changes U 3 {"f:metadata":{"f:labels":{".":{},"f:l":{},"f:l0":{},"f:l1":{},"f:l2":{}}}}`, got[0])
+	assert.Equal(t, `m3 U 4 {"f:metadata":{"f:labels":{"f:l3":{}}}}`, got[1])
+	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"}}}`))
+	assert.Len(t, w.record(), 11, "appliers do not count")
+}
+
+func TestVersionsHaveRecordsOfTheirOwn(t *testing.T) {
+	w := world{t: t, kind: candidates}
+	w.update("m", `{"metadata":{},"spec":{"leaseName":"a","strategy":"s"}}`)
+	w.updateIn(1, "m", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"a","strategy":"s"}}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:spec":{"f:leaseName":{},"f:strategy":{}}}`,
+		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
+	}, w.record())
+	w.updateIn(2, "n", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"b","preferredStrategies":["t"]}}`)
+	assert.Equal(t, []string{
+		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
+		`n U 3 {"f:spec":{"f:leaseName":{},"f:preferredStrategies":{}}}`,
+	}, w.record(), "a change takes fields from managers of other versions")
+	w.update("m", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"b","strategy":"u"}}`)
+	assert.Equal(t, []string{
+		`m U 2 {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
+		`n U 3 {"f:spec":{"f:leaseName":{}}}`,
+		`m U 4 {"f:spec":{"f:strategy":{}}}`,
+	}, w.record())
+}
+
+func TestUpdateThatCannotBeConvertedKeepsTheRecord(t *testing.T) {
+	w := world{t: t, kind: candidates}
+	w.update("m", `{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"leaseName":"a"}}`)
+	before := w.record()
+	w.updateIn(1, "n", `{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"leaseName":"b"}}`)
+	assert.Equal(t, before, w.record(), "repeated items do not survive a conversion upstream")
+}
+
+func TestItemsWithKeys(t *testing.T) {
+	w := world{t: t, kind: things}
+	w.update("m", `{"metadata":{},"items":[{"name":"a","port":1,"value":"x","tags":["s"]},{"name":"a"}],"numbers":[3,-1],"parts":{"p":{"a":"x"}},"on":true,"size":1.5}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:items":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:name":{}},` +
+			`"k:{\"name\":\"a\",\"port\":1}":{".":{},"f:name":{},"f:port":{},"f:tags":{".":{},"v:\"s\"":{}},"f:value":{}}},"f:numbers":{".":{},"v:-1":{},"v:3":{}},"f:on":{},"f:parts":{".":{},"f:p":{".":{},"f:a":{}}},"f:size":{}}`,
+	}, w.record())
+	w.update("n", `{"metadata":{},"items":[{"name":"a"},{"name":"a","port":1,"value":"y","tags":["s","t"]}],"numbers":[-1],"parts":{"p":{"a":"x","b":2},"q":{}},"part":{},"on":false,"size":1.5}`)
+	assert.Equal(t, []string{
+		`m U 1 {"f:items":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:name":{}},` +
+			`"k:{\"name\":\"a\",\"port\":1}":{".":{},"f:name":{},"f:port":{},"f:tags":{".":{},"v:\"s\"":{}}}},"f:numbers":{".":{},"v:-1":{}},"f:parts":{".":{},"f:p":{".":{},"f:a":{}}},"f:size":{}}`,
+		`n U 2 {"f:items":{"k:{\"name\":\"a\",\"port\":1}":{"f:tags":{"v:\"t\"":{}},"f:value":{}}},"f:on":{},"f:part":{},"f:parts":{"f:p":{"f:b":{}},"f:q":{}}}`,
+	}, w.record(), "order does not matter")
+}
+
+func TestItemsThatCannotBeToldApartKeepTheRecord(t *testing.T) {
+	w := world{t: t, kind: things}
+	w.update("m", `{"metadata":{},"size":1}`)
+	before := w.record()
+	w.update("n", `{"metadata":{},"size":2,"choices":[{}]}`)
+	assert.Equal(t, before, w.record())
+}
+
+func TestManagerNamesAreUTF8(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("a\xff\xfe", `{"metadata":{},"spec":{"strategy":"s"}}`)
+	assert.Equal(t, "a\ufffd\ufffd", w.live.GetObjectMeta().ManagedFields[0].Manager)
+}
+
+func TestRenewal(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("a", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"a","renewTime":"2024-01-01T00:00:01.000000Z"}}`)
+	w.update("b", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"b","renewTime":"2024-01-01T00:00:01.000000Z"}}`)
+	live := w.live.GetObjectMeta().ManagedFields
+	w.update("a", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"b","renewTime":"2024-01-01T00:00:03.000000Z"}}`)
+	assert.Equal(t, []string{
+		`b U 2 {"f:spec":{"f:holderIdentity":{}}}`,
+		`a U 3 {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:spec":{"f:renewTime":{}}}`,
+	}, w.record())
+	assert.Equal(t, 1, live[0].Time.Second(), "the former record does not change")
+	assert.Same(t, live[0].FieldsV1, w.live.GetObjectMeta().ManagedFields[1].FieldsV1, "sets are shared")
+	w.update("a", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"b","renewTime":"2024-01-01T00:00:03.000000Z"}}`)
+	assert.Equal(t, 3, w.live.GetObjectMeta().ManagedFields[1].Time.Second(), "no change, no new time")
+}
+
+// TestRenewalsAreUpdates holds the short cut against the long way, with random
+// small changes to random objects.
+func TestRenewalsAreUpdates(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	short := 0
+	for range 4000 {
+		w := world{t: t, kind: leases}
+		manager := func() string { return []string{"a", "b"}[r.IntN(2)] }
+		w.update(manager(), randomLease(r))
+		w.update(manager(), randomLease(r))
+		if r.IntN(3) == 0 {
+			_ = w.apply(manager(), randomLease(r))
+		}
+		o := leases.Versions[0].Type.Copy(w.live).(*lease)
+		switch r.IntN(4) {
+		case 0:
+			o.Spec.HolderIdentity = new(fmt.Sprint(r.IntN(3)))
+		case 1:
+			o.Spec.Strategy = new(fmt.Sprint(r.IntN(3)))
+		case 2:
+			o = w.object(0, randomLease(r)).(*lease)
+		case 3:
+			o.ResourceVersion, o.UID = "7", ""
+		}
+		if r.IntN(3) == 0 {
+			o.ManagedFields = nil
+		}
+		who, now := manager(), at(w.now+r.IntN(2))
+		got, ok := leases.renew(0, w.live, o, who, now)
+		if !ok {
+			continue
+		}
+		short++
+		want, err := leases.track(0, w.live, o, who, now)
+		require.NoError(t, err)
+		require.Equal(t, want.encode(), got)
+	}
+	assert.Greater(t, short, 400)
+}
+
+func randomLease(r *rand.Rand) string {
+	spec := []string{}
+	for _, name := range []string{"holderIdentity", "strategy", "preferredHolder"} {
+		if r.IntN(3) > 0 {
+			spec = append(spec, fmt.Sprintf(`"%s":"%d"`, name, r.IntN(2)))
+		}
+	}
+	labels := []string{}
+	for _, name := range []string{"x", "y"} {
+		if r.IntN(2) == 0 {
+			labels = append(labels, fmt.Sprintf(`"%s":"%d"`, name, r.IntN(2)))
+		}
+	}
+	return `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}},"spec":{` + strings.Join(spec, ",") + `}}`
+}
+
+func TestRenewalDoesNotTrustRecordsItCannotRead(t *testing.T) {
+	for name, text := range map[string]string{
+		"space":      `{ "f:spec":{"f:strategy":{}}}`,
+		"cut off":    `{"f:spec":{"f:x":{`,
+		"no object":  `null`,
+		"cut string": `{"f:sp`,
+		"empty":      ``,
+		"no colon":   `{"f:spec"{}}`,
+		"cut escape": `{"f:spec\`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
+			w.live.GetObjectMeta().ManagedFields[0].FieldsV1.Raw = []byte(text)
+			_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5))
+			assert.False(t, ok)
+		})
+	}
+}
+
+func TestSameOwners(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
+	a := w.live.GetObjectMeta().ManagedFields
+	later := slices.Clone(a)
+	later[0].Time = new(meta.NewTime(at(30)))
+	assert.True(t, SameOwners(a, later))
+	assert.True(t, SameOwners(nil, nil))
+	assert.False(t, SameOwners(a, nil))
+	for _, change := range []func(e *meta.ManagedFieldsEntry){
+		func(e *meta.ManagedFieldsEntry) { e.Manager = "n" },
+		func(e *meta.ManagedFieldsEntry) { e.Operation = "Apply" },
+		func(e *meta.ManagedFieldsEntry) { e.APIVersion = "v1" },
+		func(e *meta.ManagedFieldsEntry) { e.FieldsType = "" },
+		func(e *meta.ManagedFieldsEntry) { e.Subresource = "status" },
+		func(e *meta.ManagedFieldsEntry) { e.FieldsV1 = nil },
+		func(e *meta.ManagedFieldsEntry) { e.FieldsV1 = &meta.FieldsV1{Raw: []byte(`{}`)} },
+	} {
+		other := slices.Clone(a)
+		change(&other[0])
+		assert.False(t, SameOwners(a, other))
+	}
+}

@@ -1,0 +1,130 @@
+package managedfields
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
+
+// fault is one place where a document does not fit the schema.
+type fault struct{ path, text string }
+
+// faults are an error; the texts are upstream's.
+type faults []fault
+
+func (fs faults) Error() string {
+	var texts []string
+	for _, f := range fs {
+		text := f.text
+		if f.path != "" {
+			text = f.path + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "errors:\n  " + strings.Join(texts, "\n  ")
+}
+
+func faultf(format string, args ...any) faults {
+	return faults{{text: fmt.Sprintf(format, args...)}}
+}
+
+// under puts a step before all paths.
+func (fs faults) under(st string) faults {
+	for i := range fs {
+		fs[i].path = st + fs[i].path
+	}
+	return fs
+}
+
+// err returns fs as an error, nil where there are none.
+func (fs faults) err() error {
+	if len(fs) == 0 {
+		return nil
+	}
+	return fs
+}
+
+// validate holds a document against the schema. Upstream walks objects in
+// random order and stops at the first member it does not know; here that one
+// stands for all of its object, and everything else is in the order of names.
+func (s schema) validate(v any) faults {
+	switch {
+	case v == nil || s.typ == nil:
+		return nil
+	case s.isList():
+		return s.validateList(v)
+	case s.isObject():
+		return s.validateObject(v)
+	}
+	return s.validateScalar(v)
+}
+
+func (s schema) validateScalar(v any) faults {
+	_, isNumber := number(v)
+	_, isString := v.(string)
+	_, isBool := v.(bool)
+	switch kind := s.typ.ScalarKind(); {
+	case kind == codec.Numeric && !isNumber:
+		return faultf("expected numeric (int or float), got %T", v)
+	case kind == codec.String && !isString:
+		return faultf("expected string, got &value.valueUnstructured{Value:%#v}", v)
+	case kind == codec.Boolean && !isBool:
+		return faultf("expected boolean, got &{%v}", v)
+	case !isNumber && !isString && !isBool:
+		return faultf("expected any scalar, got &{%v}", v)
+	}
+	return nil
+}
+
+func (s schema) validateList(v any) (fs faults) {
+	if _, ok := v.(codec.Unopened); ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return faultf("expected list, got &{%v}", v)
+	}
+	seen := map[string]bool{}
+	for i, item := range list {
+		at := "[" + strconv.Itoa(i) + "]"
+		if !s.atomic() {
+			st, err := s.step(item)
+			if err != nil {
+				return append(fs, faultf("element %d: %v", i, err)...)
+			}
+			at = st.String()
+			if text := st.text(); seen[text] {
+				fs = append(fs, faultf("duplicate entries for key %v", at)...)
+			} else {
+				seen[text] = true
+			}
+		}
+		fs = append(fs, s.item().validate(item).under(at)...)
+	}
+	return fs
+}
+
+func (s schema) validateObject(v any) (fs faults) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return faultf("expected map, got &{%v}", v)
+	}
+	names := sortedNames(object, nil)
+	if s.typ.Kind == codec.Struct {
+		for _, name := range names {
+			if s.typ.Field(name) == nil {
+				return faultf("field not declared in schema").under("." + name)
+			}
+		}
+	}
+	for _, name := range names {
+		below, _ := s.member(name)
+		fs = append(fs, below.validate(object[name]).under("."+name)...)
+	}
+	return fs
+}

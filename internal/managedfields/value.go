@@ -1,0 +1,249 @@
+package managedfields
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
+
+// absent stands for a value that is not there, which null is.
+type absent struct{}
+
+func isAbsent(v any) bool {
+	_, ok := v.(absent)
+	return ok
+}
+
+// number returns the value of an int64 or a float64.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// equalValues reports whether two values are the same. Numbers are compared by
+// what they count to.
+func equalValues(a, b any) bool {
+	switch a := a.(type) {
+	case nil:
+		return b == nil
+	case int64:
+		if b, ok := b.(int64); ok {
+			return a == b
+		}
+		f, ok := b.(float64)
+		return ok && float64(a) == f
+	case float64:
+		f, ok := number(b)
+		return ok && a == f
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equalValues)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, equalValues)
+	case codec.Unopened:
+		b, ok := b.(codec.Unopened)
+		return ok && a.Equal(b)
+	}
+	return a == b // a string or bool
+}
+
+// compareValues orders values that identify items: numbers, strings, bools,
+// lists, objects, null.
+func compareValues(a, b any) int {
+	rank := func(v any) int {
+		switch v.(type) {
+		case int64, float64:
+			return 0
+		case string:
+			return 1
+		case bool:
+			return 2
+		case []any:
+			return 3
+		case map[string]any:
+			return 4
+		}
+		return 5
+	}
+	if c := cmp.Compare(rank(a), rank(b)); c != 0 {
+		return c
+	}
+	switch a := a.(type) {
+	case int64:
+		if b, ok := b.(int64); ok {
+			return cmp.Compare(a, b)
+		}
+		return compareNumbers(a, b)
+	case float64:
+		return compareNumbers(a, b)
+	case string:
+		return strings.Compare(a, b.(string))
+	case bool:
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return 1
+		}
+		return -1
+	case []any:
+		return slices.CompareFunc(a, b.([]any), compareValues)
+	case map[string]any:
+		return compareObjects(a, b.(map[string]any))
+	}
+	return 0
+}
+
+func compareNumbers(a, b any) int {
+	x, _ := number(a)
+	y, _ := number(b)
+	return cmp.Compare(x, y)
+}
+
+func compareObjects(a, b map[string]any) int {
+	for i, name := range sortedNames(a, b) {
+		x, inA := a[name]
+		y, inB := b[name]
+		switch {
+		case i == len(a):
+			return -1
+		case i == len(b) || !inA:
+			return 1
+		case !inB:
+			return -1
+		}
+		if c := compareValues(x, y); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// sortedNames returns the names of the members of both.
+func sortedNames(a, b map[string]any) []string {
+	names := make([]string, 0, max(len(a), len(b)))
+	for name := range a {
+		names = append(names, name)
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// valueText returns a value as paths show it.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(v)
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, valueText(item))
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case map[string]any:
+		var b strings.Builder
+		for _, name := range sortedNames(v, nil) {
+			b.WriteString(name + "=" + valueText(v[name]))
+		}
+		return b.String()
+	}
+	return fmt.Sprint(v)
+}
+
+// appendValue appends the JSON of a value as it is within the name of a step.
+// There, unlike around it, strings are escaped for HTML.
+func appendValue(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		format := byte('f')
+		if abs := math.Abs(v); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+			format = 'e'
+		}
+		return strconv.AppendFloat(dst, v, format, -1, 64)
+	case string:
+		return appendQuoted(dst, v, true)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendValue(dst, item)
+		}
+		return append(dst, ']')
+	case map[string]any:
+		dst = append(dst, '{')
+		for i, name := range sortedNames(v, nil) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendQuoted(dst, name, true), ':')
+			dst = appendValue(dst, v[name])
+		}
+		return append(dst, '}')
+	}
+	return append(dst, "null"...)
+}
+
+// appendString appends a JSON string as names are written: not escaped for
+// HTML.
+func appendString[S string | []byte](dst []byte, s S) []byte { return appendQuoted(dst, s, false) }
+
+// appendQuoted appends a JSON string. Unlike encoding/json it knows no short
+// form for \b and \f.
+func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c < ' ' || html && (c == '<' || c == '>' || c == '&'):
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		case c < utf8.RuneSelf || !html:
+			dst = append(dst, c)
+		default:
+			r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+			switch {
+			case r == utf8.RuneError && size == 1:
+				dst = append(dst, `\ufffd`...)
+			case r == '\u2028' || r == '\u2029':
+				dst = append(dst, '\\', 'u', '2', '0', '2', hex[r&0xf])
+			default:
+				dst = append(dst, s[i:i+size]...)
+			}
+			i += size - 1
+		}
+	}
+	return append(dst, '"')
+}
