@@ -56,7 +56,6 @@ type resourceDiscovery struct {
 // aggregated answers with the aggregated document if the client prefers it,
 // and reports whether it did.
 func (c *call) aggregated(groups []*apiGroup) bool {
-	c.Header()["Vary"] = []string{"Accept"}
 	if c.req.Method != http.MethodGet || !wantsAggregated(c.req.Header.Get("Accept")) {
 		return false
 	}
@@ -72,6 +71,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	sum := sha256.Sum256(data)
 	tag := `"` + strings.ToUpper(hex.EncodeToString(sum[:])) + `"`
 	h := c.Header()
+	h["Vary"] = []string{"Accept"}
 	h.Set("Etag", tag)
 	if c.req.Header.Get("If-None-Match") == tag {
 		c.WriteHeader(http.StatusNotModified)
@@ -81,18 +81,14 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	return true
 }
 
-// wantsAggregated reports whether the first clause that can be served asks for
-// the aggregated document.
+// wantsAggregated reports whether any clause asks for the aggregated document,
+// wherever it stands.
 func wantsAggregated(header string) bool {
 	for _, cl := range parseAccept(header) {
-		if cl.params["as"] == "APIGroupDiscoveryList" {
-			if cl.mainType+"/"+cl.subType == typeJSON && cl.params["g"] == "apidiscovery.k8s.io" && cl.params["v"] == aggregatedVersion {
-				return true
-			}
-			continue
-		}
-		if m, ok := negotiate(cl.mainType+"/"+cl.subType, false); ok && !m.stream {
-			return false
+		name := cl.mainType + "/" + cl.subType
+		if (name == typeJSON || name == "*/*") && cl.params["as"] == "APIGroupDiscoveryList" &&
+			cl.params["g"] == "apidiscovery.k8s.io" && cl.params["v"] == aggregatedVersion {
+			return true
 		}
 	}
 	return false

@@ -58,7 +58,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h["Audit-Id"] = []string{id}
 	h["Cache-Control"] = []string{"no-cache, private"}
-	if c.admit() {
+	if err := c.checkTimeout(); err != nil {
+		c.fail(err)
+	} else if c.admit() {
 		a.route(c)
 	}
 }

@@ -135,8 +135,13 @@ func (e *endpoint) fillType(t *meta.TypeMeta) {
 	if t.Kind == "" {
 		t.Kind = e.info.Kind
 	}
-	if t.APIVersion == "" || t.APIVersion == "/" {
+	gv, ok := meta.ParseGroupVersion(t.APIVersion)
+	switch {
+	case !ok:
+	case gv.Version == "" && (gv.Group == "" || gv.Group == e.gv.Group):
 		t.APIVersion = e.gv.String()
+	default:
+		t.APIVersion = gv.String()
 	}
 }
 
@@ -216,7 +221,7 @@ func (c *call) decodeDeleteOptions(data []byte, f format) (o store.DeleteOptions
 		named.Kind = "DeleteOptions"
 	}
 	if named.APIVersion == "" {
-		named.APIVersion = "v1"
+		named.APIVersion = "meta.k8s.io/v1"
 	}
 	// The version does not matter, whatever group it is of.
 	if named.Kind != "DeleteOptions" {

@@ -9,6 +9,9 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	if err := c.endpoint.res.CheckList(list); err != nil {
+		return err
+	}
 	opts, err := c.anyDeleteOptions()
 	if err != nil {
 		return err

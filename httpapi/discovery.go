@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -200,13 +199,12 @@ func (c *call) document(doc any) {
 		return
 	}
 	if c.media.format == formatProtobuf {
-		t := doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
+		t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
 		if m, ok := doc.(interface{ message() any }); ok {
-			doc = m.message()
+			doc, t.APIVersion = m.message(), "v1"
 		}
 		raw := codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc)
-		// Documents without an apiVersion still have one in their envelope.
-		c.writeBytes(http.StatusOK, typeProtobuf, codec.AppendEnvelope(nil, cmp.Or(t.APIVersion, "v1"), t.Kind, raw))
+		c.writeBytes(http.StatusOK, typeProtobuf, envelope(t.APIVersion, t.Kind, raw))
 		return
 	}
 	data, err := json.Marshal(doc)

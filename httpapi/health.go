@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The Kubernetes version whose behaviour is served, as clients see it in
@@ -62,6 +64,11 @@ func isHealthPath(p string) bool {
 func (c *call) serverVersion() {
 	if c.req.Method != http.MethodGet {
 		c.fail(methodNotAllowed())
+		return
+	}
+	if accept := c.req.Header.Get("Accept"); accept != "" && !strings.Contains(accept, typeJSON) && !strings.Contains(accept, "*/*") {
+		c.fail(meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
+			"406: Not Acceptable\n\nAvailable representations: "+typeJSON))
 		return
 	}
 	doc := struct {

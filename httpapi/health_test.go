@@ -41,7 +41,6 @@ func TestHealthTakesAnyMethod(t *testing.T) {
 }
 
 func TestHealthRefusesATimeoutThatIsNone(t *testing.T) {
-	bug(t, "the timeout parameter is checked for every path")
 	s := newServer(t)
 	assertStatus(t, s.do(t, "GET", "/readyz?timeout=abc", ""), http.StatusBadRequest, "BadRequest",
 		`invalid timeout specified in the request URL - time: invalid duration "abc"`)
@@ -61,7 +60,6 @@ func TestVersion(t *testing.T) {
 }
 
 func TestVersionIsJSONOnly(t *testing.T) {
-	bug(t, "serverVersion takes any Accept")
 	s := newServer(t)
 	for _, accept := range []string{"text/html", "application/yaml", typeProtobuf} {
 		a := s.do(t, "GET", "/version", "", "Accept", accept)

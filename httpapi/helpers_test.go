@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -170,16 +169,6 @@ func (st *stream) wants(events ...string) {
 
 // leaseNamed is the shortest body that creates a Lease.
 func leaseNamed(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
-
-// bug skips a test of what is known to be wrong, unless the environment asks for those too:
-//
-//	KUBECOORD_BUGS=1 go test ./httpapi
-func bug(t testing.TB, text string) {
-	t.Helper()
-	if os.Getenv("KUBECOORD_BUGS") == "" {
-		t.Skip("BUG: " + text)
-	}
-}
 
 // assertStatus checks the parts of a Status that clients act on.
 func assertStatus(t testing.TB, a answer, code int, reason, message string) {

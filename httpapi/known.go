@@ -25,7 +25,7 @@ func isUnversioned(kind string) bool {
 // DeleteOptions are expected, if only to be refused.
 func isMetaOptions(kind string) bool {
 	switch kind {
-	case "CreateOptions", "UpdateOptions", "PatchOptions", "GetOptions", "TableOptions", "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
+	case "ListOptions", "CreateOptions", "UpdateOptions", "PatchOptions", "GetOptions", "TableOptions", "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
 		return true
 	}
 	return false
@@ -44,7 +44,13 @@ func (v *groupVersion) knows(kind string) bool {
 			return true
 		}
 	}
-	return v.String() == "v1" && slices.Contains(coreKinds(), strings.TrimSuffix(kind, "List"))
+	switch v.String() {
+	case "v1":
+		return kind == "List" || slices.Contains(coreKinds(), strings.TrimSuffix(kind, "List"))
+	case "coordination.k8s.io/v1beta1":
+		return kind == "Lease" || kind == "LeaseList" // served up to 1.21
+	}
+	return false
 }
 
 func coreKinds() []string {
@@ -60,8 +66,8 @@ func unregistered(t meta.TypeMeta) error {
 
 func unconvertible(t meta.TypeMeta, toVersion, toKind string) error {
 	version := versionOf(t)
-	if isUnversioned(t.Kind) {
-		version = "v1"
+	if isUnversioned(t.Kind) || isMetaOptions(t.Kind) || t.Kind == "DeleteOptions" || t.Kind == "WatchEvent" {
+		version = "v1" // the package these types are in
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", version, t.Kind, toVersion, toKind)
 }

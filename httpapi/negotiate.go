@@ -116,7 +116,7 @@ func negotiate(header string, converts bool) (mediaType, bool) {
 	for _, cl := range parseAccept(header) {
 		for _, f := range []format{formatJSON, formatYAML, formatProtobuf} {
 			mainType, subType, _ := strings.Cut(f.String(), "/")
-			if cl.mainType != "*" && cl.mainType != mainType || cl.subType != "*" && cl.subType != subType {
+			if any := cl.mainType == "*" && cl.subType == "*"; !any && (cl.mainType != mainType || cl.subType != "*" && cl.subType != subType) {
 				continue
 			}
 			if m, ok := accept(cl.params, f, converts); ok {
@@ -146,7 +146,7 @@ func accept(params map[string]string, f format, converts bool) (mediaType, bool)
 			}
 			m.stream = true
 		case "sv":
-			if value != "" {
+			if value != "" && value != "v1" {
 				return m, false
 			}
 		case "pretty":
@@ -175,21 +175,21 @@ func canConvert(m mediaType) bool {
 }
 
 // prepare does the checks that come before a verb's own, in the order of a real
-// server: the media type of a patch, the media types of the route, the timeout
-// parameter, the warning of a deprecated version, the media type of the answer.
+// server: the media type of a patch, the media types of the route, the warning
+// of a deprecated version, the names in the path, the media type of the answer.
 func (c *call) prepare(streams bool) error {
-	if c.req.Method == http.MethodPatch && !slices.Contains(patchTypes, patchType(c.req)) {
+	if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
 		return unsupportedPatch()
 	}
 	header := c.req.Header.Get("Accept")
 	if !matchesRoute(header, streams) {
 		return notAcceptableRoute(streams)
 	}
-	if err := c.checkTimeout(); err != nil {
-		return err
-	}
 	if e := c.endpoint; e != nil {
 		c.warn(e.info.Versions[e.version].Deprecated)
+		if err := c.checkNames(); err != nil {
+			return err
+		}
 	}
 	m, ok := negotiate(header, c.endpoint != nil)
 	if !ok {

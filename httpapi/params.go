@@ -43,10 +43,11 @@ func (c *call) optionalInt(name string) (*int64, error) {
 	return &i, nil
 }
 
-// checkTimeout refuses a timeout parameter that is no duration. Its value is
-// meant for a server's own limits and has no further effect.
+// checkTimeout refuses a timeout parameter that is no duration, on any path and
+// before all else. Its value is meant for a server's own limits and has no
+// further effect; watches do not look at it.
 func (c *call) checkTimeout() error {
-	if !strings.Contains(c.req.URL.RawQuery, "timeout=") {
+	if !strings.Contains(c.req.URL.RawQuery, "timeout=") || c.attributes(User{}).Verb == "watch" {
 		return nil
 	}
 	if v := c.param("timeout"); v != "" {
@@ -83,15 +84,15 @@ func (c *call) listOptions() (store.ListOptions, error) {
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}
+	if _, err := c.optionalInt("timeoutSeconds"); err != nil {
+		return o, err
+	}
 	limit, err := c.optionalInt("limit")
 	if err != nil {
 		return o, err
 	}
 	if limit != nil {
 		o.Limit = *limit
-	}
-	if _, err := c.optionalInt("timeoutSeconds"); err != nil {
-		return o, err
 	}
 	o.LabelSelector, o.FieldSelector, o.ShardSelector = c.param("labelSelector"), c.param("fieldSelector"), c.param("shardSelector")
 	o.Continue = c.param("continue")
@@ -112,6 +113,7 @@ func (c *call) watchOptions() (store.WatchOptions, error) {
 		ResourceVersion: l.ResourceVersion, ResourceVersionMatch: l.ResourceVersionMatch,
 		SendInitialEvents: l.SendInitialEvents, Continue: l.Continue,
 		AllowWatchBookmarks: c.boolParam("allowWatchBookmarks"),
+		ListRules:           !c.boolParam("watch"),
 		Warn:                c.warn,
 	}
 	o.TimeoutSeconds, err = c.optionalInt("timeoutSeconds")
@@ -130,6 +132,15 @@ func (c *call) deleteOptions() (o store.DeleteOptions, err error) {
 	o.OrphanDependents = c.optionalBool("orphanDependents")
 	if len(c.params()["propagationPolicy"]) > 0 {
 		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
+	}
+	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
+		o.Preconditions = &meta.Preconditions{}
+		if uid != "" {
+			o.Preconditions.UID = new(meta.UID(uid))
+		}
+		if version != "" {
+			o.Preconditions.ResourceVersion = &version
+		}
 	}
 	o.DryRun = c.params()["dryRun"]
 	o.IgnoreStoreReadErrorWithClusterBreakingPotential = c.optionalBool("ignoreStoreReadErrorWithClusterBreakingPotential")

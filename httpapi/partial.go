@@ -68,7 +68,11 @@ func (c *call) partialList(l *store.List) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, `,"items":[`...)
+	out = append(out, `,"items":`...)
+	if len(l.Items) == 0 {
+		return append(out, "null}"...), nil
+	}
+	out = append(out, '[')
 	for i, it := range l.Items {
 		item, err := c.partial(it)
 		if err != nil {

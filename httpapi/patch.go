@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -19,10 +20,26 @@ const (
 
 var patchTypes = []string{jsonPatch, mergePatch, strategicPatch}
 
-// patchType returns the media type of a patch without its parameters.
-func patchType(r *http.Request) string {
+// isPatch is the first, generous look at the media type: whether any that is
+// named is a patch.
+func isPatch(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
+		t, _, _ := strings.Cut(part, ";")
+		if slices.Contains(patchTypes, strings.TrimSpace(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// patchType is the second, strict one: the type is what stands before the
+// first semicolon.
+func patchType(r *http.Request) (string, error) {
 	t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return strings.TrimSpace(t)
+	if !slices.Contains(patchTypes, t) {
+		return "", unsupportedMedia(append(slices.Clone(patchTypes), "application/apply-patch+yaml")...)
+	}
+	return t, nil
 }
 
 // patch answers PATCH …/namespaces/{ns}/{resource}/{name}. The patch is applied
@@ -31,6 +48,10 @@ func patchType(r *http.Request) string {
 //
 // Query: dryRun, fieldManager, fieldValidation, force (an error here), pretty.
 func (c *call) patch() error {
+	kind, err := patchType(c.req)
+	if err != nil {
+		return err
+	}
 	data, err := c.readBody()
 	if err != nil {
 		return err
@@ -44,7 +65,7 @@ func (c *call) patch() error {
 		return meta.NewBadRequest("invalid JSON patch")
 	}
 	apply := patch.JSON
-	switch patchType(c.req) {
+	switch kind {
 	case mergePatch:
 		apply = patch.Merge
 	case strategicPatch:

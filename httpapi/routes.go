@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"path"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -83,6 +85,7 @@ func (a *API) buildMux() {
 		handle("/"+name+"/{check}", (*call).healthCheck)
 	}
 	handle("/version", (*call).serverVersion)
+	handle("/version/", (*call).unknownResource)
 	a.handleOpenAPI(handle)
 	handle("/{$}", (*call).paths)
 	handle("/api", (*call).legacyVersions)
@@ -122,17 +125,29 @@ func (a *API) route(c *call) {
 			}
 		}
 	}
-	trimmed := strings.TrimRight(p, "/")
+	trimmed := strings.TrimSuffix(p, "/")
 	switch {
-	case trimmed == "":
-		c.paths()
-	case path.Clean(trimmed) == trimmed && !isHealthPath(trimmed):
+	case path.Clean(trimmed) == trimmed && len(trimmed) > 1 && !isHealthPath(trimmed):
 		c.req = c.req.Clone(c.req.Context())
 		c.req.URL.Path, c.req.URL.RawPath = trimmed, ""
 		a.mux.ServeHTTP(c, c.req)
 	default:
+		for _, g := range a.groups {
+			if strings.HasPrefix(p, g.root()+"/") && strings.Trim(p[len(g.root()):], "/") != "" {
+				c.unknownResource()
+				return
+			}
+		}
 		c.unknownPath()
 	}
+}
+
+// root is the path that all versions of the group are below.
+func (g *apiGroup) root() string {
+	if g.name == "" {
+		return "/api"
+	}
+	return "/apis/" + g.name
 }
 
 // resource tells the paths below a group version apart (FACTS of the API
@@ -169,6 +184,23 @@ func (c *call) resource(v *groupVersion) {
 		}
 	}
 	c.unknownResource()
+}
+
+// checkNames refuses the names in a path that no object can have, and a path
+// to one object that leaves its namespace out.
+func (c *call) checkNames() error {
+	one := c.name != "" || c.req.Method == http.MethodDelete
+	if c.namespaced && c.namespace == "" && one {
+		return meta.NewBadRequest("Namespace parameter required.")
+	}
+	if problems := validate.PathSegmentName(c.name); c.name != "" && problems != nil {
+		return meta.NewBadRequest("Name parameter invalid: %q: %s", c.name, strings.Join(problems, ";"))
+	}
+	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {
+		// Not a Status: the storage of a real server refuses the key.
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.info.Plural+"/"+c.namespace+"/"+c.name, "/"))
+	}
+	return nil
 }
 
 // verb hands the request to the file named after what it does.

@@ -37,6 +37,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		header: http.Header{}, headOnly: req.Method == http.MethodHead, started: make(chan struct{}),
 		more: make(chan struct{}, 1), room: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 	}
+	p.closed = t.api.ctx.Done()
 	served := serverRequest(req, ctx)
 	closeOnce := sync.OnceFunc(func() { closeBody(req.Body) })
 	go func() {
@@ -75,6 +76,12 @@ func (a *API) begin() bool {
 func serverRequest(req *http.Request, ctx context.Context) *http.Request {
 	r := req.WithContext(ctx)
 	r.RequestURI = req.URL.RequestURI()
+	r.Method = cmp.Or(r.Method, http.MethodGet)
+	if r.URL.Path == "" {
+		u := *r.URL
+		u.Path = "/"
+		r.URL = &u
+	}
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 	if r.Host == "" {
 		r.Host = req.URL.Host
@@ -115,6 +122,7 @@ type pipe struct {
 	// ctx ends with the request, and with the body being closed.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	closed <-chan struct{} // closed with the API
 
 	mu   sync.Mutex // guards all below; held for copying only
 	data []byte
@@ -148,6 +156,10 @@ func (p *pipe) Write(data []byte) (int, error) {
 	for {
 		p.mu.Lock()
 		if len(p.data)-p.off < pipeBuffer {
+			if p.off > len(p.data)/2 {
+				// What was read is not to be kept for a reader that lags.
+				p.data, p.off = p.data[:copy(p.data, p.data[p.off:])], 0
+			}
 			p.data = append(p.data, data...)
 			p.mu.Unlock()
 			signal(p.more)
@@ -156,6 +168,8 @@ func (p *pipe) Write(data []byte) (int, error) {
 		p.mu.Unlock()
 		select {
 		case <-p.room:
+		case <-p.closed:
+			return 0, errClosed
 		case <-p.ctx.Done():
 			return 0, context.Cause(p.ctx)
 		}

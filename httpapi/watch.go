@@ -3,8 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store"
@@ -30,10 +32,17 @@ func (c *call) watch() error {
 	if err := c.readTableOptions(); err != nil {
 		return err
 	}
+	if !canFlush(c.w) {
+		return meta.NewInternalError(fmt.Errorf("unable to start watch - can't get http.Flusher: %T", c.w))
+	}
 	ctx, cancel := context.WithCancel(c.req.Context())
 	defer cancel()
 	// The API may be closed before the store is.
-	defer context.AfterFunc(c.api.ctx, cancel)()
+	defer context.AfterFunc(c.api.ctx, func() {
+		// A client that does not read is not to hold up the end.
+		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
+		cancel()
+	})()
 	w, err := c.endpoint.res.Watch(ctx, opts)
 	if err != nil {
 		return err
@@ -51,6 +60,23 @@ func (c *call) watch() error {
 	}
 	c.stream(ctx, w, flush)
 	return nil
+}
+
+// closeGrace is how long a write may take once the API is closed.
+const closeGrace = 250 * time.Millisecond
+
+// canFlush reports whether events can be sent as they come.
+func canFlush(w http.ResponseWriter) bool {
+	for {
+		switch t := w.(type) {
+		case http.Flusher, interface{ FlushError() error }:
+			return true
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = t.Unwrap()
+		default:
+			return false
+		}
+	}
 }
 
 // stream sends events until the watch ends or the client is gone. Events that

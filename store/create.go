@@ -76,7 +76,7 @@ func (r *Resource) create(o Object, req Request) (*Item, error) {
 	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
-	if err := r.checkSize(o); err != nil {
+	if err := r.checkSize(o, req); err != nil {
 		return nil, err
 	}
 	return r.insert(o, req)
@@ -123,7 +123,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 // matchNamespace fills in the namespace of the request, which is the only one
 // the object may name.
 func matchNamespace(m *meta.ObjectMeta, namespace string) error {
-	if m.Namespace == "" {
+	if m.Namespace == "" || namespace == "" {
 		m.Namespace = namespace
 	}
 	if m.Namespace != namespace {

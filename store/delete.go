@@ -103,6 +103,13 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err
 	}
+	if err := r.CheckList(list); err != nil {
+		return nil, err
+	}
+	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" {
+		// Real servers list in pages here, where a version means that very one.
+		list.ResourceVersionMatch = MatchExact
+	}
 	l, err := r.List(ctx, list)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -246,4 +248,57 @@ func TestDeleteTellsWhetherTheObjectIsGone(t *testing.T) {
 	_, deleted, err = r.Delete(store.Request{Namespace: "ns", Name: "b"}, store.DeleteOptions{})
 	require.NoError(t, err)
 	assert.True(t, deleted)
+}
+
+// The clock is asked when an object is marked: that is when another writer
+// comes in between here.
+func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
+	var between func()
+	st := newStoreWith(t, store.Options{Now: func() time.Time {
+		if f := between; f != nil {
+			between = nil
+			f()
+		}
+		return epoch
+	}})
+	leases := lease.In(st)
+	mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
+	between = func() { mustModify(t, leases, "ns/a", holder("another")) }
+	marked := mustDelete(t, leases, "ns/a")
+	assert.Equal(t, "another", *marked.Spec.HolderIdentity)
+	assert.Equal(t, "1003", marked.ResourceVersion)
+
+	mustCreate(t, leases, newLease("ns/b", finalizers("a/f")))
+	between = func() { mustModify(t, leases, "ns/b", finalizers()) }
+	mustDelete(t, leases, "ns/b")
+	_, err := leases.Get("ns", "b")
+	require.ErrorIs(t, err, store.ErrNotFound, "nothing holds it any more")
+
+	mustCreate(t, leases, newLease("ns/c", finalizers("a/f")))
+	between = func() { mustModify(t, leases, "ns/c", holder("another")) }
+	_, err = leases.Delete("ns", "c", store.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
+	require.ErrorIs(t, err, store.ErrConflict, "a precondition holds against the newer state")
+}
+
+func TestOneOfManyDeletersSucceeds(t *testing.T) {
+	const deleters, rounds = 4, 500
+	st := newStore(t)
+	leases := lease.In(st)
+	for round := range rounds {
+		createAll(t, leases, "ns/a")
+		var succeeded atomic.Int32
+		var wg sync.WaitGroup
+		for range deleters {
+			wg.Go(func() {
+				if _, err := leases.Delete("ns", "a", store.DeleteOptions{}); err == nil {
+					succeeded.Add(1)
+				} else {
+					assert.ErrorIs(t, err, store.ErrNotFound)
+				}
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 1, succeeded.Load(), "round %d", round)
+	}
+	assert.EqualValues(t, 1000+2*rounds, st.ResourceVersion())
 }

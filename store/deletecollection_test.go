@@ -106,3 +106,17 @@ func TestDeleteCollectionEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	mustGet(t, leases, "ns/a")
 }
+
+// A deletion makes as many versions as it deletes objects, which may be more
+// than history keeps.
+func TestDeleteCollectionOfMoreThanHistoryHolds(t *testing.T) {
+	const n = 10_001
+	st := newStoreWith(t, store.Options{History: 100})
+	leases := lease.In(st)
+	createAll(t, leases, manyPaths("ns", n)...)
+	got, err := leases.DeleteCollection(t.Context(), store.ListOptions{}, store.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, n, len(got))
+	left, _ := mustList(t, leases, store.ListOptions{})
+	assert.Equal(t, 0, len(left))
+}

@@ -70,14 +70,8 @@ func (l *List) Meta() meta.ListMeta {
 // List returns what the options select. It blocks, for three seconds at most,
 // only where they name a version in the future.
 func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	sel, err := r.checkList(opts)
 	if err != nil {
-		return nil, err
-	}
-	if err := opts.validate(); err != nil {
-		return nil, err
-	}
-	if err := sel.checkFields(""); err != nil {
 		return nil, err
 	}
 	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
@@ -88,6 +82,24 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 		return nil, err
 	}
 	return sel.page(s, start, limit), nil
+}
+
+// CheckList returns the error that the options deserve before anything is
+// looked for, or nil.
+func (r *Resource) CheckList(opts ListOptions) error {
+	_, err := r.checkList(opts)
+	return err
+}
+
+func (r *Resource) checkList(opts ListOptions) (selection, error) {
+	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	if err != nil {
+		return sel, err
+	}
+	if err := opts.validate(); err != nil {
+		return sel, err
+	}
+	return sel, sel.checkFields("")
 }
 
 // validate is the 422 part of the checks (upstream: apimachinery,
@@ -184,7 +196,10 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 	// is a namespace and a name.
 	from := key{s.namespace, start}
 	if s.namespace == "" {
-		from.namespace, from.name, _ = strings.Cut(start, "/")
+		var whole bool
+		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
+			from.namespace += "\x00" // before every key that starts with it
+		}
 	}
 	if s.namespace != "" && s.name != "" {
 		// One key, whatever the rest of the selector says.

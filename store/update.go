@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -81,11 +82,11 @@ func (r *Resource) createByUpdate(o Object, req Request) (it *Item, done bool, e
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, true, err
 	}
-	if err := r.checkSize(o); err != nil {
+	if err := r.checkSize(o, req); err != nil {
 		return nil, true, err
 	}
 	it, err = r.insert(o, req)
-	if err != nil && r.lookup(key{req.Namespace, req.Name}) != nil {
+	if errors.Is(err, meta.ReasonAlreadyExists) {
 		return nil, false, nil
 	}
 	return it, true, err
@@ -103,7 +104,7 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	if !gone && r.kind.forms[0].typ.Equal(o, current.obj) {
 		return current, r.lookup(current.key()) == current, nil
 	}
-	if err := r.checkSize(o); err != nil {
+	if err := r.checkSize(o, req); err != nil {
 		return nil, true, err
 	}
 	if req.DryRun {

@@ -39,6 +39,9 @@ type WatchOptions struct {
 	// TimeoutSeconds ends the watch. Nil and 0 mean half an hour to an hour,
 	// below 0 it ends at once.
 	TimeoutSeconds *int64
+	// ListRules checks the options as those of a list, as the deprecated paths
+	// below /watch/ do: the options for initial events are refused.
+	ListRules bool
 	// Warn, if not nil, is given texts to be sent along with the answer.
 	Warn func(text string)
 }
@@ -93,8 +96,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	opts.setDefaults()
-	if err := opts.validate(); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	if err := sel.checkFields(opts.Name); err != nil {
@@ -111,6 +113,19 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	w.startTimer(opts.TimeoutSeconds)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
+}
+
+// check validates the options and fills in what they leave out.
+func (o *WatchOptions) check() error {
+	if !o.ListRules {
+		o.setDefaults()
+		return o.validate()
+	}
+	list := ListOptions{
+		Continue: o.Continue, ResourceVersion: o.ResourceVersion,
+		ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
+	}
+	return list.validate()
 }
 
 // setDefaults makes a watch without a version one that sends the current state
@@ -165,11 +180,14 @@ func clampSeconds(s int64) time.Duration {
 // start finds the position to watch from and the state to send first.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
 	st, sends := w.r.st, opts.SendInitialEvents
+	if sends == nil && version == 0 {
+		return w.startWithState(false)
+	}
 	if sends != nil && *sends {
 		if err := st.waitFor(ctx, version); err != nil {
 			return err
 		}
-		return w.startWithState()
+		return w.startWithState(w.bookmarks)
 	}
 	if sends != nil && version == 0 {
 		version = st.ResourceVersion()
@@ -188,7 +206,7 @@ func (w *Watcher) open(after uint64) error {
 
 // startWithState takes the current state and the position that follows it in
 // one step, so that no change is lost or told twice.
-func (w *Watcher) startWithState() error {
+func (w *Watcher) startWithState(endMark bool) error {
 	st := w.r.st
 	st.mu.Lock()
 	s := w.r.snapshotLocked()
@@ -198,7 +216,7 @@ func (w *Watcher) startWithState() error {
 		return err
 	}
 	w.initial = w.sel.page(s, "", 0).Items
-	w.endMark = w.bookmarks
+	w.endMark = endMark
 	return nil
 }
 

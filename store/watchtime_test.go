@@ -3,6 +3,8 @@ package store_test
 import (
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -225,5 +227,26 @@ func TestBusyWatchIsGivenItsBookmarks(t *testing.T) {
 			mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = &i })
 		}
 		assert.InDelta(t, 4, marks, 1)
+	})
+}
+
+func TestBookmarkAmidABacklogTellsOnlyWhatWasTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		w := openLeases(t, st, store.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
+		createAll(t, leases, manyPaths("ns", 600)...)
+		time.Sleep(time.Minute)
+		var events []string
+		for len(events) < 601 {
+			batch, err := w.Next(t.Context())
+			require.NoError(t, err)
+			for _, ev := range batch {
+				events = append(events, eventText(ev))
+			}
+		}
+		mark := slices.IndexFunc(events, func(s string) bool { return strings.HasPrefix(s, "BOOKMARK") })
+		require.Positive(t, mark)
+		assert.Equal(t, "BOOKMARK @"+rv(1000+uint64(mark)), events[mark], "after %s", events[mark-1])
 	})
 }
