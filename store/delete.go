@@ -51,7 +51,7 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			return current, false, r.lookup(current.key()) == current
+			return current, false, !current.replaced.Load()
 		}
 	}
 	if isDryRun(opts.DryRun) {
@@ -66,7 +66,7 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if r.lookupLocked(current.key()) != current {
+	if current.replaced.Load() {
 		return nil, false, false
 	}
 	if marked != nil {

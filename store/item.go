@@ -24,6 +24,9 @@ type Item struct {
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
 	memo    atomic.Pointer[memo]
+	// replaced is set, under the writer's lock, when this is no longer the
+	// object's current state.
+	replaced atomic.Bool
 }
 
 // memo remembers the encoded bytes of an Item in one form and format. Few

@@ -24,6 +24,7 @@ type Resource struct {
 	fresh *snapshot // of the tree as it is, or nil
 
 	past pastSnapshots
+	hot  hotTable
 }
 
 // Info describes a kind to whoever serves it.
@@ -89,9 +90,16 @@ func (r *Resource) Empty(resourceVersion string, annotations map[string]string) 
 
 // lookup returns the current state of an object, or nil.
 func (r *Resource) lookup(k key) *Item {
+	if it := r.hot.get(k); it != nil {
+		return it
+	}
 	r.st.mu.RLock()
 	defer r.st.mu.RUnlock()
-	return r.lookupLocked(k)
+	it := r.lookupLocked(k)
+	if it != nil {
+		r.hot.put(k, it) // with the lock held, so that no older state is left there
+	}
+	return it
 }
 
 func (r *Resource) lookupLocked(k key) *Item {
@@ -112,6 +120,10 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 		r.tree.Delete(e)
 	} else {
 		r.tree.ReplaceOrInsert(e)
+		r.hot.put(e.key, it)
+	}
+	if old != nil {
+		old.replaced.Store(true)
 	}
 	r.fresh = nil
 	st.version = version

@@ -108,7 +108,7 @@ func (st *Store) Resource(kind Descriptor) *Resource {
 	defer st.mu.Unlock()
 	r := st.resources[d.groupResource()]
 	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, entryLess)}
+		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
 		st.resources[d.groupResource()] = r
 	}
 	if r.kind != d {

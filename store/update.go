@@ -102,18 +102,18 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	gone := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	if !gone && r.kind.forms[0].typ.Equal(o, current.obj) {
-		return current, r.lookup(current.key()) == current, nil
+		return current, !current.replaced.Load(), nil
 	}
 	if err := r.checkSize(o, req); err != nil {
 		return nil, true, err
 	}
 	if req.DryRun {
-		return newItem(r.kind, o, current.version), r.lookup(current.key()) == current, nil
+		return newItem(r.kind, o, current.version), !current.replaced.Load(), nil
 	}
 	r.st.shares.share(o, current.obj)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if r.lookupLocked(current.key()) != current {
+	if current.replaced.Load() {
 		return nil, false, nil
 	}
 	if !gone {

@@ -35,15 +35,21 @@ func (d *descriptor) validateCreate(version int, o Object) field.Errors {
 }
 
 // validateUpdate returns the problems of an object that takes the place of
-// another.
+// another. What is the same as there has been found good before.
 func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
-	errs := validateNames(m, pathSegmentName)
+	var managers, errs field.Errors
+	if !sameEntries(m.ManagedFields, oldMeta.ManagedFields) {
+		managers = validateManagedFields(m.ManagedFields)
+	}
+	if m.Name != oldMeta.Name || m.Namespace != oldMeta.Namespace || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
+		errs = validateNames(m, pathSegmentName)
+	}
 	errs = append(errs, shared...)
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
-	errs = append(errs, validateManagedFields(m.ManagedFields)...)
-	update := validateMetadataUpdate(m, oldMeta, shared)
+	errs = append(errs, managers...)
+	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
 	if d.validateMetadataOnUpdate {
 		errs = append(errs, validateMetadata(m, d.validateName)...)
@@ -101,8 +107,7 @@ func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs 
 	grace, oldGrace := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds
 	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace),
 		func() any { return grace })
-	errs = append(errs, shared...)
-	return append(errs, validateManagedFields(m.ManagedFields)...)
+	return append(errs, shared...)
 }
 
 func validateGeneration(m *meta.ObjectMeta) field.Errors {

@@ -79,7 +79,11 @@ func (s *copyStep) run(dst, base unsafe.Pointer) {
 	if s.shares && base != nil {
 		p, q := s.field.at(at), s.field.at(unsafe.Add(base, s.offset))
 		if s.field.equal(at, unsafe.Add(base, s.offset)) {
-			reflect.NewAt(s.field.Type.goType, p).Elem().Set(reflect.NewAt(s.field.Type.goType, q).Elem())
+			if s.field.Type.shape == shapeMap {
+				*(*unsafe.Pointer)(p) = *(*unsafe.Pointer)(q)
+			} else {
+				*(*slice)(p) = *(*slice)(q)
+			}
 			return
 		}
 	}
