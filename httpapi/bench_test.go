@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -238,5 +239,16 @@ func BenchmarkReadyMade(b *testing.B) {
 				w.Write(data)
 			}), "GET", row.target, http.StatusOK, nil)
 		})
+	}
+}
+
+// BenchmarkStart is what a test pays for a store and an API of its own.
+func BenchmarkStart(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		st := store.New(store.Options{})
+		api := httpapi.New(st, httpapi.Options{})
+		api.Close()
+		st.Close()
 	}
 }

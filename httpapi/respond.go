@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -14,11 +15,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func statusType() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") }
-func deleteOptionsType() *codec.Type {
-	return codec.Compile(reflect.TypeFor[meta.DeleteOptions](), "v1")
-}
-func listMetaType() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") }
+// The types that every API answers with, compiled once in a process.
+var (
+	statusType        = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") })
+	deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.DeleteOptions](), "v1") })
+	listMetaType      = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") })
+)
 
 // fail answers with the Status of an error. It has a negotiation of its own,
 // since the one of the request may be what failed; where that finds nothing
