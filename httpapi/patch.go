@@ -16,9 +16,10 @@ const (
 	jsonPatch      = "application/json-patch+json"
 	mergePatch     = "application/merge-patch+json"
 	strategicPatch = "application/strategic-merge-patch+json"
+	applyPatch     = "application/apply-patch+yaml"
 )
 
-var patchTypes = []string{jsonPatch, mergePatch, strategicPatch}
+var patchTypes = []string{jsonPatch, mergePatch, strategicPatch, applyPatch}
 
 // isPatch is the first, generous look at the media type: whether any that is
 // named is a patch.
@@ -37,7 +38,7 @@ func isPatch(r *http.Request) bool {
 func patchType(r *http.Request) (string, error) {
 	t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !slices.Contains(patchTypes, t) {
-		return "", unsupportedMedia(append(slices.Clone(patchTypes), "application/apply-patch+yaml")...)
+		return "", unsupportedMedia(patchTypes...)
 	}
 	return t, nil
 }
@@ -46,7 +47,7 @@ func patchType(r *http.Request) (string, error) {
 // to the object in the version of the path, and again where another writer was
 // faster.
 //
-// Query: dryRun, fieldManager, fieldValidation, force (an error here), pretty.
+// Query: dryRun, fieldManager, fieldValidation, force (for apply only), pretty.
 func (c *call) patch() error {
 	kind, err := patchType(c.req)
 	if err != nil {
@@ -57,8 +58,11 @@ func (c *call) patch() error {
 		return err
 	}
 	opts := store.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
-	if err := opts.Validate(false); err != nil {
+	if err := opts.Validate(kind == applyPatch); err != nil {
 		return err
+	}
+	if kind == applyPatch {
+		return c.apply(data, opts)
 	}
 	// Whether it is JSON at all is told even where there is nothing to patch.
 	if !json.Valid(data) {

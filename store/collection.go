@@ -40,12 +40,17 @@ func (c *Collection[T]) Create(obj *T, opts CreateOptions) (*T, error) {
 // share with the current state, if there is one, what did not change.
 func (c *Collection[T]) own(obj *T, current *Item) Object {
 	o := any(obj).(Object)
+	fields := o.GetObjectMeta().ManagedFields
 	if current != nil && c.r.kind.pure {
 		o = c.r.kind.forms[0].typ.CopyOnto(o, current.obj).(Object)
 	} else {
 		o = c.r.kind.copy(o)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
+	if fields != nil && len(fields) == 0 {
+		o.GetObjectMeta().ManagedFields = fields
+	}
+	keepReset(o.GetObjectMeta())
 	c.r.kind.defaults(o)
 	return o
 }

@@ -22,6 +22,9 @@ type Request struct {
 	FieldManager string
 	// Patch tells that the object was made by a patch.
 	Patch bool
+	// Applied tells that the object was made by Apply, which has ascribed its
+	// fields already, and may create it whatever the kind.
+	Applied bool
 	// Warn, if not nil, is given texts to be sent along with the answer.
 	Warn func(text string)
 }
@@ -41,6 +44,7 @@ func (r *Resource) Create(o Object, req Request) (*Item, error) {
 		return nil, err
 	}
 	r.dedupOwners(m, req)
+	r.track(o, nil, req)
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(o, req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {

@@ -224,7 +224,7 @@ func TestTerminatingObjectMayBeWritten(t *testing.T) {
 
 	got = mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.DeletionTimestamp = new(meta.NewTime(epoch.Add(time.Hour))) })
 	assert.Equal(t, marked.DeletionTimestamp, got.DeletionTimestamp, "nor changed")
-	assert.Equal(t, "1003", got.ResourceVersion, "which makes it no change at all")
+	assert.Equal(t, "1004", got.ResourceVersion, "but who tried is on record, as on a real server")
 }
 
 func TestUnsafeDeletionOfAHealthyObjectIsRefused(t *testing.T) {

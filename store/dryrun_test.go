@@ -63,6 +63,7 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 		l.Spec.HolderIdentity = new("x")
 		got, err := leases.Update(l, opts)
 		require.NoError(t, err)
+		l.ManagedFields = got.ManagedFields // they are told anew, too
 		assert.Equal(t, l, got, "the new content under the old version")
 
 		l.ResourceVersion = "1"
@@ -78,6 +79,7 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 		last.Finalizers = nil
 		got, err = leases.Update(last, opts)
 		require.NoError(t, err)
+		last.ManagedFields = got.ManagedFields
 		assert.Equal(t, last, got)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -143,7 +144,8 @@ type descriptor struct {
 	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
 	// pure kinds have no function that may change an object, so that what goes
 	// in may share memory with what is stored.
-	pure bool
+	pure     bool
+	managers *managedfields.Kind
 
 	validateName     func(name string, prefix bool) []string
 	defaults         func(Object)
@@ -229,6 +231,7 @@ func (k *Kind[T]) compile() *descriptor {
 	}
 	k.compileColumns(d)
 	k.compileVersions(d)
+	d.compileManagers()
 	return d
 }
 

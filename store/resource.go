@@ -72,6 +72,7 @@ func (r *Resource) New(version int) Object {
 // with defaults filled in. It takes ownership of the object.
 func (r *Resource) FromWire(version int, o Object) Object {
 	*o.GetTypeMeta() = meta.TypeMeta{}
+	keepReset(o.GetObjectMeta())
 	if f := r.kind.forms[r.kind.versions[version].form]; f.from != nil {
 		o = f.from(o)
 	}

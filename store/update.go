@@ -21,7 +21,7 @@ func (r *Resource) Update(req Request, uid meta.UID, apply func(current *Item) (
 	k := key{req.Namespace, req.Name}
 	for {
 		current := r.lookup(k)
-		if current == nil && !r.kind.createOnUpdate {
+		if current == nil && !r.kind.createOnUpdate && !req.Applied {
 			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
 		if err := r.checkUID(uid, current, k); err != nil {
@@ -31,7 +31,15 @@ func (r *Resource) Update(req Request, uid meta.UID, apply func(current *Item) (
 		if err != nil {
 			return nil, false, err
 		}
-		r.dedupOwners(o.GetObjectMeta(), req)
+		if !req.Patch {
+			r.dedupOwners(o.GetObjectMeta(), req)
+		}
+		if !req.Applied {
+			r.track(o, current, req)
+		}
+		if req.Patch {
+			r.dedupOwners(o.GetObjectMeta(), req)
+		}
 		if current == nil {
 			it, done, err := r.createByUpdate(o, req)
 			if done {
@@ -101,9 +109,11 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 	m, old := o.GetObjectMeta(), current.meta()
 	gone := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
+	restore := keepManagerTimes(m, old)
 	if !gone && r.kind.forms[0].typ.Equal(o, current.obj) {
 		return current, !current.replaced.Load(), nil
 	}
+	restore()
 	if err := r.checkSize(o, req); err != nil {
 		return nil, true, err
 	}

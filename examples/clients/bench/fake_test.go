@@ -35,12 +35,12 @@ func leaseDoor(b *testing.B, st *store.Store) door {
 	name := leaseName(0)
 	l, err := leases.Get(namespace, name)
 	require.NoError(b, err)
-	renewed := midnight
+	renewed, manager := midnight, l.ManagedFields[0].Manager
 	return door{
 		update: func() {
 			renewed = renewed.Add(time.Second)
 			l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
-			if l, err = leases.Update(l, store.UpdateOptions{}); err != nil {
+			if l, err = leases.Update(l, store.UpdateOptions{FieldManager: manager}); err != nil {
 				b.Fatal(err)
 			}
 		},

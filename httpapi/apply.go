@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/internal/yaml"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// apply answers a PATCH of type application/apply-patch+yaml: server-side
+// apply, which creates the object where there is none.
+//
+// Query: dryRun, fieldManager (required), fieldValidation, force, pretty.
+func (c *call) apply(data []byte, opts store.PatchOptions) error {
+	config, duplicates, err := decodeApply(data)
+	if err != nil {
+		return err
+	}
+	req := c.request(opts.CreateOptions)
+	req.Patch, req.Applied = true, true
+	level := validation(opts.FieldValidation)
+	it, created, err := c.endpoint.res.Update(req, "", func(current *store.Item) (store.Object, error) {
+		o, err := c.endpoint.res.Apply(current, config, opts.Force != nil && *opts.Force, req)
+		if err != nil {
+			return nil, err
+		}
+		if len(duplicates) > 0 && level == patch.Strict {
+			return nil, meta.NewBadRequest("error strict decoding patch: error converting YAML to JSON: %s", yaml.StrictError(duplicates))
+		}
+		if level == patch.Warn {
+			for _, d := range duplicates {
+				c.warn(d.Error())
+			}
+		}
+		m := o.GetObjectMeta()
+		if current == nil && m.UID != "" {
+			return nil, meta.NewConflict(c.groupResource(), c.name,
+				fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
+		}
+		if m.Name == "" {
+			m.Name = c.name
+		}
+		if err := c.matchNames(m); err != nil {
+			return nil, err
+		}
+		return c.endpoint.res.FromWire(c.endpoint.version, o), nil
+	})
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if created {
+		code = http.StatusCreated
+	}
+	return c.writeItem(code, it)
+}
+
+// decodeApply reads an applied configuration.
+func decodeApply(data []byte) (config map[string]any, duplicates []error, err error) {
+	text, duplicates, err := yaml.ToJSON(data)
+	if err != nil {
+		return nil, nil, meta.NewBadRequest("error encoding patch: %s", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&config); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", e.Value)
+		}
+		return nil, nil, meta.NewBadRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: %s", err)
+	}
+	return plainNumbers(config).(map[string]any), duplicates, nil
+}
+
+// plainNumbers turns the numbers of a document into int64, or float64 where
+// they are no whole ones.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plainNumbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plainNumbers(e)
+		}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, _ := v.Float64()
+		return f
+	}
+	return v
+}
