@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -46,7 +47,8 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeMap:
 		return t.equalMaps(p, q)
 	}
-	for _, f := range t.all {
+	// From the end: what follows the metadata is what most often differs.
+	for _, f := range slices.Backward(t.all) {
 		if !f.equal(p, q) {
 			return false
 		}
