@@ -1,0 +1,97 @@
+package httpapi_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func guardedAPI(t *testing.T, opts httpapi.Options) *httpapi.API {
+	t.Helper()
+	st := store.New(store.Options{})
+	api := httpapi.New(st, opts)
+	t.Cleanup(func() { api.Close(); st.Close() })
+	return api
+}
+
+func TestOnlyHealthAnswersWithoutCredentials(t *testing.T) {
+	api := guardedAPI(t, httpapi.Options{Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}})})
+	for _, row := range []struct {
+		path, header string
+		code         int
+	}{
+		{"/healthz", "", 200},
+		{"/readyz/ping", "", 200},
+		{"/", "", 401},
+		{"/apis", "", 401},
+		{"/version", "", 401},
+		{"/openapi/v3", "", 401},
+		{"/nope", "", 401},
+		{leases, "", 401},
+		{leases, "Bearer wrong", 401},
+		{leases, "Bearer ", 401},
+		{leases, "Basic s3cret", 401},
+		{leases, "s3cret", 401},
+		{leases, "Bearer s3cret", 200},
+		{leases, "bearer  s3cret ", 200},
+	} {
+		t.Run(row.path+" "+row.header, func(t *testing.T) {
+			r := httptest.NewRequest("GET", row.path, nil)
+			r.Header.Set("Authorization", row.header)
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, r)
+			assert.Equal(t, row.code, w.Code, w.Body)
+			if row.code == 401 {
+				assert.JSONEq(t, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`, w.Body.String())
+			}
+		})
+	}
+}
+
+func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
+	var asked httpapi.Attributes
+	api := guardedAPI(t, httpapi.Options{Authorize: func(a httpapi.Attributes) (bool, string) {
+		asked = a
+		return false, "because"
+	}})
+	const group = "/apis/coordination.k8s.io/v1"
+	for _, row := range []struct{ method, target, verb, message string }{
+		{"GET", group + "/namespaces/ns/leases/a", "get", `leases.coordination.k8s.io "a" is forbidden: User "" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/leases", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"GET", group + "/leases?watch=true", "watch", `leases.coordination.k8s.io is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"GET", group + "/watch/namespaces/ns/leases/a", "watch", `leases.coordination.k8s.io "a" is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"POST", group + "/namespaces/ns/leases", "create", `leases.coordination.k8s.io is forbidden: User "" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"DELETE", "/api/v1/namespaces/ns/endpoints", "deletecollection", `endpoints is forbidden: User "" cannot deletecollection resource "endpoints" in API group "" in the namespace "ns": because`},
+		{"GET", "/version", "get", `forbidden: User "" cannot get path "/version": because`},
+	} {
+		t.Run(row.method+" "+row.target, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, httptest.NewRequest(row.method, row.target, nil))
+			assertStatus(t, answer{Code: w.Code, Header: w.Header(), Body: w.Body.String()}, http.StatusForbidden, "Forbidden", row.message)
+			assert.Equal(t, row.verb, asked.Verb)
+		})
+	}
+}
+
+func TestClientCertificateNamesTheUser(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	_, ok := httpapi.ClientCertificates(r)
+	assert.False(t, ok, "a plain connection")
+	cert := &x509.Certificate{Subject: pkix.Name{CommonName: "alice", Organization: []string{"admins"}}}
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
+	_, ok = httpapi.ClientCertificates(r)
+	assert.False(t, ok, "a certificate that nobody verified")
+	r.TLS.VerifiedChains = [][]*x509.Certificate{{cert}}
+	either := httpapi.AnyOf(httpapi.BearerTokens(nil), httpapi.ClientCertificates)
+	u, ok := either(r)
+	assert.True(t, ok)
+	assert.Equal(t, httpapi.User{Name: "alice", Groups: []string{"admins"}}, u)
+}
