@@ -8,6 +8,55 @@
 // LeaseCandidateSpec.PreferredStrategies.
 //
 // Writers from Go are held to the rules of v1beta1.
+//
+// # Election
+//
+// An Elector picks the holders of leases among their candidates, as the
+// coordinator inside a real API server does when CoordinatedLeaderElection is
+// on. A lease is elected for when it is missing, expired or let go, and when
+// another candidate than its holder is the one that the strategy names. All
+// candidates without a recent sign of life are pinged; they have PingWindow to
+// answer; those who did are chosen from. A lease that is free gets the chosen
+// one as its holder, who has LeaseDuration to take it up. A holder whose lease
+// has not run out is asked to make way by preferredHolder.
+//
+// ChooseStrategy and OldestEmulationVersion are the two choices an election
+// makes, for whoever wants to know how it would end.
+//
+// # How soon somebody leads
+//
+// A healthy candidate answers pings at once and looks at its lease at least
+// every P. After the last failure somebody healthy leads within D + PingWindow +
+// P, where D is the duration of the lease at that moment: it may have been
+// renewed just before its holder failed, one candidate may leave a ping
+// unanswered, and the elected one may have looked just before. With the timings
+// of client-go and of a control plane that is 15s + 5s + 4.4s. If the elected
+// one fails before it took the lease up, D is LeaseDuration. A holder that is
+// asked to make way lets its lease run out, so a hand-over takes as long.
+//
+// # What is out of the ordinary
+//
+//   - Lease durations count from when the Elector saw the lease change, and
+//     signs of life from when it saw renewTime change: no clock is compared with
+//     another, so clocks may differ or jump. Only what an Elector finds when it
+//     starts is as old as it says.
+//   - A lease without a strategy that names a holder, expired or not, is
+//     somebody else's and not touched. To hand it over, set its strategy, clear
+//     its holder, or delete it. One without strategy and holder is elected for:
+//     so client-go's coordinated electors leave it when they release it.
+//   - Candidates whose strategies conflict leave the lease as it is until one of
+//     them changes or goes. So does a version that cannot be read: its candidate
+//     is never chosen by OldestEmulationVersion.
+//   - A candidate that never renewed does not count. One that answers pings it
+//     never got, or renews into the future, is as alive as any.
+//   - A candidate that failed to answer in time has to answer a ping before it
+//     is elected, and others are preferred for a while, longer each time. So they
+//     are to one that was elected twice and never took the lease up.
+//   - A preferredHolder that cannot be, since its candidate is gone or silent, is
+//     cleared, so that the holder goes on.
+//   - Nothing is written while all is quiet: there is no regular new election.
+//   - leaseTransitions are left alone, as upstream does. What a leader writes is
+//     to be fenced by the resourceVersion of its lease.
 package candidate
 
 import (

@@ -23,6 +23,9 @@ type Options struct {
 	// Authorize, if not nil, is asked whether each request may be carried
 	// out; if not it is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
+	// Elector, if not nil, elects among LeaseCandidates until Close, as the
+	// coordinator of a real control plane does. It should be of the same store.
+	Elector *candidate.Elector
 	// Log, if not nil, is called after each answer. It may be called from
 	// many goroutines at once.
 	Log func(LogEntry)
@@ -45,7 +48,7 @@ type API struct {
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
 	mu    sync.Mutex     // held to add to calls while ctx has not ended
-	calls sync.WaitGroup // requests that came through a Transport
+	calls sync.WaitGroup // requests that came through a Transport, and the Elector
 }
 
 // New returns the API of a store.
@@ -60,11 +63,14 @@ func New(st *store.Store, opts Options) *API {
 		a.addResource(st.Resource(k))
 	}
 	a.buildMux()
+	if opts.Elector != nil {
+		a.calls.Go(func() { opts.Elector.Run(a.ctx) }) // its error is that a or st was closed
+	}
 	return a
 }
 
-// Close ends all open watches and waits for the requests that came through a
-// Transport. Requests that come later are refused. The store stays open.
+// Close ends all open watches and the Elector, and waits for it and for the
+// requests that came through a Transport. Requests that come later are refused. The store stays open.
 func (a *API) Close() {
 	a.mu.Lock()
 	a.close()

@@ -25,6 +25,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -40,6 +41,7 @@ type config struct {
 	selfSigned bool
 	insecure   bool
 	kubeconfig string
+	elect      bool
 }
 
 func main() {
@@ -53,6 +55,7 @@ func main() {
 	flag.BoolVar(&c.selfSigned, "tls", false, "serve HTTPS with a self-signed certificate made at the start")
 	flag.BoolVar(&c.insecure, "insecure", false, "allow an address that others can reach without authentication")
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
+	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
@@ -99,6 +102,11 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	st := store.New(store.Options{History: c.history})
 	defer st.Close()
 	opts := httpapi.Options{}
+	if c.elect {
+		if opts.Elector, err = candidate.NewElector(st, candidate.ElectorOptions{}); err != nil {
+			return err
+		}
+	}
 	if c.verbose {
 		opts.Log = logRequest
 	}

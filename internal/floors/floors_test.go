@@ -31,7 +31,7 @@ func importRules() []rule {
 		{"store", []string{"watch", "selector", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree", "golang.org/x/sync/..."}},
 		{"lease", []string{"store/...", "internal/..."}, nil},
-		{"candidate/...", []string{"store/...", "internal/...", "lease", "candidate/v1alpha1"}, nil},
+		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 	}
 }

@@ -1,0 +1,166 @@
+package candidate
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// carryOut makes the writes of a verdict, and tells about them. It reports
+// whether there is more to decide.
+func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool) {
+	for _, t := range v.silent {
+		c.log(k, Silent, t.c.Name, nil)
+	}
+	if v.missed != "" {
+		c.log(k, Missed, v.missed, nil)
+	}
+	for _, t := range v.ping {
+		c.ping(k, t, now)
+		more = true
+	}
+	err := v.err
+	for _, t := range v.collect {
+		if failed := c.collect(k, t); failed != nil {
+			err = failed
+			k.wakeAt(now.Add(c.opts.Validity))
+		} else {
+			more = true
+		}
+	}
+	switch {
+	case v.elect != nil:
+		err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
+			return v.elect.carryOut(spec, k.isVacant(time.Now()), meta.NewMicroTime(c.st.Now()), c.seconds())
+		}, v.elect)
+		more = true
+	case v.clear:
+		err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
+			if spec.PreferredHolder == nil {
+				return nothing
+			}
+			spec.PreferredHolder = nil
+			return PreferenceCleared
+		}, nil)
+		more = true
+	}
+	if failed := err != nil && (v.elect != nil || v.clear); failed {
+		k.holdBack(now, &c.opts, err)
+	}
+	c.complain(k, err)
+	return more
+}
+
+func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
+
+// complain tells of a failure, once.
+func (c *coordinator) complain(k *contest, err error) {
+	if err == nil {
+		k.failure = ""
+		return
+	}
+	if text := err.Error(); k.failure != text {
+		k.failure = text
+		c.log(k, Failed, "", err)
+	}
+}
+
+// ping asks a candidate for a sign of life, unless it has just given one.
+func (c *coordinator) ping(k *contest, t *contender, now time.Time) {
+	renewed, ping := t.c.Spec.RenewTime, t.pingTime(c.st.Now())
+	for {
+		lc, err := c.candidates.Get(k.namespace, t.c.Name)
+		if err == nil && lc.UID == t.c.UID && lc.Spec.RenewTime.Equal(renewed) {
+			lc.Spec.PingTime = ping
+			lc, err = c.candidates.Update(lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+			if errors.Is(err, store.ErrConflict) {
+				continue
+			}
+			if err == nil {
+				if t.update(lc, now, &c.opts) {
+					k.offers++
+				}
+				c.log(k, Pinged, lc.Name, nil)
+				return
+			}
+		}
+		t.ask(now) // it is gone, or has answered: the watch tells of it
+		return
+	}
+}
+
+// collect deletes a candidate, unless it has changed since.
+func (c *coordinator) collect(k *contest, t *contender) error {
+	_, err := c.candidates.Delete(k.namespace, t.c.Name, store.DeleteOptions{
+		Preconditions: &meta.Preconditions{UID: &t.c.UID, ResourceVersion: &t.c.ResourceVersion},
+	})
+	switch {
+	case err == nil:
+		c.log(k, Collected, t.c.Name, nil)
+		c.leave(place{k.namespace, t.c.Name})
+	case errors.Is(err, store.ErrNotFound):
+		c.leave(place{k.namespace, t.c.Name})
+	case errors.Is(err, store.ErrConflict):
+		if lc, err := c.candidates.Get(k.namespace, t.c.Name); err == nil {
+			c.see(lc)
+		}
+	default:
+		return err
+	}
+	return nil
+}
+
+// write changes the lease, starting over with its fresh state when another
+// writer comes in between. b is what to create where there is none; nil is
+// nothing.
+func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) ElectionEventType, b *ballot) error {
+	for {
+		c.lookUp(k)
+		var l *lease.Lease
+		var err error
+		done := Elected
+		switch {
+		case isOutsiders(k.lease), k.lease == nil && b == nil:
+			return nil
+		case k.lease == nil:
+			if b.holder == "" {
+				done = StrategySet
+			}
+			l = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: k.namespace, Name: k.name}}
+			l.Spec = b.newLease(meta.NewMicroTime(c.st.Now()), c.seconds())
+			l, err = c.leases.Create(l, store.CreateOptions{FieldManager: c.opts.FieldManager})
+		default:
+			l = new(*k.lease)
+			if done = change(&l.Spec); done == nothing {
+				return nil
+			}
+			l, err = c.leases.Update(l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+		}
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrAlreadyExists) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.wrote(k, l, done)
+		return nil
+	}
+}
+
+// wrote takes in a write of the coordinator's own.
+func (c *coordinator) wrote(k *contest, l *lease.Lease, done ElectionEventType) {
+	c.seeLease(k, l, l.ResourceVersion)
+	who := ""
+	switch done {
+	case Elected:
+		who = k.observed.Holder()
+		k.appointed = who
+	case Preferred:
+		who = preferredHolder(l)
+		k.appointed = ""
+	}
+	c.log(k, done, who, nil)
+}

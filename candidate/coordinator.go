@@ -1,0 +1,286 @@
+package candidate
+
+import (
+	"container/heap"
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// coordinator is an Elector at work. All of it belongs to one goroutine.
+type coordinator struct {
+	*Elector
+	contests map[place]*contest
+	homes    map[place]*contest // by namespace and name of a candidate
+	queue    queue              // contests that have to be looked at without news
+	touched  []*contest         // those of which there is news
+	leaseOf  *store.Resource
+}
+
+func newCoordinator(e *Elector) *coordinator {
+	return &coordinator{
+		Elector: e, contests: map[place]*contest{}, homes: map[place]*contest{},
+		leaseOf: e.st.Resource(lease.Kind()),
+	}
+}
+
+// run works through news, and through what falls due, until the context ends.
+func (c *coordinator) run(ctx context.Context, in <-chan news) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case n := <-in:
+			c.take(n)
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		c.takeMore(in)
+		now := time.Now()
+		for len(c.queue) > 0 && !now.Before(c.queue[0].due) {
+			c.touch(heap.Pop(&c.queue).(*contest))
+		}
+		c.settle(ctx)
+		if len(c.queue) > 0 {
+			timer.Reset(time.Until(c.queue[0].due))
+		}
+	}
+}
+
+// takeMore takes what news there is by now, so that a contest about which there
+// is much is decided once.
+func (c *coordinator) takeMore(in <-chan news) {
+	for {
+		select {
+		case n := <-in:
+			c.take(n)
+		default:
+			return
+		}
+	}
+}
+
+// settle decides all contests of which there is news.
+func (c *coordinator) settle(ctx context.Context) {
+	for len(c.touched) > 0 && ctx.Err() == nil {
+		k := c.touched[0]
+		c.touched[0] = nil
+		c.touched = c.touched[1:]
+		k.touched = false
+		c.attend(k)
+	}
+}
+
+func (c *coordinator) touch(k *contest) {
+	if !k.touched {
+		k.touched = true
+		c.touched = append(c.touched, k)
+	}
+}
+
+// attend does what there is to do about a contest, and queues it for later.
+func (c *coordinator) attend(k *contest) {
+	now := time.Now()
+	v := k.decide(now, &c.opts)
+	if c.carryOut(k, v, now) {
+		c.touch(k) // it is not the same any more
+	}
+	switch {
+	case k.index < 0 && !k.due.IsZero():
+		heap.Push(&c.queue, k)
+	case k.index >= 0 && !k.due.IsZero():
+		heap.Fix(&c.queue, k.index)
+	case k.index >= 0:
+		heap.Remove(&c.queue, k.index)
+	}
+	if len(k.contenders) == 0 && !k.touched && k.index < 0 {
+		delete(c.contests, k.place)
+	}
+}
+
+// take takes in what a watch tells.
+func (c *coordinator) take(n news) {
+	if n.of == c.leaseOf {
+		c.takeLeases(n)
+		return
+	}
+	if n.afresh {
+		c.takeAll(n.all)
+	}
+	for _, ev := range n.events {
+		switch ev.Type {
+		case watch.Deleted:
+			c.leave(placeOf(ev.Item))
+		case watch.Added, watch.Modified:
+			c.see(ev.Item.Wire(0).(*LeaseCandidate))
+		}
+	}
+}
+
+func placeOf(it *store.Item) place { return place{it.Namespace(), it.Name()} }
+
+// takeAll makes the candidates those of a list.
+func (c *coordinator) takeAll(items []*store.Item) {
+	there := make(map[place]bool, len(items))
+	for _, it := range items {
+		there[placeOf(it)] = true
+		c.see(it.Wire(0).(*LeaseCandidate))
+	}
+	for p := range c.homes {
+		if !there[p] {
+			c.leave(p)
+		}
+	}
+}
+
+// takeLeases takes in changes of leases that have candidates, or whose holder
+// waits for one that it should make way for.
+func (c *coordinator) takeLeases(n news) {
+	if n.afresh {
+		for _, k := range c.contests {
+			c.lookUp(k)
+		}
+	}
+	for _, it := range n.all {
+		c.seeLeaseItem(it)
+	}
+	for _, ev := range n.events {
+		switch k := c.contests[placeOf(ev.Item)]; {
+		case ev.Type == watch.Deleted && k != nil:
+			c.seeLease(k, nil, ev.Item.ResourceVersion())
+		case ev.Type == watch.Added || ev.Type == watch.Modified:
+			c.seeLeaseItem(ev.Item)
+		}
+	}
+}
+
+func (c *coordinator) seeLeaseItem(it *store.Item) {
+	k, l := c.contests[placeOf(it)], it.Wire(0).(*lease.Lease)
+	switch {
+	case k != nil:
+		c.seeLease(k, l, l.ResourceVersion)
+	case preferredHolder(l) != "" && !isOutsiders(l):
+		c.contest(placeOf(it))
+	}
+}
+
+// lookUp reads the state of a contest's lease.
+func (c *coordinator) lookUp(k *contest) {
+	version := strconv.FormatUint(c.st.ResourceVersion(), 10)
+	l, err := c.leases.Get(k.namespace, k.name)
+	if err == nil {
+		c.seeLease(k, l, l.ResourceVersion)
+		return
+	}
+	// There is none, at that version or a later one.
+	if isNewer(version, k.leaseVersion) {
+		k.leaseVersion = version
+	}
+	k.takeLease(nil, time.Now(), 0)
+	c.touch(k)
+}
+
+// seeLease takes in a state of the lease, or its absence, unless it is older
+// than what is known.
+func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion string) {
+	if !isNewer(resourceVersion, k.leaseVersion) {
+		return
+	}
+	k.leaseVersion = resourceVersion
+	k.takeLease(l, time.Now(), c.skew())
+	c.touch(k)
+}
+
+// skew is what turns times of the store's clock into those of the process.
+func (c *coordinator) skew() time.Duration { return time.Since(c.st.Now()) }
+
+// see takes in a state of a candidate, unless it is older than what is known.
+func (c *coordinator) see(lc *LeaseCandidate) {
+	p := place{lc.Namespace, lc.Name}
+	k := c.homes[p]
+	if k != nil && k.name != lc.Spec.LeaseName || lc.DeletionTimestamp != nil {
+		c.leave(p) // it was made anew, for another lease, or is on its way out
+		k = nil
+	}
+	if lc.DeletionTimestamp != nil {
+		return
+	}
+	if k == nil {
+		k = c.contest(place{lc.Namespace, lc.Spec.LeaseName})
+		c.homes[p] = k
+	}
+	now := time.Now()
+	t := k.contender(lc.Name)
+	switch {
+	case t == nil || t.c.UID != lc.UID:
+		k.enter(firstSight(lc, now, c.skew()))
+	case !isNewer(lc.ResourceVersion, t.c.ResourceVersion):
+		return
+	default:
+		asked := t.pings > 0
+		if t.update(lc, now, &c.opts) {
+			k.offers++
+		}
+		if asked && t.pings == 0 {
+			c.log(k, Answered, lc.Name, nil)
+		}
+	}
+	c.touch(k)
+}
+
+// isNewer compares the versions of two states of one object; "" is older than
+// any. They are decimal, without zeros in front.
+func isNewer(a, b string) bool {
+	return len(a) > len(b) || len(a) == len(b) && a > b
+}
+
+// contest returns the contest for a lease, a new one if need be.
+func (c *coordinator) contest(p place) *contest {
+	k := c.contests[p]
+	if k == nil {
+		k = &contest{place: p, index: -1}
+		c.contests[p] = k
+		c.lookUp(k)
+	}
+	return k
+}
+
+// leave takes a candidate that is gone out of its contest.
+func (c *coordinator) leave(p place) {
+	if k := c.homes[p]; k != nil {
+		delete(c.homes, p)
+		k.leave(p.name)
+		c.touch(k)
+	}
+}
+
+func (c *coordinator) log(k *contest, typ ElectionEventType, candidate string, err error) {
+	c.opts.Log(ElectionEvent{Time: c.st.Now(), Type: typ, Namespace: k.namespace, Lease: k.name, Candidate: candidate, Err: err})
+}
+
+// queue is a heap of contests by when they are due.
+type queue []*contest
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+func (q *queue) Push(x any) {
+	k := x.(*contest)
+	k.index = len(*q)
+	*q = append(*q, k)
+}
+func (q *queue) Pop() any {
+	k := (*q)[len(*q)-1]
+	(*q)[len(*q)-1] = nil
+	*q = (*q)[:len(*q)-1]
+	k.index = -1
+	return k
+}

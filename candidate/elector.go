@@ -1,0 +1,129 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// ElectorOptions says how an Elector works. The zero value has the timings of a
+// real control plane.
+type ElectorOptions struct {
+	// PingWindow is how long candidates have to answer a ping, and how old a
+	// sign of life may be to need none. Zero means 5s.
+	PingWindow time.Duration
+	// LeaseDuration is what an elected candidate has to take up the lease, in
+	// whole seconds. It should be longer than the longest time that a
+	// candidate lets pass between two looks at the lease, 2.2 times its
+	// RetryPeriod with client-go. Zero means 5s.
+	LeaseDuration time.Duration
+	// Validity is how long a candidate counts without a sign of life. After
+	// half of it the candidate is pinged, at the end it is deleted. Zero means
+	// 30min.
+	Validity time.Duration
+	// Strategies are known by name beside OldestEmulationVersion. A lease
+	// whose candidates choose another one gets the name of that strategy, and
+	// is left to whoever carries it out.
+	Strategies map[lease.CoordinatedLeaseStrategy]Strategy
+	// Log, if not nil, is called with all that happens, by one goroutine. It
+	// must not wait.
+	Log func(ElectionEvent)
+	// FieldManager is the name of the Elector in managedFields. "" means
+	// kube-apiserver, where it runs in a real control plane.
+	FieldManager string
+}
+
+// Elector picks the holders of leases among their candidates, as the
+// coordinator in a real control plane does under the feature gate
+// CoordinatedLeaderElection; see the package comment.
+type Elector struct {
+	st         *store.Store
+	leases     *store.Collection[lease.Lease]
+	candidates *store.Collection[LeaseCandidate]
+	opts       ElectorOptions
+}
+
+// NewElector returns an Elector for all leases of a store. The error tells which
+// option cannot be.
+func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
+	opts.setDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	return &Elector{st: st, leases: lease.In(st), candidates: In(st), opts: opts}, nil
+}
+
+func (o *ElectorOptions) setDefaults() {
+	for _, d := range []struct {
+		option *time.Duration
+		value  time.Duration
+	}{
+		{&o.PingWindow, 5 * time.Second},
+		{&o.LeaseDuration, 5 * time.Second},
+		{&o.Validity, 30 * time.Minute},
+	} {
+		if *d.option == 0 {
+			*d.option = d.value
+		}
+	}
+	if o.FieldManager == "" {
+		o.FieldManager = "kube-apiserver"
+	}
+	if o.Log == nil {
+		o.Log = func(ElectionEvent) {}
+	}
+}
+
+func (o *ElectorOptions) validate() error {
+	const longest = (1<<31 - 1) * time.Second
+	switch {
+	case o.PingWindow < 0:
+		return fmt.Errorf("candidate: PingWindow %s: must not be negative", o.PingWindow)
+	case o.LeaseDuration < time.Second || o.LeaseDuration%time.Second != 0 || o.LeaseDuration > longest:
+		return fmt.Errorf("candidate: LeaseDuration %s: must be whole seconds, at least 1 and at most %d", o.LeaseDuration, longest/time.Second)
+	case o.Validity < 2*o.PingWindow:
+		return fmt.Errorf("candidate: Validity %s: must be at least twice the PingWindow of %s", o.Validity, o.PingWindow)
+	}
+	for name, strategy := range o.Strategies {
+		if strategy == nil {
+			return fmt.Errorf("candidate: strategy %q: must not be nil", name)
+		}
+		if errs := name.Validate("strategies"); len(errs) > 0 {
+			return fmt.Errorf("candidate: %w", errs[0])
+		}
+	}
+	if err := (store.UpdateOptions{FieldManager: o.FieldManager}).Validate(); err != nil {
+		return fmt.Errorf("candidate: FieldManager: %w", err)
+	}
+	return nil
+}
+
+// strategy returns the strategy of a name, or nil.
+func (o *ElectorOptions) strategy(name lease.CoordinatedLeaseStrategy) Strategy {
+	if s := o.Strategies[name]; s != nil {
+		return s
+	}
+	if name == lease.OldestEmulationVersion {
+		return OldestEmulationVersion
+	}
+	return nil
+}
+
+// Run elects until the context ends, and returns its error, or store.ErrClosed
+// when the store was closed before. More than one may run at a time, also in
+// turns after one that was stopped at any moment: all they know of each other
+// is in the store, and of two writes at once one gives way.
+func (e *Elector) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	news := make(chan news)
+	candidates, leases := e.st.Resource(Kind()), e.st.Resource(lease.Kind())
+	g.Go(func() error { return follow(ctx, candidates, news) })
+	g.Go(func() error { return follow(ctx, leases, news) })
+	g.Go(func() error { return newCoordinator(e).run(ctx, news) })
+	return g.Wait()
+}

@@ -1,0 +1,244 @@
+package candidate
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// in runs a test in virtual time.
+func in(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }
+
+func TestFirstCandidateIsElectedAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.create(offer("a", "1.37.0", "1.36.0"))
+		synctest.Wait()
+		now := new(meta.NewMicroTime(time.Now()))
+		l := w.lease()
+		assert.Equal(t, lease.LeaseSpec{
+			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now, Strategy: new(lease.OldestEmulationVersion),
+		}, l.Spec)
+		assert.Equal(t, "kube-apiserver", l.ManagedFields[0].Manager)
+		assert.Equal(t, []string{"Elected a"}, w.told(), "it renewed just now: nobody is pinged")
+	})
+}
+
+func TestQuietLeadershipNeedsNoWrites(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		for _, name := range []string{"a", "b", "c"} {
+			w.start(offer(name, "1.37.0", "1.37.0"))
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, "a", w.leader())
+		w.told()
+		time.Sleep(4 * time.Hour)
+		assert.Empty(t, w.told(), "not even every 15 minutes")
+		assert.Equal(t, []string{"a"}, w.reigns)
+	})
+}
+
+func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.start(offer("new", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		w.told()
+		w.start(offer("old", "1.37.0", "1.36.0"))
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{"Pinged new", "Answered new", "Preferred old"}, w.told())
+		l := w.lease()
+		assert.Equal(t, "new", *l.Spec.HolderIdentity)
+		assert.Equal(t, "old", *l.Spec.PreferredHolder)
+
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, "old", w.leader())
+		assert.Nil(t, w.lease().Spec.PreferredHolder, "cleared by the one who took over")
+		assert.Equal(t, []string{"new", "old"}, w.reigns)
+	})
+}
+
+func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.35.0"))
+		w.start(offer("b", "1.37.0", "1.36.0"), mute)
+		w.start(offer("c", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.told()
+		crashed := time.Now()
+		a.stop()
+		for w.leader() == "" {
+			time.Sleep(100 * time.Millisecond)
+		}
+		assert.Equal(t, "c", w.leader())
+		assert.LessOrEqual(t, time.Since(crashed), 15*time.Second+5*time.Second+2100*time.Millisecond)
+		assert.Equal(t, []string{"Pinged a", "Pinged b", "Pinged c", "Answered c", "Silent a", "Silent b", "Elected c"}, w.told())
+
+		time.Sleep(10 * time.Minute)
+		told := w.told()
+		assert.Subset(t, told, []string{"Answered b", "Pinged b", "Silent b"}, "one that renews but does not answer is asked")
+		assert.NotContains(t, told, "Preferred b")
+		assert.Equal(t, []string{"a", "c"}, w.reigns)
+	})
+}
+
+func TestHolderThatComesBackAfterItsLeaseRanOutLeadsAgain(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		a.stop()
+		time.Sleep(time.Minute)
+		assert.Equal(t, "a", w.holder(), "there is nobody else")
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, "a", w.leader(), "upstream leaves an expired Lease with the same holder as it is, which client-go never renews")
+	})
+}
+
+func TestReleasedLeaseGoesToTheNextAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.36.0"))
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.told()
+		a.drain()
+		time.Sleep(3 * time.Second)
+		assert.Equal(t, "b", w.leader())
+		assert.Equal(t, lease.OldestEmulationVersion, *w.lease().Spec.Strategy, "client-go's release drops it")
+	})
+}
+
+func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
+	for name, row := range map[string]struct {
+		holderStays bool
+		want        string
+	}{
+		"the holder has a candidate": {true, "a"},
+		"the holder has none":        {false, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				w.start(offer("a", "1.37.0", "1.37.0"))
+				time.Sleep(time.Minute)
+				b := w.start(offer("b", "1.37.0", "1.36.0"), idle)
+				time.Sleep(time.Second)
+				require.Equal(t, "b", *w.lease().Spec.PreferredHolder)
+				w.told()
+				if !row.holderStays {
+					_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+					require.NoError(t, err)
+				}
+				b.stop()
+				_, err := w.candidates.Delete("ns", "b", store.DeleteOptions{})
+				require.NoError(t, err)
+				synctest.Wait()
+				assert.Equal(t, []string{"PreferenceCleared"}, w.told())
+				time.Sleep(time.Minute)
+				assert.Equal(t, row.want, w.leader(), "it goes on where it was asked to stop")
+				assert.Equal(t, []string{"a"}, w.reigns)
+			})
+		})
+	}
+}
+
+func TestCoordinatorThatDiesBetweenPingAndAnswerLeavesNothingStuck(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"the next one starts at once": 0, "much later": 20 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				w.stop()
+				// Pings that nobody answered, as the dead one left them.
+				for _, name := range []string{"a", "b"} {
+					c := offer(name, "1.37.0", "1.37.0")
+					c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(-time.Minute)))
+					c.Spec.PingTime = new(meta.NewMicroTime(time.Now()))
+					w.create(c)
+				}
+				time.Sleep(pause)
+				w.elect(ElectorOptions{})
+				time.Sleep(time.Second)
+				// The processes are there, but saw the ping before they lost their
+				// watch: they answer the next one only.
+				for _, name := range []string{"a", "b"} {
+					go func() {
+						for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: name, ResourceVersion: w.version()}) {
+							if err != nil {
+								return
+							}
+							if isUnanswered(ev.Object) {
+								_, err := w.candidates.Modify("ns", name, func(c *LeaseCandidate) error {
+									c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+									return nil
+								})
+								assert.NoError(t, err)
+							}
+						}
+					}()
+				}
+				time.Sleep(20 * time.Second)
+				assert.NotEmpty(t, w.holder())
+			})
+		})
+	}
+}
+
+func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
+	st := store.New(store.Options{})
+	defer st.Close()
+	e, err := NewElector(st, ElectorOptions{})
+	require.NoError(t, err)
+	now := meta.NewMicroTime(time.Now())
+	_, err = e.leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
+		Spec: lease.LeaseSpec{
+			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15)), RenewTime: &now, Strategy: new(lease.OldestEmulationVersion),
+		},
+	}, store.CreateOptions{})
+	require.NoError(t, err)
+
+	c := newCoordinator(e)
+	k := c.contest(place{"ns", "main"})
+	b := ballot{lease.OldestEmulationVersion, "b"}
+	tries := 0
+	err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
+		if tries++; tries <= 3 { // the holder renews before this is written
+			now = meta.NewMicroTime(now.Add(time.Second))
+			_, err := e.leases.Modify("ns", "main", func(l *lease.Lease) error {
+				l.Spec.RenewTime = &now
+				return nil
+			})
+			require.NoError(t, err)
+		}
+		return b.carryOut(spec, false, now, 5)
+	}, &b)
+	require.NoError(t, err)
+	assert.Equal(t, 4, tries)
+	l, err := e.leases.Get("ns", "main")
+	require.NoError(t, err)
+	assert.Equal(t, "b", *l.Spec.PreferredHolder)
+	assert.True(t, now.Equal(l.Spec.RenewTime), "the renewals are not undone")
+	assert.Equal(t, l, k.lease)
+}
+
+func (w *world) preferred() string { return preferredHolder(w.lease()) }
+
+func (w *world) version() string {
+	_, l, err := w.leases.List(context.Background(), store.ListOptions{Limit: 1})
+	require.NoError(w.t, err)
+	return l.ResourceVersion
+}

@@ -1,0 +1,259 @@
+package candidate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// world is a store with an Elector at work, inside a synctest bubble.
+type world struct {
+	t          *testing.T
+	st         *store.Store
+	leases     *store.Collection[lease.Lease]
+	candidates *store.Collection[LeaseCandidate]
+	stop       func()
+
+	mu      sync.Mutex // guards all below
+	events  []ElectionEvent
+	leaders []string // who believes to lead now
+	reigns  []string
+}
+
+// newWorld starts an Elector, which ends with the test or with stop.
+func newWorld(t *testing.T, opts ElectorOptions) *world {
+	st := store.New(store.Options{})
+	t.Cleanup(st.Close)
+	w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
+	w.elect(opts)
+	return w
+}
+
+// elect starts an Elector, one more if there is one.
+func (w *world) elect(opts ElectorOptions) {
+	opts.Log = w.log
+	e, err := NewElector(w.st, opts)
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		assert.ErrorIs(w.t, e.Run(ctx), context.Canceled)
+	}()
+	w.stop = func() { cancel(); <-done }
+	w.t.Cleanup(w.stop)
+}
+
+func (w *world) log(ev ElectionEvent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, ev)
+}
+
+// told returns the events so far as "Type candidate", and forgets them.
+func (w *world) told(types ...ElectionEventType) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, ev := range w.events {
+		text := string(ev.Type)
+		if ev.Candidate != "" {
+			text += " " + ev.Candidate
+		}
+		if ev.Err != nil {
+			text += ": " + ev.Err.Error()
+		}
+		if len(types) == 0 || slices.Contains(types, ev.Type) {
+			out = append(out, text)
+		}
+	}
+	w.events = nil
+	return out
+}
+
+// lease returns the Lease "main", which must be there.
+func (w *world) lease() *lease.Lease {
+	l, err := w.leases.Get("ns", "main")
+	require.NoError(w.t, err)
+	return l
+}
+
+func (w *world) holder() string {
+	l, err := w.leases.Get("ns", "main")
+	if err != nil || l.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *l.Spec.HolderIdentity
+}
+
+// offer returns a candidate for the Lease "main".
+func offer(name, binary, emulation string) *LeaseCandidate {
+	return &LeaseCandidate{
+		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name},
+		Spec: LeaseCandidateSpec{
+			LeaseName: "main", BinaryVersion: binary, EmulationVersion: emulation,
+			Strategy: lease.OldestEmulationVersion, RenewTime: new(meta.NewMicroTime(time.Now())),
+		},
+	}
+}
+
+func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
+	c, err := w.candidates.Create(c, store.CreateOptions{})
+	require.NoError(w.t, err)
+	return c
+}
+
+// contenderProcess behaves as a process with client-go's LeaseCandidate and
+// coordinated LeaderElector does.
+type contenderProcess struct {
+	w    *world
+	name string
+	// delay is how long it takes over an answer to a ping.
+	delay time.Duration
+	// mute leaves pings without an answer; idle never takes up a lease.
+	mute, idle bool
+	cancel     context.CancelFunc
+	wg         sync.WaitGroup
+}
+
+// start starts a process; stop kills it, and leaves all as it is.
+func (w *world) start(c *LeaseCandidate, how ...func(p *contenderProcess)) *contenderProcess {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &contenderProcess{w: w, name: c.Name, cancel: cancel}
+	for _, set := range how {
+		set(p)
+	}
+	p.wg.Go(func() { p.offer(ctx, c) })
+	p.wg.Go(func() { p.contend(ctx) })
+	w.t.Cleanup(p.stop)
+	return p
+}
+
+func mute(p *contenderProcess) { p.mute = true }
+func idle(p *contenderProcess) { p.idle = true }
+
+func (p *contenderProcess) stop() {
+	p.cancel()
+	p.wg.Wait()
+}
+
+// drain stops a process as a rollout does: it releases the Lease, and its
+// candidate is deleted. As with client-go, the strategy goes with the release.
+func (p *contenderProcess) drain() {
+	p.stop()
+	_, err := p.w.leases.Modify("ns", "main", func(l *lease.Lease) error {
+		if l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity == p.name {
+			now := new(meta.NewMicroTime(time.Now()))
+			l.Spec = lease.LeaseSpec{
+				HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), LeaseTransitions: l.Spec.LeaseTransitions,
+				RenewTime: now, AcquireTime: now,
+			}
+		}
+		return nil
+	})
+	assert.NoError(p.w.t, err)
+	_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
+	assert.NoError(p.w.t, err)
+}
+
+func (p *contenderProcess) offer(ctx context.Context, c *LeaseCandidate) {
+	renew := func() error {
+		_, err := p.w.candidates.Modify(c.Namespace, c.Name, func(c *LeaseCandidate) error {
+			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+			return nil
+		})
+		return err
+	}
+	if err := renew(); errors.Is(err, store.ErrNotFound) {
+		p.w.create(c)
+	}
+	go func() {
+		for sleep(ctx, 5*time.Minute) {
+			renew()
+		}
+	}()
+	for {
+		for ev, err := range p.w.candidates.Watch(ctx, store.WatchOptions{Namespace: c.Namespace, Name: c.Name}) {
+			if err != nil {
+				return
+			}
+			if s := ev.Object.Spec; !p.mute && s.PingTime != nil && s.PingTime.After(s.RenewTime.Time) && sleep(ctx, p.delay) {
+				renew()
+			}
+		}
+	}
+}
+
+func (p *contenderProcess) contend(ctx context.Context) {
+	var seen lease.Observation
+	var until time.Time // leads until then; zero means that it does not
+	defer func() { p.lead(&until, time.Time{}) }()
+	for wait := time.Duration(0); sleep(ctx, wait); wait = 2 * time.Second {
+		now := time.Now()
+		if !until.IsZero() && !now.Before(until) {
+			p.lead(&until, time.Time{})
+		}
+		l, err := p.w.leases.Get("ns", "main")
+		if err != nil || p.idle {
+			continue
+		}
+		seen.Observe(l, now)
+		if seen.Expired(now) || seen.Holder() != p.name || l.Spec.PreferredHolder != nil && *l.Spec.PreferredHolder != "" {
+			continue
+		}
+		l.Spec = lease.LeaseSpec{
+			HolderIdentity: &p.name, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(now)),
+			AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions, Strategy: l.Spec.Strategy,
+		}
+		if l, err = p.w.leases.Update(l, store.UpdateOptions{}); err == nil {
+			seen.Observe(l, now)
+			p.lead(&until, now.Add(10*time.Second))
+		}
+	}
+}
+
+// lead notes what a process believes, and checks that no other does so too.
+func (p *contenderProcess) lead(until *time.Time, next time.Time) {
+	w := p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch was := !until.IsZero(); {
+	case !was && !next.IsZero():
+		w.reigns = append(w.reigns, p.name)
+		w.leaders = append(w.leaders, p.name)
+		assert.Len(w.t, w.leaders, 1, "at %s", time.Now())
+	case was && next.IsZero():
+		w.leaders = slices.DeleteFunc(w.leaders, func(name string) bool { return name == p.name })
+	}
+	*until = next
+}
+
+// leader returns who believes to lead, "" for nobody.
+func (w *world) leader() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.leaders) == 0 {
+		return ""
+	}
+	return w.leaders[0]
+}
+
+// sleep waits, and reports false when the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func TestElectorOfTheAPIElectsUntilClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
+		require.NoError(t, err)
+		api := New(st, Options{Elector: elector})
+		client := &http.Client{Transport: api.Transport()}
+		post := func(name string) {
+			body := `{"metadata":{"name":"` + name + `"},"spec":{"leaseName":"` + name + `","strategy":"OldestEmulationVersion",` +
+				`"binaryVersion":"1.37.0","emulationVersion":"1.37.0","renewTime":"` + time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") + `"}}`
+			answer, err := client.Post("http://x/apis/coordination.k8s.io/v1alpha2/namespaces/ns/leasecandidates", "application/json", strings.NewReader(body))
+			require.NoError(t, err)
+			answer.Body.Close()
+			require.Equal(t, http.StatusCreated, answer.StatusCode)
+			synctest.Wait()
+		}
+		post("a")
+		l, err := lease.In(st).Get("ns", "a")
+		require.NoError(t, err)
+		assert.Equal(t, "a", *l.Spec.HolderIdentity)
+
+		api.Close()
+		time.Sleep(time.Minute)
+		after, err := lease.In(st).Get("ns", "a")
+		require.NoError(t, err)
+		assert.Equal(t, l, after, "nobody is there to elect anew when it has run out")
+		assert.True(t, after.Expired(time.Now()))
+	})
+}
