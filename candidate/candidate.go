@@ -38,8 +38,8 @@
 //
 //   - Lease durations count from when the Elector saw the lease change, and
 //     signs of life from when it saw renewTime change: no clock is compared with
-//     another, so clocks may differ or jump. Only what an Elector finds when it
-//     starts is as old as it says.
+//     another, so clocks may jump, and differ by less than Validity. Only what an
+//     Elector finds when it starts is as old as it says.
 //   - A lease without a strategy that names a holder, expired or not, is
 //     somebody else's and not touched. To hand it over, set its strategy, clear
 //     its holder, or delete it. One without strategy and holder is elected for:

@@ -80,7 +80,7 @@ func (c *coordinator) ping(k *contest, t *contender, now time.Time) {
 				continue
 			}
 			if err == nil {
-				if t.update(lc, now, &c.opts) {
+				if t.update(lc, now, c.st.Now(), &c.opts) {
 					k.offers++
 				}
 				c.log(k, Pinged, lc.Name, nil)

@@ -63,12 +63,13 @@ func isUnanswered(c *LeaseCandidate) bool {
 }
 
 // update takes in a newer state of the candidate. It reports whether anything
-// changed that the choice depends on.
-func (t *contender) update(c *LeaseCandidate, now time.Time, o *ElectorOptions) (changed bool) {
+// changed that the choice depends on. A renewTime that by the store's clock is
+// from long ago is no sign of life.
+func (t *contender) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
 	switch renewed := c.Spec.RenewTime; {
-	case renewed != nil && !renewed.Equal(old.Spec.RenewTime):
+	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < o.Validity:
 		changed = t.silent
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.late = changed || t.late > 0, 0

@@ -223,7 +223,7 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 		return
 	default:
 		asked := t.pings > 0
-		if t.update(lc, now, &c.opts) {
+		if t.update(lc, now, c.st.Now(), &c.opts) {
 			k.offers++
 		}
 		if asked && t.pings == 0 {
