@@ -9,7 +9,12 @@ import (
 	"os"
 
 	"k8s.io/klog/v2"
+
+	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
 )
+
+// programName stands in front of errors.
+const programName = "leaderelection"
 
 func main() {
 	s := settings{timing: classicTiming}
@@ -21,11 +26,11 @@ func main() {
 
 	out := os.Stdout
 	if !*inRealTime {
-		exitAfterVirtualTime(func(ctx context.Context) error { return report(ctx, out, s) })
+		virtualtime.Exit(programName, func(ctx context.Context) error { return report(ctx, out, s) })
 	}
 	s.timing = quickTiming
 	if err := report(context.Background(), out, s); err != nil {
-		exit(err)
+		virtualtime.Fail(programName, err)
 	}
 }
 

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/electiontest"
+	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// settings are what an upgrade depends on.
+type settings struct {
+	timing
+	elector candidate.ElectorOptions
+	pause   time.Duration // between two steps
+}
+
+// classicTiming is the default of client-go, and of a control plane with it.
+// quickTiming is for the impatient; see examples/clients/leaderelection for why
+// it is no quicker.
+var (
+	classicTiming = timing{15 * time.Second, 10 * time.Second, 2 * time.Second}
+	quickTiming   = timing{4 * time.Second, 2 * time.Second, time.Second}
+
+	classic = settings{timing: classicTiming, pause: 30 * time.Second}
+	quick   = settings{quickTiming, candidate.ElectorOptions{PingWindow: time.Second, LeaseDuration: 3 * time.Second}, 3 * time.Second}
+)
+
+// bound is how soon somebody leads; see the package comment of candidate.
+func (s settings) bound() time.Duration {
+	window := s.elector.PingWindow
+	if window == 0 {
+		window = 5 * time.Second
+	}
+	return s.leaseDuration + window + s.patience() + time.Second
+}
+
+// site is a server with an Elector, and the processes that reach it.
+type site struct {
+	settings
+	st      *store.Store
+	api     *httpapi.API
+	rec     *timeline.Recorder
+	stopRec func()
+	referee electiontest.Referee
+	turn    chan struct{} // capacity 1: leaders changed
+	running map[string]*process
+}
+
+func newSite(s settings) (*site, error) {
+	st := store.New(store.Options{})
+	rec := timeline.NewRecorder(st, timeline.Options{})
+	s.elector.Log = rec.Log
+	elector, err := candidate.NewElector(st, s.elector)
+	if err != nil {
+		return nil, err
+	}
+	x := &site{settings: s, st: st, rec: rec, turn: make(chan struct{}, 1), running: map[string]*process{}}
+	x.stopRec = inBackground(func(ctx context.Context) { rec.Run(ctx) })
+	x.api = httpapi.New(st, httpapi.Options{Elector: elector})
+	x.referee.Heard = func(string) {
+		select {
+		case x.turn <- struct{}{}:
+		default:
+		}
+	}
+	return x, nil
+}
+
+func (x *site) close() {
+	for _, p := range x.running {
+		p.kill()
+	}
+	x.stopRec()
+	x.api.Close()
+	x.st.Close()
+}
+
+func (x *site) start(name, version string, releases bool) error {
+	p, err := startProcess(processOptions{
+		Contender: electiontest.Contender{
+			Name: name, BinaryVersion: version, EmulationVersion: version, Transport: x.api.Transport(),
+			Started: func(ctx context.Context) { x.referee.Started(ctx, name) },
+			Stopped: func() { x.referee.Stopped(name) },
+		},
+		timing: x.timing, releases: releases,
+	})
+	if err == nil {
+		x.running[name] = p
+	}
+	return err
+}
+
+func (x *site) drain(ctx context.Context, name string) error {
+	defer delete(x.running, name)
+	return x.running[name].drain(ctx)
+}
+
+// await waits until a process leads, for as long as that may take.
+func (x *site) await(ctx context.Context, name string) error {
+	late := time.After(x.bound())
+	for x.referee.Leader() != name {
+		select {
+		case <-x.turn:
+		case <-late:
+			return fmt.Errorf("%s does not lead after %s, but %q does", name, x.bound(), x.referee.Leader())
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return sleep(ctx, x.pause)
+}
+
+// upgrade plays the upgrade and returns what happened, with an error if two led
+// at once, or another led than should.
+func upgrade(ctx context.Context, s settings) (timeline.Timeline, error) {
+	x, err := newSite(s)
+	if err != nil {
+		return timeline.Timeline{}, err
+	}
+	defer x.close()
+	for _, step := range x.steps(ctx) {
+		if err = step(); err != nil {
+			break
+		}
+	}
+	return x.rec.Timeline(), errors.Join(err, x.referee.Verdict())
+}
+
+// steps are those of an upgrade from 1.36 to 1.38, the last of which is undone.
+func (x *site) steps(ctx context.Context) []func() error {
+	start := func(name, version string, releases bool) func() error {
+		return func() error { return x.start(name, version, releases) }
+	}
+	drain := func(name string) func() error { return func() error { return x.drain(ctx, name) } }
+	leads := func(name string) func() error { return func() error { return x.await(ctx, name) } }
+	return []func() error{
+		start("node-1-v1.36", "1.36.0", true), leads("node-1-v1.36"),
+		start("node-2-v1.37", "1.37.0", false), start("node-3-v1.38", "1.38.0", true), leads("node-1-v1.36"),
+		// One that lets go is followed at once, one that does not when its Lease
+		// runs out.
+		drain("node-1-v1.36"), leads("node-2-v1.37"),
+		start("node-1-v1.38", "1.38.0", true), leads("node-2-v1.37"),
+		drain("node-2-v1.37"), leads("node-3-v1.38"),
+		// The new version does not please: the healthy leader makes way for the old one.
+		start("node-2-v1.37b", "1.37.0", true), leads("node-2-v1.37b"),
+	}
+}
+
+// sleep waits for d, or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

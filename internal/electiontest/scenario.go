@@ -1,0 +1,152 @@
+package electiontest
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// The Lease that is contended for, and the timings of the contenders.
+const (
+	Namespace     = "kube-system"
+	Lease         = "controller"
+	LeaseDuration = 15 * time.Second
+	RenewDeadline = 10 * time.Second
+	RetryPeriod   = 2 * time.Second
+)
+
+// bound is how soon somebody healthy leads after a failure, as the package
+// comment of candidate derives it: the Lease runs out, one leaves a ping
+// unanswered, and the elected one has looked just before.
+const bound = LeaseDuration + 5*time.Second + 22*RetryPeriod/10
+
+// Contender is what a process is made of that contends for the Lease.
+type Contender struct {
+	Name, BinaryVersion, EmulationVersion string
+	// Transport reaches the server.
+	Transport http.RoundTripper
+	// Started and Stopped are to be called when it begins and ceases to lead.
+	Started func(ctx context.Context)
+	Stopped func()
+}
+
+// Client is a version of a client library.
+type Client struct {
+	// Start starts a contender. Its stop kills it: nothing is released.
+	Start func(c Contender) (stop func(), err error)
+	// APIVersion and ContentType are those of LeaseCandidates on the wire.
+	APIVersion, ContentType string
+}
+
+// Run plays all scenarios with contenders of one library.
+func Run(t *testing.T, c Client) {
+	for name, play := range map[string]func(t *testing.T, s *stage){
+		"election": election, "hand-over to a better candidate": handOver, "failover": failover,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, c)
+				play(t, s)
+				s.finish()
+			})
+		})
+	}
+}
+
+// election lets three contend from the start.
+func election(t *testing.T, s *stage) {
+	for _, version := range []string{"1.39.0", "1.37.0", "1.38.0"} {
+		s.start(version)
+	}
+	time.Sleep(2 * bound) // somebody may lead before the oldest is known
+	assert.Equal(t, "v1.37.0", s.referee.Leader())
+	time.Sleep(time.Hour)
+	assert.Equal(t, "v1.37.0", s.referee.Leader(), "while all is quiet nobody else takes over")
+}
+
+// handOver lets an older one come while another leads.
+func handOver(t *testing.T, s *stage) {
+	s.start("1.39.0")
+	time.Sleep(bound)
+	require.Equal(t, "v1.39.0", s.referee.Leader())
+	s.start("1.38.0")
+	time.Sleep(bound)
+	assert.Equal(t, "v1.38.0", s.referee.Leader())
+	s.start("1.40.0")
+	time.Sleep(bound)
+	assert.Equal(t, []string{"v1.39.0", "v1.38.0"}, s.referee.Reigns(), "a newer one is no better")
+}
+
+// failover kills the leader, again and again.
+func failover(t *testing.T, s *stage) {
+	versions := []string{"1.37.0", "1.38.0", "1.39.0", "1.40.0"}
+	var want []string
+	for _, version := range versions {
+		s.start(version)
+		want = append(want, "v"+version)
+		time.Sleep(bound)
+	}
+	for _, name := range want[:3] {
+		require.Equal(t, name, s.referee.Leader())
+		s.kill(name)
+		time.Sleep(bound)
+	}
+	assert.Equal(t, want, s.referee.Reigns())
+}
+
+// stage is a server with an Elector and those who contend there.
+type stage struct {
+	t       *testing.T
+	client  Client
+	st      *store.Store
+	api     *httpapi.API
+	tap     *tap
+	referee Referee
+	stops   map[string]func()
+}
+
+func newStage(t *testing.T, c Client) *stage {
+	st := store.New(store.Options{})
+	elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
+	require.NoError(t, err)
+	api := httpapi.New(st, httpapi.Options{Elector: elector})
+	return &stage{t: t, client: c, st: st, api: api, tap: newTap(api.Transport()), stops: map[string]func(){}}
+}
+
+// start starts a contender that is named after its version.
+func (s *stage) start(version string) {
+	name := "v" + version
+	stop, err := s.client.Start(Contender{
+		Name: name, BinaryVersion: version, EmulationVersion: version, Transport: s.tap,
+		Started: func(ctx context.Context) { s.referee.Started(ctx, name) },
+		Stopped: func() { s.referee.Stopped(name) },
+	})
+	require.NoError(s.t, err)
+	s.stops[name] = stop
+}
+
+func (s *stage) kill(name string) {
+	s.stops[name]()
+	delete(s.stops, name)
+}
+
+// finish checks what holds in every scenario.
+func (s *stage) finish() {
+	for name := range s.stops {
+		s.kill(name)
+	}
+	s.api.Close()
+	s.st.Close()
+	assert.NoError(s.t, s.referee.Verdict())
+	assert.Equal(s.t, map[string]bool{s.client.APIVersion + " " + s.client.ContentType: true}, s.tap.wrote(),
+		"by the version of the API and the form in which candidates were written")
+}
