@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
@@ -22,7 +23,7 @@ func main() {
 	inRealTime := flag.Bool("real", false, "take real time, with a lease of 4s instead of 15s")
 	picture := flag.String("svg", "", "`file` to write the timeline to, as an SVG")
 	flag.Parse()
-	silenceKlog()
+	silenceClients()
 
 	out := os.Stdout
 	if !*inRealTime {
@@ -55,5 +56,9 @@ func draw(file string, t timeline.Timeline) error {
 	return errors.Join(timeline.SVG(f, t), f.Close())
 }
 
-// silenceKlog drops the log lines of client-go.
-func silenceKlog() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) }
+// silenceClients drops what client-go logs. Its handlers of errors go with that:
+// one of them waits a moment after the last error, in virtual time for decades.
+func silenceClients() {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	utilruntime.ErrorHandlers = nil
+}

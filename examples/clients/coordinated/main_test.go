@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	silenceKlog()
+	silenceClients()
 	os.Exit(m.Run())
 }
 
