@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +48,10 @@ func TestDaysOfFailures(t *testing.T) {
 				seed = rand.Uint64()
 			}
 			t.Logf("-seed %d -days %g", seed, days)
+			// In virtual time one thing happens after another: a second thread only
+			// has to be woken, and there is little to collect.
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			defer debug.SetGCPercent(debug.SetGCPercent(800))
 			begin := time.Now()
 			synctest.Test(t, func(t *testing.T) {
 				simulate(t, seed, row.timing, candidate.ElectorOptions{
