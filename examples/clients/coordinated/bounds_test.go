@@ -26,8 +26,9 @@ import (
 // not more than 2 LeaseDuration of the Elector, where two are elected that are
 // dead already, is checked by newBounds.
 //
-// Once nothing fails any more, the leader is the best after the longest time that
-// others are preferred to one that did not answer (Validity), and one hand-over.
+// Once nothing fails any more, the leader is the best when all are candidates
+// again, and after the longest time that others are preferred to one that did not
+// answer (Validity), and one hand-over.
 type bounds struct {
 	lead, recover, remake, settle time.Duration
 	// delay is what a request may take: so little that electors do not lose
@@ -47,11 +48,12 @@ func newBounds(t timing, o candidate.ElectorOptions) bounds {
 		panic("these timings do not go together")
 	}
 	lead := t.leaseDuration + o.PingWindow + t.patience() + 3*delay + instant
+	remake := 60*time.Second + 1000*time.Second + 4*delay + instant
 	return bounds{
 		lead:    lead,
 		recover: 60*time.Second + 5*time.Minute + 4*delay + instant,
-		remake:  60*time.Second + 1000*time.Second + 4*delay + instant,
-		settle:  o.Validity + lead,
+		remake:  remake,
+		settle:  remake + o.Validity + lead,
 		delay:   delay,
 	}
 }
