@@ -48,8 +48,11 @@ func SVG(w io.Writer, t Timeline) error {
 	notes := t.notes(left)
 	top := 48 + c.legendHeight(used)
 	height += top + 18*float64(len(notes)) + margin
-	if len(leases) == 0 {
+	switch {
+	case len(leases) == 0:
 		height += 60
+	case len(notes) == 0:
+		height -= panelSpace
 	}
 
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="kc" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-label="%s">`+"\n",
