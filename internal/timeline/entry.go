@@ -18,7 +18,8 @@ type entry struct {
 	exists    bool   // there is a Lease
 	version   uint64 // of what was seen
 	strategy  string
-	preferred string // preferredHolder, as the last holder had it
+	preferred string // preferredHolder
+	heir      string // whom the last holder made way for
 
 	span   *Span             // who holds it now, or nil
 	gap    *Gap              // nobody does, or nil
@@ -119,13 +120,16 @@ func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 		e.span.renew(now)
 		return
 	}
-	r.endSpan(e, now, e.ending(holder, before))
+	if e.span != nil {
+		r.endSpan(e, now, e.ending(holder, before), before)
+	}
 	if !leads {
 		r.leaderless(e, now)
 		return
 	}
 	r.endGap(e, now)
-	e.span = &Span{Holder: holder, From: now, Began: beginning(l, found, before)}
+	e.span = &Span{Holder: holder, From: now, Began: beginning(l, found, e.heir)}
+	e.heir = ""
 	if e.span.Began == Acquired || e.span.Began == Found {
 		e.span.TakenUp, e.span.LastRenewed = now, now
 	}
@@ -155,14 +159,15 @@ func (e *entry) ending(holder, preferred string) Ending {
 }
 
 // beginning tells how the holder of a lease became it. A coordinator clears
-// acquireTime, and holders that know of a strategy leave it so.
-func beginning(l *lease.Lease, found bool, preferred string) Beginning {
+// acquireTime, and holders that know of a strategy leave it so. heir is whom the
+// last holder was asked to make way for.
+func beginning(l *lease.Lease, found bool, heir string) Beginning {
 	switch {
 	case found:
 		return Found
 	case l.Spec.Strategy == nil || l.Spec.AcquireTime != nil:
 		return Acquired
-	case preferred != "" && preferred == bounded(*l.Spec.HolderIdentity):
+	case heir != "" && heir == bounded(*l.Spec.HolderIdentity):
 		return Preferred
 	}
 	return Elected
@@ -180,17 +185,15 @@ func (r *Recorder) lapse(e *entry, now time.Time) {
 	if ended.Before(e.span.From) {
 		ended = e.span.From
 	}
-	r.endSpan(e, ended, why)
+	r.endSpan(e, ended, why, e.preferred)
 	r.leaderless(e, ended)
 }
 
-func (r *Recorder) endSpan(e *entry, at time.Time, why Ending) {
-	if e.span != nil {
-		s := *e.span
-		s.Until, s.Ended = at, why
-		e.span = nil
-		r.keep(e, s)
-	}
+func (r *Recorder) endSpan(e *entry, at time.Time, why Ending, heir string) {
+	s := *e.span
+	s.Until, s.Ended = at, why
+	e.span, e.heir = nil, heir
+	r.keep(e, s)
 }
 
 func (r *Recorder) endGap(e *entry, at time.Time) {

@@ -106,7 +106,9 @@ func (w *world) story() (lines []string) {
 }
 
 func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
-	release := func(w *world) { w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy = new(""), nil }) }
+	release := func(w *world) {
+		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy, s.PreferredHolder = new(""), nil, nil })
+	}
 	for name, row := range map[string]struct {
 		do   func(w *world)
 		want []string
@@ -159,6 +161,19 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 				w.pass(1)
 			},
 			[]string{"0+16 a leads, elected, then handed over", "16+1 b leads, preferred, still holds it"},
+		},
+		"released when asked to": {
+			func(w *world) {
+				w.elect("a")
+				w.renew()
+				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
+				w.pass(1)
+				release(w)
+				w.elect("b")
+				w.renew()
+				w.pass(1)
+			},
+			[]string{"0+1 a leads, elected, then handed over", "1+1 b leads, preferred, still holds it"},
 		},
 		"need not make way after all": {
 			func(w *world) {
@@ -273,11 +288,32 @@ func TestEventsOfAnElectorBecomeMarks(t *testing.T) {
 		w.offer("b", "2.0.0")
 		w.pass(20)
 		story := w.story()
+		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a is elected"}, story[:2], "in this order")
 		for _, line := range []string{
 			"0+0 a is elected", "5+0 a did not take up the lease", "10+0 a is pinged", "15+0 a does not answer", "15+0 b is elected",
 		} {
 			assert.Contains(t, story, line)
 		}
+	})
+}
+
+func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.offer("a", "1.0.0")
+		w.rec.mu.Lock() // both watches stand still
+		_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
+			Spec: candidate.LeaseCandidateSpec{
+				LeaseName: "main", BinaryVersion: "2.0.0", EmulationVersion: "2.0.0", Strategy: lease.OldestEmulationVersion,
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		w.rec.seeCandidate(c) // as Log does
+		w.rec.mu.Unlock()
+		w.pass(1)
+		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a changes its offer: 2.0.0 as 2.0.0", "0+1  nobody leads"}, w.story())
 	})
 }
 
