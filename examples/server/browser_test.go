@@ -71,8 +71,12 @@ func TestPageShowsAnElectionAsItHappens(t *testing.T) {
 	assert.NotEqual(t, "rgb(0, 0, 0)", styled, "the style sheet of the picture is let in")
 	b.eval(`getComputedStyle(document.querySelector("footer")).borderTopStyle`, &styled)
 	assert.Equal(t, "solid", styled, "and that of the page")
-	b.clean(url)
 	b.screenshot()
+
+	b.open(url + "/debug/elections.svg")
+	b.eval(`getComputedStyle(document.querySelector("svg .title")).fontSize`, &styled)
+	assert.Equal(t, "18px", styled, "the picture has its style sheet when it stands alone")
+	b.clean(url)
 }
 
 // screenshot keeps a picture of the page where the environment names a folder.

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,11 +30,7 @@ type entry struct {
 }
 
 // record is something that is over: a Span, a Gap, a Mark or a pastOffer.
-type record interface{ addTo(l *Lease) }
-
-func (s Span) addTo(l *Lease) { l.Spans = append(l.Spans, s) }
-func (g Gap) addTo(l *Lease)  { l.Gaps = append(l.Gaps, g) }
-func (m Mark) addTo(l *Lease) { l.Marks = append(l.Marks, m) }
+type record any
 
 // pastOffer is an Offer that is no longer made.
 type pastOffer struct {
@@ -43,45 +38,62 @@ type pastOffer struct {
 	Offer
 }
 
-func (p pastOffer) addTo(l *Lease) { l.candidate(p.candidate).add(p.Offer) }
-
-func (c *Candidate) add(o Offer) { c.Offers = append(c.Offers, o) }
-
-// candidate returns the candidate of a name, a new one if need be. Callers make
-// sure that there are few, or that it is there already.
-func (l *Lease) candidate(name string) *Candidate {
-	i := slices.IndexFunc(l.Candidates, func(c Candidate) bool { return c.Name == name })
-	if i < 0 {
-		i = len(l.Candidates)
-		l.Candidates = append(l.Candidates, Candidate{Name: name})
-	}
-	return &l.Candidates[i]
+// state is what was known of a lease at one moment. Records never change, so that
+// it shares them.
+type state struct {
+	Lease
+	records []record
+	offers  []pastOffer // that last
 }
 
-// lease returns a copy of all that is known.
-func (e *entry) lease() Lease {
-	l := Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten}
-	offers := map[string][]Offer{}
-	for _, rec := range e.records {
-		if past, ok := rec.(pastOffer); ok {
-			offers[past.candidate] = append(offers[past.candidate], past.Offer)
-			continue
-		}
-		rec.addTo(&l)
+func (e *entry) state() state {
+	s := state{
+		Lease:   Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten},
+		records: e.records, offers: make([]pastOffer, 0, len(e.offers)),
 	}
 	for name, o := range e.offers {
-		offers[name] = append(offers[name], *o)
+		s.offers = append(s.offers, pastOffer{name, *o})
 	}
 	if e.span != nil {
-		l.Spans = append(l.Spans, *e.span)
+		s.Spans = []Span{*e.span}
 	}
 	if e.gap != nil {
-		l.Gaps = append(l.Gaps, *e.gap)
+		s.Gaps = []Gap{*e.gap}
 	}
-	for _, name := range slices.Sorted(maps.Keys(offers)) {
-		l.Candidates = append(l.Candidates, Candidate{Name: name, Offers: offers[name]})
+	return s
+}
+
+// lease puts in order what is known.
+func (s state) lease() Lease {
+	l := s.Lease
+	l.Spans, l.Gaps = nil, nil
+	index := make(map[string]int, len(s.offers))
+	offer := func(p pastOffer) {
+		i, found := index[p.candidate]
+		if !found {
+			i = len(l.Candidates)
+			index[p.candidate] = i
+			l.Candidates = append(l.Candidates, Candidate{Name: p.candidate})
+		}
+		l.Candidates[i].Offers = append(l.Candidates[i].Offers, p.Offer)
 	}
-	slices.SortStableFunc(l.Candidates, func(a, b Candidate) int {
+	for _, rec := range s.records {
+		switch rec := rec.(type) {
+		case Span:
+			l.Spans = append(l.Spans, rec)
+		case Gap:
+			l.Gaps = append(l.Gaps, rec)
+		case Mark:
+			l.Marks = append(l.Marks, rec)
+		case pastOffer:
+			offer(rec)
+		}
+	}
+	for _, o := range s.offers {
+		offer(o)
+	}
+	l.Spans, l.Gaps = append(l.Spans, s.Spans...), append(l.Gaps, s.Gaps...)
+	slices.SortFunc(l.Candidates, func(a, b Candidate) int {
 		return cmp.Or(a.Offers[0].From.Compare(b.Offers[0].From), strings.Compare(a.Name, b.Name))
 	})
 	return l
@@ -129,7 +141,6 @@ func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 	}
 	r.endGap(e, now)
 	e.span = &Span{Holder: holder, From: now, Began: beginning(l, found, e.heir)}
-	e.heir = ""
 	if e.span.Began == Acquired || e.span.Began == Found {
 		e.span.TakenUp, e.span.LastRenewed = now, now
 	}

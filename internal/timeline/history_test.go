@@ -77,6 +77,17 @@ func TestMemoryIsBoundedWhateverComes(t *testing.T) {
 	})
 }
 
+func TestOneBusyLeaseLeavesNoTrail(t *testing.T) {
+	in(t, Options{PerLease: 3, Total: 50}, func(w *world) {
+		for range 1000 {
+			w.rec.Log(event(candidate.Pinged, "ns", "main", "a"))
+			require.LessOrEqual(t, len(w.rec.queue), 100)
+		}
+		assert.Len(t, w.rec.Timeline().Leases[0].Marks, 3)
+		assert.Equal(t, 997, w.rec.Timeline().Forgotten)
+	})
+}
+
 func TestLongTextsAreCut(t *testing.T) {
 	long := ""
 	for len(long) < 10000 {

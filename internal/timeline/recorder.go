@@ -140,16 +140,27 @@ func (r *Recorder) notifyLocked() {
 
 // Timeline returns what is remembered at this moment.
 func (r *Recorder) Timeline() Timeline {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.now()
-	t := Timeline{From: r.from, Until: now, Forgotten: r.forgotten, Leases: make([]Lease, 0, len(r.entries))}
-	for _, e := range r.entries {
-		r.lapse(e, now)
-		t.Leases = append(t.Leases, e.lease())
+	t, states := r.states()
+	t.Leases = make([]Lease, len(states))
+	for i, s := range states {
+		t.Leases[i] = s.lease()
 	}
 	slices.SortFunc(t.Leases, func(a, b Lease) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return t
+}
+
+// states returns what goes into a Timeline. It is all that is done with the lock
+// held, so that Log does not wait.
+func (r *Recorder) states() (t Timeline, states []state) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	states = make([]state, 0, len(r.entries))
+	for _, e := range r.entries {
+		r.lapse(e, now)
+		states = append(states, e.state())
+	}
+	return Timeline{From: r.from, Until: now, Forgotten: r.forgotten}, states
 }

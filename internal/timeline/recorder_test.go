@@ -317,6 +317,36 @@ func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
 	})
 }
 
+func TestNewsThatComeLateAreOld(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.rec.mu.Lock() // both watches stand still
+		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
+			Spec: candidate.LeaseCandidateSpec{
+				LeaseName: "main", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		c.Spec.BinaryVersion = "2.0.0"
+		c, err = w.candidates.Update(c, store.UpdateOptions{})
+		require.NoError(t, err)
+		l, err := w.leases.Create(&lease.Lease{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
+			Spec: lease.LeaseSpec{
+				HolderIdentity: new("before"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: new(lease.OldestEmulationVersion),
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		l.Spec.HolderIdentity = new("a")
+		_, err = w.leases.Update(l, store.UpdateOptions{})
+		require.NoError(t, err)
+		w.rec.seeCandidate(c) // as Log does, and so is the lease looked up
+		w.rec.mu.Unlock()
+		w.pass(1)
+		assert.Equal(t, []string{"0+0 a is a candidate: 2.0.0 as 1.0.0", "0+1 a elected, has not taken up the lease, still holds it"}, w.story())
+	})
+}
+
 func TestEveryEventHasAMark(t *testing.T) {
 	in(t, Options{}, func(w *world) {
 		types := []candidate.ElectionEventType{
@@ -370,6 +400,11 @@ func TestRecorderThatLostTheThreadStartsAfresh(t *testing.T) {
 			require.NoError(t, e)
 			l.Spec.LeaseTransitions = new(int32(i))
 			_, err = w.leases.Update(l, store.UpdateOptions{})
+			require.NoError(t, err)
+			_, err = w.candidates.Modify("ns", "a", func(c *candidate.LeaseCandidate) error {
+				c.Spec.PingTime = new(meta.NewMicroTime(time.Now().Add(time.Duration(i) * time.Second)))
+				return nil
+			})
 			require.NoError(t, err)
 		}
 		_, err = w.candidates.Delete("ns", "a", store.DeleteOptions{})

@@ -69,9 +69,9 @@ func (p *panel) label(r *row, y float64) {
 		class += " leads"
 	}
 	p.open(title)
-	right = short(right, 22)
+	right = fit(right, 22)
 	p.printf(`<circle cx="%s" cy="%s" r="4" class="h%d"/>`, px(margin+2), px(y), r.index)
-	p.printf(`<text x="%s" y="%s" class="%s">%s</text>`, px(margin+12), px(y+4), class, escape(short(r.name, 30-utf8.RuneCountInString(right)*8/10)))
+	p.printf(`<text x="%s" y="%s" class="%s">%s</text>`, px(margin+12), px(y+4), class, escape(fit(r.name, 30-0.8*float64(utf8.RuneCountInString(right)))))
 	if right != "" {
 		p.printf(`<text x="%s" y="%s" class="dim end">%s</text>`, px(plotLeft-10), px(y+4), escape(right))
 	}
