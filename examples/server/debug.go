@@ -52,6 +52,17 @@ func withDebug(api *httpapi.API, rec *timeline.Recorder) http.Handler {
 	})
 }
 
+// debugHint says how to see the page.
+func debugHint(c config, url string) string {
+	switch {
+	case c.tokenFile == "":
+		return "open " + url + "/debug/elections in a browser"
+	case c.kubeconfig == "":
+		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
+	}
+	return "kubectl --kubeconfig " + c.kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+}
+
 func (d debugPages) handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, view){

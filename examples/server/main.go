@@ -5,7 +5,8 @@
 //	go run ./examples/server -listen 127.0.0.1:8001
 //
 // It prints one line "serving on http://HOST:PORT" when it is ready. SIGINT and
-// SIGTERM end open watches and stop it.
+// SIGTERM end open watches and stop it. With -debug it shows elections as they
+// happen at /debug/elections.
 package main
 
 import (
@@ -132,7 +133,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {
-		fmt.Fprintf(out, "  open %s/debug/elections in a browser\n", url)
+		fmt.Fprintln(out, "  "+debugHint(c, url))
 	}
 	return serve(ctx, srv, ln, api)
 }

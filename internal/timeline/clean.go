@@ -32,7 +32,7 @@ func fit(s string, most float64) string {
 		case r >= 0x1100: // scripts with wide letters begin here
 			width += 1.9
 		case unicode.IsUpper(r):
-			width += 1.3
+			width += 1.5
 		default:
 			width++
 		}

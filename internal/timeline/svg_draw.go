@@ -12,12 +12,15 @@ import (
 
 // draw draws a panel below a line.
 func (p *panel) draw(top float64) {
-	name := short(p.l.Namespace+"/"+p.l.Name, 60)
-	p.open(p.l.Namespace + "/" + p.l.Name)
+	name, summary := fit(p.l.Namespace+"/"+p.l.Name, 60), p.l.summary()
+	p.open(p.l.Namespace + "/" + p.l.Name + ": " + summary)
 	p.printf(`<text x="%s" y="%s" class="name">%s<tspan class="dim" dx="12">%s</tspan></text>`,
-		px(margin), px(top+19), escape(name), escape(p.summary()))
+		px(margin), px(top+19), escape(name), escape(fit(summary, 165-1.5*float64(utf8.RuneCountInString(name)))))
 	p.close()
-	lane := top + headHeight
+	if remark := p.remark(); remark != "" {
+		p.text(margin, top+36, "dim", remark)
+	}
+	lane := top + p.headHeight()
 	y := lane + laneHeight
 	bottom := y + float64(len(p.rows))*p.rowHeight
 	for i, r := range p.rows {

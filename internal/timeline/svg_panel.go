@@ -219,7 +219,14 @@ func (p *panel) link(most int) {
 }
 
 func (p *panel) height() float64 {
-	return headHeight + laneHeight + float64(len(p.rows))*p.rowHeight + axisHeight
+	return p.headHeight() + laneHeight + float64(len(p.rows))*p.rowHeight + axisHeight
+}
+
+func (p *panel) headHeight() float64 {
+	if p.remark() == "" {
+		return headHeight
+	}
+	return headHeight + 16
 }
 
 // note tells what the legend has to explain.
@@ -236,14 +243,14 @@ func (p *panel) note(used map[string]bool) {
 	mark(p.l.Marks)
 }
 
-// summary says what there is to see, and what is not to be seen.
-func (p *panel) summary() string {
-	parts := []string{p.l.summary()}
+// remark says what is not to be seen, "" for nothing.
+func (p *panel) remark() string {
+	var parts []string
 	if p.merged > 0 {
 		parts = append(parts, fmt.Sprintf("%d drawn together with others nearby", p.merged))
 	}
 	if p.unlinked > 0 {
 		parts = append(parts, count(p.unlinked, "hand-over")+" without an arrow")
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, ", ")
 }
