@@ -24,6 +24,25 @@ var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "
 // escape returns a text as it may stand in XML, in an attribute too.
 func escape(s string) string { return escaper.Replace(clean(s)) }
 
+// fit cuts a text to a width, in terms of that of a small letter.
+func fit(s string, most float64) string {
+	runes, width := []rune(short(s, 200)), 0.0
+	for i, r := range runes {
+		switch {
+		case r >= 0x1100: // scripts with wide letters begin here
+			width += 1.9
+		case unicode.IsUpper(r):
+			width += 1.5
+		default:
+			width++
+		}
+		if width > most {
+			return string(runes[:max(i-1, 0)]) + "…"
+		}
+	}
+	return string(runes)
+}
+
 // short cuts a text to a number of characters, the last an ellipsis.
 func short(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {

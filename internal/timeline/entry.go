@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,8 @@ type entry struct {
 	exists    bool   // there is a Lease
 	version   uint64 // of what was seen
 	strategy  string
-	preferred string // preferredHolder, as the last holder had it
+	preferred string // preferredHolder
+	heir      string // whom the last holder made way for
 
 	span   *Span             // who holds it now, or nil
 	gap    *Gap              // nobody does, or nil
@@ -30,11 +30,7 @@ type entry struct {
 }
 
 // record is something that is over: a Span, a Gap, a Mark or a pastOffer.
-type record interface{ addTo(l *Lease) }
-
-func (s Span) addTo(l *Lease) { l.Spans = append(l.Spans, s) }
-func (g Gap) addTo(l *Lease)  { l.Gaps = append(l.Gaps, g) }
-func (m Mark) addTo(l *Lease) { l.Marks = append(l.Marks, m) }
+type record any
 
 // pastOffer is an Offer that is no longer made.
 type pastOffer struct {
@@ -42,45 +38,62 @@ type pastOffer struct {
 	Offer
 }
 
-func (p pastOffer) addTo(l *Lease) { l.candidate(p.candidate).add(p.Offer) }
-
-func (c *Candidate) add(o Offer) { c.Offers = append(c.Offers, o) }
-
-// candidate returns the candidate of a name, a new one if need be. Callers make
-// sure that there are few, or that it is there already.
-func (l *Lease) candidate(name string) *Candidate {
-	i := slices.IndexFunc(l.Candidates, func(c Candidate) bool { return c.Name == name })
-	if i < 0 {
-		i = len(l.Candidates)
-		l.Candidates = append(l.Candidates, Candidate{Name: name})
-	}
-	return &l.Candidates[i]
+// state is what was known of a lease at one moment. Records never change, so that
+// it shares them.
+type state struct {
+	Lease
+	records []record
+	offers  []pastOffer // that last
 }
 
-// lease returns a copy of all that is known.
-func (e *entry) lease() Lease {
-	l := Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten}
-	offers := map[string][]Offer{}
-	for _, rec := range e.records {
-		if past, ok := rec.(pastOffer); ok {
-			offers[past.candidate] = append(offers[past.candidate], past.Offer)
-			continue
-		}
-		rec.addTo(&l)
+func (e *entry) state() state {
+	s := state{
+		Lease:   Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten},
+		records: e.records, offers: make([]pastOffer, 0, len(e.offers)),
 	}
 	for name, o := range e.offers {
-		offers[name] = append(offers[name], *o)
+		s.offers = append(s.offers, pastOffer{name, *o})
 	}
 	if e.span != nil {
-		l.Spans = append(l.Spans, *e.span)
+		s.Spans = []Span{*e.span}
 	}
 	if e.gap != nil {
-		l.Gaps = append(l.Gaps, *e.gap)
+		s.Gaps = []Gap{*e.gap}
 	}
-	for _, name := range slices.Sorted(maps.Keys(offers)) {
-		l.Candidates = append(l.Candidates, Candidate{Name: name, Offers: offers[name]})
+	return s
+}
+
+// lease puts in order what is known.
+func (s state) lease() Lease {
+	l := s.Lease
+	l.Spans, l.Gaps = nil, nil
+	index := make(map[string]int, len(s.offers))
+	offer := func(p pastOffer) {
+		i, found := index[p.candidate]
+		if !found {
+			i = len(l.Candidates)
+			index[p.candidate] = i
+			l.Candidates = append(l.Candidates, Candidate{Name: p.candidate})
+		}
+		l.Candidates[i].Offers = append(l.Candidates[i].Offers, p.Offer)
 	}
-	slices.SortStableFunc(l.Candidates, func(a, b Candidate) int {
+	for _, rec := range s.records {
+		switch rec := rec.(type) {
+		case Span:
+			l.Spans = append(l.Spans, rec)
+		case Gap:
+			l.Gaps = append(l.Gaps, rec)
+		case Mark:
+			l.Marks = append(l.Marks, rec)
+		case pastOffer:
+			offer(rec)
+		}
+	}
+	for _, o := range s.offers {
+		offer(o)
+	}
+	l.Spans, l.Gaps = append(l.Spans, s.Spans...), append(l.Gaps, s.Gaps...)
+	slices.SortFunc(l.Candidates, func(a, b Candidate) int {
 		return cmp.Or(a.Offers[0].From.Compare(b.Offers[0].From), strings.Compare(a.Name, b.Name))
 	})
 	return l
@@ -119,13 +132,15 @@ func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 		e.span.renew(now)
 		return
 	}
-	r.endSpan(e, now, e.ending(holder, before))
+	if e.span != nil {
+		r.endSpan(e, now, e.ending(holder, before), before)
+	}
 	if !leads {
 		r.leaderless(e, now)
 		return
 	}
 	r.endGap(e, now)
-	e.span = &Span{Holder: holder, From: now, Began: beginning(l, found, before)}
+	e.span = &Span{Holder: holder, From: now, Began: beginning(l, found, e.heir)}
 	if e.span.Began == Acquired || e.span.Began == Found {
 		e.span.TakenUp, e.span.LastRenewed = now, now
 	}
@@ -155,14 +170,15 @@ func (e *entry) ending(holder, preferred string) Ending {
 }
 
 // beginning tells how the holder of a lease became it. A coordinator clears
-// acquireTime, and holders that know of a strategy leave it so.
-func beginning(l *lease.Lease, found bool, preferred string) Beginning {
+// acquireTime, and holders that know of a strategy leave it so. heir is whom the
+// last holder was asked to make way for.
+func beginning(l *lease.Lease, found bool, heir string) Beginning {
 	switch {
 	case found:
 		return Found
 	case l.Spec.Strategy == nil || l.Spec.AcquireTime != nil:
 		return Acquired
-	case preferred != "" && preferred == bounded(*l.Spec.HolderIdentity):
+	case heir != "" && heir == bounded(*l.Spec.HolderIdentity):
 		return Preferred
 	}
 	return Elected
@@ -180,17 +196,15 @@ func (r *Recorder) lapse(e *entry, now time.Time) {
 	if ended.Before(e.span.From) {
 		ended = e.span.From
 	}
-	r.endSpan(e, ended, why)
+	r.endSpan(e, ended, why, e.preferred)
 	r.leaderless(e, ended)
 }
 
-func (r *Recorder) endSpan(e *entry, at time.Time, why Ending) {
-	if e.span != nil {
-		s := *e.span
-		s.Until, s.Ended = at, why
-		e.span = nil
-		r.keep(e, s)
-	}
+func (r *Recorder) endSpan(e *entry, at time.Time, why Ending, heir string) {
+	s := *e.span
+	s.Until, s.Ended = at, why
+	e.span, e.heir = nil, heir
+	r.keep(e, s)
 }
 
 func (r *Recorder) endGap(e *entry, at time.Time) {

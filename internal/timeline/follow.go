@@ -108,12 +108,18 @@ func (r *Recorder) seeLease(l *lease.Lease) bool {
 
 // isNews tells whether a version is later than what was seen, and notes it.
 func (e *entry) isNews(resourceVersion string) bool {
-	v, err := strconv.ParseUint(resourceVersion, 10, 64)
-	if err != nil || e.known && v <= e.version {
+	v := number(resourceVersion)
+	if e.known && v <= e.version {
 		return false
 	}
 	e.version = v
 	return true
+}
+
+// number returns a resourceVersion, which in this module's store is decimal.
+func number(resourceVersion string) uint64 {
+	v, _ := strconv.ParseUint(resourceVersion, 10, 64)
+	return v
 }
 
 // lookUp reads the state of a lease.
@@ -152,7 +158,11 @@ func (r *Recorder) takeCandidate(t watch.EventType, c *candidate.LeaseCandidate)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t == watch.Deleted {
-		r.leave(place{c.Namespace, c.Name})
+		p := place{c.Namespace, c.Name}
+		if number(c.ResourceVersion) <= r.homes[p].version {
+			return // an earlier one of the same name
+		}
+		r.leave(p)
 	} else if !r.seeCandidate(c) {
 		return
 	}
@@ -162,8 +172,11 @@ func (r *Recorder) takeCandidate(t watch.EventType, c *candidate.LeaseCandidate)
 // seeCandidate takes in a state of a candidate, and reports whether it is
 // another offer than before.
 func (r *Recorder) seeCandidate(c *candidate.LeaseCandidate) bool {
-	p := place{c.Namespace, c.Name}
-	e := r.homes[p]
+	p, version := place{c.Namespace, c.Name}, number(c.ResourceVersion)
+	e := r.homes[p].entry
+	if e != nil && version <= r.homes[p].version {
+		return false
+	}
 	if e != nil && e.name != c.Spec.LeaseName || c.DeletionTimestamp != nil {
 		r.leave(p) // it was made anew, for another lease, or is on its way out
 		e = nil
@@ -173,8 +186,8 @@ func (r *Recorder) seeCandidate(c *candidate.LeaseCandidate) bool {
 	}
 	if e == nil {
 		e = r.entry(place{c.Namespace, c.Spec.LeaseName})
-		r.homes[p] = e
 	}
+	r.homes[p] = home{e, version}
 	now := r.now()
 	o := Offer{
 		From: now, BinaryVersion: bounded(c.Spec.BinaryVersion), EmulationVersion: bounded(c.Spec.EmulationVersion),
@@ -194,7 +207,7 @@ func (r *Recorder) seeCandidate(c *candidate.LeaseCandidate) bool {
 
 // leave takes out a candidate that is gone.
 func (r *Recorder) leave(p place) {
-	e := r.homes[p]
+	e := r.homes[p].entry
 	if e == nil {
 		return
 	}

@@ -45,9 +45,9 @@ func (r *Recorder) keep(e *entry, rec record) {
 	}
 }
 
-// forget drops the oldest record of a lease.
+// forget drops the oldest record of a lease. Its place is not cleared, since a
+// state may share it: it goes when the list next grows.
 func (r *Recorder) forget(e *entry) {
-	e.records[0] = nil
 	e.records = e.records[1:]
 	e.forgotten++
 	r.forgotten++

@@ -35,9 +35,9 @@ type Recorder struct {
 
 	mu      sync.Mutex // guards all below
 	entries map[place]*entry
-	homes   map[place]*entry // by namespace and name of a candidate
-	finding bool             // what is seen now was there before
-	changed chan struct{}    // closed at the next change
+	homes   map[place]home // by namespace and name of a candidate
+	finding bool           // what is seen now was there before
+	changed chan struct{}  // closed at the next change
 
 	queue     []*entry // whose records came in which order, stale ones included
 	kept      int      // records of all entries
@@ -46,6 +46,12 @@ type Recorder struct {
 
 // place is a namespace and a name in it.
 type place struct{ namespace, name string }
+
+// home is where a candidate belongs, and the version that was seen of it.
+type home struct {
+	*entry
+	version uint64
+}
 
 // NewRecorder returns a Recorder that has seen nothing yet: give its Log to an
 // Elector, and call Run.
@@ -59,7 +65,7 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	return &Recorder{
 		st: st, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
 		from: st.Now().UTC().Round(0), started: time.Now(),
-		entries: map[place]*entry{}, homes: map[place]*entry{}, changed: make(chan struct{}),
+		entries: map[place]*entry{}, homes: map[place]home{}, changed: make(chan struct{}),
 	}
 }
 
@@ -74,8 +80,15 @@ func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e := r.entry(place{ev.Namespace, ev.Lease})
+	if e.offers[ev.Candidate] == nil && ev.Candidate != "" {
+		// The watch is about to tell of it; it was there before the event.
+		if c, err := r.candidates.Get(ev.Namespace, ev.Candidate); err == nil {
+			r.seeCandidate(c)
+		}
+	}
 	m.Time = r.now()
-	r.keep(r.entry(place{ev.Namespace, ev.Lease}), m)
+	r.keep(e, m)
 	r.notifyLocked()
 }
 
@@ -127,16 +140,27 @@ func (r *Recorder) notifyLocked() {
 
 // Timeline returns what is remembered at this moment.
 func (r *Recorder) Timeline() Timeline {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.now()
-	t := Timeline{From: r.from, Until: now, Forgotten: r.forgotten, Leases: make([]Lease, 0, len(r.entries))}
-	for _, e := range r.entries {
-		r.lapse(e, now)
-		t.Leases = append(t.Leases, e.lease())
+	t, states := r.states()
+	t.Leases = make([]Lease, len(states))
+	for i, s := range states {
+		t.Leases[i] = s.lease()
 	}
 	slices.SortFunc(t.Leases, func(a, b Lease) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return t
+}
+
+// states returns what goes into a Timeline. It is all that is done with the lock
+// held, so that Log does not wait.
+func (r *Recorder) states() (t Timeline, states []state) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	states = make([]state, 0, len(r.entries))
+	for _, e := range r.entries {
+		r.lapse(e, now)
+		states = append(states, e.state())
+	}
+	return Timeline{From: r.from, Until: now, Forgotten: r.forgotten}, states
 }

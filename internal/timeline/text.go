@@ -146,12 +146,7 @@ func (l *Lease) writeText(w io.Writer, t Timeline) error {
 
 // summary says in a line what there is to see of a lease.
 func (l *Lease) summary() string {
-	parts := []string{clean(cmp.Or(l.Strategy, "no strategy")), count(len(l.Candidates), "candidate")}
-	if leader := l.Leader(); leader != "" {
-		parts = append(parts, clean(short(leader, 40))+" leads")
-	} else {
-		parts = append(parts, "nobody leads")
-	}
+	parts := []string{clean(short(cmp.Or(l.Strategy, "no strategy"), 60)), count(len(l.Candidates), "candidate"), clean(l.Now())}
 	if l.Forgotten > 0 {
 		parts = append(parts, count(l.Forgotten, "older record")+" forgotten")
 	}

@@ -144,6 +144,19 @@ func (l *Lease) Leader() string {
 	return ""
 }
 
+// Now says in words who leads: one who was elected does not before he wrote the
+// lease.
+func (l *Lease) Now() string {
+	switch holder := l.Leader(); {
+	case holder == "":
+		return "nobody leads"
+	case l.Spans[len(l.Spans)-1].TakenUp.IsZero():
+		return short(holder, 60) + " is elected"
+	default:
+		return short(holder, 60) + " leads"
+	}
+}
+
 // Led returns how long a candidate held the lease in sum, and in how many spans.
 // until stands for the end of one that lasts.
 func (l *Lease) Led(candidate string, until time.Time) (sum time.Duration, spans int) {
