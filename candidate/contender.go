@@ -154,10 +154,13 @@ func (t *contender) bar(until time.Time) {
 }
 
 // pingTime returns what to write so that the candidate takes it for a ping: a
-// time that is later than its renewTime, even if its clock is ahead.
+// time that is later than its renewTime, even if its clock is ahead, and than
+// the last ping.
 func (t *contender) pingTime(now time.Time) *meta.MicroTime {
-	if renewed := t.c.Spec.RenewTime; renewed != nil && !now.After(renewed.Time) {
-		now = renewed.Add(time.Microsecond)
+	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
+		if before != nil && !now.After(before.Time) {
+			now = before.Add(time.Microsecond)
+		}
 	}
 	return new(meta.NewMicroTime(now))
 }

@@ -53,6 +53,7 @@ type verdict struct {
 	elect   *ballot      // nil is nothing
 	clear   bool         // of preferredHolder
 	err     error        // why nobody can be elected
+	settled bool         // there is nothing to elect
 }
 
 // isOutsiders tells whether a lease is none of the coordinator's business:
@@ -98,6 +99,7 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	}
 	if !c.needsElection(&v, vacant, now, o) {
 		c.round = time.Time{}
+		v.settled = true
 		return v
 	}
 	if c.decided == c.offers && !vacant && now.Before(c.decidedAt.Add(o.PingWindow)) {
@@ -149,7 +151,9 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 			v.ping = append(v.ping, t)
 		case age < o.Validity:
 			c.wakeAt(now.Add(o.Validity - age))
-		case t.silent:
+		case now.Before(t.pinged.Add(o.PingWindow)):
+			c.wakeAt(t.pinged.Add(o.PingWindow))
+		default:
 			v.collect = append(v.collect, t)
 		}
 	}
