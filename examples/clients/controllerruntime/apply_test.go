@@ -139,7 +139,7 @@ func TestObjectsAreAppliedAsPatches(t *testing.T) {
 		apply := func(labels map[string]string, opts ...client.PatchOption) error {
 			o := f.fresh(t, "a")
 			o.SetLabels(labels)
-			return f.Patch(t.Context(), o, client.Apply, opts...) //nolint:staticcheck // it is what is tested
+			return f.Patch(t.Context(), o, client.Apply, opts...)
 		}
 		if f.form == metadataOnly {
 			f.given(t, "a")

@@ -45,6 +45,9 @@ type signer struct {
 	name string
 }
 
+// wanted tells the Leases that are to be signed.
+var wanted = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["sign"] != "" })
+
 // Reconcile signs one Lease.
 func (s signer) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	l := &coordinationv1.Lease{}
@@ -68,9 +71,8 @@ func join(t *testing.T, api *testapi.API, name string, change ...func(*manager.O
 		c(&opts)
 	}
 	mgr := newManager(t, api, opts)
-	toSign := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["sign"] != "" })
 	require.NoError(t, builder.ControllerManagedBy(mgr).Named("signer").
-		For(&coordinationv1.Lease{}, builder.WithPredicates(toSign, predicate.LabelChangedPredicate{})).
+		For(&coordinationv1.Lease{}, builder.WithPredicates(wanted, predicate.LabelChangedPredicate{})).
 		Complete(signer{mgr.GetClient(), name}))
 	return &replica{Manager: mgr, running: start(t, mgr), link: api.Link}
 }
@@ -204,7 +206,7 @@ func TestManagerThatIsCutOffGivesUpBeforeAnotherLeads(t *testing.T) {
 
 		first.link.Mend()
 		third := join(t, api, "third")
-		time.Sleep(10 * time.Minute)
+		time.Sleep(5 * time.Minute)
 		assert.False(t, third.leads())
 		toSign(t, c, "a", "3")
 		synctest.Wait()

@@ -72,9 +72,16 @@ type running struct {
 	err    error
 }
 
-// start runs a manager until it is stopped, or the test is over.
+// start runs a manager inside a bubble, and waits until it has nothing to do.
 func start(t *testing.T, mgr manager.Manager) *running {
 	t.Helper()
+	r := run(t, mgr)
+	settle()
+	return r
+}
+
+// run runs a manager until it is stopped, or the test is over.
+func run(t *testing.T, mgr manager.Manager) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{cancel: cancel, ended: make(chan struct{})}
 	go func() {
@@ -82,7 +89,6 @@ func start(t *testing.T, mgr manager.Manager) *running {
 		r.err = mgr.Start(ctx)
 	}()
 	t.Cleanup(func() { r.stop() })
-	settle()
 	return r
 }
 

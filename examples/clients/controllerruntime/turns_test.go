@@ -26,7 +26,7 @@ func TestManagersTakeTurns(t *testing.T) {
 			team = append(team, join(t, api, fmt.Sprint("replica-", joined), released))
 			joined++
 		}
-		for turn := range 24 {
+		for turn := range 16 {
 			leader := -1
 			for i, r := range team {
 				if r.leads() {
@@ -42,7 +42,7 @@ func TestManagersTakeTurns(t *testing.T) {
 			assert.Equal(t, theLock(t, c).Labels["replica"]+" "+want, by+" "+value)
 			assert.Equal(t, int32(turn), *theLock(t, c).Spec.LeaseTransitions)
 
-			time.Sleep(rand.N(10 * time.Minute))
+			time.Sleep(rand.N(5 * time.Minute))
 			old := team[leader]
 			if turn%2 == 0 {
 				require.NoError(t, old.stop())
