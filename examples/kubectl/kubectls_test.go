@@ -43,12 +43,22 @@ func TestMain(m *testing.M) {
 
 // buildCurrent builds the kubectl of this module, once.
 var buildCurrent = sync.OnceValues(func() (string, error) {
-	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubectl").Output()
-	if err != nil {
-		return "", fmt.Errorf("go list: %w", err)
+	// What the program is made of is read, so that results of tests are not
+	// taken from go test's cache when it changes.
+	if _, err := os.ReadFile("current/main.go"); err != nil {
+		return "", err
 	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		return "", err
+	}
+	_, version, found := strings.Cut(string(mod), "k8s.io/kubectl v0.")
+	if !found {
+		return "", errors.New("go.mod requires no k8s.io/kubectl v0")
+	}
+	version, _, _ = strings.Cut(version, "\n")
 	// The module v0.37.2 is that of the release v1.37.2.
-	release := strings.Replace(strings.TrimSpace(string(version)), "v0.", "v1.", 1)
+	release := "v1." + version
 	program := filepath.Join(programs, "kubectl")
 	build := exec.Command("go", "build", "-o", program,
 		"-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion="+release, "./current")

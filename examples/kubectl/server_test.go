@@ -20,8 +20,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// reference is the address of a real API server to run against, if not "".
-var reference = os.Getenv("KUBECOORD_REFERENCE")
+// reference returns the address of a real API server to run against, if not "".
+func reference() string { return os.Getenv("KUBECOORD_REFERENCE") }
 
 // watchingPath is answered when a kubectl has opened a watch: that is how a
 // session knows that one in the background is ready for what comes next.
@@ -42,7 +42,7 @@ func newServer(t *testing.T) *server {
 	t.Cleanup(st.Close)
 	api := httpapi.New(st, httpapi.Options{})
 	var handler http.Handler = api
-	if reference != "" {
+	if reference() != "" {
 		handler = besideReference(t, api)
 	}
 	listener := httptest.NewServer(s.announceWatches(handler))
@@ -79,11 +79,11 @@ func (s *server) forgetWatches() {
 // besideReference passes requests to the reference, except those for documents
 // that the bare API machinery has not got.
 func besideReference(t *testing.T, own http.Handler) http.Handler {
-	u, err := url.Parse(reference)
+	u, err := url.Parse(reference())
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.FlushInterval = -1 // watches are read as they come
-	resp, err := http.Get(reference + "/openapi/v3")
+	resp, err := http.Get(reference() + "/openapi/v3")
 	require.NoError(t, err)
 	resp.Body.Close()
 	documented := resp.StatusCode == http.StatusOK
