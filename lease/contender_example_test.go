@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -167,26 +168,30 @@ func ExampleHolding_objects() {
 		return
 	}
 	// claim is the first thing that a leader does.
-	claim := func(h lease.Holding) *lease.Lease {
-		work, err := leases.Modify("default", "work", func(l *lease.Lease) error {
+	claim := func(h lease.Holding) (*lease.Lease, error) {
+		return leases.Modify("default", "work", func(l *lease.Lease) error {
+			term, _ := strconv.ParseUint(l.Annotations["example.com/term"], 10, 64)
+			if term > h.ResourceVersion {
+				return errors.New("fenced off")
+			}
 			l.Annotations = map[string]string{"example.com/term": fmt.Sprint(h.ResourceVersion)}
 			return nil
 		})
-		if err != nil {
-			panic(err)
-		}
-		return work
 	}
-	late := claim(lease.Holding{Holder: "worker-1", ResourceVersion: 1001})
-	work := claim(lease.Holding{Holder: "worker-2", ResourceVersion: 1017})
+	one := lease.Holding{Holder: "worker-1", ResourceVersion: 1001}
+	late, _ := claim(one)
+	work, _ := claim(lease.Holding{Holder: "worker-2", ResourceVersion: 1017})
 
 	work.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 	_, err = leases.Update(work, store.UpdateOptions{})
 	fmt.Println(err)
 	_, err = leases.Update(late, store.UpdateOptions{})
 	fmt.Println("conflict:", errors.Is(err, store.ErrConflict))
+	_, err = claim(one)
+	fmt.Println(err)
 
 	// Output:
 	// <nil>
 	// conflict: true
+	// fenced off
 }

@@ -45,9 +45,11 @@
 //   - A leader that ignores its context leads on. Run waits for it, and does not
 //     release the Lease meanwhile, but the others do not wait.
 //   - A Lease is not locked. Whoever deletes it, or puts another holder into it,
-//     takes it away from one moment to the next. An elector of client-go that is
-//     told to release does so even where, unnoticed by it, another has taken over
-//     (1.37: tryRelease does not look at the holder of what it has just read).
+//     takes it away from one moment to the next.
+//   - Electors of client-go with ReleaseOnCancel do so too (1.37): when stopped they
+//     release the Lease even if, unnoticed by them, another has taken it over; and
+//     when they could not renew it they release it before they tell their own
+//     leader to stop.
 //
 // So a lease alone makes it unlikely that two work at once. Where that would do
 // harm the work has to be fenced.
@@ -71,12 +73,12 @@
 // Both kinds of number lose their order when the store is made anew; see
 // store.Options.FirstVersion.
 //
-// Where the work is on objects of the same store no number is needed: their
-// own resourceVersion fences. A leader writes to each object once, when its term
-// begins, and from then on only updates what it got back. A late update of
-// the one before names an older resourceVersion and gets store.ErrConflict. The
-// first write has to change something, such as an annotation with the number of
-// the term: one that changes nothing makes no version.
+// Where the work is on objects of the same store their own resourceVersion
+// fences. When its term begins, a leader puts the number of the term into each
+// object, in an annotation, unless there is a greater one already; from then on it
+// only updates what it got back. A late update of the one before names an older
+// resourceVersion and gets store.ErrConflict. The number is needed for a leader
+// that was paused before it had begun.
 //
 // # Coordinated leader election
 //

@@ -163,6 +163,7 @@ func TestRunCancelsAPausedLeaderBeforeOthersTakeOver(t *testing.T) {
 		renewed := get(t, leases).Spec.RenewTime.Time
 		clock.before(func() { time.Sleep(30 * time.Second) })
 		require.NoError(t, <-waiting)
+		synctest.Wait()
 		assert.Equal(t, 10*time.Second, stopped.Sub(renewed))
 		assert.ErrorIs(t, why, ErrLost)
 		assert.Equal(t, 5*time.Second, time.Since(stopped), "that long lead may take to stop")
