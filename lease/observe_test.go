@@ -95,7 +95,7 @@ func TestObserveTellsEachChangeOfHolder(t *testing.T) {
 		hold(t, leases, "c", time.Minute, time.Now())
 		bump(t, leases, 2)
 		remove(t, leases)
-		assert.Equal(t, []string{`1h0m47s "c" 1`, `1h0m47s "c" 2`, `1h0m47s "" 0`}, d.take(), "another term, and deleted")
+		assert.Equal(t, []string{`1h0m47s "c" 1`, `1h0m47s "c" 2`, `1h0m47s "" 0`}, d.take(), "it comes back, another term, deleted")
 	})
 }
 
@@ -112,6 +112,38 @@ func TestObserveGivesTheHolderItFindsItsTimeAnew(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestObserveTellsWhatHappensWhileItsLoopIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var seen []Holding
+		for h, err := range Observe(ctx, leases, namespace, name) {
+			if err != nil {
+				break
+			}
+			seen = append(seen, h)
+			switch len(seen) {
+			case 1:
+				hold(t, leases, "a", time.Minute, time.Now())
+			case 2:
+				hold(t, leases, "b", 10*time.Second, time.Now())
+				bump(t, leases, 1)
+				hold(t, leases, "c", time.Minute, time.Now())
+				remove(t, leases)
+			}
+		}
+		assert.Equal(t, []Holding{
+			{},
+			{Holder: "a", ResourceVersion: 1001},
+			{Holder: "b", ResourceVersion: 1002},
+			{Holder: "b", ResourceVersion: 1003, LeaseTransitions: 1},
+			{Holder: "c", ResourceVersion: 1004, LeaseTransitions: 1},
+			{},
+		}, seen)
+	})
 }
 
 func TestObserveMissesNothingThatLastsThoughHistoryIsShort(t *testing.T) {
