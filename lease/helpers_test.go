@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,14 +54,18 @@ func contenderWith(t *testing.T, leases *store.Collection[Lease], opts Contender
 // hold puts a holder into the Lease, whoever holds it, as somebody does who does
 // not care for the rules.
 func hold(t *testing.T, leases *store.Collection[Lease], holder string, duration time.Duration, renewed time.Time) *Lease {
-	l := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}
-	if current, err := leases.Get(namespace, name); err == nil {
-		l = current
+	put := func(l *Lease) error {
+		l.Spec.HolderIdentity = &holder
+		l.Spec.LeaseDurationSeconds = new(int32(duration / time.Second))
+		l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
+		return nil
 	}
-	l.Spec.HolderIdentity = &holder
-	l.Spec.LeaseDurationSeconds = new(int32(duration / time.Second))
-	l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
-	l, err := leases.Update(l, store.UpdateOptions{})
+	l, err := leases.Modify(namespace, name, put)
+	if errors.Is(err, store.ErrNotFound) {
+		l = &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}
+		put(l)
+		l, err = leases.Create(l, store.CreateOptions{})
+	}
 	require.NoError(t, err)
 	return l
 }

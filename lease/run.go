@@ -56,8 +56,11 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	default:
 		err = context.Cause(leading)
 	}
-	if c.opts.ReleaseOnCancel {
-		err = errors.Join(err, c.release())
+	if !c.opts.ReleaseOnCancel {
+		return err
+	}
+	if failed := c.release(); failed != nil {
+		return errors.Join(err, failed)
 	}
 	return err
 }
