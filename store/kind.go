@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 	"sync"
@@ -40,6 +42,10 @@ type Kind[T any] struct {
 	Plural string
 	// Singular defaults to Name in lower case.
 	Singular string
+	// StoragePrefix is what a few errors, which come from the storage of a
+	// real server, put before namespace and name. Default: group and plural,
+	// as for custom resources.
+	StoragePrefix string
 	// ShortNames are what kubectl accepts in place of Plural.
 	ShortNames []string
 
@@ -137,6 +143,7 @@ type Descriptor interface {
 // descriptor is a Kind with its type erased and its types compiled.
 type descriptor struct {
 	group, name, plural, singular string
+	storagePrefix                 string
 	shortNames                    []string
 	versions                      []version
 	forms                         []form // forms[0] is the stored form
@@ -194,6 +201,7 @@ func (k *Kind[T]) compile() *descriptor {
 	}
 	d := &descriptor{
 		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
+		storagePrefix:  cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
 		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
