@@ -66,6 +66,15 @@ func TestAKindOfOnesOwnIsServedInAllItsVersions(t *testing.T) {
 	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
 }
 
+func TestErrorsNameTheTypeOfTheVersionThatWasAsked(t *testing.T) {
+	s := newServer(t)
+	for _, version := range []string{"v1beta1", "v1alpha2", "v1alpha1"} {
+		a := s.do(t, "POST", "/apis/coordination.k8s.io/"+version+"/namespaces/default/leasecandidates", `{"spec":[]}`)
+		assertStatus(t, a, http.StatusBadRequest, "BadRequest", `LeaseCandidate in version "`+version+`" cannot be handled as a LeaseCandidate: `+
+			`json: cannot unmarshal array into Go struct field LeaseCandidate.spec of type `+version+`.LeaseCandidateSpec`)
+	}
+}
+
 func TestAKindOfOnesOwnIsDiscovered(t *testing.T) {
 	s := newWidgetServer(t)
 	groups := s.must(t, "GET", "/apis", "")

@@ -167,7 +167,10 @@ type descriptor struct {
 type version struct {
 	name, deprecated string
 	form             int
-	validate         func(obj, old Object) field.Errors
+	// schema is the form's type. Where versions share a form, each has its own,
+	// for the texts of errors.
+	schema   *codec.Type
+	validate func(obj, old Object) field.Errors
 }
 
 // form is one shape of a kind on the wire; versions that look alike share it,
@@ -284,6 +287,10 @@ func (k *Kind[T]) compileVersions(d *descriptor) {
 				to:      func(o Object) Object { return v.Form.to(as[T](o)) },
 				from:    func(o Object) Object { return any(v.Form.from(o)).(Object) },
 			})
+		}
+		erased.schema = d.forms[erased.form].typ
+		if erased.form == 0 && v.Name != k.Versions[0].Name {
+			erased.schema = codec.Compile(stored, v.Name)
 		}
 		d.versions = append(d.versions, erased)
 	}

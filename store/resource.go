@@ -61,7 +61,7 @@ func (r *Resource) Info() Info {
 // Schema returns the compiled type of one version, by its index. It is for
 // this module's own packages.
 func (r *Resource) Schema(version int) *codec.Type {
-	return r.kind.forms[r.kind.versions[version].form].typ
+	return r.kind.versions[version].schema
 }
 
 // New returns an empty object in the shape of one version.
