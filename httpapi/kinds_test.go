@@ -75,6 +75,18 @@ func TestErrorsNameTheTypeOfTheVersionThatWasAsked(t *testing.T) {
 	}
 }
 
+func TestANamespaceIsSentInTheFormatThatWasAskedFor(t *testing.T) {
+	s := newServer(t)
+	const path = "/api/v1/namespaces/default"
+	assert.Equal(t, "Namespace", s.must(t, "GET", path, "")["kind"])
+	a := s.do(t, "GET", path, "", "Accept", "application/yaml")
+	assert.Equal(t, "application/yaml", a.Header.Get("Content-Type"))
+	assert.Contains(t, a.Body, "\nkind: Namespace\n")
+	a = s.do(t, "GET", path, "", "Accept", typeProtobuf)
+	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"), "its type has no protobuf form here")
+	assert.Equal(t, "Namespace", a.tree(t)["kind"])
+}
+
 func TestAKindOfOnesOwnIsDiscovered(t *testing.T) {
 	s := newWidgetServer(t)
 	groups := s.must(t, "GET", "/apis", "")
