@@ -124,3 +124,15 @@ func TestAnswersAreLogged(t *testing.T) {
 		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
 	}, e)
 }
+
+func TestApplyThatCreatesMustNameTheObject(t *testing.T) {
+	s := newServer(t)
+	apply := func(body string) answer {
+		return s.do(t, "PATCH", leases+"/a?fieldManager=m", body, "Content-Type", "application/apply-patch+yaml")
+	}
+	const unnamed = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"labels":{"x":"1"}}}`
+	assertStatus(t, apply(unnamed), http.StatusBadRequest, "BadRequest", "the name of the object (a based on URL) was undeterminable: name must be provided")
+	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
+	assert.Equal(t, http.StatusCreated, apply(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`).Code)
+	assert.Equal(t, http.StatusOK, apply(unnamed).Code, "where there is one its name is known")
+}
