@@ -50,45 +50,46 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 	if failed := err != nil && (v.elect != nil || v.clear); failed {
 		k.holdBack(now, &c.opts, err)
 	}
-	c.complain(k, err)
+	c.complain(k, err, v.settled || v.elect != nil)
 	return more
 }
 
 func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
 
-// complain tells of a failure, once.
-func (c *coordinator) complain(k *contest, err error) {
-	if err == nil {
+// complain tells of a failure, once; over tells that an earlier one is past.
+func (c *coordinator) complain(k *contest, err error, over bool) {
+	switch {
+	case err == nil && over:
 		k.failure = ""
-		return
-	}
-	if text := err.Error(); k.failure != text {
-		k.failure = text
+	case err != nil && k.failure != err.Error():
+		k.failure = err.Error()
 		c.log(k, Failed, "", err)
 	}
 }
 
 // ping asks a candidate for a sign of life, unless it has just given one.
 func (c *coordinator) ping(k *contest, t *contender, now time.Time) {
-	renewed, ping := t.c.Spec.RenewTime, t.pingTime(c.st.Now())
+	renewed, before := t.c.Spec.RenewTime, t.pings
 	for {
 		lc, err := c.candidates.Get(k.namespace, t.c.Name)
-		if err == nil && lc.UID == t.c.UID && lc.Spec.RenewTime.Equal(renewed) {
-			lc.Spec.PingTime = ping
-			lc, err = c.candidates.Update(lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
-			if errors.Is(err, store.ErrConflict) {
-				continue
-			}
-			if err == nil {
-				if t.update(lc, now, c.st.Now(), &c.opts) {
-					k.offers++
-				}
-				c.log(k, Pinged, lc.Name, nil)
-				return
-			}
+		if err != nil || lc.UID != t.c.UID || !lc.Spec.RenewTime.Equal(renewed) {
+			break // it is gone, or has answered: the watch tells of it
 		}
-		t.ask(now) // it is gone, or has answered: the watch tells of it
-		return
+		lc.Spec.PingTime = t.pingTime(c.st.Now())
+		lc, err = c.candidates.Update(lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+		if errors.Is(err, store.ErrConflict) {
+			continue
+		}
+		if err == nil {
+			if t.update(lc, now, c.st.Now(), &c.opts) {
+				k.offers++
+			}
+			c.log(k, Pinged, lc.Name, nil)
+		}
+		break
+	}
+	if t.pings == before {
+		t.ask(now)
 	}
 }
 

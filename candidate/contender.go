@@ -70,7 +70,7 @@ func (t *contender) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOp
 	t.c = c
 	switch renewed := c.Spec.RenewTime; {
 	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < o.Validity:
-		changed = t.silent
+		changed = t.silent || !t.isValid(now, o)
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.late = changed || t.late > 0, 0
 		}
@@ -154,10 +154,13 @@ func (t *contender) bar(until time.Time) {
 }
 
 // pingTime returns what to write so that the candidate takes it for a ping: a
-// time that is later than its renewTime, even if its clock is ahead.
+// time that is later than its renewTime, even if its clock is ahead, and than
+// the last ping.
 func (t *contender) pingTime(now time.Time) *meta.MicroTime {
-	if renewed := t.c.Spec.RenewTime; renewed != nil && !now.After(renewed.Time) {
-		now = renewed.Add(time.Microsecond)
+	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
+		if before != nil && !now.After(before.Time) {
+			now = before.Add(time.Microsecond)
+		}
 	}
 	return new(meta.NewMicroTime(now))
 }

@@ -36,6 +36,7 @@ type contest struct {
 	heldFor  int
 	failures int
 	failure  string // what was told last
+	favoured favoured
 	// appointed is whom the last write made holder, until they renew.
 	appointed string
 
@@ -53,6 +54,7 @@ type verdict struct {
 	elect   *ballot      // nil is nothing
 	clear   bool         // of preferredHolder
 	err     error        // why nobody can be elected
+	settled bool         // there is nothing to elect
 }
 
 // isOutsiders tells whether a lease is none of the coordinator's business:
@@ -98,6 +100,7 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	}
 	if !c.needsElection(&v, vacant, now, o) {
 		c.round = time.Time{}
+		v.settled = true
 		return v
 	}
 	if c.decided == c.offers && !vacant && now.Before(c.decidedAt.Add(o.PingWindow)) {
@@ -149,7 +152,9 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 			v.ping = append(v.ping, t)
 		case age < o.Validity:
 			c.wakeAt(now.Add(o.Validity - age))
-		case t.silent:
+		case now.Before(t.pinged.Add(o.PingWindow)):
+			c.wakeAt(t.pinged.Add(o.PingWindow))
+		default:
 			v.collect = append(v.collect, t)
 		}
 	}
@@ -225,7 +230,7 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 	if vacant && (c.lease == nil || o.strategy(strategyOf(c.lease)) != nil) {
 		return true
 	}
-	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && !t.silent })
+	best, err := c.favourite(now, o)
 	if vacant {
 		// The strategy is somebody else's, who will find a holder.
 		return err != nil || best != nil && best.strategy != strategyOf(c.lease)
@@ -240,6 +245,37 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 		return false
 	}
 	return best.holder != "" && best.holder != preferred
+}
+
+// favourite returns who would be elected if all answered who have not failed to.
+// As long as the offers are the same so is the answer, until a contender is
+// valid or barred no longer.
+func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
+	if f := &c.favoured; f.offers == c.offers && now.Before(f.until) {
+		c.wakeAt(f.until)
+		return f.best, f.err
+	}
+	until := now.Add(o.Validity)
+	for _, t := range c.contenders {
+		if now.Before(t.barred) {
+			until = earlier(until, t.barred)
+		}
+		if t.isValid(now, o) {
+			until = earlier(until, t.seen.Add(o.Validity))
+		}
+	}
+	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && !t.silent })
+	c.favoured = favoured{c.offers, until, best, err}
+	c.wakeAt(until)
+	return best, err
+}
+
+// favoured remembers what favourite found.
+type favoured struct {
+	offers int
+	until  time.Time
+	best   *ballot
+	err    error
 }
 
 func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
@@ -302,9 +338,7 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *contender) 
 			continue
 		}
 		all = append(all, t.c)
-		if now.Before(t.barred) {
-			c.wakeAt(t.barred)
-		} else {
+		if !now.Before(t.barred) {
 			able = append(able, t.c)
 		}
 	}

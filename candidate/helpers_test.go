@@ -161,7 +161,9 @@ func (p *contenderProcess) drain() {
 		}
 		return nil
 	})
-	assert.NoError(p.w.t, err)
+	if !errors.Is(err, store.ErrNotFound) {
+		assert.NoError(p.w.t, err)
+	}
 	_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
 	assert.NoError(p.w.t, err)
 }

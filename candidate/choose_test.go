@@ -1,0 +1,138 @@
+package candidate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// named returns a candidate that differs from others in what a choice looks at.
+func named(name, binary string, strategy lease.CoordinatedLeaseStrategy, list ...lease.CoordinatedLeaseStrategy) *LeaseCandidate {
+	return &LeaseCandidate{
+		ObjectMeta: meta.ObjectMeta{Name: name},
+		Spec:       LeaseCandidateSpec{BinaryVersion: binary, Strategy: strategy, PreferredStrategies: list},
+	}
+}
+
+func TestLatestBinaryVersionDecidesTheStrategy(t *testing.T) {
+	type all = []*LeaseCandidate
+	for name, row := range map[string]struct {
+		candidates all
+		want       lease.CoordinatedLeaseStrategy
+		err        string
+	}{
+		"one":                            {all{named("a", "1.0.0", x)}, x, ""},
+		"all of one mind":                {all{named("a", "1.0.0", x), named("b", "2.0.0", x)}, x, ""},
+		"the latest":                     {all{named("a", "1.0.0", x), named("b", "2.0.0", y)}, y, ""},
+		"in any order":                   {all{named("a", "2.0.0", y), named("b", "1.0.0", x)}, y, ""},
+		"not by text":                    {all{named("a", "1.9.0", x), named("b", "1.10.0", y)}, y, ""},
+		"a release after its candidates": {all{named("a", "1.0.0-rc.1", x), named("b", "1.0.0", y)}, y, ""},
+		"loosely written":                {all{named("a", "v1.10", x), named("b", "1.9.0", y)}, x, ""},
+		"unreadable is 0.0.0":            {all{named("a", "latest", x), named("b", "0.0.1", y)}, y, ""},
+		"missing is 0.0.0":               {all{named("a", "", x), named("b", "0.0.1", y)}, y, ""},
+		"older ones may differ":          {all{named("a", "1.0.0", x), named("b", "1.0.0", y), named("c", "2.0.0", x)}, x, ""},
+		"two of the latest differ":       {all{named("a", "2.0.0", x), named("b", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
+		"build metadata is no part":      {all{named("a", "2.0.0+1", x), named("b", "2.0.0+2", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
+		"the third one differs":          {all{named("a", "2.0.0", x), named("b", "2.0.0", x), named("c", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "c" at same binary version but received differing strategies example.com/x, example.com/y`},
+		"nobody":                         {nil, "", "no available candidates"},
+		"a list among others":            {all{named("a", "2.0.0", x, x, y), named("b", "1.0.0", y)}, x, ""},
+	} {
+		t.Run(name, func(t *testing.T) { checkChoice(t, row.candidates, row.want, row.err) })
+	}
+}
+
+func TestListsDecideTheStrategyTogether(t *testing.T) {
+	const z = "example.com/z"
+	lists := func(lists ...strategies) (all []*LeaseCandidate) {
+		for i, list := range lists {
+			all = append(all, named(string(rune('a'+i)), "1.0.0", list[0], list...))
+		}
+		return all
+	}
+	for name, row := range map[string]struct {
+		candidates []*LeaseCandidate
+		want       lease.CoordinatedLeaseStrategy
+		err        string
+	}{
+		"one":                          {lists(strategies{x}), x, ""},
+		"[X] and [Y, X] give Y":        {lists(strategies{x}, strategies{y, x}), y, ""},
+		"all begin with X":             {lists(strategies{x, y}, strategies{x, z}, strategies{x}), x, ""},
+		"[X, Y] against [Y, X]":        {lists(strategies{x, y}, strategies{y, x}), "", `conflicting strategies: invalid strategy: of the lists in preferredStrategies exactly one strategy must come first, not []`},
+		"[X] against [Y]":              {lists(strategies{x}, strategies{y}), "", `conflicting strategies: invalid strategy: of the lists in preferredStrategies exactly one strategy must come first, not ["example.com/x" "example.com/y"]`},
+		"a circle behind the first":    {lists(strategies{x, y, z}, strategies{z, y}), "", `conflicting strategies: invalid strategy: the lists in preferredStrategies contradict each other`},
+		"a strategy twice in one list": {lists(strategies{x, y, y}), "", `conflicting strategies: invalid strategy: the lists in preferredStrategies contradict each other`},
+		"a chain through three":        {lists(strategies{y, z}, strategies{x, y}, strategies{z}), x, ""},
+	} {
+		t.Run(name, func(t *testing.T) { checkChoice(t, row.candidates, row.want, row.err) })
+	}
+}
+
+func checkChoice(t *testing.T, candidates []*LeaseCandidate, want lease.CoordinatedLeaseStrategy, text string) {
+	got, err := ChooseStrategy(candidates)
+	assert.Equal(t, want, got)
+	switch {
+	case text == "":
+		assert.NoError(t, err)
+	case len(candidates) == 0:
+		assert.ErrorIs(t, err, ErrNoCandidates)
+		assert.EqualError(t, err, text)
+	default:
+		assert.ErrorIs(t, err, ErrConflictingStrategies)
+		assert.EqualError(t, err, text)
+	}
+}
+
+func TestOldestEmulationVersion(t *testing.T) {
+	c := func(name, binary, emulation string, created int64) *LeaseCandidate {
+		c := named(name, binary, oldest)
+		c.Spec.EmulationVersion = emulation
+		c.CreationTimestamp.Time = c.CreationTimestamp.Add(0).AddDate(2000, 0, int(created))
+		return c
+	}
+	type all = []*LeaseCandidate
+	for name, row := range map[string]struct {
+		candidates all
+		want       string
+	}{
+		"the lowest emulation version":     {all{c("a", "1.2.0", "1.2.0", 1), c("b", "1.2.0", "1.1.0", 2)}, "b"},
+		"not by text":                      {all{c("a", "1.20.0", "1.10.0", 1), c("b", "1.20.0", "1.9.0", 2)}, "b"},
+		"a candidate before its release":   {all{c("a", "1.2.0", "1.1.0", 1), c("b", "1.2.0", "1.1.0-rc.1", 2)}, "b"},
+		"then the lowest binary version":   {all{c("a", "1.3.0", "1.1.0", 1), c("b", "1.2.0", "1.1.0", 2)}, "b"},
+		"then the oldest":                  {all{c("a", "1.2.0", "1.1.0", 2), c("b", "1.2.0", "1.1.0", 1)}, "b"},
+		"then the name":                    {all{c("b", "1.2.0", "1.1.0", 1), c("a", "1.2.0", "1.1.0", 1)}, "a"},
+		"one that cannot be read":          {all{c("a", "1.2.0", "old", 1), c("b", "1.2.0", "1.1.0", 1)}, "b"},
+		"one without an emulation version": {all{c("a", "1.2.0", "", 1), c("b", "1.2.0", "1.1.0", 1)}, "b"},
+		"one without a binary version":     {all{c("a", "", "1.0.0", 1), c("b", "1.2.0", "1.1.0", 1)}, "b"},
+		"loosely written":                  {all{c("a", "v1.2", "1.1.0", 1), c("b", "1.2", " v1.01 ", 2), c("c", "1.2", "v1", 3)}, "c"},
+		"none that can be read":            {all{c("a", "x", "y", 1)}, ""},
+		"nobody":                           {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := OldestEmulationVersion(row.candidates)
+			if row.want == "" {
+				assert.Nil(t, got)
+				return
+			}
+			assert.Equal(t, row.want, got.Name)
+		})
+	}
+}
+
+func TestReadTolerant(t *testing.T) {
+	for text, want := range map[string]string{
+		"1.2.3": "1.2.3", "v1.2.3": "1.2.3", " 1.2.3\n": "1.2.3", "1": "1.0.0", "v1.2": "1.2.0", "01.002.0003": "1.2.3", "00.0.0": "0.0.0",
+		"1.2.3-rc.1+b": "1.2.3-rc.1", "1.2.03-rc": "1.2.3-rc",
+		"": "", "v": "", "vv1": "", "1.2-rc": "", "1+b": "", "1.2.3.4": "", "1..3": "", "-1": "", "1.x": "", "latest": "",
+		"99999999999999999999.0.0": "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			got, ok := readTolerant(text)
+			assert.Equal(t, want != "", ok)
+			strict, _ := parseVersion(want)
+			assert.Equal(t, strict, got)
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package candidate
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.hold("somebody") // so that there is nothing to elect
+		w.create(offer("gone", "1.37.0", "1.37.0"))
+		time.Sleep(15*time.Minute - time.Second)
+		w.told()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"Pinged gone"}, w.told())
+		time.Sleep(15*time.Minute - time.Second)
+		assert.Empty(t, w.told(Collected))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"Collected gone"}, w.told(Collected))
+		_, err := w.candidates.Get("ns", "gone")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+	})
+}
+
+// hold makes the Lease "main" one that is held without a strategy.
+func (w *world) hold(holder string) {
+	_, err := w.leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{HolderIdentity: &holder},
+	}, store.CreateOptions{})
+	require.NoError(w.t, err)
+}
+
+func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.create(offer("shy", "1.37.0", "1.37.0"))
+		go func() {
+			for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: "shy"}) {
+				if err == nil && isUnanswered(ev.Object) {
+					_, err = w.candidates.Modify("ns", "shy", func(c *LeaseCandidate) error {
+						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+						return nil
+					})
+					assert.NoError(t, err)
+				}
+			}
+		}()
+		time.Sleep(time.Second)
+		w.told()
+		// Its elector leads, so that there is no election either.
+		w.start(offer("leader", "1.37.0", "1.36.0"))
+		time.Sleep(25 * time.Minute)
+		assert.Contains(t, w.told(), "Answered shy")
+		_, err := w.candidates.Get("ns", "shy")
+		assert.NoError(t, err)
+	})
+}
+
+func TestCandidateThatNeverRenewedDoesNotCountAndIsCollected(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		c := offer("never", "1.37.0", "1.37.0")
+		c.Spec.RenewTime = nil
+		w.create(c)
+		time.Sleep(29 * time.Minute)
+		_, err := w.leases.Get("ns", "main")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		assert.Equal(t, []string{"Pinged never", "Silent never"}, w.told())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []string{"Collected never"}, w.told())
+	})
+}
+
+func TestCandidateThatRenewsInTheLastMomentIsKept(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.create(offer("late", "1.37.0", "1.37.0"))
+		time.Sleep(30*time.Minute - time.Millisecond)
+		_, err := w.candidates.Modify("ns", "late", func(c *LeaseCandidate) error {
+			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+			return nil
+		})
+		require.NoError(t, err)
+		time.Sleep(14 * time.Minute)
+		_, err = w.candidates.Get("ns", "late")
+		assert.NoError(t, err)
+	})
+}
+
+// What an Elector finds when it starts is as old as it says, but nobody is
+// collected who was not asked: the clock may have jumped while nothing ran.
+func TestNobodyIsCollectedUnasked(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.stop()
+		c := offer("old", "1.37.0", "1.37.0")
+		c.Spec.PingTime = new(meta.NewMicroTime(time.Now().Add(time.Second)))
+		w.create(c)
+		time.Sleep(24 * time.Hour)
+		w.elect(ElectorOptions{})
+		synctest.Wait()
+		assert.Equal(t, []string{"Silent old", "Pinged old"}, w.told())
+		_, err := w.candidates.Modify("ns", "old", func(c *LeaseCandidate) error {
+			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(time.Second)))
+			return nil
+		})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Minute)
+		assert.Equal(t, "old", w.holder())
+	})
+}
+
+func TestCandidateHeldByAFinalizerIsWithdrawnAllTheSame(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		c := offer("a", "1.37.0", "1.36.0")
+		c.Finalizers = []string{"example.com/wait"}
+		w.start(c)
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		assert.Equal(t, "b", w.leader())
+	})
+}

@@ -1,0 +1,350 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestLeaseOfOutsidersIsNotTouched(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec lease.LeaseSpec
+		want bool
+	}{
+		"held":                    {lease.LeaseSpec{HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15))}, true},
+		"expired":                 {lease.LeaseSpec{HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(1))}, true},
+		"without any times":       {lease.LeaseSpec{HolderIdentity: new("x")}, true},
+		"released":                {lease.LeaseSpec{HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1))}, false},
+		"never held":              {lease.LeaseSpec{}, false},
+		"expired with a strategy": {lease.LeaseSpec{HolderIdentity: new("x"), Strategy: new(lease.OldestEmulationVersion)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				if row.spec.LeaseDurationSeconds != nil {
+					row.spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+				}
+				l, err := w.leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: row.spec}, store.CreateOptions{})
+				require.NoError(t, err)
+				w.start(offer("a", "1.37.0", "1.37.0"))
+				time.Sleep(10 * time.Minute)
+				if row.want {
+					assert.Equal(t, l, w.lease())
+					assert.Empty(t, w.reigns)
+				} else {
+					assert.Equal(t, "a", w.leader())
+				}
+			})
+		})
+	}
+}
+
+// A holder that is no candidate is asked to make way like any other.
+func TestHolderWithoutACandidateIsAskedToMakeWay(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		_, err := w.leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
+			HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
+			Strategy: new(lease.OldestEmulationVersion),
+		}}, store.CreateOptions{})
+		require.NoError(t, err)
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(time.Second)
+		assert.Equal(t, "x", w.holder())
+		assert.Equal(t, "a", w.preferred())
+		time.Sleep(20 * time.Second)
+		assert.Equal(t, "a", w.leader())
+	})
+}
+
+func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		other := offer("b", "1.37.0", "1.36.0")
+		other.Spec.Strategy = x
+		b := w.start(other)
+		time.Sleep(time.Hour)
+		assert.Equal(t, []string{`Failed: conflicting strategies: candidates "a", "b" at same binary version but received differing strategies OldestEmulationVersion, example.com/x`},
+			w.told(Failed), "once")
+		assert.Equal(t, "a", w.leader(), "it goes on as it was")
+
+		// Without a holder it stays without.
+		_, err := w.leases.Delete("ns", "main", store.DeleteOptions{})
+		require.NoError(t, err)
+		before := w.writes()
+		time.Sleep(time.Hour)
+		assert.Empty(t, w.holder())
+		assert.Less(t, w.writes()-before, 24+50, "the renewals of two candidates, and a few pings")
+
+		b.drain()
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, "a", w.leader())
+	})
+}
+
+// writes returns how many changes the store has seen.
+func (w *world) writes() int { return int(w.st.ResourceVersion()) }
+
+func TestStrategyOfTheUsersIsFollowed(t *testing.T) {
+	last := func(candidates []*LeaseCandidate) *LeaseCandidate { return candidates[len(candidates)-1] }
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: last}})
+		for _, name := range []string{"a", "b", "c"} {
+			c := offer(name, "1.37.0", "")
+			c.Spec.Strategy = x
+			w.start(c)
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, "c", w.leader())
+		assert.EqualValues(t, x, *w.lease().Spec.Strategy)
+	})
+}
+
+func TestStrategyOfSomebodyElseLeavesTheHolderToThem(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		c := offer("a", "1.37.0", "")
+		c.Spec.Strategy = y
+		w.create(c)
+		synctest.Wait()
+		l := w.lease()
+		assert.EqualValues(t, y, *l.Spec.Strategy)
+		assert.Nil(t, l.Spec.HolderIdentity)
+		assert.Equal(t, []string{"StrategySet"}, w.told())
+		time.Sleep(10 * time.Minute)
+		assert.Equal(t, l, w.lease())
+	})
+}
+
+// Strategies that break their contract do no more harm than not to elect.
+func TestStrategiesThatMisbehave(t *testing.T) {
+	turn := 0
+	for name, strategy := range map[string]Strategy{
+		"chooses nobody":     func([]*LeaseCandidate) *LeaseCandidate { return nil },
+		"chooses a stranger": func([]*LeaseCandidate) *LeaseCandidate { return offer("stranger", "1.0.0", "1.0.0") },
+		"changes its mind":   func(c []*LeaseCandidate) *LeaseCandidate { turn++; return c[turn%len(c)] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: strategy}})
+				for _, name := range []string{"a", "b"} {
+					c := offer(name, "1.37.0", "")
+					c.Spec.Strategy = x
+					w.create(c)
+				}
+				time.Sleep(10 * time.Minute)
+				assert.Less(t, w.writes(), 1000+4*120, "at most a write or two of each kind in each window")
+			})
+		})
+	}
+}
+
+func TestLeaseThatCannotBeIsReportedAndNotTriedForever(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		c := offer("a", "1.37.0", "1.37.0")
+		c.Spec.LeaseName = "Not A Name"
+		w.start(c)
+		synctest.Wait()
+		told := w.told(Failed)
+		require.Len(t, told, 1)
+		assert.Contains(t, told[0], `Failed: Lease.coordination.k8s.io "Not A Name" is invalid: metadata.name: Invalid value`)
+		time.Sleep(14 * time.Minute)
+		assert.Empty(t, w.told(Failed), "told once")
+	})
+}
+
+func TestClocksOfOthersDoNotMatter(t *testing.T) {
+	far := 200 * 365 * 24 * time.Hour
+	for name, skew := range map[string]time.Duration{
+		"a minute behind": -time.Minute, "ten minutes ahead": 10 * time.Minute, "centuries ahead": far,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				renew := func(name string) {
+					_, err := w.candidates.Modify("ns", name, func(c *LeaseCandidate) error {
+						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(skew)))
+						return nil
+					})
+					assert.NoError(t, err)
+				}
+				w.create(offer("a", "1.37.0", "1.37.0"))
+				time.Sleep(time.Second)
+				renew("a")
+				hold := func(seconds int32) {
+					_, err := w.leases.Modify("ns", "main", func(l *lease.Lease) error {
+						l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = &seconds, new(meta.NewMicroTime(time.Now().Add(skew)))
+						return nil
+					})
+					assert.NoError(t, err)
+				}
+				hold(15)
+				w.told()
+				for range 20 { // the holder renews
+					time.Sleep(10 * time.Second)
+					hold(15)
+				}
+				assert.Empty(t, w.told(), "its lease did not run out")
+				time.Sleep(15*time.Second - time.Millisecond)
+				assert.Empty(t, w.told())
+				time.Sleep(time.Second)
+				assert.Contains(t, w.told(), "Pinged a", "and now it did")
+				c, err := w.candidates.Get("ns", "a")
+				require.NoError(t, err)
+				assert.True(t, isUnanswered(c), "a ping is later than what the candidate's clock said")
+				renew("a")
+				time.Sleep(time.Second)
+				assert.Equal(t, []string{"Answered a", "Elected a"}, w.told())
+			})
+		})
+	}
+}
+
+// The store's clock jumps while all else goes on.
+func TestStoreClockThatJumps(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour, 40 * 365 * 24 * time.Hour} {
+		t.Run(jump.String(), func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				var offset atomic.Int64
+				st := store.New(store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+				defer st.Close()
+				w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
+				w.elect(ElectorOptions{})
+				w.start(offer("a", "1.37.0", "1.36.0"))
+				w.start(offer("b", "1.37.0", "1.37.0"))
+				time.Sleep(time.Minute)
+				require.Equal(t, "a", w.leader())
+				w.told()
+				synctest.Wait()
+				offset.Store(int64(jump))
+				time.Sleep(4 * time.Minute)
+				assert.Empty(t, w.told())
+				assert.Equal(t, "a", w.leader())
+				w.stop()
+			})
+		})
+	}
+}
+
+func TestThousandsOfCandidatesForOneLease(t *testing.T) {
+	const n = 2000
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.stop()
+		for i := range n {
+			c := offer(fmt.Sprintf("c-%04d", i), "1.37.0", fmt.Sprintf("1.36.%d", (i*7+3)%n))
+			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(-time.Minute)))
+			w.create(c)
+		}
+		go func() { // all of them answer
+			opts := store.WatchOptions{Namespace: "ns", ResourceVersion: w.version()}
+			for ev, err := range w.candidates.Watch(t.Context(), opts) {
+				if err == nil && isUnanswered(ev.Object) {
+					ev.Object.Spec.RenewTime = ev.Object.Spec.PingTime
+					_, err = w.candidates.Update(ev.Object, store.UpdateOptions{})
+					assert.NoError(t, err)
+				}
+			}
+		}()
+		synctest.Wait()
+		before := w.writes()
+		w.elect(ElectorOptions{})
+		synctest.Wait()
+		assert.Equal(t, 2*n+1, w.writes()-before, "a ping and an answer each, and the Lease")
+		// (i*7+3) mod n is 0 here.
+		assert.Equal(t, "c-0571", w.holder())
+	})
+}
+
+func TestTwoElectorsDoNotDisturbEachOther(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.elect(ElectorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.36.0"))
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		a.stop()
+		time.Sleep(time.Minute)
+		require.Equal(t, "b", w.leader())
+		w.start(offer("a", "1.37.0", "1.36.0"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "a", w.leader())
+		assert.Equal(t, []string{"a", "b", "a"}, w.reigns)
+	})
+}
+
+func TestElectorSurvivesThatHistoryIsGone(t *testing.T) {
+	in(t, func(t *testing.T) {
+		st := store.New(store.Options{History: 1})
+		defer st.Close()
+		w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
+		w.elect(ElectorOptions{})
+		for range 50 {
+			for i := range 20 {
+				w.create(offer(fmt.Sprintf("c-%d", i), "1.37.0", "1.37.0"))
+			}
+			for i := range 20 {
+				_, err := w.candidates.Delete("ns", fmt.Sprintf("c-%d", i), store.DeleteOptions{})
+				require.NoError(t, err)
+			}
+		}
+		w.create(offer("last", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "last", w.holder())
+		w.stop()
+	})
+}
+
+func TestRunEndsWithItsContextOrTheStore(t *testing.T) {
+	in(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		e, err := NewElector(st, ElectorOptions{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.ErrorIs(t, e.Run(ctx), context.Canceled)
+		done := make(chan error)
+		go func() { done <- e.Run(t.Context()) }()
+		synctest.Wait()
+		st.Close()
+		assert.ErrorIs(t, <-done, store.ErrClosed)
+		assert.ErrorIs(t, e.Run(t.Context()), store.ErrClosed)
+	})
+}
+
+func TestElectorOptionsThatCannotBe(t *testing.T) {
+	for name, row := range map[string]struct {
+		opts ElectorOptions
+		want string
+	}{
+		"negative window":        {ElectorOptions{PingWindow: -1}, "candidate: PingWindow -1ns: must not be negative"},
+		"fractions of a second":  {ElectorOptions{LeaseDuration: 1500 * time.Millisecond}, "candidate: LeaseDuration 1.5s: must be whole seconds, at least 1 and at most 2147483647"},
+		"negative duration":      {ElectorOptions{LeaseDuration: -time.Second}, "candidate: LeaseDuration -1s: must be whole seconds, at least 1 and at most 2147483647"},
+		"more than the API has":  {ElectorOptions{LeaseDuration: (math.MaxInt32 + 1) * time.Second}, "candidate: LeaseDuration 596523h14m8s: must be whole seconds, at least 1 and at most 2147483647"},
+		"validity in the window": {ElectorOptions{Validity: 9 * time.Second}, "candidate: Validity 9s: must be at least twice the PingWindow of 5s"},
+		"a nil strategy":         {ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: nil}}, `candidate: strategy "example.com/x": must not be nil`},
+		"a name without a slash": {ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{"mine": OldestEmulationVersion}}, "candidate: strategies"},
+		"an unprintable manager": {ElectorOptions{FieldManager: "\n"}, "candidate: FieldManager: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := NewElector(store.New(store.Options{}), row.opts)
+			assert.ErrorContains(t, err, row.want)
+		})
+	}
+}

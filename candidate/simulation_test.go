@@ -1,0 +1,101 @@
+package candidate
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	simulationSeed = flag.Uint64("simulation.seed", 0, "`seed` of the simulated elections; 0 takes one from the clock")
+	simulationRuns = flag.Int("simulation.runs", 20, "how `many` hours of elections are simulated, an hour with a seed of its own each")
+)
+
+// Processes of random versions start, crash, are drained, fall mute and come
+// back, and so do Electors. At no time do two processes believe to lead (lead
+// checks that), and an hour's end, when all has been quiet for a while, finds
+// the one in the lead whom the strategy names.
+func TestElectionsAtRandom(t *testing.T) {
+	seed := *simulationSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	for i := range uint64(*simulationRuns) {
+		t.Run(fmt.Sprintf("seed=%d", seed+i), func(t *testing.T) {
+			in(t, func(t *testing.T) { simulate(t, rand.New(rand.NewPCG(seed+i, 0))) })
+		})
+	}
+}
+
+// bound is how long it takes at most until a healthy candidate leads, after the
+// last failure; see the package comment. Simulated processes look at their lease
+// every 2s, and nobody is told of a failure at the moment it happens.
+const bound = 15*time.Second + 5*time.Second + 2*time.Second
+
+func simulate(t *testing.T, r *rand.Rand) {
+	w := newWorld(t, ElectorOptions{})
+	running := map[string]*contenderProcess{}
+	name := func() string { return fmt.Sprintf("p%d", r.IntN(5)) }
+	start := func(name string) {
+		if running[name] == nil {
+			minor := r.IntN(4)
+			running[name] = w.start(offer(name, "1.37.0", fmt.Sprintf("1.%d.0", 34+minor)), func(p *contenderProcess) {
+				p.delay = time.Duration(r.IntN(3)) * time.Second
+				p.mute, p.idle = r.IntN(10) == 0, r.IntN(10) == 0
+			})
+		}
+	}
+	end := func(name string, how func(*contenderProcess)) {
+		if p := running[name]; p != nil {
+			how(p)
+			delete(running, name)
+		}
+	}
+	for range 60 {
+		time.Sleep(time.Duration(r.IntN(60_000)) * time.Millisecond)
+		switch r.IntN(6) {
+		case 0, 1, 2:
+			start(name())
+		case 3:
+			end(name(), (*contenderProcess).stop)
+		case 4:
+			end(name(), (*contenderProcess).drain)
+		case 5:
+			w.stop()
+			time.Sleep(time.Duration(r.IntN(20_000)) * time.Millisecond)
+			w.elect(ElectorOptions{})
+		}
+	}
+	// All quiet: whoever is not well goes, and one that is well comes.
+	for name, p := range running {
+		if p.mute || p.idle {
+			end(name, (*contenderProcess).stop)
+		}
+	}
+	running["well"] = w.start(offer("well", "1.37.0", "1.37.0"))
+	synctest.Wait()
+	time.Sleep(bound)
+	synctest.Wait()
+	assert.NotEmpty(t, w.leader(), "within the bound")
+
+	// Those who failed before are preferred again after half an hour at most.
+	time.Sleep(time.Hour)
+	var left []*LeaseCandidate
+	for c := range w.candidates.All("ns") {
+		left = append(left, c)
+	}
+	require.Len(t, left, len(running), "the dead are collected")
+	assert.Equal(t, OldestEmulationVersion(left).Name, w.leader())
+	before, renewals := w.writes(), 1+int(time.Hour/(2*time.Second))+len(running)*13
+	time.Sleep(time.Hour)
+	assert.LessOrEqual(t, w.writes()-before, renewals, "nothing but renewals")
+	for _, p := range running {
+		p.stop()
+	}
+}

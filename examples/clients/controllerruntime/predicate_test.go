@@ -1,0 +1,115 @@
+package controllerruntime
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// recorder is a reconciler that remembers what it was called for.
+type recorder struct {
+	mu    sync.Mutex // guards names
+	names []string
+}
+
+// Reconcile remembers the object's name.
+func (r *recorder) Reconcile(_ context.Context, req reconcile.Request) (reconcile.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names = append(r.names, req.Name)
+	return reconcile.Result{}, nil
+}
+
+// take returns the names since the last call.
+func (r *recorder) take() []string {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.names
+	r.names = nil
+	return out
+}
+
+// record starts a manager that records the changes of the fixture's resource.
+func (f *fixture) record(t *testing.T, opts ...builder.ForOption) *recorder {
+	t.Helper()
+	mgr := newManager(t, f.api.Bypass(), manager.Options{})
+	rec := &recorder{}
+	require.NoError(t, builder.ControllerManagedBy(mgr).Named("recorder").For(f.empty(t), opts...).Complete(rec))
+	start(t, mgr)
+	return rec
+}
+
+func TestReconcilerIsToldOfEachForm(t *testing.T) {
+	eachForm(t, func(t *testing.T, f *fixture) {
+		o := f.given(t, "a")
+		rec := f.record(t)
+		assert.Equal(t, []string{"a"}, rec.take(), "what is there")
+		f.given(t, "b", inNamespace("other"))
+		assert.Equal(t, []string{"b"}, rec.take())
+		f.label(t, o, "1")
+		assert.Equal(t, []string{"a"}, rec.take())
+		f.label(t, o, "1")
+		assert.Empty(t, rec.take(), "nothing was changed")
+		require.NoError(t, f.Delete(t.Context(), o))
+		assert.Equal(t, []string{"a"}, rec.take())
+		time.Sleep(time.Hour)
+		assert.Empty(t, rec.take(), "watches that are renewed tell nothing twice")
+	})
+}
+
+func TestPredicatesKeepChangesFromTheReconciler(t *testing.T) {
+	selected, err := predicate.LabelSelectorPredicate(metav1.LabelSelector{MatchLabels: map[string]string{"value": "2"}})
+	require.NoError(t, err)
+	for name, row := range map[string]struct {
+		predicate predicate.Predicate
+		want      [3]bool // a label, an annotation, both
+	}{
+		"labels":           {predicate.LabelChangedPredicate{}, [3]bool{true, false, true}},
+		"annotations":      {predicate.AnnotationChangedPredicate{}, [3]bool{false, true, true}},
+		"either":           {predicate.Or(predicate.Predicate(predicate.LabelChangedPredicate{}), predicate.Predicate(predicate.AnnotationChangedPredicate{})), [3]bool{true, true, true}},
+		"resource version": {predicate.ResourceVersionChangedPredicate{}, [3]bool{true, true, true}},
+		"generation":       {predicate.GenerationChangedPredicate{}, [3]bool{}}, // these kinds have none
+		"label selector":   {selected, [3]bool{false, false, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachForm(t, func(t *testing.T, f *fixture) {
+				o := f.given(t, "a", labelled(map[string]string{"value": "0"}))
+				rec := f.record(t, builder.WithPredicates(row.predicate))
+				rec.take()
+				for i, change := range []func(){
+					func() { o.SetLabels(map[string]string{"value": "1"}) },
+					func() { o.SetAnnotations(map[string]string{"value": "1"}) },
+					func() {
+						o.SetLabels(map[string]string{"value": "2"})
+						o.SetAnnotations(map[string]string{"value": "2"})
+					},
+				} {
+					before := copyOf(o)
+					change()
+					require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
+					assert.Equal(t, row.want[i], len(rec.take()) > 0, "change %d", i)
+				}
+			}, typed, metadataOnly)
+		})
+	}
+}
+
+// label changes an object's only label.
+func (f *fixture) label(t *testing.T, o client.Object, value string) {
+	t.Helper()
+	before := copyOf(o)
+	o.SetLabels(map[string]string{"value": value})
+	require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
+}
