@@ -32,7 +32,9 @@
 // unanswered, and the elected one may have looked just before. With the timings
 // of client-go and of a control plane that is 15s + 5s + 4.4s. If the elected
 // one fails before it took the lease up, D is LeaseDuration. A holder that is
-// asked to make way lets its lease run out, so a hand-over takes as long.
+// asked to make way lets its lease run out, so a hand-over takes as long. So does
+// one that was elected and does not lead yet, for LeaseDuration, when a better
+// candidate comes in: the time counts from there.
 //
 // # What is out of the ordinary
 //
