@@ -17,8 +17,10 @@ import (
 // was collected meanwhile is made anew when its work queue tries again: 1000s at
 // most, since it never forgets failures (DefaultTypedControllerRateLimiter).
 //
-// From when a candidate is healthy and nothing fails any more, somebody healthy
-// leads within D + W + P; see the package comment of candidate. The Lease was
+// From when a candidate is healthy, nothing fails any more and no better one comes
+// in, somebody healthy leads within D + W + P; see the package comment of
+// candidate. (One that comes in before the elected one took the Lease up lets it
+// run out unused.) The Lease was
 // renewed just before, and runs for D = leaseDuration; one candidate leaves a
 // ping unanswered for W = PingWindow; the elected one looks at the Lease after P,
 // 2.2 retryPeriod. Where requests are slow, they take up to delay: the one by

@@ -71,7 +71,15 @@ func (m *monitor) note(format string, args ...any) {
 
 func (m *monitor) clock(t time.Time) string { return t.Sub(m.began).String() }
 
-// fault notes that something fails, or gets better, from now on.
+// mend notes that something gets better from now on.
+func (m *monitor) mend(format string, args ...any) {
+	m.update(func(now time.Time) {
+		m.faults++
+		m.noteLocked(now, format, args...)
+	})
+}
+
+// fault notes that something fails from now on.
 func (m *monitor) fault(format string, args ...any) {
 	m.update(func(now time.Time) {
 		m.faults++
@@ -80,8 +88,9 @@ func (m *monitor) fault(format string, args ...any) {
 	})
 }
 
-// fail notes that a single request has failed.
-func (m *monitor) fail() { m.update(func(now time.Time) { m.lost = now }) }
+// reset notes that a single request has failed, or that a better candidate has
+// come in: the bound counts from here.
+func (m *monitor) reset() { m.update(func(now time.Time) { m.lost = now }) }
 
 // wrong notes that something is not as it should be.
 func (m *monitor) wrong(format string, args ...any) {

@@ -49,7 +49,12 @@ func newWorld(t *testing.T, seed uint64, tm timing, o candidate.ElectorOptions, 
 		t: t, rng: rand.New(rand.NewPCG(seed, 0)), timing: tm, monitor: newMonitor(newBounds(tm, o)),
 		st: st, api: httpapi.New(st, httpapi.Options{}),
 	}
-	o.Log = func(ev candidate.ElectionEvent) { w.note("elector: %s %s", ev.Type, ev.Candidate) }
+	o.Log = func(ev candidate.ElectionEvent) {
+		w.note("elector: %s %s", ev.Type, ev.Candidate)
+		if ev.Type == candidate.Preferred {
+			w.reset()
+		}
+	}
 	w.options = o
 	w.referee.Heard = w.heard
 	w.follower = newFollower(w.monitor)
@@ -98,16 +103,18 @@ func (w *world) start(s *slot, anew bool) {
 		s.name = fmt.Sprintf("%s_%d", s.node, s.starts)
 	}
 	name := s.name
-	w.fault("%s starts, version 1.%d", name, s.minor)
+	w.mend("%s starts, version 1.%d", name, s.minor)
+	h := &health{name: name, clear: true}
 	w.update(func(now time.Time) {
-		w.healths[name] = &health{name: name, clear: true, clearSince: now}
+		h.clearSince = now
+		w.healths[name] = h
 		if c, err := candidate.In(w.st).Get(electiontest.Namespace, name); err == nil {
-			w.healths[name].take(c)
+			h.take(c)
 		}
 	})
 	s.link = newLink(w.api.Transport(), w.delay, w.rng.Uint64())
 	s.link.watching = func(open bool) {
-		w.of(name, func(h *health, _ time.Time) {
+		w.update(func(time.Time) {
 			if open {
 				h.watches++
 			} else {
@@ -115,7 +122,7 @@ func (w *world) start(s *slot, anew bool) {
 			}
 		})
 	}
-	s.link.failed = func() { w.fail() }
+	s.link.failed = func() { w.reset() }
 	var err error
 	s.process, err = startProcess(processOptions{
 		Contender: electiontest.Contender{
@@ -163,7 +170,11 @@ func (w *world) change(s *slot, to weather) {
 	if s.process == nil {
 		return
 	}
-	w.fault("the link of %s is %s", s.name, to)
+	if to == clear || to == slow {
+		w.mend("the link of %s is %s", s.name, to)
+	} else {
+		w.fault("the link of %s is %s", s.name, to)
+	}
 	w.of(s.name, func(h *health, now time.Time) {
 		h.flaky = to == flaky
 		if ok := to == clear || to == slow; ok != h.clear {
