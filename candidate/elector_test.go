@@ -242,3 +242,22 @@ func (w *world) version() string {
 	require.NoError(w.t, err)
 	return l.ResourceVersion
 }
+
+// One that answers pings but never takes up the lease does not keep the others
+// from it.
+func TestCandidateThatNeverTakesUpTheLeaseComesLast(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.start(offer("a", "1.37.0", "1.36.0"), idle)
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "b", w.leader())
+		assert.Equal(t, []string{"Missed a", "Missed a"}, w.told(Missed)[:2], "it had a second chance")
+
+		// It is tried again, but ever more seldom.
+		time.Sleep(24 * time.Hour)
+		missed := len(w.told(Missed))
+		assert.Greater(t, missed, 24)
+		assert.Less(t, missed, 60, "once in half an hour at last")
+	})
+}
