@@ -35,12 +35,9 @@ type Restored struct {
 // Of req only Version and FieldManager count.
 func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	m := o.GetObjectMeta()
-	version, err := readVersion(m.ResourceVersion)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("metadata.%w", err)
-	case version > MaxRestoredVersion:
-		return nil, fmt.Errorf("metadata.resourceVersion: Invalid value: %q: must be at most %d", m.ResourceVersion, uint64(MaxRestoredVersion))
+	version, err := ParseRestoredVersion(m.ResourceVersion)
+	if err != nil {
+		return nil, err
 	}
 	if errs := checkRestored(m); len(errs) > 0 {
 		return nil, errs.Status(r.kind.groupKind(), m.Name)
@@ -61,6 +58,19 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	}
 	r.st.shares.share(o, nil)
 	return &Restored{r, o, version}, nil
+}
+
+// ParseRestoredVersion reads the resourceVersion of an object or a list that is to
+// be restored. None, and "0", is 0.
+func ParseRestoredVersion(text string) (uint64, error) {
+	version, err := readVersion(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("metadata.%w", err)
+	case version > MaxRestoredVersion:
+		return 0, fmt.Errorf("metadata.resourceVersion: Invalid value: %q: must be at most %d", text, uint64(MaxRestoredVersion))
+	}
+	return version, nil
 }
 
 // checkRestored tells what no stored object is like, though a create would not
