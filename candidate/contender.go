@@ -70,7 +70,7 @@ func (t *contender) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOp
 	t.c = c
 	switch renewed := c.Spec.RenewTime; {
 	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < o.Validity:
-		changed = t.silent
+		changed = t.silent || !t.isValid(now, o)
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.late = changed || t.late > 0, 0
 		}

@@ -36,6 +36,7 @@ type contest struct {
 	heldFor  int
 	failures int
 	failure  string // what was told last
+	favoured favoured
 	// appointed is whom the last write made holder, until they renew.
 	appointed string
 
@@ -229,7 +230,7 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 	if vacant && (c.lease == nil || o.strategy(strategyOf(c.lease)) != nil) {
 		return true
 	}
-	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && !t.silent })
+	best, err := c.favourite(now, o)
 	if vacant {
 		// The strategy is somebody else's, who will find a holder.
 		return err != nil || best != nil && best.strategy != strategyOf(c.lease)
@@ -244,6 +245,37 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 		return false
 	}
 	return best.holder != "" && best.holder != preferred
+}
+
+// favourite returns who would be elected if all answered who have not failed to.
+// As long as the offers are the same so is the answer, until a contender is
+// valid or barred no longer.
+func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
+	if f := &c.favoured; f.offers == c.offers && now.Before(f.until) {
+		c.wakeAt(f.until)
+		return f.best, f.err
+	}
+	until := now.Add(o.Validity)
+	for _, t := range c.contenders {
+		if now.Before(t.barred) {
+			until = earlier(until, t.barred)
+		}
+		if t.isValid(now, o) {
+			until = earlier(until, t.seen.Add(o.Validity))
+		}
+	}
+	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && !t.silent })
+	c.favoured = favoured{c.offers, until, best, err}
+	c.wakeAt(until)
+	return best, err
+}
+
+// favoured remembers what favourite found.
+type favoured struct {
+	offers int
+	until  time.Time
+	best   *ballot
+	err    error
 }
 
 func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
@@ -306,9 +338,7 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *contender) 
 			continue
 		}
 		all = append(all, t.c)
-		if now.Before(t.barred) {
-			c.wakeAt(t.barred)
-		} else {
+		if !now.Before(t.barred) {
 			able = append(able, t.c)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 // Upstream indexes candidates by spec.leaseName but never taught its versions
 // to select by it, so that clients are refused; hence no SelectableFields.
 var kind = store.Kind[LeaseCandidate]{
-	Group:  "coordination.k8s.io",
-	Name:   "LeaseCandidate",
-	Plural: "leasecandidates",
+	Group:         "coordination.k8s.io",
+	Name:          "LeaseCandidate",
+	Plural:        "leasecandidates",
+	StoragePrefix: "leasecandidates",
 	Versions: []store.Version[LeaseCandidate]{
 		{
 			Name:       "v1beta1",

@@ -88,7 +88,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 		before := w.writes()
 		time.Sleep(time.Hour)
 		assert.Empty(t, w.holder())
-		assert.Less(t, w.writes()-before, 24+40, "the renewals of two candidates, and a few pings")
+		assert.Less(t, w.writes()-before, 24+50, "the renewals of two candidates, and a few pings")
 
 		b.drain()
 		time.Sleep(10 * time.Second)

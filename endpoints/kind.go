@@ -10,9 +10,10 @@ import (
 
 // kind must not change: every store that holds Endpoints shares it.
 var kind = store.Kind[Endpoints]{
-	Name:       "Endpoints",
-	Plural:     "endpoints",
-	ShortNames: []string{"ep"},
+	Name:          "Endpoints",
+	Plural:        "endpoints",
+	StoragePrefix: "services/endpoints",
+	ShortNames:    []string{"ep"},
 	Versions: []store.Version[Endpoints]{{
 		Name:       "v1",
 		Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",

@@ -43,9 +43,6 @@ func (c *call) apply(data []byte, opts store.PatchOptions) error {
 			return nil, meta.NewConflict(c.groupResource(), c.name,
 				fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 		}
-		if m.Name == "" {
-			m.Name = c.name
-		}
 		if err := c.matchNames(m); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -96,12 +97,28 @@ type Attributes struct {
 // once.
 type Authorizer func(Attributes) (allowed bool, reason string)
 
-// admit authenticates and authorizes the request. Health paths are open to
-// everyone. It reports whether the request may go on; if not it is answered.
+// Guard returns a handler that lets a request through to h if the API would
+// let it in itself: others are answered 401 or 403, whatever their path. What is
+// served beside the API in this way is logged as its own requests are, and the
+// context of a request ends with Close too.
+func (a *API) Guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.serve(w, r, func(c *call) {
+			if !c.admit() {
+				return
+			}
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(a.ctx, cancel)()
+			h.ServeHTTP(c, r.WithContext(ctx))
+		})
+	})
+}
+
+// admit authenticates and authorizes the request. It reports whether the request
+// may go on; if not it is answered. Health paths are open to everyone, and do
+// not come here.
 func (c *call) admit() bool {
-	if c.api.authenticate == nil && c.api.authorize == nil || isHealthPath(c.req.URL.Path) {
-		return true
-	}
 	var user User
 	if c.api.authenticate != nil {
 		var ok bool

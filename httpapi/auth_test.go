@@ -95,3 +95,55 @@ func TestClientCertificateNamesTheUser(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, httpapi.User{Name: "alice", Groups: []string{"admins"}}, u)
 }
+
+func TestGuardLetsInWhomTheAPIWouldLetIn(t *testing.T) {
+	var logged []int
+	api := guardedAPI(t, httpapi.Options{
+		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}, "other": {Name: "bob"}}),
+		Authorize:    func(a httpapi.Attributes) (bool, string) { return a.User.Name == "alice" && a.Path != "/private", "" },
+		Log:          func(e httpapi.LogEntry) { logged = append(logged, e.Code) },
+	})
+	guarded := api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		assert.NoError(t, http.NewResponseController(w).Flush())
+	}))
+	for _, row := range []struct {
+		path, token string
+		code        int
+	}{
+		{"/debug", "", 401},
+		{"/debug", "wrong", 401},
+		{"/healthz", "", 401},
+		{"/readyz/ping", "", 401},
+		{"/debug", "other", 403},
+		{"/private", "s3cret", 403},
+		{"/debug", "s3cret", 418},
+		{"/healthz", "s3cret", 418},
+	} {
+		t.Run(row.path+" "+row.token, func(t *testing.T) {
+			r := httptest.NewRequest("GET", row.path, nil)
+			r.Header.Set("Authorization", "Bearer "+row.token)
+			w := httptest.NewRecorder()
+			guarded.ServeHTTP(w, r)
+			assert.Equal(t, row.code, w.Code, w.Body)
+			assert.NotEmpty(t, w.Header().Get("Audit-Id"))
+			assert.Equal(t, row.code, logged[len(logged)-1])
+		})
+	}
+}
+
+func TestCloseEndsGuardedRequests(t *testing.T) {
+	api := guardedAPI(t, httpapi.Options{})
+	began, ended := make(chan struct{}), make(chan struct{})
+	guarded := api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(began)
+		<-r.Context().Done()
+	}))
+	go func() {
+		defer close(ended)
+		guarded.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/debug", nil))
+	}()
+	<-began
+	api.Close()
+	<-ended
+}

@@ -41,6 +41,17 @@ type call struct {
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.serve(w, r, func(c *call) {
+		if err := c.checkTimeout(); err != nil {
+			c.fail(err)
+		} else if isHealthPath(r.URL.Path) || c.admit() {
+			a.route(c)
+		}
+	})
+}
+
+// serve gives a request what all answers have in common, and logs it.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, answer func(*call)) {
 	c := &call{api: a, req: r, w: w}
 	if a.log != nil {
 		start := time.Now()
@@ -58,11 +69,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h["Audit-Id"] = []string{id}
 	h["Cache-Control"] = []string{"no-cache, private"}
-	if err := c.checkTimeout(); err != nil {
-		c.fail(err)
-	} else if c.admit() {
-		a.route(c)
-	}
+	answer(c)
 }
 
 // Header returns the header of the answer.
@@ -85,6 +92,9 @@ func (c *call) Write(p []byte) (int, error) {
 	c.size += int64(n)
 	return n, err
 }
+
+// Unwrap is for http.ResponseController.
+func (c *call) Unwrap() http.ResponseWriter { return c.w }
 
 // params returns the query, parsed once. Pairs that are broken are dropped, as
 // net/url does.

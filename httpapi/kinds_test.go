@@ -66,6 +66,27 @@ func TestAKindOfOnesOwnIsServedInAllItsVersions(t *testing.T) {
 	assert.Equal(t, []string{`299 - "use v1"`}, a.Header.Values("Warning"))
 }
 
+func TestErrorsNameTheTypeOfTheVersionThatWasAsked(t *testing.T) {
+	s := newServer(t)
+	for _, version := range []string{"v1beta1", "v1alpha2", "v1alpha1"} {
+		a := s.do(t, "POST", "/apis/coordination.k8s.io/"+version+"/namespaces/default/leasecandidates", `{"spec":[]}`)
+		assertStatus(t, a, http.StatusBadRequest, "BadRequest", `LeaseCandidate in version "`+version+`" cannot be handled as a LeaseCandidate: `+
+			`json: cannot unmarshal array into Go struct field LeaseCandidate.spec of type `+version+`.LeaseCandidateSpec`)
+	}
+}
+
+func TestANamespaceIsSentInTheFormatThatWasAskedFor(t *testing.T) {
+	s := newServer(t)
+	const path = "/api/v1/namespaces/default"
+	assert.Equal(t, "Namespace", s.must(t, "GET", path, "")["kind"])
+	a := s.do(t, "GET", path, "", "Accept", "application/yaml")
+	assert.Equal(t, "application/yaml", a.Header.Get("Content-Type"))
+	assert.Contains(t, a.Body, "\nkind: Namespace\n")
+	a = s.do(t, "GET", path, "", "Accept", typeProtobuf)
+	assert.Equal(t, typeJSON, a.Header.Get("Content-Type"), "its type has no protobuf form here")
+	assert.Equal(t, "Namespace", a.tree(t)["kind"])
+}
+
 func TestAKindOfOnesOwnIsDiscovered(t *testing.T) {
 	s := newWidgetServer(t)
 	groups := s.must(t, "GET", "/apis", "")
@@ -102,4 +123,16 @@ func TestAnswersAreLogged(t *testing.T) {
 		Method: "GET", Path: leases + "/none", Query: "resourceVersion=0", UserAgent: "me/1",
 		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
 	}, e)
+}
+
+func TestApplyThatCreatesMustNameTheObject(t *testing.T) {
+	s := newServer(t)
+	apply := func(body string) answer {
+		return s.do(t, "PATCH", leases+"/a?fieldManager=m", body, "Content-Type", "application/apply-patch+yaml")
+	}
+	const unnamed = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"labels":{"x":"1"}}}`
+	assertStatus(t, apply(unnamed), http.StatusBadRequest, "BadRequest", "the name of the object (a based on URL) was undeterminable: name must be provided")
+	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
+	assert.Equal(t, http.StatusCreated, apply(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`).Code)
+	assert.Equal(t, http.StatusOK, apply(unnamed).Code, "where there is one its name is known")
 }

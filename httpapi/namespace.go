@@ -42,5 +42,9 @@ func (c *call) namespaceObject(name string) {
 		c.fail(err)
 		return
 	}
-	c.writeJSON(http.StatusOK, data, c.media.pretty)
+	m := c.media
+	if m.format == formatProtobuf {
+		m.format = formatJSON // there is no type to encode it by
+	}
+	c.writeDocument(http.StatusOK, data, m)
 }

@@ -198,7 +198,7 @@ func (c *call) checkNames() error {
 	}
 	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {
 		// Not a Status: the storage of a real server refuses the key.
-		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.info.Plural+"/"+c.namespace+"/"+c.name, "/"))
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.info.StoragePrefix+"/"+c.namespace+"/"+c.name, "/"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ var kind = store.Kind[Lease]{
 	Group:          "coordination.k8s.io",
 	Name:           "Lease",
 	Plural:         "leases",
+	StoragePrefix:  "leases",
 	Versions:       []store.Version[Lease]{{Name: "v1"}},
 	CreateOnUpdate: true,
 	Validate:       validate,

@@ -1,19 +1,3 @@
-// Package lease is the kind Lease of the group coordination.k8s.io, version v1:
-// a record of who holds something, since when, and for how long without a
-// renewal. Leader election and the heartbeats of nodes are built on it.
-//
-// In gives the typed view of the leases in a store:
-//
-//	leases := lease.In(st)
-//	l, err := leases.Create(&lease.Lease{...}, store.CreateOptions{})
-//
-// A store only keeps what it is told: it takes no lease away from a holder
-// that fell silent, and lets everybody write. What makes an election safe is
-// that an update must name the resourceVersion it was made from, so that of
-// two who reach for a lease at once one gets store.ErrConflict.
-//
-// Of the features that real clusters guard by CoordinatedLeaderElection,
-// strategy and preferredHolder are kept as if it were on.
 package lease
 
 import (

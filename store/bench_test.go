@@ -95,6 +95,28 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
+// BenchmarkRenewal compares the renewal of a lease by the manager that owns its fields with that of a lease whose fields
+// nobody tracks, because somebody asked to forget their managers.
+func BenchmarkRenewal(b *testing.B) {
+	for _, tracked := range []bool{true, false} {
+		b.Run(fmt.Sprintf("tracked=%t", tracked), func(b *testing.B) {
+			_, leases := benchStore(b, 1)
+			l := mustGet(b, leases, "ns/l00000")
+			if !tracked {
+				l.ManagedFields = []meta.ManagedFieldsEntry{}
+				l = renew(b, leases, l)
+			}
+			if (len(l.ManagedFields) > 0) != tracked {
+				b.Fatal(l.ManagedFields)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				l = renew(b, leases, l)
+			}
+		})
+	}
+}
+
 func BenchmarkUpdateThatChangesNothing(b *testing.B) {
 	_, leases := benchStore(b, 1)
 	l := mustGet(b, leases, "ns/l00000")

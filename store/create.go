@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -48,7 +47,7 @@ func (r *Resource) Create(o Object, req Request) (*Item, error) {
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(o, req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
-			return nil, r.noUniqueName(m.Name)
+			return nil, r.noUniqueName(m.Name, err)
 		}
 		return it, err
 	}
@@ -59,16 +58,18 @@ func (r *Resource) Create(o Object, req Request) (*Item, error) {
 			return it, err
 		}
 		if attempt == generateAttempts {
-			return nil, r.noUniqueName(m.Name)
+			return nil, r.noUniqueName(m.Name, err)
 		}
 	}
 }
 
-func (r *Resource) noUniqueName(name string) error {
+// noUniqueName returns the answer to a create with a generateName, given the
+// one that any create would get for the name.
+func (r *Resource) noUniqueName(name string, taken error) error {
 	gr := r.kind.groupResource()
 	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
 		&meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource, RetryAfterSeconds: 1},
-		fmt.Sprintf("%s %q already exists, the server was not able to generate a unique name for the object", gr, name))
+		taken.Error()+", the server was not able to generate a unique name for the object")
 }
 
 // create stores an object whose name is settled.
@@ -77,7 +78,7 @@ func (r *Resource) create(o Object, req Request) (*Item, error) {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
-	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 {
+	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
 	if err := r.checkSize(o, req); err != nil {
@@ -107,7 +108,9 @@ func (r *Resource) prepareCreate(o Object, req Request) error {
 func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	m := o.GetObjectMeta()
 	k := key{m.Namespace, m.Name}
-	m.ResourceVersion = ""
+	if !req.DryRun {
+		m.ResourceVersion = "" // a dry run never gets as far as the storage, which gives it
+	}
 	r.st.shares.share(o, nil)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()

@@ -234,7 +234,7 @@ func TestUnsafeDeletionOfAHealthyObjectIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 	createAll(t, leases, "ns/a")
 	_, err = leases.Delete("ns", "a", opts)
-	assertStatus(t, err, 409, store.ErrConflict, `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/coordination.k8s.io/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`)
+	assertStatus(t, err, 409, store.ErrConflict, `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`)
 }
 
 func TestDeleteTellsWhetherTheObjectIsGone(t *testing.T) {

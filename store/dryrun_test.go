@@ -53,6 +53,14 @@ func TestDryRunOfACreate(t *testing.T) {
 		got, err = leases.Create(newLease("ns/", generate("w-")), store.CreateOptions{DryRun: dryAll})
 		require.NoError(t, err)
 		assert.Regexp(t, "^w-.{5}$", got.Name)
+
+		// What refuses a resourceVersion, and what sets it, is the storage, which a dry run does not get to.
+		versioned := func(l *lease.Lease) { l.ResourceVersion = "7" }
+		got, err = leases.Create(newLease("ns/new", versioned), store.CreateOptions{DryRun: dryAll})
+		require.NoError(t, err)
+		assert.Equal(t, "7", got.ResourceVersion)
+		_, err = leases.Create(newLease("ns/a", versioned), store.CreateOptions{DryRun: dryAll})
+		require.ErrorIs(t, err, store.ErrAlreadyExists)
 	})
 }
 

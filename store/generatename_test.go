@@ -46,6 +46,12 @@ func TestNameWinsOverGenerateName(t *testing.T) {
 	assertStatus(t, err, 409, store.ErrAlreadyExists,
 		`leases.coordination.k8s.io "a" already exists, the server was not able to generate a unique name for the object`)
 	assert.EqualValues(t, 1, statusOf(t, err).Details.RetryAfterSeconds)
+
+	mustCreate(t, leases, newLease("ns/going", finalizers("a/f")))
+	mustDelete(t, leases, "ns/going")
+	_, err = leases.Create(newLease("ns/going", generate("worker-")), store.CreateOptions{})
+	assertStatus(t, err, 409, store.ErrAlreadyExists,
+		`object is being deleted: leases.coordination.k8s.io "going" already exists, the server was not able to generate a unique name for the object`)
 }
 
 func TestBadGenerateNameIsTwoErrors(t *testing.T) {

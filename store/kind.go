@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 	"sync"
@@ -40,6 +42,10 @@ type Kind[T any] struct {
 	Plural string
 	// Singular defaults to Name in lower case.
 	Singular string
+	// StoragePrefix is what a few errors, which come from the storage of a
+	// real server, put before namespace and name. Default: group and plural,
+	// as for custom resources.
+	StoragePrefix string
 	// ShortNames are what kubectl accepts in place of Plural.
 	ShortNames []string
 
@@ -137,6 +143,7 @@ type Descriptor interface {
 // descriptor is a Kind with its type erased and its types compiled.
 type descriptor struct {
 	group, name, plural, singular string
+	storagePrefix                 string
 	shortNames                    []string
 	versions                      []version
 	forms                         []form // forms[0] is the stored form
@@ -160,7 +167,10 @@ type descriptor struct {
 type version struct {
 	name, deprecated string
 	form             int
-	validate         func(obj, old Object) field.Errors
+	// schema is the form's type. Where versions share a form, each has its own,
+	// for the texts of errors.
+	schema   *codec.Type
+	validate func(obj, old Object) field.Errors
 }
 
 // form is one shape of a kind on the wire; versions that look alike share it,
@@ -194,6 +204,7 @@ func (k *Kind[T]) compile() *descriptor {
 	}
 	d := &descriptor{
 		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
+		storagePrefix:  cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
 		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
@@ -276,6 +287,10 @@ func (k *Kind[T]) compileVersions(d *descriptor) {
 				to:      func(o Object) Object { return v.Form.to(as[T](o)) },
 				from:    func(o Object) Object { return any(v.Form.from(o)).(Object) },
 			})
+		}
+		erased.schema = d.forms[erased.form].typ
+		if erased.form == 0 && v.Name != k.Versions[0].Name {
+			erased.schema = codec.Compile(stored, v.Name)
 		}
 		d.versions = append(d.versions, erased)
 	}

@@ -88,6 +88,7 @@ func newWidget(path, color string) *widget {
 
 func TestKindTellsWhatItIs(t *testing.T) {
 	info := newStore(t).Resource(newWidgetKind()).Info()
+	assert.Equal(t, "example.com/widgets", info.StoragePrefix)
 	assert.Equal(t, "widget", info.Singular, "the singular is the name in lower case")
 	assert.Equal(t, []store.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
 	assert.Equal(t, []string{"metadata.name", "metadata.namespace", "spec.color"}, info.SelectableFields)

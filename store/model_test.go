@@ -160,7 +160,7 @@ func (m *model) created(path string, got, sent *lease.Lease, dry bool) {
 	want := changed(sent, m.version+1, func(l *lease.Lease) {
 		l.UID, l.CreationTimestamp = got.UID, meta.NewTime(epoch)
 		if dry {
-			l.ResourceVersion = ""
+			l.ResourceVersion = sent.ResourceVersion // the storage was not asked
 		}
 	})
 	m.same("create", got, want)

@@ -30,6 +30,7 @@ type Resource struct {
 // Info describes a kind to whoever serves it.
 type Info struct {
 	Group, Kind, Plural, Singular string
+	StoragePrefix                 string
 	ShortNames                    []string
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []ColumnInfo
@@ -48,7 +49,7 @@ type VersionInfo struct {
 func (r *Resource) Info() Info {
 	d := r.kind
 	info := Info{
-		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, ShortNames: d.shortNames,
+		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
 		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
 	}
 	for _, v := range d.versions {
@@ -60,7 +61,7 @@ func (r *Resource) Info() Info {
 // Schema returns the compiled type of one version, by its index. It is for
 // this module's own packages.
 func (r *Resource) Schema(version int) *codec.Type {
-	return r.kind.forms[r.kind.versions[version].form].typ
+	return r.kind.versions[version].schema
 }
 
 // New returns an empty object in the shape of one version.

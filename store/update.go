@@ -72,11 +72,7 @@ func (r *Resource) checkUID(uid meta.UID, current *Item, k key) error {
 }
 
 func (r *Resource) invalidObject(k key, text string) string {
-	prefix := r.kind.plural
-	if r.kind.group != "" {
-		prefix = r.kind.group + "/" + prefix
-	}
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", prefix, k.namespace, k.name, text)
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", r.kind.storagePrefix, k.namespace, k.name, text)
 }
 
 // createByUpdate stores the object of an update that found none. done is false

@@ -5,7 +5,8 @@
 //	go run ./examples/server -listen 127.0.0.1:8001
 //
 // It prints one line "serving on http://HOST:PORT" when it is ready. SIGINT and
-// SIGTERM end open watches and stop it.
+// SIGTERM end open watches and stop it. With -debug it shows elections as they
+// happen at /debug/elections.
 package main
 
 import (
@@ -27,6 +28,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -42,6 +44,7 @@ type config struct {
 	insecure   bool
 	kubeconfig string
 	elect      bool
+	debug      bool
 }
 
 func main() {
@@ -56,6 +59,7 @@ func main() {
 	flag.BoolVar(&c.insecure, "insecure", false, "allow an address that others can reach without authentication")
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
+	flag.BoolVar(&c.debug, "debug", false, "show elections at /debug/elections")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
@@ -101,9 +105,16 @@ func run(ctx context.Context, out io.Writer, c config) error {
 
 	st := store.New(store.Options{History: c.history})
 	defer st.Close()
+	var electing candidate.ElectorOptions
+	var rec *timeline.Recorder // nil without -debug
+	if c.debug {
+		rec = timeline.NewRecorder(st, timeline.Options{})
+		electing.Log = rec.Log
+		defer record(ctx, rec)()
+	}
 	opts := httpapi.Options{}
 	if c.elect {
-		if opts.Elector, err = candidate.NewElector(st, candidate.ElectorOptions{}); err != nil {
+		if opts.Elector, err = candidate.NewElector(st, electing); err != nil {
 			return err
 		}
 	}
@@ -114,9 +125,16 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		opts.Authenticate = httpapi.BearerTokens(tokens)
 	}
 	api := httpapi.New(st, opts)
-	srv := &http.Server{Handler: api, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
+	var handler http.Handler = api
+	if rec != nil {
+		handler = withDebug(api, rec)
+	}
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
+	if c.debug {
+		fmt.Fprintln(out, "  "+debugHint(c, url))
+	}
 	return serve(ctx, srv, ln, api)
 }
 

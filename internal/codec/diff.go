@@ -37,30 +37,30 @@ func (p Path) to(f *Field) Path {
 // false, when report returns false.
 func (t *Type) Diff(a, b any, report func(at Path, leaf bool) bool) bool {
 	p, q := t.check(a), t.check(b)
-	return p == q || t.diff(p, q, Path{}, report)
+	return p == q || t.diff(p, q, &Path{}, report)
 }
 
-func (t *Type) diff(p, q unsafe.Pointer, at Path, report func(Path, bool) bool) bool {
+// diff compares the members of two structs, which lie at the end of a path.
+func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
+	deep := at.len == maxPath
 	for _, f := range t.Fields {
-		if !f.diff(p, q, at, report) {
+		if f.Type.Kind == Struct && !f.Type.Atomic && !deep && !f.omitted(p) && !f.omitted(q) {
+			if x, y := f.target(p), f.target(q); x != nil && y != nil {
+				at.fields[at.len] = f
+				at.len++
+				more := f.Type.diff(x, y, at, report)
+				at.len--
+				if !more {
+					return false
+				}
+				continue
+			}
+		}
+		if !f.equal(p, q) && !report(at.to(f), f.whole() && !deep && !f.omitted(p) && !f.omitted(q)) {
 			return false
 		}
 	}
 	return true
-}
-
-func (f *Field) diff(p, q unsafe.Pointer, at Path, report func(Path, bool) bool) bool {
-	deep := at.len == maxPath
-	if f.Type.Kind == Struct && !f.Type.Atomic && !deep && !f.omitted(p) && !f.omitted(q) {
-		x, y := f.target(p), f.target(q)
-		if x != nil && y != nil {
-			return f.Type.diff(x, y, at.to(f), report)
-		}
-	}
-	if f.equal(p, q) {
-		return true
-	}
-	return report(at.to(f), f.whole() && !deep && !f.omitted(p) && !f.omitted(q))
 }
 
 // whole reports whether the member has one owner.

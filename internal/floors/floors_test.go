@@ -34,6 +34,7 @@ func importRules() []rule {
 		{"lease", []string{"store/...", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
+		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 
@@ -51,6 +52,7 @@ func reachRules() []reach {
 	return []reach{
 		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
 		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
+		{packages: "...", except: "examples/...", refused: []string{"internal/timeline"}},
 		{packages: "httpapi", refused: []string{"testing", "testing/..."}},
 		{packages: "store/fixture", refused: []string{"testing", "testing/..."}},
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
@@ -173,6 +175,10 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 		{"codec reaches meta", pkg{ImportPath: module + "/internal/codec", Deps: own("store/meta", "store/field")}, nil},
 		{"codec reaches the store", pkg{ImportPath: module + "/internal/codec", Deps: own("store")}, []string{"internal/codec reaches", "got store"}},
 		{"patch reaches a kind", pkg{ImportPath: module + "/internal/patch", Deps: own("endpoints")}, []string{"internal/patch reaches", "got endpoints"}},
+		{"timeline imports a kind", pkg{ImportPath: module + "/internal/timeline", Imports: own("lease", "candidate", "store", "watch")}, nil},
+		{"timeline imports the API", pkg{ImportPath: module + "/internal/timeline", Imports: own("httpapi")}, []string{"internal/timeline imports", "got httpapi"}},
+		{"a kind reaches timeline", pkg{ImportPath: module + "/candidate", Deps: own("internal/timeline")}, []string{"candidate reaches", "got internal/timeline"}},
+		{"an example reaches timeline", pkg{ImportPath: module + "/examples/server", Deps: own("internal/timeline")}, nil},
 		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
 		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, nil},
 		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},

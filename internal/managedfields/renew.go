@@ -67,11 +67,17 @@ func (r *renewal) differs(at codec.Path, leaf bool) bool {
 	case inMetadata && name == "managedFields":
 		return !r.sent
 	case inMetadata && isSystemField(name):
-		// Nobody owns it, if all is well.
-		return !slices.ContainsFunc(r.entries, func(e meta.ManagedFieldsEntry) bool {
-			owned, ok := owns(e.FieldsV1.Raw, at)
-			return owned || !ok
-		})
+		// Nobody owns it, if all is well, and mostly nobody says the word.
+		for i := range r.entries {
+			raw := r.entries[i].FieldsV1.Raw
+			if !bytes.Contains(raw, []byte(name)) {
+				continue
+			}
+			if owned, ok := owns(raw, at); owned || !ok {
+				return false
+			}
+		}
+		return true
 	case !leaf:
 		return false
 	}

@@ -1,0 +1,75 @@
+package differential
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/kubecoord/kubecoord/selector"
+)
+
+func TestFieldSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
+	known := []string{"metadata.name", "metadata.namespace", "spec.leaseName", "", "a b"}
+	values := []string{"", "a", "b", "a,b", "a=b", `a\b`, " a", "é", "!", `\`}
+	eachCase(t, 20000, func(g generator) string {
+		var terms []string
+		for range g.IntN(4) {
+			value := pick(g, values...)
+			if g.percent(80) {
+				value = fields.EscapeValue(value)
+			}
+			terms = append(terms, pick(g, known...)+pick(g, "=", "==", "!=", "", "===", "=!")+value)
+		}
+		text := strings.Join(terms, ",")
+		if g.percent(40) {
+			text = g.mutate(text, `=!,\ ab.é`)
+		}
+		got, err := selector.ParseFields(text)
+		want, wantErr := fields.ParseSelector(text)
+		if wrong := differs(fmt.Sprintf("error of %q", text), err, wantErr); wrong != "" || err != nil {
+			return wrong
+		}
+		// Upstream leaves terms in the order that they had with "==" and "=" told apart.
+		same, err := selector.ParseFields(want.String())
+		if err != nil {
+			return fmt.Sprintf("%q: %v", want, err)
+		}
+		if wrong := differs(fmt.Sprintf("canonical form of %q", text), got, same); wrong != "" {
+			return wrong
+		}
+		for range 5 {
+			set := fields.Set{}
+			for _, field := range some(g, known...) {
+				set[field] = pick(g, values...)
+			}
+			if wrong := differs(fmt.Sprintf("%q matches %v", text, set), got.Matches(set.Get), want.Matches(set)); wrong != "" {
+				return wrong
+			}
+		}
+		for _, field := range known {
+			if contradicts(want, field) {
+				continue // any of its values will do
+			}
+			value, ok := got.Exact(field)
+			wantValue, wantOK := want.RequiresExactMatch(field)
+			if wrong := differs(fmt.Sprintf("what %q requires of %q", text, field), fmt.Sprint(value, ok), fmt.Sprint(wantValue, wantOK)); wrong != "" {
+				return wrong
+			}
+		}
+		return differs(fmt.Sprintf("%q is empty", text), got.Empty(), want.Empty())
+	})
+}
+
+// contradicts reports whether a selector wants a field to have two values at once.
+func contradicts(s fields.Selector, field string) bool {
+	values := map[string]bool{}
+	for _, r := range s.Requirements() {
+		if r.Field == field && r.Operator == selection.Equals {
+			values[r.Value] = true
+		}
+	}
+	return len(values) > 1
+}

@@ -1,0 +1,88 @@
+package differential
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/storage/names"
+)
+
+// strategy is how the registry treats one kind.
+type strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	unconditional  bool // updates need no resourceVersion
+	validateName   validation.ValidateNameFunc
+	validate       func(o runtime.Object) field.ErrorList
+	validateUpdate func(o, old runtime.Object) field.ErrorList
+	// again tells that the metadata of an update is held against the rules for new objects, too.
+	again bool
+}
+
+func newStrategy(s strategy) strategy {
+	s.ObjectTyper, s.NameGenerator = scheme, names.SimpleNameGenerator
+	if s.validateName == nil {
+		s.validateName = validation.NameIsDNSSubdomain
+	}
+	return s
+}
+
+var (
+	leaseStrategy     = newStrategy(strategy{validate: validateLease, validateUpdate: func(o, _ runtime.Object) field.ErrorList { return validateLease(o) }})
+	candidateStrategy = newStrategy(strategy{
+		validateName: func(name string, _ bool) []string { return utilvalidation.IsConfigMapKey(name) },
+		validate:     validateCandidate, validateUpdate: validateCandidateUpdate,
+	})
+	endpointsStrategy = newStrategy(strategy{unconditional: true, validate: validateEndpoints, validateUpdate: validateEndpointsUpdate, again: true})
+	widgetStrategy    = newStrategy(strategy{})
+)
+
+func (strategy) NamespaceScoped() bool                                     { return true }
+func (strategy) AllowCreateOnUpdate(context.Context) bool                  { return true }
+func (s strategy) AllowUnconditionalUpdate(context.Context) bool           { return s.unconditional }
+func (strategy) PrepareForCreate(context.Context, runtime.Object)          {}
+func (strategy) Canonicalize(runtime.Object)                               {}
+func (strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
+
+// PrepareForUpdate clears what internal types do not have, as types that are internal and versioned at once keep it at times.
+func (strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	old.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+}
+
+func (strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}
+
+func metadata(o runtime.Object) *metav1.ObjectMeta {
+	accessor, err := meta.Accessor(o)
+	if err != nil {
+		panic(err)
+	}
+	return accessor.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
+	errs := validation.ValidateObjectMeta(metadata(o), true, s.validateName, field.NewPath("metadata"))
+	if s.validate != nil {
+		errs = append(errs, s.validate(o)...)
+	}
+	return errs
+}
+
+func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
+	errs := validation.ValidateObjectMetaUpdate(metadata(o), metadata(old), field.NewPath("metadata"))
+	if s.again {
+		errs = append(errs, validation.ValidateObjectMeta(metadata(o), true, s.validateName, field.NewPath("metadata"))...)
+	}
+	if s.validateUpdate != nil {
+		errs = append(errs, s.validateUpdate(o, old)...)
+	}
+	return errs
+}

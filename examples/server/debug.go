@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/timeline"
+)
+
+// debugPages serves what -debug shows:
+//
+//	/debug/elections         a page, kept up to date by
+//	/debug/elections/events  a stream of server-sent events
+//	/debug/elections.json    the same as JSON, picture and text;
+//	/debug/elections.svg     /debug/elections answers so too where the header
+//	/debug/elections.txt     Accept asks for it
+//
+// The query takes last, a duration such as 10m, and lease, a namespace and a name
+// with a slash between.
+type debugPages struct{ rec *timeline.Recorder }
+
+// record lets a Recorder follow its store until the function that it returns is
+// called, which waits for it.
+func record(ctx context.Context, rec *timeline.Recorder) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { rec.Run(ctx) }) // its error is that of ctx
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// withDebug serves the pages beside the API, to those whom the API lets in. It is
+// no http.ServeMux, which would redirect paths that the API takes as they are.
+func withDebug(api *httpapi.API, rec *timeline.Recorder) http.Handler {
+	pages := api.Guard(debugPages{rec}.handler())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/debug/") {
+			pages.ServeHTTP(w, r)
+		} else {
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// debugHint says how to see the page.
+func debugHint(c config, url string) string {
+	switch {
+	case c.tokenFile == "":
+		return "open " + url + "/debug/elections in a browser"
+	case c.kubeconfig == "":
+		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
+	}
+	return "kubectl --kubeconfig " + c.kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+}
+
+func (d debugPages) handler() http.Handler {
+	mux := http.NewServeMux()
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, view){
+		"elections":        d.negotiated,
+		"elections.json":   d.json,
+		"elections.svg":    d.svg,
+		"elections.txt":    d.text,
+		"elections/events": d.events,
+	} {
+		mux.HandleFunc("GET /debug/"+path, func(w http.ResponseWriter, r *http.Request) {
+			secure(w.Header())
+			v, err := readView(r.URL.Query())
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			serve(w, r, v)
+		})
+	}
+	return mux
+}
+
+// secure forbids the page all that it does not need, which is everything from
+// elsewhere.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", contentSecurityPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// view is the part of all there is that was asked for.
+type view struct {
+	last             time.Duration // 0 is all
+	namespace, lease string        // "" is all
+}
+
+func readView(query url.Values) (v view, err error) {
+	if last := query.Get("last"); last != "" {
+		if v.last, err = time.ParseDuration(last); err != nil || v.last <= 0 {
+			return v, fmt.Errorf("last: want a duration such as 10m")
+		}
+	}
+	if lease := query.Get("lease"); lease != "" {
+		var found bool
+		if v.namespace, v.lease, found = strings.Cut(lease, "/"); !found {
+			return v, fmt.Errorf("lease: want NAMESPACE/NAME")
+		}
+	}
+	return v, nil
+}
+
+// query returns the query that stands for a view, "" for all.
+func (v view) query() string {
+	q := url.Values{}
+	if v.last > 0 {
+		q.Set("last", short(v.last))
+	}
+	if v.lease != "" {
+		q.Set("lease", v.namespace+"/"+v.lease)
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// short writes a duration without what is zero at its end.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func (d debugPages) timeline(v view) timeline.Timeline {
+	t := d.rec.Timeline()
+	if v.lease != "" {
+		t = t.Only(v.namespace, v.lease)
+	}
+	return t.Last(v.last)
+}
+
+// negotiated answers with a page, unless something else is asked for.
+func (d debugPages) negotiated(w http.ResponseWriter, r *http.Request, v view) {
+	w.Header().Set("Vary", "Accept")
+	accept := r.Header.Get("Accept")
+	switch first, _, _ := strings.Cut(accept, ","); strings.TrimSpace(strings.Split(first, ";")[0]) {
+	case "application/json":
+		d.json(w, r, v)
+	case "image/svg+xml":
+		d.svg(w, r, v)
+	case "text/plain":
+		d.text(w, r, v)
+	default:
+		d.page(w, r, v)
+	}
+}
+
+func (d debugPages) json(w http.ResponseWriter, _ *http.Request, v view) {
+	w.Header().Set("Content-Type", "application/json")
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.Encode(d.timeline(v)) // its error is that nobody reads it
+}
+
+func (d debugPages) svg(w http.ResponseWriter, _ *http.Request, v view) {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	timeline.SVG(w, d.timeline(v))
+}
+
+func (d debugPages) text(w http.ResponseWriter, _ *http.Request, v view) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	d.timeline(v).WriteText(w)
+}
+
+func (d debugPages) page(w http.ResponseWriter, _ *http.Request, v view) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	writePage(w, v, d.timeline(v))
+}
+
+// leastPause is how much time passes between two events of a stream at least,
+// and so how late what is new may be seen.
+const leastPause = 200 * time.Millisecond
+
+// events sends the page's content when it has changed: when something happened,
+// and when so much time has passed that the picture looks different.
+func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	controller := http.NewResponseController(w)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		changed := d.rec.Changed()
+		t := d.timeline(v)
+		if err := writeEvent(w, v, t); err != nil || controller.Flush() != nil {
+			return // nobody reads it any more
+		}
+		timer.Reset(leastPause)
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			return
+		}
+		timer.Reset(refresh(t) - leastPause)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// refresh is how long it takes until a picture looks different although nothing
+// happened.
+func refresh(t timeline.Timeline) time.Duration {
+	const pixels = 800
+	return min(max(t.Until.Sub(t.From)/pixels, time.Second), time.Minute)
+}
+
+// writeEvent writes one event in the form of text/event-stream. JSON has no line
+// ends of its own.
+func writeEvent(w io.Writer, v view, t timeline.Timeline) error {
+	c, err := newContent(v, t)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "event: view\ndata: %s\n\n", data)
+	return err
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// debugConfig is that of a server with -debug.
+func debugConfig() config {
+	return config{listen: "127.0.0.1:0", history: 100, elect: true, debug: true}
+}
+
+const (
+	group      = "/apis/coordination.k8s.io"
+	candidates = group + "/v1beta1/namespaces/default/leasecandidates"
+	mainLease  = group + "/v1/namespaces/default/leases/main"
+)
+
+// client drives the API as candidates do.
+type client struct {
+	t   *testing.T
+	url string
+}
+
+func (c client) send(method, path, mediaType string, body any) {
+	c.t.Helper()
+	data, err := json.Marshal(body)
+	require.NoError(c.t, err)
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, bytes.NewReader(data))
+	require.NoError(c.t, err)
+	req.Header.Set("Content-Type", mediaType)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	require.Less(c.t, resp.StatusCode, 300, "%s", text)
+}
+
+type object = map[string]any
+
+// offer creates a candidate for the Lease "main" that has renewed just now.
+func (c client) offer(name, binary, emulation string) {
+	c.t.Helper()
+	c.send("POST", candidates, "application/json", object{
+		"metadata": object{"name": name},
+		"spec": object{
+			"leaseName": "main", "binaryVersion": binary, "emulationVersion": emulation,
+			"strategy": "OldestEmulationVersion", "renewTime": now(),
+		},
+	})
+}
+
+// hold writes the Lease "main" as its holder does.
+func (c client) hold(name string) {
+	c.t.Helper()
+	c.send("PATCH", mainLease, "application/merge-patch+json", object{
+		"spec": object{"holderIdentity": name, "leaseDurationSeconds": 3600, "renewTime": now()},
+	})
+}
+
+// release lets go of it, as client-go does.
+func (c client) release() {
+	c.t.Helper()
+	c.send("PATCH", mainLease, "application/merge-patch+json", object{
+		"spec": object{"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now(), "strategy": nil, "preferredHolder": nil},
+	})
+}
+
+func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+func (c client) get(path, accept string) (*http.Response, string) {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+path, nil)
+	require.NoError(c.t, err)
+	req.Header.Set("Accept", accept)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	return resp, string(text)
+}
+
+// stream is an open /debug/elections/events.
+type stream struct {
+	t    *testing.T
+	body io.Closer
+	in   *bufio.Reader
+}
+
+func (c client) events() *stream {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+"/debug/elections/events", nil)
+	require.NoError(c.t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	require.Equal(c.t, "text/event-stream", resp.Header.Get("Content-Type"))
+	return &stream{c.t, resp.Body, bufio.NewReader(resp.Body)}
+}
+
+// until reads events until one tells that somebody leads, and returns it.
+func (s *stream) until(leaders string) (c content) {
+	s.t.Helper()
+	for c.Leaders != leaders {
+		line, err := s.in.ReadString('\n')
+		require.NoError(s.t, err)
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			require.NoError(s.t, json.Unmarshal([]byte(data), &c))
+		}
+	}
+	return c
+}
+
+var debugPaths = []string{
+	"/debug/elections", "/debug/elections.json", "/debug/elections.svg", "/debug/elections.txt", "/debug/elections/events",
+}
+
+func TestDebugPagesAreOffUnlessAskedFor(t *testing.T) {
+	c := debugConfig()
+	c.debug = false
+	_, stop, url, done := start(t, c)
+	defer func() { stop(); require.NoError(t, <-done) }()
+	for _, path := range debugPaths {
+		resp, _ := client{t, url}.get(path, "")
+		assert.Equal(t, 404, resp.StatusCode, path)
+	}
+}
+
+func TestDebugPagesNeedCredentialsWhereTheAPIDoes(t *testing.T) {
+	c := debugConfig()
+	c.tokenFile = filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(c.tokenFile, []byte("s3cret,alice,1\n"), 0o600))
+	_, stop, url, done := start(t, c)
+	defer func() { stop(); require.NoError(t, <-done) }()
+	for _, path := range append([]string{"/debug/", "/debug/none", "/debug/../healthz"}, debugPaths...) {
+		for token, code := range map[string]int{"": 401, "wrong": 401, "s3cret": 0} {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", url+path, nil)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+token)
+			resp, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			if code != 0 {
+				assert.Equal(t, code, resp.StatusCode, "%s %q", path, token)
+			} else {
+				assert.NotEqual(t, 401, resp.StatusCode, "%s %q", path, token)
+			}
+		}
+	}
+	resp, _ := client{t, url}.get("/healthz", "")
+	assert.Equal(t, 200, resp.StatusCode)
+}
+
+func TestDebugPagesAnswerInTheFormAskedFor(t *testing.T) {
+	_, stop, url, done := start(t, debugConfig())
+	defer func() { stop(); require.NoError(t, <-done) }()
+	c := client{t, url}
+	events := c.events()
+	defer events.body.Close()
+	c.offer("a", "1.37.0", "1.36.0")
+	events.until("default/main: a is elected.")
+	c.hold("a")
+	events.until("default/main: a leads.")
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+	for _, row := range []struct{ path, accept, mediaType, holds string }{
+		{"/debug/elections", browser, "text/html; charset=utf-8", `<th scope="row"><a href="elections?lease=default%2Fmain">default/main</a></th><td>a leads</td>`},
+		{"/debug/elections", "", "text/html; charset=utf-8", "<svg"},
+		{"/debug/elections", "application/json", "application/json", `"holder": "a"`},
+		{"/debug/elections", "image/svg+xml", "image/svg+xml", "<svg"},
+		{"/debug/elections", "text/plain;q=1", "text/plain; charset=utf-8", "default/main, OldestEmulationVersion, 1 candidate, a leads"},
+		{"/debug/elections.json", browser, "application/json", `"binaryVersion": "1.37.0"`},
+		{"/debug/elections.svg", browser, "image/svg+xml", "1.37.0 as 1.36.0"},
+		{"/debug/elections.txt", browser, "text/plain; charset=utf-8", "is a candidate: 1.37.0 as 1.36.0"},
+		{"/debug/elections.json?lease=default/main&last=1h", "", "application/json", `"holder": "a"`},
+		{"/debug/elections.json?lease=default/other", "", "application/json", `"leases": []`},
+	} {
+		t.Run(row.path+" "+row.mediaType, func(t *testing.T) {
+			resp, text := c.get(row.path, row.accept)
+			assert.Equal(t, 200, resp.StatusCode)
+			assert.Equal(t, row.mediaType, resp.Header.Get("Content-Type"))
+			assert.Contains(t, text, row.holds)
+			assert.Equal(t, "nosniff", resp.Header.Get("X-Content-Type-Options"))
+			assert.Contains(t, resp.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-")
+			assert.NotContains(t, resp.Header.Get("Content-Security-Policy"), "unsafe")
+		})
+	}
+	for _, row := range []struct {
+		method, path string
+		code         int
+	}{
+		{"GET", "/debug/elections?last=soon", 400},
+		{"GET", "/debug/elections/events?last=-1s", 400},
+		{"GET", "/debug/elections.json?lease=main", 400},
+		{"POST", "/debug/elections", 405},
+		{"GET", "/debug/none", 404},
+		{"GET", group + "/v1/namespaces//leases", 200}, // unclean, and the API's to answer
+	} {
+		t.Run(row.method+" "+row.path, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(t.Context(), row.method, url+row.path, nil)
+			require.NoError(t, err)
+			resp, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, row.code, resp.StatusCode)
+		})
+	}
+}
+
+func TestEventsEndWithTheServer(t *testing.T) {
+	_, stop, url, done := start(t, debugConfig())
+	events := client{t, url}.events()
+	events.until("No elections yet")
+	stop()
+	_, err := io.Copy(io.Discard, events.in)
+	require.NoError(t, err, "the stream ends cleanly")
+	require.NoError(t, <-done)
+}
+
+func TestHostileTextsAreTextsOnThePage(t *testing.T) {
+	const evil = `</script><img src=x onerror="alert(1)">'&`
+	l := timeline.Lease{
+		Namespace: evil, Name: evil, Strategy: evil, Candidates: []timeline.Candidate{{Name: evil, Offers: []timeline.Offer{{BinaryVersion: evil}}}},
+		Spans: []timeline.Span{{Holder: evil, Began: timeline.Elected}},
+		Marks: []timeline.Mark{{Type: timeline.Failed, Text: evil}, {Type: timeline.Pinged, Candidate: evil}},
+	}
+	v := view{namespace: evil, lease: evil, last: time.Hour}
+	var page bytes.Buffer
+	require.NoError(t, writePage(&page, v, timeline.Timeline{Leases: []timeline.Lease{l}}))
+	assert.NotContains(t, page.String(), "<img")
+	assert.Equal(t, 1, strings.Count(page.String(), "</script>"))
+	assert.Contains(t, page.String(), "&lt;img")
+}
+
+func TestTablesAreBoundedAndSaySo(t *testing.T) {
+	tl := timeline.Timeline{}
+	for i := range 1000 {
+		l := timeline.Lease{Namespace: "ns", Name: fmt.Sprint(i)}
+		for range 500 {
+			l.Marks = append(l.Marks, timeline.Mark{Type: timeline.Pinged, Candidate: "a"})
+		}
+		tl.Leases = append(tl.Leases, l)
+	}
+	c, err := newContent(view{}, tl)
+	require.NoError(t, err)
+	assert.Less(t, len(c.Tables), 1<<20)
+	assert.Contains(t, c.Tables, "800 more leases are in the JSON only.")
+	assert.Contains(t, c.Tables, "440 older lines are in the JSON only.")
+	assert.Equal(t, "ns/0: nobody leads; ns/1: nobody leads; ns/2: nobody leads; and 997 more leases.", c.Leaders)
+}
+
+func TestQueriesComeBackTheSame(t *testing.T) {
+	for _, v := range []view{{}, {last: time.Minute}, {last: time.Hour}, {last: 90 * time.Second}, {last: 24 * time.Hour, namespace: "a", lease: "b/&?"}} {
+		r := httptest.NewRequest("GET", "/debug/elections"+v.query(), nil)
+		got, err := readView(r.URL.Query())
+		require.NoError(t, err)
+		assert.Equal(t, v, got)
+	}
+	assert.Equal(t, "?last=10m", view{last: 10 * time.Minute}.query())
+}
+
+func TestQuietStreamSendsOnlyAsTimeShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		rec := timeline.NewRecorder(st, timeline.Options{})
+		defer record(t.Context(), rec)()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		w := httptest.NewRecorder()
+		debugPages{rec}.events(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx), view{})
+		n := strings.Count(w.Body.String(), "event: view\n")
+		assert.Greater(t, n, 500, "each second at first")
+		assert.Less(t, n, 3000, "then as often as a pixel is full")
+		assert.True(t, w.Flushed)
+	})
+}

@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
+)
+
+// epoch is when the timelines of tests begin.
+var epoch = time.Date(2026, 3, 14, 9, 26, 50, 0, time.UTC)
+
+// after returns a time some seconds after epoch.
+func after(seconds float64) time.Time {
+	return epoch.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// upgrade is an upgrade of three candidates as client-go's behave: the oldest
+// leads, is drained, the next one leads, crashes, and the third follows; then one
+// comes back and is preferred.
+func upgrade() Timeline {
+	const oldest = "OldestEmulationVersion"
+	return Timeline{
+		From: epoch, Until: after(240),
+		Leases: []Lease{{
+			Namespace: "kube-system", Name: "scheduler", Strategy: oldest,
+			Candidates: []Candidate{
+				{Name: "scheduler-a-7d4b", Offers: []Offer{
+					{From: after(4), Until: after(70), BinaryVersion: "1.35.0", EmulationVersion: "1.35.0", Strategy: oldest},
+					{From: after(165), BinaryVersion: "1.35.1", EmulationVersion: "1.35.0", Strategy: oldest},
+				}},
+				{Name: "scheduler-b-x9k2", Offers: []Offer{
+					{From: after(20), Until: after(95), BinaryVersion: "1.36.0", EmulationVersion: "1.36.0", Strategy: oldest},
+					{From: after(95), BinaryVersion: "1.37.0", EmulationVersion: "1.36.0", Strategy: oldest},
+				}},
+				{Name: "scheduler-c-p0q1", Offers: []Offer{{From: after(31), BinaryVersion: "1.37.0", EmulationVersion: "1.37.0", Strategy: oldest}}},
+			},
+			Spans: []Span{
+				{Holder: "scheduler-a-7d4b", From: after(4), TakenUp: after(5.2), LastRenewed: after(69), Until: after(70), Renewals: 32, Began: Elected, Ended: Released},
+				{Holder: "scheduler-b-x9k2", From: after(70.6), TakenUp: after(72), LastRenewed: after(110), Until: after(125), Renewals: 19, Began: Elected, Ended: Expired},
+				{Holder: "scheduler-c-p0q1", From: after(130), TakenUp: after(131.5), LastRenewed: after(166), Until: after(181), Renewals: 17, Began: Elected, Ended: HandedOver},
+				{Holder: "scheduler-a-7d4b", From: after(181.4), TakenUp: after(183), LastRenewed: after(239), Renewals: 28, Began: Preferred},
+			},
+			Gaps: []Gap{{From: after(70), Until: after(70.6)}, {From: after(125), Until: after(130)}, {From: after(181), Until: after(181.4)}},
+			Marks: []Mark{
+				{Time: after(4), Type: Elect, Candidate: "scheduler-a-7d4b"},
+				{Time: after(70.1), Type: Pinged, Candidate: "scheduler-b-x9k2"},
+				{Time: after(70.1), Type: Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(70.4), Type: Answered, Candidate: "scheduler-b-x9k2"},
+				{Time: after(70.6), Type: Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(70.6), Type: Elect, Candidate: "scheduler-b-x9k2"},
+				{Time: after(125), Type: Pinged, Candidate: "scheduler-b-x9k2"},
+				{Time: after(125), Type: Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(125.3), Type: Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(130), Type: Silent, Candidate: "scheduler-b-x9k2"},
+				{Time: after(130), Type: Elect, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.1), Type: Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.3), Type: Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.4), Type: Prefer, Candidate: "scheduler-a-7d4b"},
+				{Time: after(181.4), Type: Elect, Candidate: "scheduler-a-7d4b"},
+				{Time: after(222), Type: Collected, Candidate: "scheduler-b-x9k2"},
+			},
+		}, {
+			Namespace: "default", Name: `<script>alert("x")</script>`, Strategy: "example.com/newest",
+			Candidates: []Candidate{
+				{Name: `"><image href="http://example.com/a.png"/>`, Offers: []Offer{{From: after(60), BinaryVersion: "1.0.0"}}},
+				{Name: "two\x1b[31m\u202elines\nof\x00it&amp;", Offers: []Offer{{From: after(62), BinaryVersion: "1.0.0"}}},
+			},
+			Spans: []Span{
+				{Holder: "an outsider", From: epoch, TakenUp: epoch, LastRenewed: after(45), Until: after(60), Renewals: 22, Began: Found, Ended: Expired},
+				{Holder: "two\x1b[31m\u202elines\nof\x00it&amp;", From: after(64), Until: after(69), Began: Elected, Ended: Expired},
+				{Holder: "another", From: after(210), TakenUp: after(210), LastRenewed: after(238), Renewals: 14, Began: Acquired},
+			},
+			Gaps: []Gap{{From: after(60), Until: after(64)}, {From: after(69), Until: after(210)}},
+			Marks: []Mark{
+				{Time: after(69), Type: Missed, Candidate: "two\x1b[31m\u202elines\nof\x00it&amp;"},
+				{Time: after(80), Type: Failed, Text: "conflicting strategies: </title><script>alert(1)</script>"},
+				{Time: after(150), Type: StrategySet},
+				{Time: after(170), Type: PreferenceCleared},
+			},
+			Forgotten: 3,
+		}},
+		Forgotten: 12,
+	}
+}
+
+// crowd is a lease with many candidates, of which each leads for a minute.
+func crowd(candidates, terms int) Timeline {
+	t := Timeline{From: epoch, Until: after(float64(60 * terms))}
+	l := Lease{Namespace: "default", Name: "crowd", Strategy: "OldestEmulationVersion"}
+	for i := range candidates {
+		l.Candidates = append(l.Candidates, Candidate{Name: fmt.Sprintf("candidate-%04d", i), Offers: []Offer{
+			{From: after(float64(i % 50)), BinaryVersion: "1.37.0", EmulationVersion: fmt.Sprintf("1.%d.0", 30+i%8)},
+		}})
+	}
+	for i := range terms {
+		at := float64(60 * i)
+		s := Span{
+			Holder: fmt.Sprintf("candidate-%04d", i*7%candidates), From: after(at + 2), TakenUp: after(at + 3),
+			LastRenewed: after(at + 45), Until: after(at + 60), Renewals: 20, Began: Elected, Ended: Expired,
+		}
+		l.Gaps = append(l.Gaps, Gap{From: after(at), Until: after(at + 2)})
+		l.Spans = append(l.Spans, s)
+		for j := range min(candidates, 40) {
+			name := fmt.Sprintf("candidate-%04d", (i*11+j)%candidates)
+			l.Marks = append(l.Marks, Mark{Time: after(at), Type: Pinged, Candidate: name})
+			answer := Mark{Time: after(at + 0.3), Type: Answered, Candidate: name}
+			if j%9 == 8 {
+				answer = Mark{Time: after(at + 2), Type: Silent, Candidate: name}
+			}
+			l.Marks = append(l.Marks, answer)
+		}
+	}
+	t.Leases = []Lease{l}
+	return t
+}
+
+var errTest = errors.New("conflicting strategies")
+
+func event(t candidate.ElectionEventType, namespace, lease, who string) candidate.ElectionEvent {
+	ev := candidate.ElectionEvent{Type: t, Namespace: namespace, Lease: lease, Candidate: who}
+	if t == candidate.Failed {
+		ev.Err = errTest
+	}
+	return ev
+}

@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func TestRenewalsTakeNoMemory(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.elect("a")
+		for range 500 {
+			w.pass(2)
+			w.renew()
+		}
+		tl := w.rec.Timeline()
+		require.Len(t, tl.Leases, 1)
+		assert.Equal(t, []Span{{
+			Holder: "a", From: tl.From, TakenUp: tl.From.Add(2e9), LastRenewed: tl.From.Add(1000e9), Renewals: 499, Began: Elected,
+		}}, tl.Leases[0].Spans)
+		assert.Zero(t, w.rec.kept)
+	})
+}
+
+func TestOldestIsForgottenFirst(t *testing.T) {
+	in(t, Options{PerLease: 10, Total: 25}, func(w *world) {
+		w.offer("stays", "1.0.0")
+		w.elect("stays")
+		w.renew()
+		for i := range 100 {
+			w.rec.Log(event(candidate.Pinged, "ns", "main", fmt.Sprint(i)))
+		}
+		tl := w.rec.Timeline()
+		require.Len(t, tl.Leases, 1)
+		marks := tl.Leases[0].Marks
+		require.Len(t, marks, 10)
+		assert.Equal(t, "90", marks[0].Candidate)
+		assert.Equal(t, 90, tl.Leases[0].Forgotten)
+		assert.Equal(t, "stays", tl.Leases[0].Leader(), "what lasts is not forgotten")
+		assert.Equal(t, "stays", tl.Leases[0].Candidates[0].Name)
+
+		for i := range 30 {
+			w.rec.Log(event(candidate.Pinged, "ns", fmt.Sprintf("other-%02d", i), "x"))
+		}
+		tl = w.rec.Timeline()
+		require.Len(t, tl.Leases, 26, "main, and the last 25 of the others")
+		assert.Empty(t, tl.Leases[0].Marks, "all made way for newer ones")
+		assert.Equal(t, 100, tl.Leases[0].Forgotten)
+		assert.Equal(t, "other-05", tl.Leases[1].Name)
+		assert.Equal(t, 105, tl.Forgotten)
+	})
+}
+
+func TestMemoryIsBoundedWhateverComes(t *testing.T) {
+	const perLease, total = 8, 40
+	in(t, Options{PerLease: perLease, Total: total}, func(w *world) {
+		for i := range 500 {
+			w.rec.Log(event(candidate.Answered, "ns", fmt.Sprint("lease-", i*i%97), fmt.Sprint(i)))
+			w.rec.Log(event(candidate.Pinged, "ns", "main", "one of many"))
+			kept := 0
+			for _, e := range w.rec.entries {
+				kept += len(e.records)
+				require.LessOrEqual(t, len(e.records), perLease)
+			}
+			require.Equal(t, w.rec.kept, kept)
+			require.LessOrEqual(t, kept, total)
+			require.LessOrEqual(t, len(w.rec.queue), 2*total)
+			require.Equal(t, 2*(i+1), kept+w.rec.forgotten)
+		}
+		assert.LessOrEqual(t, len(w.rec.entries), total)
+	})
+}
+
+func TestOneBusyLeaseLeavesNoTrail(t *testing.T) {
+	in(t, Options{PerLease: 3, Total: 50}, func(w *world) {
+		for range 1000 {
+			w.rec.Log(event(candidate.Pinged, "ns", "main", "a"))
+			require.LessOrEqual(t, len(w.rec.queue), 100)
+		}
+		assert.Len(t, w.rec.Timeline().Leases[0].Marks, 3)
+		assert.Equal(t, 997, w.rec.Timeline().Forgotten)
+	})
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	long := ""
+	for len(long) < 10000 {
+		long += "ä"
+	}
+	in(t, Options{}, func(w *world) {
+		w.elect(long)
+		w.rec.Log(event(candidate.Pinged, "ns", "main", long))
+		l := w.rec.Timeline().Leases[0]
+		assert.Equal(t, l.Marks[0].Candidate, l.Leader())
+		assert.LessOrEqual(t, len(l.Leader()), 515)
+		assert.Equal(t, clean(l.Leader()), l.Leader(), "no character is cut in two")
+		w.renew()
+		assert.False(t, w.rec.Timeline().Leases[0].Spans[0].TakenUp.IsZero())
+	})
+}
+
+func TestRecorderMayBeUsedFromManyGoroutines(t *testing.T) {
+	st := store.New(store.Options{})
+	rec := NewRecorder(st, Options{PerLease: 50, Total: 100})
+	ended := make(chan error)
+	go func() { ended <- rec.Run(t.Context()) }()
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 200 {
+				rec.Log(event(candidate.Failed, "ns", fmt.Sprint(i*j%7), "a"))
+				tl := rec.Timeline()
+				assert.NotEmpty(t, tl.Leases)
+				_ = rec.Changed()
+			}
+		})
+	}
+	wg.Wait()
+	st.Close()
+	assert.ErrorIs(t, <-ended, store.ErrClosed)
+}

@@ -1,0 +1,145 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// TestWhateverHappensTheTimelineHoldsTogether does things at random beside an
+// Elector, and after each checks what is true of every Timeline: whoever leads by
+// what an observer of his own sees is the one that leads in it, spans and gaps
+// do not overlap, and one follows on the other as long as anybody wants the lease.
+func TestWhateverHappensTheTimelineHoldsTogether(t *testing.T) {
+	for range 3 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			in(t, Options{PerLease: 200}, func(w *world) {
+				e, err := candidate.NewElector(w.st, candidate.ElectorOptions{Log: w.rec.Log})
+				require.NoError(t, err)
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				go e.Run(ctx)
+				d := &disorder{world: w, rand: rand.New(rand.NewPCG(seed, 0))}
+				for range 1500 {
+					d.step()
+					d.check()
+				}
+				spans := w.rec.Timeline().Leases[0].Spans
+				assert.Greater(t, len(spans), 10, "something happened")
+			})
+		})
+	}
+}
+
+// disorder does things at random to the Lease ns/main.
+type disorder struct {
+	*world
+	rand     *rand.Rand
+	observed lease.Observation
+}
+
+func (d *disorder) step() {
+	name := string(rune('a' + d.rand.IntN(4)))
+	switch d.rand.IntN(12) {
+	case 0:
+		if _, err := d.candidates.Get("ns", name); err != nil {
+			d.offer(name, fmt.Sprintf("1.%d.0", d.rand.IntN(3)))
+		}
+	case 1:
+		d.candidates.Delete("ns", name, store.DeleteOptions{})
+	case 2, 3, 4:
+		d.candidates.Modify("ns", name, func(c *candidate.LeaseCandidate) error { c.Spec.RenewTime = now(); return nil })
+	case 5, 6, 7, 8:
+		d.leases.Modify("ns", "main", func(l *lease.Lease) error {
+			l.Spec.RenewTime, l.Spec.LeaseDurationSeconds = now(), new(int32(1+d.rand.IntN(15)))
+			return nil
+		})
+	case 9:
+		d.leases.Modify("ns", "main", func(l *lease.Lease) error {
+			l.Spec.HolderIdentity, l.Spec.PreferredHolder = new(""), nil
+			return nil
+		})
+	case 10:
+		d.leases.Modify("ns", "main", func(l *lease.Lease) error { l.Spec.HolderIdentity = &name; return nil })
+	case 11:
+		if d.rand.IntN(5) == 0 {
+			d.leases.Delete("ns", "main", store.DeleteOptions{})
+		}
+	}
+	d.pass(0)
+	d.watch()
+	// Whole milliseconds and a half: nothing else happens at the same moment.
+	time.Sleep(time.Duration(d.rand.IntN(4000))*time.Millisecond + 500*time.Microsecond)
+}
+
+// watch looks at the lease as an observer does; the Elector wrote it at the same
+// moment as somebody else, or by a timer that it is told of here.
+func (d *disorder) watch() {
+	l, err := d.leases.Get("ns", "main")
+	if err != nil {
+		l = nil
+	}
+	d.observed.Observe(l, time.Now())
+}
+
+func (d *disorder) check() {
+	t := d.t
+	d.pass(0)
+	tl := d.rec.Timeline()
+	if len(tl.Leases) == 0 {
+		return
+	}
+	require.Len(t, tl.Leases, 1)
+	l := tl.Leases[0]
+	// The Elector may have written between two looks: then the observer saw it
+	// later than it was, and its judgement only holds for who it is.
+	if _, err := d.leases.Get("ns", "main"); err == nil {
+		d.watch()
+		if leader := l.Leader(); leader != "" {
+			require.Equal(t, d.observed.Holder(), leader)
+		} else if !l.Gaps[len(l.Gaps)-1].Until.IsZero() {
+			require.Fail(t, "nobody leads, and that is no gap")
+		}
+	} else {
+		require.Empty(t, l.Leader())
+	}
+	type part struct{ from, until time.Time }
+	var parts []part
+	for _, s := range l.Spans {
+		parts = append(parts, part{s.From, s.Until})
+		require.Equal(t, s.Until.IsZero(), s.Ended == "")
+		require.False(t, !s.Until.IsZero() && s.Until.Before(s.From))
+		require.False(t, s.LastRenewed.Before(s.TakenUp))
+		require.False(t, !s.Until.IsZero() && s.LastRenewed.After(s.Until), "it ran out after it was renewed")
+	}
+	for i := 1; i < len(parts); i++ {
+		require.False(t, parts[i-1].until.IsZero(), "only the last one lasts")
+		require.False(t, parts[i].from.Before(parts[i-1].until), "spans overlap")
+	}
+	for i, g := range l.Gaps {
+		require.True(t, i == len(l.Gaps)-1 || !g.Until.IsZero(), "only the last one lasts")
+		for _, p := range parts {
+			before := !p.until.IsZero() && !p.until.After(g.From)
+			after := !g.Until.IsZero() && !g.Until.After(p.from)
+			require.True(t, before || after, "a gap and a span overlap")
+		}
+	}
+	for _, c := range l.Candidates {
+		for i := 1; i < len(c.Offers); i++ {
+			require.False(t, c.Offers[i-1].Until.IsZero())
+			require.False(t, c.Offers[i].From.Before(c.Offers[i-1].Until))
+		}
+		_, err := d.candidates.Get("ns", c.Name)
+		require.Equal(t, err == nil, c.Offers[len(c.Offers)-1].Until.IsZero(), c.Name)
+	}
+}

@@ -1,0 +1,361 @@
+package timeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- NewRecorder(st, Options{}).Run(ctx) }()
+		synctest.Wait()
+		cancel()
+		assert.ErrorIs(t, <-ended, context.Canceled)
+	})
+}
+
+func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
+	release := func(w *world) {
+		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.Strategy, s.PreferredHolder = new(""), nil, nil })
+	}
+	for name, row := range map[string]struct {
+		do   func(w *world)
+		want []string
+	}{
+		"elected and never heard of": {
+			func(w *world) { w.elect("a"); w.pass(7) },
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+2  nobody leads"},
+		},
+		"elected and taken up": {
+			func(w *world) {
+				w.elect("a")
+				w.pass(2)
+				w.renew()
+				w.pass(2)
+				w.renew()
+				w.pass(2)
+			},
+			[]string{"0+6 a leads, elected, 1 renewal, still holds it"},
+		},
+		"run out": {
+			func(w *world) { w.elect("a"); w.pass(2); w.renew(); w.pass(20) },
+			[]string{"0+17 a leads, elected, then expired", "17+5  nobody leads"},
+		},
+		"run out, elected again": {
+			func(w *world) { w.elect("a"); w.pass(6); w.elect("a"); w.pass(1) },
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 a elected, has not taken up the lease, still holds it"},
+		},
+		"released": {
+			func(w *world) {
+				w.elect("a")
+				w.pass(1)
+				w.renew()
+				w.pass(1)
+				release(w)
+				w.pass(1)
+				w.elect("b")
+				w.pass(1)
+			},
+			[]string{"0+2 a leads, elected, then released", "2+1  nobody leads", "3+1 b elected, has not taken up the lease, still holds it"},
+		},
+		"handed over": {
+			func(w *world) {
+				w.elect("a")
+				w.pass(1)
+				w.renew()
+				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
+				w.pass(15)
+				w.elect("b")
+				w.renew()
+				w.pass(1)
+			},
+			[]string{"0+16 a leads, elected, then handed over", "16+1 b leads, preferred, still holds it"},
+		},
+		"released when asked to": {
+			func(w *world) {
+				w.elect("a")
+				w.renew()
+				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
+				w.pass(1)
+				release(w)
+				w.elect("b")
+				w.renew()
+				w.pass(1)
+			},
+			[]string{"0+1 a leads, elected, then handed over", "1+1 b leads, preferred, still holds it"},
+		},
+		"need not make way after all": {
+			func(w *world) {
+				w.elect("a")
+				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = new("b") })
+				w.set(func(s *lease.LeaseSpec) { s.PreferredHolder = nil })
+				w.pass(6)
+			},
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads"},
+		},
+		"replaced": {
+			func(w *world) { w.elect("a"); w.pass(1); w.elect("b"); w.pass(1) },
+			[]string{"0+1 a elected, has not taken up the lease, then replaced", "1+1 b elected, has not taken up the lease, still holds it"},
+		},
+		"deleted": {
+			func(w *world) {
+				w.elect("a")
+				w.pass(1)
+				_, err := w.leases.Delete("ns", "main", store.DeleteOptions{})
+				require.NoError(w.t, err)
+				w.pass(10)
+			},
+			[]string{"0+1 a elected, has not taken up the lease, then deleted"},
+		},
+		"taken by one who knows of no strategy": {
+			func(w *world) {
+				w.elect("a")
+				w.pass(6)
+				w.set(func(s *lease.LeaseSpec) {
+					*s = lease.LeaseSpec{HolderIdentity: new("b"), LeaseDurationSeconds: new(int32(9)), AcquireTime: now(), RenewTime: now()}
+				})
+				w.pass(1)
+			},
+			[]string{"0+5 a elected, has not taken up the lease, then expired", "5+1  nobody leads", "6+1 b leads, acquired, still holds it"},
+		},
+		"nobody wants it": {func(w *world) { w.pass(9) }, nil},
+		"a candidate without a coordinator": {
+			func(w *world) {
+				w.offer("a", "1.0.0")
+				w.pass(2)
+				_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+				require.NoError(w.t, err)
+				w.pass(9)
+			},
+			[]string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+2  nobody leads", "2+0 a is no candidate any more"},
+		},
+		"an upgrade in place": {
+			func(w *world) {
+				w.offer("a", "1.0.0")
+				w.elect("a")
+				w.pass(1)
+				_, err := w.candidates.Modify("ns", "a", func(c *candidate.LeaseCandidate) error {
+					c.Spec.BinaryVersion = "1.1.0"
+					return nil
+				})
+				require.NoError(w.t, err)
+				w.pass(1)
+			},
+			[]string{
+				"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+2 a elected, has not taken up the lease, still holds it",
+				"1+0 a changes its offer: 1.1.0 as 1.0.0",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, Options{}, func(w *world) {
+				row.do(w)
+				assert.Equal(t, row.want, w.story())
+			})
+		})
+	}
+}
+
+func TestLeasesWithoutElectionsAreLeftOut(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.LeaseDurationSeconds = new("node-1"), new(int32(40)) })
+		w.pass(1)
+		assert.Empty(t, w.rec.Timeline().Leases)
+		w.offer("a", "1.0.0")
+		w.pass(1)
+		assert.Equal(t, []string{"1+0 a is a candidate: 1.0.0 as 1.0.0", "1+1 node-1 leads, found, still holds it"}, w.story())
+	})
+}
+
+func TestWhatIsThereBeforeIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		w := &world{t: t, st: st, leases: lease.In(st), candidates: candidate.In(st)}
+		w.offer("a", "1.0.0")
+		w.elect("a")
+		w.renew()
+		w.pass(5)
+		w.rec = NewRecorder(st, Options{})
+		w.run()
+		w.pass(30)
+		assert.Equal(t, []string{
+			"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+10 a leads, found, then expired", "10+20  nobody leads",
+		}, w.story(), "it was renewed 5 s ago")
+	})
+}
+
+func TestEventsOfAnElectorBecomeMarks(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		e, err := candidate.NewElector(w.st, candidate.ElectorOptions{Log: w.rec.Log})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go e.Run(ctx)
+		w.offer("a", "1.0.0")
+		w.pass(11)
+		w.offer("b", "2.0.0")
+		w.pass(20)
+		story := w.story()
+		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a is elected"}, story[:2], "in this order")
+		for _, line := range []string{
+			"0+0 a is elected", "5+0 a did not take up the lease", "10+0 a is pinged", "15+0 a does not answer", "15+0 b is elected",
+		} {
+			assert.Contains(t, story, line)
+		}
+	})
+}
+
+func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.offer("a", "1.0.0")
+		w.rec.mu.Lock() // both watches stand still
+		_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
+			Spec: candidate.LeaseCandidateSpec{
+				LeaseName: "main", BinaryVersion: "2.0.0", EmulationVersion: "2.0.0", Strategy: lease.OldestEmulationVersion,
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		w.rec.seeCandidate(c) // as Log does
+		w.rec.mu.Unlock()
+		w.pass(1)
+		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a changes its offer: 2.0.0 as 2.0.0", "0+1  nobody leads"}, w.story())
+	})
+}
+
+func TestNewsThatComeLateAreOld(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.rec.mu.Lock() // both watches stand still
+		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
+			Spec: candidate.LeaseCandidateSpec{
+				LeaseName: "main", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		c.Spec.BinaryVersion = "2.0.0"
+		c, err = w.candidates.Update(c, store.UpdateOptions{})
+		require.NoError(t, err)
+		l, err := w.leases.Create(&lease.Lease{
+			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
+			Spec: lease.LeaseSpec{
+				HolderIdentity: new("before"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: new(lease.OldestEmulationVersion),
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		l.Spec.HolderIdentity = new("a")
+		_, err = w.leases.Update(l, store.UpdateOptions{})
+		require.NoError(t, err)
+		w.rec.seeCandidate(c) // as Log does, and so is the lease looked up
+		w.rec.mu.Unlock()
+		w.pass(1)
+		assert.Equal(t, []string{"0+0 a is a candidate: 2.0.0 as 1.0.0", "0+1 a elected, has not taken up the lease, still holds it"}, w.story())
+	})
+}
+
+func TestEveryEventHasAMark(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		types := []candidate.ElectionEventType{
+			candidate.Pinged, candidate.Answered, candidate.Silent, candidate.Elected, candidate.Preferred, candidate.PreferenceCleared,
+			candidate.StrategySet, candidate.Missed, candidate.Collected, candidate.Failed,
+		}
+		for _, typ := range types {
+			w.rec.Log(event(typ, "ns", "main", "a"))
+		}
+		var got []MarkType
+		for _, m := range w.rec.Timeline().Leases[0].Marks {
+			got = append(got, m.Type)
+			assert.Equal(t, m.Type == Failed, m.Text == errTest.Error())
+		}
+		assert.Equal(t, []MarkType{Pinged, Answered, Silent, Elect, Prefer, PreferenceCleared, StrategySet, Missed, Collected, Failed}, got)
+	})
+}
+
+func TestChangesAreTold(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		for _, row := range []struct {
+			name string
+			do   func()
+		}{
+			{"a candidate", func() { w.offer("a", "1.0.0") }},
+			{"an election", func() { w.elect("a") }},
+			{"a renewal", func() { w.pass(1); w.renew() }},
+			{"an event", func() { w.rec.Log(event(candidate.Pinged, "ns", "main", "a")) }},
+			{"a release", func() { w.set(func(s *lease.LeaseSpec) { s.HolderIdentity = nil }) }},
+		} {
+			changed := w.rec.Changed()
+			row.do()
+			select {
+			case <-changed:
+			default:
+				assert.Fail(t, row.name)
+			}
+		}
+	})
+}
+
+func TestRecorderThatLostTheThreadStartsAfresh(t *testing.T) {
+	in(t, Options{}, func(w *world) {
+		w.offer("a", "1.0.0")
+		w.elect("a")
+		w.pass(1)
+		w.rec.mu.Lock()
+		var err error
+		for i := range 200 { // more than the history of the store holds
+			l, e := w.leases.Get("ns", "main")
+			require.NoError(t, e)
+			l.Spec.LeaseTransitions = new(int32(i))
+			_, err = w.leases.Update(l, store.UpdateOptions{})
+			require.NoError(t, err)
+			_, err = w.candidates.Modify("ns", "a", func(c *candidate.LeaseCandidate) error {
+				c.Spec.PingTime = new(meta.NewMicroTime(time.Now().Add(time.Duration(i) * time.Second)))
+				return nil
+			})
+			require.NoError(t, err)
+		}
+		_, err = w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		_, err = w.leases.Delete("ns", "main", store.DeleteOptions{})
+		require.NoError(t, err)
+		w.rec.mu.Unlock()
+		w.pass(1)
+		tl := w.rec.Timeline()
+		require.Len(t, tl.Leases, 1)
+		assert.Equal(t, Deleted, tl.Leases[0].Spans[0].Ended)
+		assert.False(t, tl.Leases[0].Candidates[0].Offers[0].Until.IsZero())
+	})
+}
+
+func TestTimelineAsJSONComesBackTheSame(t *testing.T) {
+	data, err := json.Marshal(upgrade())
+	require.NoError(t, err)
+	var back Timeline
+	require.NoError(t, json.Unmarshal(data, &back))
+	back.Leases[1].Name, back.Leases[0].Name = upgrade().Leases[1].Name, upgrade().Leases[0].Name
+	assert.Equal(t, upgrade(), back)
+}
+
+func TestTablesReadAsTheyDid(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, upgrade().WriteText(&out))
+	isGolden(t, "upgrade.txt", out.Bytes())
+}

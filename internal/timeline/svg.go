@@ -1,0 +1,191 @@
+package timeline
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// Bounds of a picture. What does not fit is left out or drawn together, and the
+// picture says so.
+const (
+	maxPanels = 20    // leases
+	maxRows   = 30    // candidates of a lease
+	maxShapes = 12000 // of all panels together
+)
+
+// Measures of a picture, in pixels.
+const (
+	width      = 1120.0
+	margin     = 16.0
+	plotLeft   = 272.0
+	plotRight  = width - margin
+	headHeight = 30.0 // of a panel: its name and what there is to see
+	laneHeight = 22.0 // of the row that tells who leads
+	axisHeight = 24.0
+	panelSpace = 22.0
+)
+
+// SVG draws a Timeline as one picture that needs nothing else: no script, no
+// font, no other resource. It is readable on light and dark ground, and its size
+// is bounded, whatever the Timeline holds.
+func SVG(w io.Writer, t Timeline) error {
+	c := &canvas{w: bufio.NewWriter(w), from: t.From, until: t.Until}
+	if !c.until.After(c.from) {
+		c.until = c.from.Add(time.Second)
+	}
+	leases, left := busiest(t.Leases)
+	panels := make([]*panel, len(leases))
+	used := map[string]bool{}
+	height := 0.0
+	for i := range leases {
+		panels[i] = newPanel(c, &leases[i], max(maxShapes/len(leases), 600))
+		panels[i].note(used)
+		height += panels[i].height() + panelSpace
+	}
+	notes := t.notes(left)
+	top := 48 + c.legendHeight(used)
+	height += top + 18*float64(len(notes)) + margin
+	switch {
+	case len(leases) == 0:
+		height += 60
+	case len(notes) == 0:
+		height -= panelSpace
+	}
+
+	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="kc" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-label="%s">`+"\n",
+		px(width), px(height), px(width), px(height), escape("Elections of "+count(len(t.Leases), "lease")+", "+c.period()))
+	c.printf("<style>%s</style>\n", Style)
+	c.printf(`<rect class="ground" width="%s" height="%s"/>`+"\n", px(width), px(height))
+	c.text(margin, 30, "title", "Elections")
+	c.text(margin+112, 30, "dim", c.period())
+	c.legend(48, used)
+	y := top
+	if len(leases) == 0 {
+		c.text(margin, y+30, "", "No lease with an election was seen yet.")
+		y += 60
+	}
+	for _, p := range panels {
+		p.draw(y)
+		y += p.height() + panelSpace
+	}
+	for _, note := range notes {
+		c.text(margin, y, "dim", note)
+		y += 18
+	}
+	c.printf("</svg>\n")
+	return c.w.Flush()
+}
+
+// busiest returns the leases to draw, those with the latest news if there are
+// too many, and how many are left out.
+func busiest(all []Lease) (some []Lease, left int) {
+	if len(all) <= maxPanels {
+		return all, 0
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return all[b].latest().Compare(all[a].latest()) })
+	order = order[:maxPanels]
+	slices.Sort(order)
+	for _, i := range order {
+		some = append(some, all[i])
+	}
+	return some, len(all) - maxPanels
+}
+
+// latest returns when something last happened to a lease, renewals aside.
+func (l *Lease) latest() (t time.Time) {
+	later := func(at time.Time) {
+		if at.After(t) {
+			t = at
+		}
+	}
+	if n := len(l.Spans); n > 0 {
+		later(l.Spans[n-1].From)
+		later(l.Spans[n-1].Until)
+	}
+	if n := len(l.Marks); n > 0 {
+		later(l.Marks[n-1].Time)
+	}
+	for _, c := range l.Candidates {
+		o := c.Offers[len(c.Offers)-1]
+		later(o.From)
+		later(o.Until)
+	}
+	return t
+}
+
+// notes says what the picture does not show.
+func (t Timeline) notes(left int) (notes []string) {
+	if left > 0 {
+		notes = append(notes, are(left, "more lease")+" not drawn, with older news.")
+	}
+	if t.Forgotten > 0 {
+		notes = append(notes, are(t.Forgotten, "older record")+" forgotten: memory is bounded.")
+	}
+	return notes
+}
+
+func are(n int, what string) string {
+	if n == 1 {
+		return count(n, what) + " is"
+	}
+	return count(n, what) + " are"
+}
+
+// canvas is a picture that is being written, with its scale of time.
+type canvas struct {
+	w           *bufio.Writer
+	from, until time.Time
+}
+
+func (c *canvas) printf(format string, args ...any) { fmt.Fprintf(c.w, format, args...) }
+
+// x returns where a time lies; what is outside lies on the edge.
+func (c *canvas) x(t time.Time) float64 {
+	part := float64(t.Sub(c.from)) / float64(c.until.Sub(c.from))
+	return plotLeft + min(max(part, 0), 1)*(plotRight-plotLeft)
+}
+
+// px writes a measure with a precision that the eye can see.
+func px(v float64) string {
+	s := fmt.Sprintf("%.1f", v)
+	if s[len(s)-2:] == ".0" {
+		return s[:len(s)-2]
+	}
+	return s
+}
+
+func (c *canvas) text(x, y float64, class, text string) {
+	c.printf(`<text x="%s" y="%s" class="%s">%s</text>`+"\n", px(x), px(y), class, escape(text))
+}
+
+// open begins a group that tells about itself when it is pointed at.
+func (c *canvas) open(title string) { c.printf("<g><title>%s</title>", escape(short(title, 800))) }
+func (c *canvas) close()            { c.printf("</g>\n") }
+
+func (c *canvas) rect(x, y, w, h float64, class string) {
+	c.printf(`<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>`, px(x), px(y), px(w), px(h), class)
+}
+
+func (c *canvas) path(class, format string, args ...float64) {
+	text := make([]any, len(args))
+	for i, a := range args {
+		text[i] = px(a)
+	}
+	c.printf(`<path class="%s" d="%s"/>`, class, fmt.Sprintf(format, text...))
+}
+
+// period says what time the picture covers.
+func (c *canvas) period() string {
+	until := "15:04:05"
+	if c.from.UTC().Format(time.DateOnly) != c.until.UTC().Format(time.DateOnly) {
+		until = "2006-01-02 15:04:05"
+	}
+	return fmt.Sprintf("%s to %s UTC, %s", c.from.UTC().Format("2006-01-02 15:04:05"), c.until.UTC().Format(until), Round(c.until.Sub(c.from)))
+}

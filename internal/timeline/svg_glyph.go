@@ -1,0 +1,96 @@
+package timeline
+
+// glyph draws the sign of a mark. Pings stand above a line, answers below it,
+// both as high as tick says.
+func (c *canvas) glyph(t MarkType, s stretch, y, tick float64) {
+	x := (s.x0 + s.x1) / 2
+	w := max(s.x1-s.x0, 2)
+	switch t {
+	case Pinged:
+		c.rect(x-w/2, y-2-tick, w, tick, "ping")
+	case Answered:
+		c.rect(x-w/2, y+2, w, tick, "answer")
+	case Silent:
+		c.path("silent", "M%s %sL%s %sM%s %sL%s %s", x-4, y-4, x+4, y+4, x-4, y+4, x+4, y-4)
+	case Missed:
+		c.path("missed", "M%s %sH%sL%s %sZ", x-5, y-5, x+5, x, y+4)
+	case Prefer:
+		c.path("prefer", "M%s %sL%s %sL%s %sL%s %sZ", x, y-6, x+5, y, x, y+6, x-5, y)
+	case Elect:
+		c.printf(`<circle cx="%s" cy="%s" r="3.2" class="elect"/>`, px(x), px(y))
+	case Collected:
+		c.path("collected", "M%s %sH%sV%sH%sZ", x-4, y-4, x+4, y+4, x-4)
+	case Failed:
+		c.path("failed", "M%s %sL%s %sH%sZ", x, y-8, x+8, y+6, x-8)
+		c.printf(`<text x="%s" y="%s" class="bang">!</text>`, px(x), px(y+4.5))
+	default:
+		c.path("other", "M%s %sV%s", x, y-10, y+10)
+	}
+}
+
+// word is an entry of the legend.
+type word struct {
+	key, text string
+	draw      func(c *canvas, x, y float64)
+}
+
+func legendWords() []word {
+	sign := func(t MarkType, text string) word {
+		down := map[MarkType]float64{Pinged: 6.5, Answered: -6.5}[t]
+		return word{string(t), text, func(c *canvas, x, y float64) { c.glyph(t, stretch{x0: x + 12, x1: x + 12}, y+down, 9) }}
+	}
+	return []word{
+		{"span", "leads", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "h0") }},
+		{"span", "holds the lease, not renewed", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "h0 pale") }},
+		{"gap", "nobody leads", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "gaplane") }},
+		{"offer", "is a candidate", func(c *canvas, x, y float64) { c.rect(x, y-1, 20, 2, "offer") }},
+		{"handover", "hand-over", func(c *canvas, x, y float64) {
+			c.path("hand", "M%s %sH%sV%s", x, y-4, x+12, y+1)
+			c.path("tip", "M%s %sL%s %sL%s %sZ", x+12, y+7, x+8, y, x+16, y)
+		}},
+		sign(Elect, "elected"),
+		sign(Prefer, "preferred to the holder"),
+		sign(Pinged, "ping"),
+		sign(Answered, "answer"),
+		sign(Silent, "no answer"),
+		sign(Missed, "elected, lease not taken up"),
+		sign(Collected, "deleted, did not renew"),
+		sign(Failed, "nobody can be elected"),
+		sign(PreferenceCleared, "holder need not make way"),
+		sign(StrategySet, "strategy set"),
+	}
+}
+
+const legendLine = 22.0
+
+// placeLegend calls f for each entry that is needed with its place, and returns
+// the height of all.
+func placeLegend(used map[string]bool, f func(w word, x, y float64)) float64 {
+	x, y := margin, 0.0
+	for _, w := range legendWords() {
+		if !used[w.key] {
+			continue
+		}
+		need := 26 + 6.3*float64(len(w.text)) + 18
+		if x+need > width-margin {
+			x, y = margin, y+legendLine
+		}
+		f(w, x, y)
+		x += need
+	}
+	return y + legendLine
+}
+
+func (c *canvas) legendHeight(used map[string]bool) float64 {
+	if len(used) == 0 {
+		return 0
+	}
+	return placeLegend(used, func(word, float64, float64) {}) + 8
+}
+
+func (c *canvas) legend(top float64, used map[string]bool) {
+	placeLegend(used, func(w word, x, y float64) {
+		w.draw(c, x, top+y+8)
+		c.text(x+26, top+y+12, "key", w.text)
+	})
+}

@@ -1,0 +1,245 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestTryAcquireTakesALeaseThatIsFree(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec *LeaseSpec
+		want int32 // leaseTransitions
+	}{
+		"there is none":      {nil, 0},
+		"empty":              {&LeaseSpec{}, 1},
+		"released":           {&LeaseSpec{HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), LeaseTransitions: new(int32(7))}, 8},
+		"without a duration": {&LeaseSpec{HolderIdentity: new("x"), LeaseTransitions: new(int32(0))}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := newLeases(t, store.Options{})
+			if row.spec != nil {
+				_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "leader"}, Spec: *row.spec}, store.CreateOptions{})
+				require.NoError(t, err)
+			}
+			c := newContender(t, leases, "c")
+			assert.True(t, try(t, c))
+			assert.True(t, try(t, c), "and goes on holding it")
+			l := get(t, leases)
+			assert.Equal(t, "c", *l.Spec.HolderIdentity)
+			assert.Equal(t, row.want, *l.Spec.LeaseTransitions)
+		})
+	}
+}
+
+// A holder's clock may say what it likes.
+func TestAcquireWaitsForTheDurationWhateverTheTimesSay(t *testing.T) {
+	for name, renewed := range map[string]time.Time{
+		"now":           {},
+		"in 1970":       time.Unix(0, 0),
+		"in 3000":       time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC),
+		"a second late": time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if renewed.IsZero() {
+					renewed = time.Now()
+				}
+				leases := newLeases(t, store.Options{})
+				hold(t, leases, "other", 20*time.Second, renewed)
+				start := time.Now()
+				require.NoError(t, newContender(t, leases, "c").Acquire(t.Context()))
+				assert.Equal(t, 20*time.Second, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestAcquireCountsFromTheLastChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		start := time.Now()
+		hold(t, leases, "other", 15*time.Second, start)
+		done := later(func() error { return newContender(t, leases, "c").Acquire(t.Context()) })
+		// The clock of the holder jumps: to and fro is a change as well.
+		for _, jump := range []time.Duration{0, -time.Hour, 1e6 * time.Hour, 1, -time.Hour} {
+			time.Sleep(14 * time.Second)
+			hold(t, leases, "other", 15*time.Second, start.Add(jump+time.Minute))
+		}
+		time.Sleep(14 * time.Second)
+		label(t, leases, "not-the-record")
+		require.NoError(t, <-done)
+		assert.Equal(t, 5*14*time.Second+15*time.Second, time.Since(start))
+	})
+}
+
+func TestAcquireIsWokenAtOnce(t *testing.T) {
+	for name, free := range map[string]func(t *testing.T, leases *store.Collection[Lease], holder *Contender){
+		"by a release": func(t *testing.T, _ *store.Collection[Lease], holder *Contender) {
+			require.NoError(t, holder.Release())
+		},
+		"by a deletion": func(t *testing.T, leases *store.Collection[Lease], _ *Contender) { remove(t, leases) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leases := newLeases(t, store.Options{})
+				holder, c := newContender(t, leases, "holder"), newContender(t, leases, "c")
+				require.True(t, try(t, holder))
+				done := later(func() error { return c.Acquire(t.Context()) })
+				time.Sleep(5 * time.Second)
+				start := time.Now()
+				free(t, leases, holder)
+				require.NoError(t, <-done)
+				assert.Zero(t, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestAcquireHeedsANewDuration(t *testing.T) {
+	for _, seconds := range []time.Duration{2, 15, 100} {
+		t.Run(fmt.Sprint(seconds), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leases := newLeases(t, store.Options{})
+				hold(t, leases, "first", 60*time.Second, time.Now())
+				done := later(func() error { return newContender(t, leases, "c").Acquire(t.Context()) })
+				time.Sleep(10 * time.Second)
+				start := time.Now()
+				hold(t, leases, "second", seconds*time.Second, start)
+				require.NoError(t, <-done)
+				assert.Equal(t, seconds*time.Second, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestAcquireRespectsItsOwnNameInALeaseThatIsNotItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		require.True(t, try(t, newContender(t, leases, "c")))
+		start := time.Now()
+		require.NoError(t, newContender(t, leases, "c").Acquire(t.Context()))
+		assert.Equal(t, 15*time.Second, time.Since(start))
+		assert.EqualValues(t, 1, *get(t, leases).Spec.LeaseTransitions, "it is another term")
+	})
+}
+
+func TestAcquireEndsWithoutTheLease(t *testing.T) {
+	for name, row := range map[string]struct {
+		end  func(cancel context.CancelFunc, st *store.Store)
+		want error
+	}{
+		"when its context does":        {func(cancel context.CancelFunc, _ *store.Store) { cancel() }, context.Canceled},
+		"when the store is closed":     {func(_ context.CancelFunc, st *store.Store) { st.Close() }, store.ErrClosed},
+		"when its context has an end":  {func(context.CancelFunc, *store.Store) {}, context.DeadlineExceeded},
+		"when its context and more do": {func(cancel context.CancelFunc, st *store.Store) { cancel(); st.Close() }, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := store.New(store.Options{})
+				defer st.Close()
+				leases := In(st)
+				require.True(t, try(t, newContender(t, leases, "other")))
+				ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+				defer cancel()
+				c := newContender(t, leases, "c")
+				done := later(func() error { return c.Acquire(ctx) })
+				synctest.Wait()
+				row.end(cancel, st)
+				assert.ErrorIs(t, <-done, row.want)
+				assert.Zero(t, st.Watchers())
+				_, held := c.Held()
+				assert.False(t, held)
+			})
+		})
+	}
+	t.Run("when its context had ended before", func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.ErrorIs(t, newContender(t, leases, "c").Acquire(ctx), context.Canceled)
+		_, err := leases.Get(namespace, "leader")
+		assert.ErrorIs(t, err, store.ErrNotFound, "although it is free")
+	})
+}
+
+func TestAcquireOutlastsHistoryAndWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{History: 2})
+		hold(t, leases, "other", 3*time.Hour, time.Now()) // no watch lasts for that long
+		start := time.Now()
+		done := later(func() error { return newContender(t, leases, "c").Acquire(t.Context()) })
+		for range 10 {
+			time.Sleep(time.Minute)
+			for i := range 5 { // before the watch has a chance to see them
+				label(t, leases, fmt.Sprint(i))
+			}
+		}
+		require.NoError(t, <-done)
+		assert.Equal(t, 3*time.Hour, time.Since(start))
+	})
+}
+
+func TestTryAcquireLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
+	for name, row := range map[string]struct {
+		there   bool
+		between func(t *testing.T, leases *store.Collection[Lease])
+		held    bool
+	}{
+		"who labels it":     {true, func(t *testing.T, leases *store.Collection[Lease]) { label(t, leases, "x") }, true},
+		"who deletes it":    {true, remove, true},
+		"who takes it":      {true, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
+		"who creates it":    {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
+		"who creates it so": {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Minute, time.Now()) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clock clock
+			leases := newLeases(t, store.Options{Now: clock.now})
+			if row.there {
+				hold(t, leases, "", time.Second, time.Now())
+			}
+			c := newContender(t, leases, "c")
+			clock.before(func() { row.between(t, leases) })
+			assert.Equal(t, row.held, try(t, c))
+			assert.Equal(t, row.held, *get(t, leases).Spec.HolderIdentity == "c")
+		})
+	}
+}
+
+func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clock clock
+		leases := newLeases(t, store.Options{Now: clock.now})
+		hold(t, leases, "", time.Second, time.Now())
+		c := newContender(t, leases, "c")
+		clock.before(func() { time.Sleep(10 * time.Second) })
+		assert.False(t, try(t, c), "its deadline has passed")
+		assert.ErrorIs(t, c.Renew(), ErrLost)
+		assert.Equal(t, "c", *get(t, leases).Spec.HolderIdentity, "others have to wait all the same")
+		require.NoError(t, c.Release())
+		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
+	})
+}
+
+func TestTryAcquireTellsWhyAWriteIsRefused(t *testing.T) {
+	leases := newLeases(t, store.Options{})
+	_, err := leases.Create(&Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       LeaseSpec{LeaseTransitions: new(int32(math.MaxInt32))},
+	}, store.CreateOptions{})
+	require.NoError(t, err)
+	c := newContender(t, leases, "c")
+	held, err := c.TryAcquire()
+	assert.False(t, held)
+	assert.ErrorIs(t, err, store.ErrInvalid)
+	assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrInvalid)
+}

@@ -1,0 +1,108 @@
+package lease
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The Lease that the tests contend for.
+const (
+	namespace = "default"
+	name      = "leader"
+)
+
+// clock is the clock of a store whose next reading can be made to do something
+// first: to pause whoever writes, or to let another writer come in between. A
+// write reads it after it has looked at the present state and before it puts
+// another one in its place, without a lock.
+type clock struct{ next atomic.Pointer[func()] }
+
+func (c *clock) now() time.Time {
+	if f := c.next.Swap(nil); f != nil {
+		(*f)()
+	}
+	return time.Now()
+}
+
+// before makes f be called before the next write is done.
+func (c *clock) before(f func()) { c.next.Store(&f) }
+
+func newLeases(t *testing.T, opts store.Options) *store.Collection[Lease] {
+	st := store.New(opts)
+	t.Cleanup(st.Close)
+	return In(st)
+}
+
+func newContender(t *testing.T, leases *store.Collection[Lease], identity string) *Contender {
+	return contenderWith(t, leases, ContenderOptions{Identity: identity})
+}
+
+func contenderWith(t *testing.T, leases *store.Collection[Lease], opts ContenderOptions) *Contender {
+	opts.Namespace, opts.Name = namespace, name
+	c, err := NewContender(leases, opts)
+	require.NoError(t, err)
+	return c
+}
+
+// hold puts a holder into the Lease, whoever holds it, as somebody does who does
+// not care for the rules.
+func hold(t *testing.T, leases *store.Collection[Lease], holder string, duration time.Duration, renewed time.Time) *Lease {
+	put := func(l *Lease) error {
+		l.Spec.HolderIdentity = &holder
+		l.Spec.LeaseDurationSeconds = new(int32(duration / time.Second))
+		l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
+		return nil
+	}
+	l, err := leases.Modify(namespace, name, put)
+	if errors.Is(err, store.ErrNotFound) {
+		l = &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}
+		put(l)
+		l, err = leases.Create(l, store.CreateOptions{})
+	}
+	require.NoError(t, err)
+	return l
+}
+
+func get(t *testing.T, leases *store.Collection[Lease]) *Lease {
+	l, err := leases.Get(namespace, name)
+	require.NoError(t, err)
+	return l
+}
+
+func remove(t *testing.T, leases *store.Collection[Lease]) {
+	_, err := leases.Delete(namespace, name, store.DeleteOptions{})
+	require.NoError(t, err)
+}
+
+// label changes the Lease as somebody does who has no part in the election.
+func label(t *testing.T, leases *store.Collection[Lease], value string) {
+	_, err := leases.Modify(namespace, name, func(l *Lease) error {
+		l.Labels = map[string]string{"label": value}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// try is TryAcquire without an error.
+func try(t *testing.T, c *Contender) bool {
+	held, err := c.TryAcquire()
+	require.NoError(t, err)
+	return held
+}
+
+// micro is now as it stands in a Lease.
+func micro() *meta.MicroTime { return new(meta.NewMicroTime(time.Now())) }
+
+// later runs f in a goroutine and returns where its result arrives.
+func later(f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return done
+}

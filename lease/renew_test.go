@@ -1,0 +1,250 @@
+package lease
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestRenewIsForTheHolder(t *testing.T) {
+	leases := newLeases(t, store.Options{})
+	c := newContender(t, leases, "c")
+	assert.ErrorIs(t, c.Renew(), ErrLost, "before it acquired the Lease")
+	require.True(t, try(t, c))
+	assert.NoError(t, c.Renew())
+	require.NoError(t, c.Release())
+	assert.ErrorIs(t, c.Renew(), ErrLost, "after its release")
+}
+
+func TestRenewNoticesWhoTookTheLease(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, leases *store.Collection[Lease]){
+		"another":    func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) },
+		"nobody":     func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Second, time.Now()) },
+		"it is gone": remove,
+		"a namesake": func(t *testing.T, leases *store.Collection[Lease]) { bump(t, leases, 1) },
+		"made afresh": func(t *testing.T, leases *store.Collection[Lease]) {
+			again := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Spec: get(t, leases).Spec}
+			remove(t, leases)
+			_, err := leases.Create(again, store.CreateOptions{})
+			require.NoError(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := newLeases(t, store.Options{})
+			c := newContender(t, leases, "c")
+			require.True(t, try(t, c))
+			lose(t, leases)
+			before, errBefore := leases.Get(namespace, "leader")
+			assert.ErrorIs(t, c.Renew(), ErrLost)
+			_, held := c.Held()
+			assert.False(t, held)
+			assert.NoError(t, c.Release(), "there is nothing to release")
+			after, errAfter := leases.Get(namespace, "leader")
+			assert.Equal(t, errBefore, errAfter)
+			assert.Equal(t, before, after, "what is not the Contender's is not touched")
+		})
+	}
+}
+
+// bump sets leaseTransitions and leaves the holder.
+func bump(t *testing.T, leases *store.Collection[Lease], transitions int32) {
+	_, err := leases.Modify(namespace, name, func(l *Lease) error {
+		l.Spec.LeaseTransitions = &transitions
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clock clock
+		leases := newLeases(t, store.Options{Now: clock.now})
+		c := newContender(t, leases, "c")
+		require.True(t, try(t, c))
+		time.Sleep(time.Second)
+		label(t, leases, "before")
+		clock.before(func() { label(t, leases, "between") })
+		require.NoError(t, c.Renew())
+		l := get(t, leases)
+		assert.Equal(t, micro(), l.Spec.RenewTime)
+		assert.Equal(t, "between", l.Labels["label"], "what the other wrote stays")
+
+		clock.before(func() { hold(t, leases, "other", time.Minute, time.Now()) })
+		assert.ErrorIs(t, c.Renew(), ErrLost)
+		assert.Equal(t, "other", *get(t, leases).Spec.HolderIdentity)
+	})
+}
+
+// A holder that was paused has to believe itself lost before others take over.
+func TestRenewAfterTheDeadlineIsRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		pause time.Duration
+		lost  bool
+	}{
+		"before the deadline":         {10*time.Second - 1, false},
+		"at the deadline":             {10 * time.Second, true},
+		"after the Lease has run out": {time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leases := newLeases(t, store.Options{})
+				c := newContender(t, leases, "c")
+				require.True(t, try(t, c))
+				before := get(t, leases)
+				time.Sleep(row.pause)
+				if !row.lost {
+					require.NoError(t, c.Renew())
+					return
+				}
+				require.ErrorIs(t, c.Renew(), ErrLost)
+				assert.Equal(t, before, get(t, leases), "nothing was written")
+			})
+		})
+	}
+}
+
+func TestRenewThatTakesTooLongIsLost(t *testing.T) {
+	for name, other := range map[string]bool{"and another took over": true, "and nobody took over": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var clock clock
+				leases := newLeases(t, store.Options{Now: clock.now})
+				c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
+				require.True(t, try(t, c))
+				require.False(t, try(t, b))
+				time.Sleep(time.Second)
+				clock.before(func() {
+					time.Sleep(16 * time.Second)
+					if other {
+						require.True(t, try(t, b))
+					}
+				})
+				assert.ErrorIs(t, c.Renew(), ErrLost)
+				_, held := c.Held()
+				assert.False(t, held)
+				_, held = b.Held()
+				assert.Equal(t, other, held)
+			})
+		})
+	}
+}
+
+// To client-go's electors two renewals in one second are one: they wait from the
+// first of them.
+func TestRenewInTheSameSecondPutsNoDeadlineOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		c := newContender(t, leases, "c")
+		require.True(t, try(t, c))
+		time.Sleep(time.Second - 1)
+		require.NoError(t, c.Renew())
+		time.Sleep(9 * time.Second)
+		_, held := c.Held()
+		assert.True(t, held)
+		time.Sleep(1)
+		_, held = c.Held()
+		assert.False(t, held, "ten seconds after the first")
+	})
+}
+
+func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clock clock
+		leases := newLeases(t, store.Options{Now: clock.now})
+		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
+		require.NoError(t, c.Release(), "without ever having held it")
+		_, err := leases.Get(namespace, name)
+		require.ErrorIs(t, err, store.ErrNotFound)
+
+		require.True(t, try(t, c))
+		label(t, leases, "before")
+		require.NoError(t, c.Release(), "another writer does no harm")
+		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
+
+		require.True(t, try(t, c))
+		require.False(t, try(t, b))
+		clock.before(func() {
+			time.Sleep(15 * time.Second)
+			require.True(t, try(t, b))
+		})
+		require.NoError(t, c.Release(), "paused for so long that another took over")
+		assert.Equal(t, "b", *get(t, leases).Spec.HolderIdentity)
+		assert.NoError(t, b.Renew())
+	})
+}
+
+func TestReleaseAfterTheDeadlineStillSparesOthersTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
+		require.True(t, try(t, c))
+		require.False(t, try(t, b))
+		time.Sleep(12 * time.Second)
+		require.ErrorIs(t, c.Renew(), ErrLost)
+		require.False(t, try(t, b))
+		require.NoError(t, c.Release())
+		assert.True(t, try(t, b))
+	})
+}
+
+// A leader that was paused writes with the version it read before. The one that
+// took over wrote first.
+func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "work"}}, store.CreateOptions{})
+		require.NoError(t, err)
+		claim := func(c *Contender) *Lease {
+			h, held := c.Held()
+			require.True(t, held)
+			w, err := leases.Get(namespace, "work")
+			require.NoError(t, err)
+			w.Annotations = map[string]string{"term": h.Holder}
+			w, err = leases.Update(w, store.UpdateOptions{})
+			require.NoError(t, err)
+			return w
+		}
+		old, next := newContender(t, leases, "old"), newContender(t, leases, "next")
+		require.True(t, try(t, old))
+		work := claim(old)
+		term, _ := old.Held()
+
+		require.False(t, try(t, next))
+		time.Sleep(15 * time.Second) // old is paused
+		require.True(t, try(t, next))
+		claim(next)
+
+		work.Spec.HolderIdentity = new("written by the old leader")
+		_, err = leases.Update(work, store.UpdateOptions{})
+		assert.ErrorIs(t, err, store.ErrConflict)
+		later, _ := next.Held()
+		assert.Greater(t, later.ResourceVersion, term.ResourceVersion)
+		assert.Greater(t, later.LeaseTransitions, term.LeaseTransitions)
+	})
+}
+
+func TestResourceVersionsOfTermsGrowWhateverHappensToTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		last := uint64(0)
+		for i := range 5 {
+			c := newContender(t, leases, "c")
+			require.True(t, try(t, c))
+			h, _ := c.Held()
+			assert.Greater(t, h.ResourceVersion, last)
+			assert.Zero(t, h.LeaseTransitions, "of no use here")
+			last = h.ResourceVersion
+			for range i {
+				time.Sleep(time.Second)
+				require.NoError(t, c.Renew())
+			}
+			remove(t, leases)
+		}
+	})
+}
