@@ -40,6 +40,7 @@ type API struct {
 	authorize    Authorizer
 
 	mux    *http.ServeMux
+	kinds  []store.Descriptor
 	groups []*apiGroup
 	status *codec.Type
 	lists  *codec.Type // ListMeta
@@ -58,8 +59,8 @@ func New(st *store.Store, opts Options) *API {
 		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
 	}
 	a.ctx, a.close = context.WithCancel(context.Background())
-	kinds := append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, opts.Kinds...)
-	for _, k := range kinds {
+	a.kinds = append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, opts.Kinds...)
+	for _, k := range a.kinds {
 		a.addResource(st.Resource(k))
 	}
 	a.buildMux()

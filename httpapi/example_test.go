@@ -5,11 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"testing/fstest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // The API is an http.Handler, so it goes wherever one goes: into a server of
@@ -68,4 +71,43 @@ func ExampleAPI_Transport() {
 	fmt.Print(string(body))
 	// Output:
 	// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"leases.coordination.k8s.io \"hello\" not found","reason":"NotFound","details":{"name":"hello","group":"coordination.k8s.io","kind":"leases"},"code":404}
+}
+
+// The state is loaded before clients come, and dumped as `kubectl get -o yaml`
+// would print it, here without what differs from run to run.
+func ExampleAPI_Load() {
+	files := fstest.MapFS{"leases.yaml": {Data: []byte(`
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {namespace: default, name: leader}
+spec: {holderIdentity: worker-1}
+`)}}
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{})
+	defer api.Close()
+
+	err := api.Load(fixture.FS(files)) // or Dir("testdata"), Txtar, Stream
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = api.Dump(os.Stdout, fixture.DumpOptions{OmitServerFields: true})
+	if err != nil {
+		fmt.Println(err)
+	}
+
+	// Output:
+	// apiVersion: v1
+	// items:
+	// - apiVersion: coordination.k8s.io/v1
+	//   kind: Lease
+	//   metadata:
+	//     name: leader
+	//     namespace: default
+	//   spec:
+	//     holderIdentity: worker-1
+	// kind: List
+	// metadata:
+	//   resourceVersion: ""
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -48,8 +49,12 @@ func (d *descriptor) convert(o managedfields.Object, from, to int) managedfields
 // track ascribes what a write changes in an object to its manager. current is
 // what it replaces, or nil.
 func (r *Resource) track(o Object, current *Item, req Request) {
+	r.trackAt(o, current, req, r.st.now())
+}
+
+func (r *Resource) trackAt(o Object, current *Item, req Request, now time.Time) {
 	d, m := r.kind, o.GetObjectMeta()
-	manager, now := cmp.Or(req.FieldManager, unnamedManager), r.st.now()
+	manager := cmp.Or(req.FieldManager, unnamedManager)
 	var live managedfields.Object
 	if current != nil {
 		live = d.convert(current.obj, 0, req.Version)

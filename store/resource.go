@@ -71,13 +71,15 @@ func (r *Resource) New(version int) Object {
 
 // FromWire turns an object in the shape of one version into the stored form,
 // with defaults filled in. It takes ownership of the object.
-func (r *Resource) FromWire(version int, o Object) Object {
+func (r *Resource) FromWire(version int, o Object) Object { return r.kind.fromWire(version, o) }
+
+func (d *descriptor) fromWire(version int, o Object) Object {
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	keepReset(o.GetObjectMeta())
-	if f := r.kind.forms[r.kind.versions[version].form]; f.from != nil {
+	if f := d.forms[d.versions[version].form]; f.from != nil {
 		o = f.from(o)
 	}
-	r.kind.defaults(o)
+	d.defaults(o)
 	return o
 }
 

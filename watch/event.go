@@ -28,6 +28,18 @@ type Change[P any] struct {
 	At time.Time
 	// Payload is the change itself.
 	Payload P
+
+	// skipped makes the entry stand for the versions from here to Version, which
+	// passed without a change. In a change it is 0.
+	skipped uint64
+}
+
+// noCollection is where what is no change belongs.
+const noCollection = -1
+
+// holds reports whether the entry is that of a version.
+func (c *Change[P]) holds(version uint64) bool {
+	return c.Version == version || c.skipped != 0 && c.skipped <= version && version < c.Version
 }
 
 // Scope is the part of the history a watcher wants: one object, or all of a

@@ -22,8 +22,8 @@ func (e *ExpiredError) Error() string {
 }
 
 // Hub is the history of a store and the watchers that follow it. All methods
-// may be called at any time from any goroutine, except that Publish has one
-// caller at a time.
+// may be called at any time from any goroutine, except that Publish and Skip
+// have one caller at a time.
 type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // the last version all watchers concerned know of
@@ -64,7 +64,25 @@ func (h *Hub[P]) Publish(c *Change[P]) {
 	}
 	waiting := h.grown != nil
 	h.mu.RUnlock()
-	h.settled.Store(c.Version)
+	h.settle(c.Version, waiting)
+}
+
+// Skip makes the versions after the last one up to to pass without a change, as
+// they do where they belong to something else. The caller is about to reach the
+// version last by further calls. It counts as a Publish: the two have one caller
+// at a time.
+func (h *Hub[P]) Skip(to, last uint64, at time.Time) {
+	h.ring.skip(to, last, at)
+	h.mu.RLock()
+	waiting := h.grown != nil
+	h.mu.RUnlock()
+	h.settle(to, waiting)
+}
+
+// settle tells how far history has come, and those who wait for it where there
+// are any.
+func (h *Hub[P]) settle(version uint64, waiting bool) {
+	h.settled.Store(version)
 	if waiting {
 		h.mu.Lock()
 		close(h.grown)

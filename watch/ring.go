@@ -38,6 +38,25 @@ func (r *ring[P]) append(c *Change[P]) {
 	}
 }
 
+// skip lets the versions up to one pass without a change. The writer is about to
+// reach the version last, so that there is no need to tell of what will have been
+// overwritten by then.
+func (r *ring[P]) skip(to, last uint64, at time.Time) {
+	size := uint64(len(r.slots))
+	from := r.head.Load() + 1
+	if to >= size {
+		r.oldest.Store(max(r.oldest.Load(), to-size+1))
+	}
+	if last >= size {
+		from = max(from, last-size+1)
+	}
+	entry := &Change[P]{Version: to, Collection: noCollection, At: at, skipped: from}
+	for v := from; v <= to; v++ {
+		r.slot(v).Store(entry)
+	}
+	r.head.Store(to)
+}
+
 // dropBefore lets go of the changes made before t. Only the writer calls it.
 func (r *ring[P]) dropBefore(t time.Time) {
 	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
@@ -52,7 +71,7 @@ func (r *ring[P]) dropBefore(t time.Time) {
 
 // get returns the change of a version, or nil if it is no longer kept.
 func (r *ring[P]) get(version uint64) *Change[P] {
-	if c := r.slot(version).Load(); c != nil && c.Version == version {
+	if c := r.slot(version).Load(); c != nil && c.holds(version) {
 		return c
 	}
 	return nil

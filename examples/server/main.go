@@ -7,6 +7,10 @@
 // It prints one line "serving on http://HOST:PORT" when it is ready. SIGINT and
 // SIGTERM end open watches and stop it. With -debug it shows elections as they
 // happen at /debug/elections.
+//
+// With -load it starts with the state that files tell, such as `kubectl get -o
+// yaml` prints; with -dump it leaves its own behind, so that another one can go
+// on from there, with the same versions.
 package main
 
 import (
@@ -45,6 +49,8 @@ type config struct {
 	kubeconfig string
 	elect      bool
 	debug      bool
+	load       string
+	dump       string
 }
 
 func main() {
@@ -60,6 +66,8 @@ func main() {
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
 	flag.BoolVar(&c.debug, "debug", false, "show elections at /debug/elections")
+	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
+	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
@@ -89,6 +97,15 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
+	state, err := newStateFile(c.dump)
+	if err != nil {
+		return err
+	}
+	st := store.New(store.Options{History: c.history})
+	defer st.Close()
+	if err := loadState(st, c.load); err != nil {
+		return err
+	}
 	ln, err := net.Listen("tcp", c.listen)
 	if err != nil {
 		return err
@@ -103,8 +120,6 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 
-	st := store.New(store.Options{History: c.history})
-	defer st.Close()
 	var electing candidate.ElectorOptions
 	var rec *timeline.Recorder // nil without -debug
 	if c.debug {
@@ -135,7 +150,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if c.debug {
 		fmt.Fprintln(out, "  "+debugHint(c, url))
 	}
-	return serve(ctx, srv, ln, api)
+	return errors.Join(serve(ctx, srv, ln, api), state.dump(st))
 }
 
 // serve runs the server until the context ends, and then stops it within half

@@ -29,6 +29,7 @@ type emitter struct {
 	column int  // in characters
 	blank  bool // what comes next needs no space before it
 	fresh  bool // the line has only indentation and indicators so far
+	exact  bool // what upstream writes wrong is written right
 }
 
 // value writes a value inside of a collection at some level; -1 is no
@@ -97,7 +98,11 @@ func (e *emitter) mapping(o *object, level int) {
 	for _, entry := range o.entries {
 		e.indent(level)
 		if len(entry.name) <= maxSimpleKey && !hasBreak(entry.name) {
-			e.value(entry.name, level, inKey)
+			if e.exact && entry.name == "<<" {
+				e.doubleQuoted(entry.name, level, false) // or it is a merge
+			} else {
+				e.value(entry.name, level, inKey)
+			}
 			e.put(":")
 			e.blank = false
 		} else {

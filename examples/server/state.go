@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
+)
+
+func kinds() []store.Descriptor {
+	return []store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}
+}
+
+// loadState fills the store from a file or a directory, if one is given. Nothing
+// may follow the store yet: what a candidate.Elector finds when it starts is as
+// old as it says, what comes later is new.
+func loadState(st *store.Store, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := fixture.Load(st, fixture.Options{Kinds: kinds()}, fixture.Dir(path)); err != nil {
+		return fmt.Errorf("-load: %w", err)
+	}
+	return nil
+}
+
+// stateFile is where the state goes at the end.
+type stateFile struct {
+	name, temporary string // the latter in the same directory, hidden from -load
+	form            fixture.DumpOptions
+}
+
+// newStateFile makes sure that the file can be written, long before it is. It
+// returns nil for no name.
+func newStateFile(name string) (*stateFile, error) {
+	if name == "" {
+		return nil, nil
+	}
+	dir, base := filepath.Split(name)
+	f := &stateFile{
+		name: name, temporary: filepath.Join(dir, fmt.Sprintf(".%s.%d", base, os.Getpid())),
+		form: fixture.DumpOptions{Kinds: kinds()},
+	}
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml":
+	case ".json":
+		f.form.JSON = true
+	case ".txtar":
+		f.form.Form = fixture.FormTxtar
+	default:
+		return nil, fmt.Errorf("-dump %s: want a name that ends in .yaml, .yml, .json or .txtar", name)
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("-dump %s: not a regular file", name)
+	}
+	out, err := os.OpenFile(f.temporary, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("-dump: %w", err)
+	}
+	return f, errors.Join(out.Close(), os.Remove(f.temporary))
+}
+
+// dump writes the state in one step: whoever looks sees the old file or the new
+// one.
+func (f *stateFile) dump(st *store.Store) error {
+	if f == nil {
+		return nil
+	}
+	if err := f.write(st); err != nil {
+		os.Remove(f.temporary)
+		return fmt.Errorf("-dump: %w", err)
+	}
+	return nil
+}
+
+func (f *stateFile) write(st *store.Store) error {
+	out, err := os.OpenFile(f.temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = fixture.Dump(out, st, f.form)
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.temporary, f.name)
+}
