@@ -122,8 +122,15 @@ func (c *call) admit() bool {
 	return allowed
 }
 
-// attributes reads what the request wants from its path, without asking
+// AttributesOf returns what a request wants to do, as an Authorizer is told, but
+// for the User. It reads the method, the path and the query, and does not ask
 // whether there is such a thing.
+func AttributesOf(r *http.Request) Attributes {
+	c := &call{req: r}
+	return c.attributes(User{})
+}
+
+// attributes is AttributesOf the request, with its user.
 func (c *call) attributes(user User) Attributes {
 	a := Attributes{User: user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
 	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")

@@ -40,7 +40,19 @@ type call struct {
 }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// Fail answers a request with the Status of an error, in the form that the
+// request accepts and with the headers of every answer. It is for Middleware
+// that answers in place of the API.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	c := &call{api: a, req: r, w: w}
+	c.setHeaders()
+	c.fail(err)
+}
+
+// serve answers a request that has come through the Middleware.
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{api: a, req: r, w: w}
 	if a.log != nil {
 		start := time.Now()
@@ -51,18 +63,23 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			})
 		}()
 	}
-	h := w.Header()
-	id := r.Header.Get("Audit-Id")
-	if id == "" {
-		id = auditID()
-	}
-	h["Audit-Id"] = []string{id}
-	h["Cache-Control"] = []string{"no-cache, private"}
+	c.setHeaders()
 	if err := c.checkTimeout(); err != nil {
 		c.fail(err)
 	} else if c.admit() {
 		a.route(c)
 	}
+}
+
+// setHeaders sets what every answer has.
+func (c *call) setHeaders() {
+	h := c.w.Header()
+	id := c.req.Header.Get("Audit-Id")
+	if id == "" {
+		id = auditID()
+	}
+	h["Audit-Id"] = []string{id}
+	h["Cache-Control"] = []string{"no-cache, private"}
 }
 
 // Header returns the header of the answer.
