@@ -53,7 +53,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case <-p.started:
 		if p.code == 0 {
-			return nil, io.ErrUnexpectedEOF
+			return nil, p.cause()
 		}
 		return p.response(req), nil
 	case <-req.Context().Done():
@@ -226,9 +226,9 @@ func (p *pipe) finish() {
 // abort ends the answer where it is.
 func (p *pipe) abort() {
 	if p.code == 0 {
-		close(p.started)
+		defer close(p.started)
 	}
-	p.end(io.ErrUnexpectedEOF)
+	p.end(cmp.Or(context.Cause(p.ctx), io.ErrUnexpectedEOF))
 }
 
 func (p *pipe) end(err error) {
@@ -273,6 +273,13 @@ func (p *pipe) Read(dst []byte) (int, error) {
 			}
 		}
 	}
+}
+
+// cause returns what ended the request before its answer was complete.
+func (p *pipe) cause() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 // ended reports whether the handler is done.
