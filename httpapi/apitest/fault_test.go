@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,12 +99,35 @@ func TestCutAfterSparesWatches(t *testing.T) {
 func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		f := d.Fault(apitest.Fault{Verb: "update", Hang: true})
-		d.client.Timeout = 50 * time.Millisecond
-		a := d.do(t, "PUT", leasesA, leaseNamed("a"))
-		require.ErrorIs(t, a.err, context.DeadlineExceeded)
-		d.client.Timeout = 0
-		assert.Equal(t, 1, f.Hits())
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, "PUT", d.base+leasesA, strings.NewReader(leaseNamed("a")))
+		require.NoError(t, err)
+		end := make(chan error, 1)
+		go func() {
+			_, err := d.client.Do(req)
+			end <- err
+		}()
+		for f.Hits() == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		require.ErrorIs(t, <-end, context.Canceled)
+		for !d.Requests()[0].Done {
+			runtime.Gosched() // the server notices, too
+		}
+		assert.Equal(t, "update leases default/a cut", d.Requests()[0].String())
 		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code, "it was not carried out")
+	})
+}
+
+func TestHangLastsUntilTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.Fault(apitest.Fault{Hang: true})
+		d.client.Timeout = time.Hour
+		start := time.Now()
+		require.ErrorIs(t, d.do(t, "GET", leasesA, "").err, context.DeadlineExceeded)
+		assert.Equal(t, time.Hour, time.Since(start))
 	})
 }
 
