@@ -81,6 +81,7 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 			require.NoError(t, err)
 			var config struct {
 				Current  string `json:"current-context"`
+				Users    []struct{ User struct{ Token string } }
 				Clusters []struct {
 					Cluster struct {
 						Server string
@@ -91,6 +92,8 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 			require.NoError(t, json.Unmarshal(data, &config))
 			require.Len(t, config.Clusters, 1)
 			assert.Equal(t, "kubecoord", config.Current)
+			require.Len(t, config.Users, 1)
+			assert.Equal(t, apitest.KubeconfigToken, config.Users[0].User.Token)
 			assert.Equal(t, row.url, config.Clusters[0].Cluster.Server)
 			if name == "TLS" {
 				ca, err := base64.StdEncoding.DecodeString(config.Clusters[0].Cluster.CA)
