@@ -37,7 +37,10 @@ func (a *API) middleware(next http.Handler) http.Handler {
 		x := a.begin(w, r)
 		defer x.end()
 		for _, in := range a.Faults() {
-			if in.wants(x.request()) && in.claim(x) && x.suffer(in) {
+			if !in.wants(x.request()) {
+				continue
+			}
+			if f := in.claim(x); f != nil && x.suffer(f, in.removed) {
 				return
 			}
 		}
@@ -80,8 +83,7 @@ func (x *exchange) end() {
 
 // suffer does what a fault says, and reports whether that was the end of the
 // request.
-func (x *exchange) suffer(in *Injected) bool {
-	f := &in.fault
+func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -105,7 +107,7 @@ func (x *exchange) suffer(in *Injected) bool {
 		return true
 	case f.Partition == Silent:
 		x.api.mu.Lock()
-		x.gates = append(x.gates, in.removed)
+		x.gates = append(x.gates, removed)
 		x.api.mu.Unlock()
 		if !x.pass() {
 			x.abort()

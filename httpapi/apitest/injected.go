@@ -15,6 +15,7 @@ type Injected struct {
 	fault    Fault
 	resource meta.GroupResource // what Resource stands for, empty for any
 	removed  chan struct{}      // closed by Remove
+	dice     *dice              // of an Adversary, or nil
 
 	// guarded by api.mu
 	matches, hits int
@@ -30,7 +31,13 @@ func (a *API) Fault(f Fault) *Injected {
 	if err := f.Validate(); err != nil {
 		a.t.Fatalf("%v", err)
 	}
-	in := &Injected{api: a, fault: f, removed: make(chan struct{})}
+	return a.inject(f, nil)
+}
+
+// inject puts a fault in place that has been validated, but for its Resource.
+func (a *API) inject(f Fault, d *dice) *Injected {
+	a.t.Helper()
+	in := &Injected{api: a, fault: f, dice: d, removed: make(chan struct{})}
 	if f.Resource != "" {
 		var ok bool
 		if in.resource, ok = a.resource(f.Resource); !ok {
@@ -61,11 +68,16 @@ func (a *API) Faults() []*Injected {
 	return slices.Clone(a.faults)
 }
 
-// Fault returns what was put in place.
+// Fault returns what was put in place; of an Adversary whom it is after.
 func (in *Injected) Fault() Fault { return in.fault }
 
 // String returns the fault as Fault.String does.
-func (in *Injected) String() string { return in.fault.String() }
+func (in *Injected) String() string {
+	if in.dice != nil {
+		return in.fault.String() + in.dice.String()
+	}
+	return in.fault.String()
+}
 
 // Hits returns how many requests were hit.
 func (in *Injected) Hits() int {
@@ -119,26 +131,30 @@ func (in *Injected) wantsVerb(verb string) bool {
 	return f.Verb == "" || f.Verb == verb
 }
 
-// claim counts a request that matches and reports whether it is hit.
-func (in *Injected) claim(x *exchange) bool {
+// claim counts a request that matches and returns what it is hit with, or nil.
+func (in *Injected) claim(x *exchange) *Fault {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
 	if in.gone {
-		return false
+		return nil
 	}
+	f := &in.fault
 	if slices.Contains(x.req.Faults, in) {
-		return true // a partition that came while the request did
+		return f // a partition that came while the request did
 	}
 	in.matches++
-	f := &in.fault
+	if in.dice != nil {
+		f = in.dice.rollLocked(x.req)
+	}
 	switch {
-	case f.First > 0 && in.matches > f.First,
+	case f == nil,
+		f.First > 0 && in.matches > f.First,
 		f.Nth > 0 && in.matches != f.Nth,
 		f.Every > 0 && in.matches%f.Every != 0:
-		return false
+		return nil
 	}
 	in.hitLocked(x)
-	return true
+	return f
 }
 
 func (in *Injected) hitLocked(x *exchange) {
