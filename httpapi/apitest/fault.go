@@ -122,10 +122,10 @@ func (f Fault) Validate() error {
 
 func (f *Fault) validateMatch() error {
 	if f.Verb != "" && !slices.Contains(verbs(), f.Verb) {
-		return fmt.Errorf("Verb: got %q, want one of %s", f.Verb, strings.Join(verbs(), ", "))
+		return problem("Verb", "got %q, want one of %s", f.Verb, strings.Join(verbs(), ", "))
 	}
 	if f.Name != "" && (f.Verb == "list" || f.Verb == "deletecollection") {
-		return fmt.Errorf("Name: got %q, want none: %s has no name", f.Name, f.Verb)
+		return problem("Name", "got %q, want none: %s has no name", f.Name, f.Verb)
 	}
 	counts := 0
 	for _, n := range []struct {
@@ -143,7 +143,7 @@ func (f *Fault) validateMatch() error {
 		}
 	}
 	if counts > 1 {
-		return fmt.Errorf("First, Nth, Every: got %d, %d, %d, want one of them at most", f.First, f.Nth, f.Every)
+		return problem("First, Nth, Every", "got %d, %d, %d, want one of them at most", f.First, f.Nth, f.Every)
 	}
 	return nil
 }
@@ -158,19 +158,19 @@ func (f *Fault) validateAction() error {
 	case len(ends) == 0 && f.Tear == nil && f.SlowEvents == 0 && f.Delay == 0 && !f.ExpireHistory:
 		return errors.New("got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents")
 	case f.Cut != "" && f.Cut != CutBefore && f.Cut != CutAfter:
-		return fmt.Errorf("Cut: got %q, want %q or %q", f.Cut, CutBefore, CutAfter)
+		return problem("Cut", "got %q, want %q or %q", f.Cut, CutBefore, CutAfter)
 	case f.Cut == CutAfter && f.Verb == "watch":
-		return errors.New("Cut: got \"after\" for watch, want Tear: a watch has no commit")
+		return problem("Cut", "got \"after\" for watch, want Tear: a watch has no commit")
 	case f.Partition != "" && f.Partition != Silent && f.Partition != Refused:
-		return fmt.Errorf("Partition: got %q, want %q or %q", f.Partition, Silent, Refused)
+		return problem("Partition", "got %q, want %q or %q", f.Partition, Silent, Refused)
 	case f.Partition != "" && (f.First > 0 || f.Nth > 0 || f.Every > 0 || f.Delay > 0 || f.ExpireHistory):
-		return errors.New("Partition: got it with First, Nth, Every, Delay or ExpireHistory, want it alone: it lasts until it is removed")
+		return problem("Partition", "got it with First, Nth, Every, Delay or ExpireHistory, want it alone: it lasts until it is removed")
 	case (f.Tear != nil || f.SlowEvents > 0) && f.Verb != "" && f.Verb != "watch":
-		return fmt.Errorf("Verb: got %q with Tear or SlowEvents, want \"watch\" or none", f.Verb)
+		return problem("Verb", "got %q with Tear or SlowEvents, want \"watch\" or none", f.Verb)
 	case f.Tear != nil && f.Tear.After < 0:
-		return fmt.Errorf("Tear.After: got %d, want 0 or more", f.Tear.After)
+		return problem("Tear.After", "got %d, want 0 or more", f.Tear.After)
 	case f.Tear != nil && f.Tear.MidFrame && f.Tear.Error.Code != 0:
-		return errors.New("Tear: got MidFrame and Error, want one of them")
+		return problem("Tear", "got MidFrame and Error, want one of them")
 	}
 	if err := validateStatus("Answer", f.Answer, 200); err != nil || f.Tear == nil {
 		return err
@@ -191,6 +191,11 @@ func (f *Fault) ends() (names []string) {
 		}
 	}
 	return names
+}
+
+// problem names the place and what was expected there.
+func problem(field, format string, args ...any) error {
+	return fmt.Errorf("%s: "+format, append([]any{field}, args...)...)
 }
 
 func validateStatus(field string, s meta.Status, least int32) error {
