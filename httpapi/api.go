@@ -26,7 +26,12 @@ type Options struct {
 	// Elector, if not nil, elects among LeaseCandidates until Close, as the
 	// coordinator of a real control plane does. It should be of the same store.
 	Elector *candidate.Elector
-	// Log, if not nil, is called after each answer. It may be called from
+	// Middleware, if not nil, is put around the API: it is given the handler of
+	// the API and returns that of all requests, those of a Transport too. A
+	// handler that panics with http.ErrAbortHandler cuts the connection, and a
+	// Transport acts as if there were one. Health paths come through it as well.
+	Middleware func(http.Handler) http.Handler
+	// Log, if not nil, is called after each answer of the API itself. It may be called from
 	// many goroutines at once.
 	Log func(LogEntry)
 }
@@ -39,12 +44,14 @@ type API struct {
 	authenticate Authenticator
 	authorize    Authorizer
 
-	mux    *http.ServeMux
-	kinds  []store.Descriptor
-	groups []*apiGroup
-	status *codec.Type
-	lists  *codec.Type // ListMeta
-	delete *codec.Type // DeleteOptions
+	handler http.Handler   // what requests are handed to
+	mux     *http.ServeMux // shared by all API that serve the same kinds
+	kinds   []store.Descriptor
+	groups  []*apiGroup
+	openAPI openAPI
+	status  *codec.Type
+	lists   *codec.Type // ListMeta
+	delete  *codec.Type // DeleteOptions
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -63,7 +70,12 @@ func New(st *store.Store, opts Options) *API {
 	for _, k := range a.kinds {
 		a.addResource(st.Resource(k))
 	}
-	a.buildMux()
+	a.mux = muxOf(a.groups, len(opts.Kinds) == 0)
+	a.openAPI = newOpenAPI(a)
+	a.handler = http.HandlerFunc(a.serve)
+	if opts.Middleware != nil {
+		a.handler = opts.Middleware(a.handler)
+	}
 	if opts.Elector != nil {
 		a.calls.Go(func() { opts.Elector.Run(a.ctx) }) // its error is that a or st was closed
 	}

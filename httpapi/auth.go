@@ -103,7 +103,7 @@ type Authorizer func(Attributes) (allowed bool, reason string)
 // context of a request ends with Close too.
 func (a *API) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.serve(w, r, func(c *call) {
+		a.answer(w, r, func(c *call) {
 			if !c.admit() {
 				return
 			}
@@ -139,8 +139,15 @@ func (c *call) admit() bool {
 	return allowed
 }
 
-// attributes reads what the request wants from its path, without asking
+// AttributesOf returns what a request wants to do, as an Authorizer is told, but
+// for the User. It reads the method, the path and the query, and does not ask
 // whether there is such a thing.
+func AttributesOf(r *http.Request) Attributes {
+	c := &call{req: r}
+	return c.attributes(User{})
+}
+
+// attributes is AttributesOf the request, with its user.
 func (c *call) attributes(user User) Attributes {
 	a := Attributes{User: user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
 	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")

@@ -40,8 +40,20 @@ type call struct {
 }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.serve(w, r, func(c *call) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// Fail answers a request with the Status of an error, in the form that the
+// request accepts and with the headers of every answer. It is for Middleware
+// that answers in place of the API.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	c := &call{api: a, req: r, w: w}
+	c.setHeaders()
+	c.fail(err)
+}
+
+// serve answers a request that has come through the Middleware.
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+	a.answer(w, r, func(c *call) {
 		if err := c.checkTimeout(); err != nil {
 			c.fail(err)
 		} else if isHealthPath(r.URL.Path) || c.admit() {
@@ -50,8 +62,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serve gives a request what all answers have in common, and logs it.
-func (a *API) serve(w http.ResponseWriter, r *http.Request, answer func(*call)) {
+// answer gives a request what all answers have in common, and logs it.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, answer func(*call)) {
 	c := &call{api: a, req: r, w: w}
 	if a.log != nil {
 		start := time.Now()
@@ -62,14 +74,19 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, answer func(*call)) 
 			})
 		}()
 	}
-	h := w.Header()
-	id := r.Header.Get("Audit-Id")
+	c.setHeaders()
+	answer(c)
+}
+
+// setHeaders sets what every answer has.
+func (c *call) setHeaders() {
+	h := c.w.Header()
+	id := c.req.Header.Get("Audit-Id")
 	if id == "" {
 		id = auditID()
 	}
 	h["Audit-Id"] = []string{id}
 	h["Cache-Control"] = []string{"no-cache, private"}
-	answer(c)
 }
 
 // Header returns the header of the answer.

@@ -66,11 +66,12 @@ func (c *call) writeList(l *store.List) error {
 		return nil
 	}
 	const foot = "]}\n"
+	length := len(head) + size + max(len(items)-1, 0) + len(foot)
 	h := c.Header()
 	h["Content-Type"] = []string{typeJSON}
-	h["Content-Length"] = []string{strconv.Itoa(len(head) + size + max(len(items)-1, 0) + len(foot))}
+	h["Content-Length"] = []string{strconv.Itoa(length)}
 	c.WriteHeader(http.StatusOK)
-	w := bufio.NewWriterSize(c, listBuffer)
+	w := bufio.NewWriterSize(c, min(length, listBuffer))
 	w.Write(head)
 	for i, item := range items {
 		if i > 0 {

@@ -47,15 +47,23 @@ type openAPIDocuments struct {
 	byName map[string]*openAPIDocument
 }
 
-// handleOpenAPI lays out the paths of the documents. They are built when the
-// first client asks.
-func (a *API) handleOpenAPI(handle func(pattern string, h func(*call))) {
-	v2 := sync.OnceValue(a.buildOpenAPIV2)
-	v3 := sync.OnceValue(a.buildOpenAPIV3)
-	handle("/openapi/v2", func(c *call) { c.openAPI(v2()) })
-	handle("/openapi/v3", func(c *call) { c.openAPIIndex(v3().own) })
+// openAPI holds the documents of an API. They are built when the first client
+// asks.
+type openAPI struct {
+	v2 func() *openAPIDocument
+	v3 func() *openAPIDocuments
+}
+
+func newOpenAPI(a *API) openAPI {
+	return openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
+}
+
+// handleOpenAPI lays out the paths of the documents.
+func handleOpenAPI(handle func(pattern string, h func(*call))) {
+	handle("/openapi/v2", func(c *call) { c.openAPI(c.api.openAPI.v2()) })
+	handle("/openapi/v3", func(c *call) { c.openAPIIndex(c.api.openAPI.v3().own) })
 	handle("/openapi/v3/", func(c *call) {
-		doc := v3().byName[strings.TrimPrefix(c.req.URL.Path, "/openapi/v3/")]
+		doc := c.api.openAPI.v3().byName[strings.TrimPrefix(c.req.URL.Path, "/openapi/v3/")]
 		if doc == nil {
 			c.unknownPath()
 			return

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store"
@@ -73,12 +74,30 @@ func (g *apiGroup) version(name string) *groupVersion {
 	return v
 }
 
-// buildMux lays out the paths. What lies below a group version is told apart
-// by resourceRoute: those paths have more forms than patterns can say.
-func (a *API) buildMux() {
-	a.mux = http.NewServeMux()
+// muxOf returns the mux for such groups. It knows them by their place among the
+// groups of the API that a call is for, so that one does for all that serve the
+// same kinds; builtin tells that these are the kinds of this module alone.
+func muxOf(groups []*apiGroup, builtin bool) *http.ServeMux {
+	if !builtin {
+		return newMux(groups)
+	}
+	builtinMux.once.Do(func() { builtinMux.mux = newMux(groups) })
+	return builtinMux.mux
+}
+
+// builtinMux is made by the first API that needs it: most of the time that it
+// takes to make an API would go into it.
+var builtinMux struct {
+	once sync.Once
+	mux  *http.ServeMux
+}
+
+// newMux lays out the paths. What lies below a group version is told apart
+// by resource: those paths have more forms than patterns can say.
+func newMux(groups []*apiGroup) *http.ServeMux {
+	mux := http.NewServeMux()
 	handle := func(pattern string, h func(*call)) {
-		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(w.(*call)) })
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(w.(*call)) })
 	}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
 		handle("/"+name, (*call).health)
@@ -86,22 +105,23 @@ func (a *API) buildMux() {
 	}
 	handle("/version", (*call).serverVersion)
 	handle("/version/", (*call).unknownResource)
-	a.handleOpenAPI(handle)
+	handleOpenAPI(handle)
 	handle("/{$}", (*call).paths)
 	handle("/api", (*call).legacyVersions)
 	handle("/api/", (*call).unknownResource)
 	handle("/apis", (*call).groupList)
-	for _, g := range a.groups {
+	for i, g := range groups {
 		if g.name != "" {
-			handle("/apis/"+g.name, func(c *call) { c.groupDocument(g) })
+			handle("/apis/"+g.name, func(c *call) { c.groupDocument(c.api.groups[i]) })
 			handle("/apis/"+g.name+"/", (*call).unknownResource)
 		}
-		for _, v := range g.versions {
-			handle(v.root, func(c *call) { c.resourceList(v) })
-			handle(v.root+"/", func(c *call) { c.resource(v) })
+		for j, v := range g.versions {
+			handle(v.root, func(c *call) { c.resourceList(c.api.groups[i].versions[j]) })
+			handle(v.root+"/", func(c *call) { c.resource(c.api.groups[i].versions[j]) })
 		}
 	}
 	handle("/", (*call).unknownPath)
+	return mux
 }
 
 // route finds the handler of a path. http.ServeMux would redirect paths that

@@ -8,13 +8,16 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // Transport returns an http.RoundTripper that hands requests to the API
 // without a socket. Answers stream, so watches work; the context of a request
 // ends it as it would a connection. Nothing in it waits but on channels, so it
 // works inside a testing/synctest bubble. Host and scheme of the requests do
-// not matter.
+// not matter. Where Middleware panics with http.ErrAbortHandler the client sees
+// what it would of a connection that was cut: io.ErrUnexpectedEOF, from
+// RoundTrip or, when the answer had begun, from its body.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }
@@ -43,13 +46,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	go func() {
 		defer t.api.calls.Done()
 		defer closeOnce()
-		defer p.finish()
 		// A handler that waits for more of the body is to see the end, too.
 		defer context.AfterFunc(ctx, closeOnce)()
-		t.api.ServeHTTP(p, served)
+		p.run(t.api, served)
 	}()
 	select {
 	case <-p.started:
+		if p.code == 0 {
+			return nil, p.cause()
+		}
 		return p.response(req), nil
 	case <-req.Context().Done():
 		cancel(req.Context().Err())
@@ -114,7 +119,7 @@ type pipe struct {
 	header   http.Header // the handler's until started is closed
 	code     int
 	headOnly bool
-	started  chan struct{} // closed when code and header are settled
+	started  chan struct{} // closed when code and header are settled; the code stays 0 if the answer was cut before
 	sent     http.Header
 
 	more chan struct{} // capacity 1: there is something to read, or the end
@@ -129,6 +134,27 @@ type pipe struct {
 	off  int // what of data was read
 	done bool
 	err  error // what ended the request before the answer was complete
+
+	deadline *time.Timer // of writes, nil where there is none
+}
+
+// run has a request answered, to its end or until the handler cuts it.
+func (p *pipe) run(h http.Handler, r *http.Request) {
+	done := false
+	defer func() {
+		if done {
+			p.finish()
+			return
+		}
+		switch problem := recover(); problem {
+		case http.ErrAbortHandler, nil: // nil: runtime.Goexit
+			p.abort()
+		default:
+			panic(problem)
+		}
+	}()
+	h.ServeHTTP(p, r)
+	done = true
 }
 
 // Header returns the header of the answer.
@@ -176,11 +202,41 @@ func (p *pipe) Write(data []byte) (int, error) {
 	}
 }
 
+// SetWriteDeadline ends the answer at a time, as that of a connection does to
+// one that is not read. The zero time takes the deadline back.
+func (p *pipe) SetWriteDeadline(at time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deadline != nil {
+		p.deadline.Stop()
+		p.deadline = nil
+	}
+	if !at.IsZero() && !p.done {
+		p.deadline = time.AfterFunc(time.Until(at), func() { p.cancel(io.ErrUnexpectedEOF) })
+	}
+	return nil
+}
+
 // finish ends the answer.
 func (p *pipe) finish() {
 	p.WriteHeader(http.StatusOK)
+	p.end(context.Cause(p.ctx))
+}
+
+// abort ends the answer where it is.
+func (p *pipe) abort() {
+	if p.code == 0 {
+		defer close(p.started)
+	}
+	p.end(cmp.Or(context.Cause(p.ctx), io.ErrUnexpectedEOF))
+}
+
+func (p *pipe) end(err error) {
 	p.mu.Lock()
-	p.done, p.err = true, context.Cause(p.ctx)
+	p.done, p.err = true, err
+	if p.deadline != nil {
+		p.deadline.Stop()
+	}
 	p.mu.Unlock()
 	signal(p.more)
 	p.cancel(nil)
@@ -217,6 +273,13 @@ func (p *pipe) Read(dst []byte) (int, error) {
 			}
 		}
 	}
+}
+
+// cause returns what ended the request before its answer was complete.
+func (p *pipe) cause() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 // ended reports whether the handler is done.

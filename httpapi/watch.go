@@ -137,6 +137,15 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte 
 	return append(dst, '}', '\n')
 }
 
+// ErrorEvent returns the ERROR event with the Status of an error, as it would
+// stand in the answer to a watch. It is for Middleware that ends a watch in
+// place of the API.
+func (a *API) ErrorEvent(r *http.Request, err error) []byte {
+	c := &call{api: a, req: r}
+	c.media, _ = negotiate(r.Header.Get("Accept"), true)
+	return c.appendFrame(nil, watch.Error, c.encodeStatus(meta.StatusOf(err), c.media.format))
+}
+
 // appendError adds the ERROR event of a watch that cannot go on. An end that
 // was to be expected has none.
 func (c *call) appendError(dst []byte, err error) []byte {

@@ -13,20 +13,33 @@ const hotItems = 1024
 // have been replaced, which it knows itself.
 type hotTable struct {
 	seed  maphash.Seed
-	slots [hotItems]atomic.Pointer[Item]
+	slots atomic.Pointer[hotSlots] // nil until the first put
 }
 
-func (t *hotTable) slot(k key) *atomic.Pointer[Item] {
-	return &t.slots[(maphash.String(t.seed, k.namespace)*31+maphash.String(t.seed, k.name))%hotItems]
+type hotSlots [hotItems]atomic.Pointer[Item]
+
+func (t *hotTable) index(k key) uint64 {
+	return (maphash.String(t.seed, k.namespace)*31 + maphash.String(t.seed, k.name)) % hotItems
 }
 
 // get returns the current state of an object if it is at hand, or nil.
 func (t *hotTable) get(k key) *Item {
-	it := t.slot(k).Load()
+	slots := t.slots.Load()
+	if slots == nil {
+		return nil
+	}
+	it := slots[t.index(k)].Load()
 	if it == nil || it.replaced.Load() || it.key() != k {
 		return nil
 	}
 	return it
 }
 
-func (t *hotTable) put(k key, it *Item) { t.slot(k).Store(it) }
+func (t *hotTable) put(k key, it *Item) {
+	slots := t.slots.Load()
+	if slots == nil {
+		t.slots.CompareAndSwap(nil, new(hotSlots))
+		slots = t.slots.Load()
+	}
+	slots[t.index(k)].Store(it)
+}

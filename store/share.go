@@ -22,9 +22,22 @@ const (
 
 // shareTable finds maps and strings by their content.
 type shareTable struct {
-	seed    maphash.Seed
-	slots   [sharedMaps]atomic.Pointer[map[string]string]
+	seed  maphash.Seed
+	slots atomic.Pointer[shareSlots] // nil until the first use
+}
+
+type shareSlots struct {
+	maps    [sharedMaps]atomic.Pointer[map[string]string]
 	strings [sharedStrings]atomic.Pointer[string]
+}
+
+// table returns the slots, which are made when they are first needed.
+func (t *shareTable) table() *shareSlots {
+	if have := t.slots.Load(); have != nil {
+		return have
+	}
+	t.slots.CompareAndSwap(nil, new(shareSlots))
+	return t.slots.Load()
 }
 
 // share makes the maps and strings of an object that is about to be stored the
@@ -65,7 +78,7 @@ func (t *shareTable) one(m map[string]string) map[string]string {
 		}
 		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
 	}
-	slot := &t.slots[sum%sharedMaps]
+	slot := &t.table().maps[sum%sharedMaps]
 	if have := slot.Load(); have != nil && maps.Equal(*have, m) {
 		return *have
 	}
@@ -93,7 +106,7 @@ func (t *shareTable) text(s string) string {
 	if s == "" || len(s) > maxSharedText {
 		return s
 	}
-	slot := &t.strings[maphash.String(t.seed, s)%sharedStrings]
+	slot := &t.table().strings[maphash.String(t.seed, s)%sharedStrings]
 	if have := slot.Load(); have != nil && *have == s {
 		return *have
 	}

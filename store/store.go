@@ -87,6 +87,19 @@ func (st *Store) Close() {
 	}
 }
 
+// ExpireHistory forgets all changes up to now, as the compaction of a real
+// server does. Watches that have been told of all of them go on. Those that lag,
+// and watches, lists and continue tokens that ask for an older version later,
+// are answered 410.
+func (st *Store) ExpireHistory() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.hub.Expire()
+	for _, r := range st.resources {
+		r.past.dropBefore(st.version)
+	}
+}
+
 // ResourceVersion returns the version of the last change of any kind.
 func (st *Store) ResourceVersion() uint64 {
 	st.mu.RLock()

@@ -110,3 +110,34 @@ func TestHistoryByAgeExpiresAWatchThatStoppedReading(t *testing.T) {
 		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1000 (1001)")
 	})
 }
+
+func TestExpireHistoryAnswersOldVersionsWith410AndSparesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		createAll(t, leases, "ns/a", "ns/b", "ns/c")
+		follower := record(t, st, store.WatchOptions{ResourceVersion: "1000"})
+		lagging := openLeases(t, st, store.WatchOptions{ResourceVersion: "1000"})
+		_, page := mustList(t, leases, store.ListOptions{Limit: 1, ResourceVersion: "1002"})
+		synctest.Wait()
+		follower.take()
+
+		st.ExpireHistory()
+		_, err := lagging.Next(t.Context())
+		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1000 (1003)")
+		_, err = openLeases(t, st, store.WatchOptions{ResourceVersion: "1002"}).Next(t.Context())
+		assertStatus(t, err, 410, store.ErrExpired, "too old resource version: 1002 (1003)")
+		_, _, err = leases.List(t.Context(), store.ListOptions{ResourceVersion: "1002", ResourceVersionMatch: "Exact"})
+		require.ErrorIs(t, err, store.ErrExpired, "also where the state of that version was kept")
+		_, _, err = leases.List(t.Context(), store.ListOptions{Limit: 1, Continue: page.Continue})
+		require.ErrorIs(t, err, store.ErrExpired)
+
+		items, m := mustList(t, leases, store.ListOptions{})
+		assert.Len(t, items, 3, "the present is as it was")
+		assert.Equal(t, "1003", m.ResourceVersion)
+		next := record(t, st, store.WatchOptions{ResourceVersion: "1003"})
+		createAll(t, leases, "ns/d")
+		assert.Equal(t, []string{"ADDED ns/d@1004"}, follower.take())
+		assert.Equal(t, []string{"ADDED ns/d@1004"}, next.take())
+	})
+}

@@ -22,8 +22,8 @@ func (e *ExpiredError) Error() string {
 }
 
 // Hub is the history of a store and the watchers that follow it. All methods
-// may be called at any time from any goroutine, except that Publish and Skip
-// have one caller at a time.
+// may be called at any time from any goroutine, except that Publish, Skip and
+// Expire have one caller at a time.
 type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // the last version all watchers concerned know of
@@ -108,6 +108,11 @@ func (h *Hub[P]) Get(version uint64) *Change[P] { return h.ring.get(version) }
 // Oldest returns the oldest version whose state history can still tell, and
 // after which a watch can still start.
 func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.first(now) - 1 }
+
+// Expire lets go of the whole history. A watcher that has seen all of it goes
+// on; one that has not is told that it expired. It counts as a Publish: the two
+// have one caller at a time.
+func (h *Hub[P]) Expire() { h.ring.dropAll() }
 
 // Watch returns a watcher that sees every change of the scope with a version
 // above after. A version that lies in the future is waited for. The error is

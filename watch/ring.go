@@ -5,31 +5,46 @@ import (
 	"time"
 )
 
+// pageSlots is how many changes a page of the ring has room for.
+const pageSlots = 64
+
 // ring holds the last changes by version. One writer appends; readers take no
 // lock: a slot that no longer holds the version asked for has been overwritten.
+// Its pages are made when they are first written to, so that a history which
+// stays short costs little.
 type ring[P any] struct {
-	slots  []atomic.Pointer[Change[P]]
+	size   uint64
+	pages  []atomic.Pointer[page[P]]
 	maxAge time.Duration // 0: limited by count only
 	head   atomic.Uint64 // the last version appended
 	oldest atomic.Uint64 // the first version that is still kept
 }
 
+type page[P any] [pageSlots]atomic.Pointer[Change[P]]
+
 func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
-	r := &ring[P]{slots: make([]atomic.Pointer[Change[P]], size), maxAge: maxAge}
+	r := &ring[P]{size: uint64(size), pages: make([]atomic.Pointer[page[P]], (size-1)/pageSlots+1), maxAge: maxAge}
 	r.head.Store(start)
 	r.oldest.Store(start + 1)
 	return r
 }
 
+// slot returns where the change of a version belongs. Only the writer calls it.
 func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
-	return &r.slots[version%uint64(len(r.slots))]
+	i := version % r.size
+	at := &r.pages[i/pageSlots]
+	pg := at.Load()
+	if pg == nil {
+		pg = new(page[P])
+		at.Store(pg)
+	}
+	return &pg[i%pageSlots]
 }
 
 // append publishes c, whose version follows the head.
 func (r *ring[P]) append(c *Change[P]) {
-	size := uint64(len(r.slots))
-	if c.Version >= size && r.oldest.Load() <= c.Version-size {
-		r.oldest.Store(c.Version - size + 1)
+	if c.Version >= r.size && r.oldest.Load() <= c.Version-r.size {
+		r.oldest.Store(c.Version - r.size + 1)
 	}
 	r.slot(c.Version).Store(c)
 	r.head.Store(c.Version)
@@ -42,7 +57,7 @@ func (r *ring[P]) append(c *Change[P]) {
 // reach the version last, so that there is no need to tell of what will have been
 // overwritten by then.
 func (r *ring[P]) skip(to, last uint64, at time.Time) {
-	size := uint64(len(r.slots))
+	size := r.size
 	from := r.head.Load() + 1
 	if to >= size {
 		r.oldest.Store(max(r.oldest.Load(), to-size+1))
@@ -64,14 +79,31 @@ func (r *ring[P]) dropBefore(t time.Time) {
 		if c != nil && !c.At.Before(t) {
 			return
 		}
-		r.oldest.Store(v + 1)
-		r.slot(v).Store(nil)
+		r.drop(v)
 	}
+}
+
+// dropAll lets go of all changes. Only the writer calls it.
+func (r *ring[P]) dropAll() {
+	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
+		r.drop(v)
+	}
+}
+
+// drop lets go of the oldest change.
+func (r *ring[P]) drop(v uint64) {
+	r.oldest.Store(v + 1)
+	r.slot(v).Store(nil)
 }
 
 // get returns the change of a version, or nil if it is no longer kept.
 func (r *ring[P]) get(version uint64) *Change[P] {
-	if c := r.slot(version).Load(); c != nil && c.holds(version) {
+	i := version % r.size
+	pg := r.pages[i/pageSlots].Load()
+	if pg == nil {
+		return nil
+	}
+	if c := pg[i%pageSlots].Load(); c != nil && c.holds(version) {
 		return c
 	}
 	return nil

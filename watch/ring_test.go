@@ -109,3 +109,38 @@ func TestReadersOfTheRingNeverMeetAnotherVersion(t *testing.T) {
 	p.publishMany(20_000, "ns", "a")
 	<-done
 }
+
+func TestExpireLetsGoOfAllChangesAndHistoryGoesOn(t *testing.T) {
+	for _, size := range []int{1, 3, pageSlots, pageSlots + 1, 200} {
+		p := newHub(t, size)
+		p.Expire()
+		assert.EqualValues(t, first, p.Oldest(p.now), "there was nothing to let go of")
+		p.publishMany(2*size, "ns", "a")
+		p.Expire()
+		assert.Equal(t, p.version, p.Oldest(p.now), "size %d", size)
+		for v := uint64(first); v <= p.version; v++ {
+			assert.Nil(t, p.Get(v), "size %d, version %d", size, v)
+		}
+		p.publish("ns", "a")
+		assert.NotNil(t, p.Get(p.version))
+		assert.Equal(t, p.version-1, p.Oldest(p.now), "size %d", size)
+		p.publishMany(2*size, "ns", "a")
+		assert.Equal(t, p.version-uint64(size), p.Oldest(p.now), "size %d", size)
+	}
+}
+
+func TestRingMakesOnlyThePagesItWritesTo(t *testing.T) {
+	p := newHub(t, 100*pageSlots)
+	made := func() (n int) {
+		for i := range p.ring.pages {
+			if p.ring.pages[i].Load() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Nil(t, p.Get(first+1))
+	assert.Zero(t, made())
+	p.publishMany(pageSlots, "ns", "a")
+	assert.Equal(t, 2, made(), "the first version lies in the middle of a page")
+}

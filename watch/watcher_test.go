@@ -222,3 +222,29 @@ func TestSettledNeverGoesBack(t *testing.T) {
 	version, _ = w.Settled()
 	assert.EqualValues(t, 150, version)
 }
+
+func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
+	p := newHub(t, 10)
+	here := p.watch(Scope{Namespace: "ns"}, first)
+	lagging := p.watch(Scope{Namespace: "ns"}, first)
+	elsewhere := p.watch(Scope{Namespace: "other"}, first)
+	p.publish("ns", "a")
+	_, _ = poll(t, here)
+	p.Expire()
+	_, _, err := lagging.Poll(nil)
+	require.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
+	for _, w := range []*Watcher[string]{here, elsewhere} {
+		versions, _ := poll(t, w)
+		assert.Empty(t, versions)
+	}
+	_, err = p.Watch(Scope{}, first, p.now)
+	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
+	p.publish("ns", "b")
+	p.publish("other", "a")
+	versions, _ := poll(t, here)
+	assert.Equal(t, []uint64{first + 2}, versions)
+	versions, _ = poll(t, elsewhere)
+	assert.Equal(t, []uint64{first + 3}, versions)
+	versions, _ = poll(t, p.watch(Scope{}, first+1))
+	assert.Equal(t, []uint64{first + 2, first + 3}, versions, "the version it expired at is still good")
+}

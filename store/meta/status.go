@@ -29,6 +29,12 @@ const (
 	ReasonTimeout               Reason = "Timeout"
 )
 
+// Reasons that other servers answer with, and this one where a test wants it.
+const (
+	ReasonTooManyRequests    Reason = "TooManyRequests"
+	ReasonServiceUnavailable Reason = "ServiceUnavailable"
+)
+
 // Error returns the reason itself.
 func (r Reason) Error() string { return string(r) }
 

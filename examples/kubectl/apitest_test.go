@@ -1,0 +1,49 @@
+//go:build unix
+
+package kubectl
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+)
+
+// A test starts a server and points kubectl at it by a file, with TLS and without.
+func TestKubeconfigOfATestLeadsKubectlToItsServer(t *testing.T) {
+	withEachKubectl(t, func(t *testing.T, variant string) {
+		path := program(t, variant)
+		for name, kubeconfig := range map[string]func(*apitest.API) string{
+			"plain": (*apitest.API).Kubeconfig, "TLS": (*apitest.API).TLSKubeconfig,
+		} {
+			t.Run(name, func(t *testing.T) {
+				api := apitest.New(t)
+				file, home := kubeconfig(api), t.TempDir()
+				kubectl := func(args ...string) (string, error) {
+					cmd := exec.CommandContext(t.Context(), path, args...)
+					cmd.Env = []string{"KUBECONFIG=" + file, "HOME=" + home, "PATH=" + os.Getenv("PATH")}
+					out, err := cmd.CombinedOutput()
+					return string(out), err
+				}
+				out, err := kubectl("get", "leases")
+				require.NoError(t, err, out)
+				assert.Equal(t, "No resources found in default namespace.\n", out)
+
+				cut := api.Fault(apitest.Fault{Verb: "list", Resource: "leases", First: 1, Cut: apitest.CutBefore})
+				out, err = kubectl("get", "leases")
+				require.NoError(t, err, out)
+				assert.Equal(t, 1, cut.Hits(), "kubectl reads again")
+
+				api.Fault(apitest.Fault{Verb: "delete", Resource: "leases", Answer: apitest.Conflict()})
+				out, err = kubectl("delete", "lease", "a")
+				require.Error(t, err)
+				assert.Equal(t, `Error from server (Conflict): Operation cannot be fulfilled on leases.coordination.k8s.io "a": `+
+					"the object has been modified; please apply your changes to the latest version and try again\n", out)
+			})
+		}
+	})
+}

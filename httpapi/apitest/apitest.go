@@ -1,0 +1,139 @@
+package apitest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// Options says how New makes an API. The zero value serves Lease,
+// LeaseCandidate and Endpoints to everyone.
+type Options struct {
+	// Store is for the store.
+	Store store.Options
+	// API is for the API over it. Middleware in it is put between the faults
+	// and the API.
+	API httpapi.Options
+	// KeepRequests is how many requests are remembered, the last ones. Zero
+	// means DefaultKeepRequests, below zero means none.
+	KeepRequests int
+	// KeepBody is how many bytes of the body of each are remembered. Zero
+	// means DefaultKeepBody, below zero means none.
+	KeepBody int
+}
+
+// Defaults of Options.
+const (
+	DefaultKeepRequests = 1000
+	DefaultKeepBody     = 16 << 10
+)
+
+// API is the server of one test. Its methods may be called from any goroutine,
+// except that those which open something fail the test, and so belong to its
+// goroutine.
+type API struct {
+	t       testing.TB
+	st      *store.Store
+	api     *httpapi.API
+	kinds   []store.Info
+	closing chan struct{} // closed when the test ends: nothing is to wait any more
+
+	socketMu      sync.Mutex // guards the two
+	plain, secure *httptest.Server
+
+	mu     sync.Mutex // guards all below, and what is in them; held for no callback
+	closed bool
+	calls  sync.WaitGroup // requests under way; none is added once closed
+	faults []*Injected
+	log    requestLog
+	open   map[*exchange]struct{}
+}
+
+// New returns an API that ends with the test. At most one Options may be given.
+func New(t testing.TB, opts ...Options) *API {
+	t.Helper()
+	var o Options
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
+	}
+	a := &API{
+		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		log: newRequestLog(o.KeepRequests, o.KeepBody),
+	}
+	for _, kind := range append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, o.API.Kinds...) {
+		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
+	}
+	inner := o.API.Middleware
+	o.API.Middleware = func(api http.Handler) http.Handler {
+		if inner != nil {
+			api = inner(api)
+		}
+		return a.middleware(api)
+	}
+	a.api = httpapi.New(a.st, o.API)
+	t.Cleanup(a.close)
+	return a
+}
+
+// close ends all that is open: first what waits for a fault, then the watches,
+// then the sockets.
+func (a *API) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	close(a.closing)
+	a.api.Close()
+	a.closeSockets()
+	a.calls.Wait() // whose connections are cut, no server waits for
+	a.st.Close()
+}
+
+// Store returns the store behind the API: its typed doors are lease.In,
+// candidate.In and endpoints.In. No fault acts on it.
+func (a *API) Store() *store.Store { return a.st }
+
+// Handler returns the API with its faults, to be mounted elsewhere.
+func (a *API) Handler() http.Handler { return a.api }
+
+// Host returns the host to give to clients that go through Transport. Any other
+// will do.
+func (a *API) Host() string { return "http://apitest" }
+
+// Transport returns an http.RoundTripper that reaches the API without a socket.
+// It works inside a testing/synctest bubble.
+func (a *API) Transport() http.RoundTripper { return a.api.Transport() }
+
+// TransportFor is Transport for a client that is known by a name of its own, to
+// the faults that are meant for it and in Requests.
+func (a *API) TransportFor(client string) http.RoundTripper {
+	return namedTransport{a.api.Transport(), client}
+}
+
+type namedTransport struct {
+	http.RoundTripper
+	client string
+}
+
+// clientKey is where the name of a client is in the context of its requests.
+type clientKey struct{}
+
+// RoundTrip sends a request under the name of the client.
+func (n namedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	return n.RoundTripper.RoundTrip(req.WithContext(context.WithValue(req.Context(), clientKey{}, n.client)))
+}
+
+// CancelRequest does nothing, since the context of a request ends it. client-go
+// looks for it when a timeout of its own fires.
+func (n namedTransport) CancelRequest(*http.Request) {}

@@ -1,0 +1,223 @@
+package apitest_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestEveryDoorLeadsToTheSameStore(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		d.create(t, "a")
+		_, err := lease.In(d.Store()).Get("default", "a")
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA, "").code)
+	})
+}
+
+func TestServersKnowNothingOfEachOther(t *testing.T) {
+	a, b := apitest.New(t), apitest.New(t)
+	_, err := lease.In(a.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = lease.In(b.Store()).Get("default", "a")
+	assert.ErrorIs(t, err, store.ErrNotFound)
+	assert.NotEqual(t, a.URL(), b.URL())
+	assert.Equal(t, a.URL(), a.URL(), "it is opened once")
+	assert.NotEqual(t, a.URL(), a.TLSURL())
+}
+
+func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
+	var through int
+	api := apitest.New(t, apitest.Options{
+		Store: store.Options{FirstVersion: 5000},
+		API: httpapi.Options{
+			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
+			Middleware: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					through++
+					next.ServeHTTP(w, r)
+				})
+			},
+		},
+	})
+	assert.EqualValues(t, 5000, api.Store().ResourceVersion())
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
+	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)
+	assert.Equal(t, 2, through)
+	api.Fault(apitest.Fault{Answer: apitest.Unavailable()})
+	assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leases, "").code)
+	assert.Equal(t, 2, through, "the faults come first")
+}
+
+func TestNewTakesOneOptionsAtMost(t *testing.T) {
+	assert.Equal(t, "apitest.New: got 2 Options, want one at most",
+		failure(t, func(t testing.TB) { apitest.New(t, apitest.Options{}, apitest.Options{}) }))
+}
+
+func TestKubeconfigLeadsToTheServer(t *testing.T) {
+	api := apitest.New(t)
+	for name, row := range map[string]struct{ file, url string }{
+		"plain": {api.Kubeconfig(), api.URL()},
+		"TLS":   {api.TLSKubeconfig(), api.TLSURL()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(row.file)
+			require.NoError(t, err)
+			var config struct {
+				Current  string `json:"current-context"`
+				Users    []struct{ User struct{ Token string } }
+				Clusters []struct {
+					Cluster struct {
+						Server string
+						CA     string `json:"certificate-authority-data"`
+					}
+				}
+			}
+			require.NoError(t, json.Unmarshal(data, &config))
+			require.Len(t, config.Clusters, 1)
+			assert.Equal(t, "kubecoord", config.Current)
+			require.Len(t, config.Users, 1)
+			assert.Equal(t, apitest.KubeconfigToken, config.Users[0].User.Token)
+			assert.Equal(t, row.url, config.Clusters[0].Cluster.Server)
+			if name == "TLS" {
+				ca, err := base64.StdEncoding.DecodeString(config.Clusters[0].Cluster.CA)
+				require.NoError(t, err)
+				assert.Equal(t, api.CA(), ca)
+			}
+		})
+	}
+	assert.NotEqual(t, api.Kubeconfig(), api.Kubeconfig())
+}
+
+// The end of a test leaves nothing: no goroutine, no port, no file, whatever was under way.
+func TestTheEndOfATestLeavesNothing(t *testing.T) {
+	var files []string
+	var api *apitest.API
+	before := sockets()
+	t.Run("a test", func(t *testing.T) {
+		api = apitest.New(t)
+		files = append(files, api.Kubeconfig(), api.TLSKubeconfig())
+		api.Fault(apitest.Fault{Verb: "list", Hang: true})
+		api.Fault(apitest.Fault{Verb: "get", Delay: time.Hour})
+		api.Fault(apitest.Fault{Verb: "delete", Partition: apitest.Silent})
+		secure := tlsClient(t, api)
+		for _, d := range []*door{
+			{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()},
+			{API: api, client: &http.Client{Transport: &http.Transport{}}, base: api.URL()},
+			{API: api, client: secure, base: api.TLSURL()},
+		} {
+			d.watch(t, leases+"?watch=true")
+			for _, r := range []struct{ method, target string }{{"GET", leases}, {"GET", leasesA}, {"DELETE", leasesA}} {
+				req, err := http.NewRequest(r.method, d.base+r.target, nil)
+				require.NoError(t, err)
+				go func() {
+					if resp, err := d.client.Do(req); err == nil {
+						resp.Body.Close()
+					}
+				}()
+			}
+		}
+		for len(api.Requests()) < 12 {
+			runtime.Gosched()
+		}
+	})
+	for _, file := range files {
+		_, err := os.Stat(file)
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	}
+	for _, r := range api.Requests() {
+		assert.True(t, r.Done, "%s", r)
+	}
+	// Clients see a moment later that their connections are closed.
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		left, open := leftovers(), sockets()
+		if left == "" && open == before {
+			break
+		}
+		if time.Now().After(deadline) {
+			require.Fail(t, "something is left", "sockets: got %d, want %d; goroutines: %s", open, before, left)
+		}
+		runtime.Gosched()
+	}
+}
+
+// leftovers returns the stacks of goroutines that serve or ask.
+func leftovers() string {
+	buf := make([]byte, 1<<20)
+	var left []string
+	for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, "net/http.") || strings.Contains(stack, "kubecoord/httpapi.") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
+
+// sockets returns how many sockets this process has open, 0 where the system does not tell.
+func sockets() (n int) {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	for _, fd := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestSocketsAreNotOpenedAfterTheEnd(t *testing.T) {
+	var api *apitest.API
+	message := failure(t, func(t testing.TB) {
+		f := &ending{TB: t}
+		api = apitest.New(f)
+		f.end()
+		api.URL()
+	})
+	assert.Contains(t, message, "has ended: got a call for a socket")
+}
+
+// ending is a test whose end comes when it is told.
+type ending struct {
+	testing.TB
+	cleanups []func()
+}
+
+// Cleanup remembers what to do at the end.
+func (e *ending) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
+
+func (e *ending) end() {
+	for _, f := range e.cleanups {
+		f()
+	}
+}
+
+func TestHoursPassAtOnceInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		api.Fault(apitest.Fault{Verb: "get", Delay: 24 * time.Hour})
+		start := time.Now()
+		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code)
+		assert.Equal(t, 24*time.Hour, time.Since(start))
+		assert.Equal(t, start, api.Requests()[0].Time)
+	})
+}

@@ -1,0 +1,77 @@
+package apitest_test
+
+import (
+	"net/http"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+)
+
+// BenchmarkNew measures a server from New to the end of its first answer, and its own end.
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		e := &ending{TB: b}
+		api := apitest.New(e)
+		req, err := http.NewRequest("GET", api.Host()+leases, nil)
+		require.NoError(b, err)
+		resp, err := api.Transport().RoundTrip(req)
+		require.NoError(b, err)
+		resp.Body.Close()
+		e.end()
+	}
+}
+
+// BenchmarkAlive measures the memory of servers that live at once: as New makes them, and after each has answered a
+// request and holds a Lease.
+func BenchmarkAlive(b *testing.B) {
+	const servers = 10_000
+	for name, use := range map[string]bool{"unused": false, "with a lease": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				e := &ending{TB: b}
+				before := heap()
+				all := make([]*apitest.API, servers)
+				for i := range all {
+					all[i] = apitest.New(e)
+					if use {
+						d := &door{API: all[i], client: &http.Client{Transport: all[i].Transport()}, base: all[i].Host()}
+						d.create(b, "a")
+					}
+				}
+				b.ReportMetric(float64(heap()-before)/servers, "B/server")
+				runtime.KeepAlive(all)
+				e.end()
+			}
+		})
+	}
+}
+
+// TestAThousandServersAreSmall is what BenchmarkAlive promises, with room to spare.
+func TestAThousandServersAreSmall(t *testing.T) {
+	const servers, most = 1000, 50 << 10
+	e := &ending{TB: t}
+	defer e.end()
+	before := heap()
+	all := make([]*apitest.API, servers)
+	for i := range all {
+		all[i] = apitest.New(e)
+		_, err := lease.In(all[i].Store()).Create(leaseOf("a"), storeOptions)
+		require.NoError(t, err)
+	}
+	require.Less(t, (heap()-before)/servers, int64(most), "bytes for each server")
+	runtime.KeepAlive(all)
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

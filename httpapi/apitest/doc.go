@@ -1,0 +1,21 @@
+// Package apitest gives a test a Kubernetes coordination API of its own: a
+// store and the API over it, closed when the test ends, with no port open and
+// no goroutine left.
+//
+//	api := apitest.New(t)
+//	client, err := kubernetes.NewForConfig(&rest.Config{Host: api.Host(), Transport: api.Transport()})
+//
+// Transport works inside a testing/synctest bubble, where hours pass at once.
+// URL, TLSURL and Kubeconfig open a loopback port when they are first called,
+// for programs in other processes and languages. Store is the door for Go code
+// without HTTP: lease.In(api.Store()).
+//
+// A Fault says which requests are to meet with what: an error, a delay, a
+// connection that is cut before or after the write is done, a watch that is
+// torn, a partition. Faults act alike through every door but the Store, which
+// has none. Each counts what it hit, so that a test can make sure that what it
+// tests took place. What was asked of the server is in Requests.
+//
+// What clients see is decided in package httpapi, which this package goes
+// around; nothing here knows a kind or a wire format but for their frames.
+package apitest

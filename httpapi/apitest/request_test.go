@@ -1,0 +1,118 @@
+package apitest_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+)
+
+func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		d.do(t, "POST", leases, leaseNamed("a"), "User-Agent", "me/1.0")
+		d.do(t, "GET", leases+"?limit=5&labelSelector=a%3Db", "")
+		d.do(t, "PUT", leasesA, "{")
+		f := d.Fault(apitest.Fault{Verb: "delete", Cut: apitest.CutAfter})
+		d.do(t, "DELETE", leasesA, "")
+		d.watch(t, watchLeases)
+		d.do(t, "GET", "/version", "")
+		got := d.Requests()
+		got.Assert(t,
+			"create leases default/a 201",
+			"list leases default/* 200",
+			"update leases default/a 400",
+			"delete leases default/a cut",
+			"watch leases default/* 200",
+			"get /version 200",
+		)
+		created := got[0]
+		assert.Equal(t, "me/1.0", created.UserAgent)
+		assert.Equal(t, leaseNamed("a"), string(created.Body))
+		assert.Equal(t, len(created.Body), created.BodySize)
+		assert.Equal(t, "application/json", created.ContentType)
+		assert.Equal(t, [2]string{"coordination.k8s.io", "v1"}, [2]string{created.Group, created.Version})
+		assert.Equal(t, leases, created.Path)
+		assert.Equal(t, url.Values{"limit": {"5"}, "labelSelector": {"a=b"}}, got[1].Query)
+		assert.Equal(t, []*apitest.Injected{f}, got[3].Faults)
+		assert.False(t, got[4].Done, "the watch is open")
+		writes := got.Where(func(r apitest.Request) bool { return r.Verb == "create" || r.Verb == "delete" })
+		writes.Assert(t, "create leases default/a 201", "delete leases default/a cut")
+
+		d.ForgetRequests()
+		assert.Empty(t, d.Requests())
+		d.do(t, "GET", "/nope", "")
+		d.Requests().Assert(t, "get /nope 404")
+	})
+}
+
+func TestRequestsTellClientsApart(t *testing.T) {
+	api := apitest.New(t)
+	for _, name := range []string{"a", "b"} {
+		d := &door{API: api, client: &http.Client{Transport: api.TransportFor(name)}, base: api.Host()}
+		d.do(t, "GET", leases, "")
+	}
+	assert.Equal(t, "a", api.Requests()[0].Client)
+	assert.Equal(t, "b", api.Requests()[1].Client)
+}
+
+func TestOnlySoMuchOfRequestsIsKept(t *testing.T) {
+	long := `{"metadata":{"name":"a","annotations":{"a":"` + strings.Repeat("v", 3<<20) + `"}}}`
+	for name, row := range map[string]struct {
+		opts           apitest.Options
+		requests, body int
+	}{
+		"by default": {apitest.Options{}, 5, apitest.DefaultKeepBody},
+		"few":        {apitest.Options{KeepRequests: 2, KeepBody: 10}, 2, 10},
+		"no bodies":  {apitest.Options{KeepBody: -1}, 5, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := apitest.New(t, row.opts)
+			d := &door{API: api, client: clientOf(api), base: api.Host()}
+			for i := range 4 {
+				d.do(t, "GET", fmt.Sprint(leases, "/", i), "")
+			}
+			assert.Equal(t, http.StatusRequestEntityTooLarge, d.do(t, "POST", leases, long).code, "all of it reaches the API")
+			got := api.Requests()
+			require.Len(t, got, row.requests)
+			last := got[len(got)-1]
+			assert.Equal(t, long[:row.body], string(last.Body))
+			assert.Equal(t, 3<<20+1, last.BodySize, "no more is read")
+			assert.Equal(t, "3", got[len(got)-2].Name)
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		api := apitest.New(t, apitest.Options{KeepRequests: -1})
+		d := &door{API: api, client: clientOf(api), base: api.Host()}
+		f := api.Fault(apitest.Fault{Nth: 2, Answer: apitest.Unavailable()})
+		d.create(t, "a")
+		assert.Equal(t, 503, d.do(t, "GET", leases, "").code)
+		assert.Empty(t, api.Requests())
+		assert.Equal(t, 1, f.Hits(), "faults count without it")
+	})
+}
+
+func TestAssertShowsWhatIsDifferent(t *testing.T) {
+	d := inBubble(t)
+	d.do(t, "GET", leasesA, "")
+	d.create(t, "a")
+	d.do(t, "GET", leases, "")
+	var same bool
+	message := failure(t, func(t testing.TB) {
+		same = d.Requests().Assert(t, "get leases default/a 404", "get leases default/b 404", "create leases default/a 201", "delete leases default/a 200")
+	})
+	assert.False(t, same)
+	assert.Equal(t, `apitest: requests: got 3, want 4 (- wanted, + got):
+    get leases default/a 404
+  - get leases default/b 404
+    create leases default/a 201
+  - delete leases default/a 200
+  + list leases default/* 200
+`, message)
+	assert.Contains(t, failure(t, func(t testing.TB) { d.Requests().Assert(t) }), "got 3, want 0")
+}

@@ -1,0 +1,140 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net/http"
+	"strings"
+)
+
+// answer is the ResponseWriter of the API: it notes what is sent, waits where a
+// partition wants it to, and takes the stream of a watch apart into its events
+// where a fault is to act between them.
+type answer struct {
+	x      *exchange
+	w      http.ResponseWriter
+	code   int
+	events int // that have been sent
+	torn   bool
+}
+
+// Unwrap returns the writer below, for its deadlines.
+func (a *answer) Unwrap() http.ResponseWriter { return a.w }
+
+// Header returns the header of the answer.
+func (a *answer) Header() http.Header { return a.w.Header() }
+
+// WriteHeader starts the answer.
+func (a *answer) WriteHeader(code int) {
+	if a.code != 0 {
+		return
+	}
+	if a.code = code; !a.x.pass() {
+		a.fail()
+		return
+	}
+	a.x.api.mu.Lock()
+	a.x.req.Status = code
+	a.x.api.mu.Unlock()
+	a.w.WriteHeader(code)
+}
+
+// fail has the connection cut as soon as the API returns.
+func (a *answer) fail() { a.x.broken.Store(true) }
+
+// Write goes on with the answer.
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
+		if a.torn || !a.x.pass() {
+			a.fail()
+			return 0, errFault
+		}
+		return a.w.Write(p)
+	}
+	binaryFrames := strings.HasPrefix(a.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
+	for rest := p; len(rest) > 0; {
+		var frame []byte
+		frame, rest = cutFrame(rest, binaryFrames)
+		if err := a.sendFrame(frame); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// FlushError sends what was written, and ends a watch that is to have no events.
+func (a *answer) FlushError() error {
+	a.WriteHeader(http.StatusOK)
+	if a.x.broken.Load() || a.torn {
+		return errFault
+	}
+	if err := http.NewResponseController(a.w).Flush(); err != nil {
+		return err
+	}
+	return a.tearIfDue()
+}
+
+// watching reports whether the answer is a stream of events.
+func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
+
+// sendFrame sends one event.
+func (a *answer) sendFrame(frame []byte) error {
+	if a.torn || a.x.pause > 0 && !a.x.wait(a.x.pause) || !a.x.pass() {
+		if !a.torn {
+			a.fail()
+		}
+		return errFault
+	}
+	for _, t := range a.x.tears {
+		if t.MidFrame && t.After == a.events {
+			a.w.Write(frame[:len(frame)/2])
+			http.NewResponseController(a.w).Flush()
+			a.torn = true
+			a.fail()
+			return errFault
+		}
+	}
+	if _, err := a.w.Write(frame); err != nil {
+		return err
+	}
+	a.events++
+	if err := http.NewResponseController(a.w).Flush(); err != nil {
+		return err
+	}
+	return a.tearIfDue()
+}
+
+// tearIfDue ends the watch where a fault says so.
+func (a *answer) tearIfDue() error {
+	if !a.watching() {
+		return nil
+	}
+	for _, t := range a.x.tears {
+		if t.MidFrame || t.After != a.events {
+			continue
+		}
+		if t.Error.Code != 0 {
+			a.w.Write(a.x.api.api.ErrorEvent(a.x.r, fill(t.Error, a.x.request())))
+		}
+		a.torn = true
+		return errFault
+	}
+	return nil
+}
+
+// cutFrame cuts the first event off what the API wrote: it ends with a line, or,
+// in the binary form, after the length that it begins with.
+func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
+	end := len(p)
+	if !binaryFrame {
+		if i := bytes.IndexByte(p, '\n'); i >= 0 {
+			end = i + 1
+		}
+	} else if len(p) >= 4 {
+		if n := uint64(binary.BigEndian.Uint32(p)) + 4; n < uint64(end) {
+			end = int(n)
+		}
+	}
+	return p[:end], p[end:]
+}
