@@ -39,7 +39,8 @@ type Store struct {
 	now    func() time.Time
 	hub    *watch.Hub[change]
 	shares shareTable
-	aging  bool // history is limited by age
+	aging  bool   // history is limited by age
+	first  uint64 // the version before all changes
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
@@ -72,6 +73,7 @@ func New(opts Options) *Store {
 		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
+		first:     opts.FirstVersion,
 		resources: map[meta.GroupResource]*Resource{},
 	}
 }

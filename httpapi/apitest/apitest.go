@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -28,6 +29,8 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
+	// Verify makes the end of the test call API.Verify.
+	Verify bool
 }
 
 // Defaults of Options.
@@ -68,6 +71,9 @@ func New(t testing.TB, opts ...Options) *API {
 	default:
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 	}
+	if o.Store.HistoryAge == 0 {
+		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
+	}
 	a := &API{
 		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody),
@@ -83,7 +89,12 @@ func New(t testing.TB, opts ...Options) *API {
 		return a.middleware(api)
 	}
 	a.api = httpapi.New(a.st, o.API)
-	t.Cleanup(a.close)
+	t.Cleanup(func() {
+		a.close()
+		if o.Verify {
+			a.Verify(t)
+		}
+	})
 	return a
 }
 

@@ -14,7 +14,8 @@
 // connection that is cut before or after the write is done, a watch that is
 // torn, a partition. Faults act alike through every door but the Store, which
 // has none. Each counts what it hit, so that a test can make sure that what it
-// tests took place. What was asked of the server is in Requests.
+// tests took place. What was asked of the server is in Requests, and Verify tells
+// whether a Lease ever had two holders at once.
 //
 // What clients see is decided in package httpapi, which this package goes
 // around; nothing here knows a kind or a wire format but for their frames.

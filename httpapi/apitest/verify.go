@@ -1,0 +1,108 @@
+package apitest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Verify looks back at what has happened to the Leases, and reports whether each
+// had one holder at a time by the holders' own rules; see lease.Audit. Where two
+// held one at once it fails the test, which goes on, and shows what led to it.
+//
+// It sees the changes that history still holds, the last store.DefaultHistory
+// unless Options.Store says otherwise, and logs it if there were more. Times are
+// those of the store's clock: with one that stands still it cannot tell.
+func (a *API) Verify(t testing.TB) bool {
+	t.Helper()
+	changes, complete := a.st.Resource(lease.Kind()).History()
+	if !complete {
+		t.Logf("apitest: Verify: history is longer than what is kept: only the last %d changes of Leases are looked at", len(changes))
+	}
+	type key struct{ namespace, name string }
+	audits := map[key]*leaseAudit{}
+	ok := true
+	for _, c := range changes {
+		k := key{c.Item.Namespace(), c.Item.Name()}
+		if audits[k] == nil {
+			audits[k] = &leaseAudit{}
+		}
+		if o, found := audits[k].see(c); found {
+			ok = false
+			t.Errorf("apitest: two held the Lease %s/%s at once: %s\n%s", k.namespace, k.name, o, audits[k].timeline())
+		}
+	}
+	return ok
+}
+
+// leaseAudit is what Verify knows of one Lease.
+type leaseAudit struct {
+	lease.Audit
+	lines  []string
+	holder string // of the last line
+	start  time.Time
+	first  time.Time // of the last line: when its first change was made
+	last   time.Time // and its last
+	writes int
+}
+
+// see takes in a change.
+func (a *leaseAudit) see(c store.PastChange) (lease.Overlap, bool) {
+	l := c.Item.Wire(0).(*lease.Lease)
+	what := "nobody"
+	switch holder := l.Spec.HolderIdentity; {
+	case c.Type == watch.Deleted:
+		what, l = "deleted", nil
+	case holder != nil && *holder != "":
+		what = fmt.Sprintf("%q", *holder)
+		if seconds := l.Spec.LeaseDurationSeconds; seconds != nil {
+			what += fmt.Sprintf(" for %ds", *seconds)
+		}
+	}
+	a.note(what, c.At)
+	return a.See(l, c.At)
+}
+
+// note adds a line to the timeline, or goes on with the last.
+func (a *leaseAudit) note(what string, at time.Time) {
+	if a.start.IsZero() {
+		a.start = at
+	}
+	if a.writes > 0 && a.holder == what {
+		a.last = at
+		a.writes++
+		return
+	}
+	a.flush()
+	a.holder, a.first, a.last, a.writes = what, at, at, 1
+}
+
+func (a *leaseAudit) flush() {
+	if a.writes == 0 {
+		return
+	}
+	line := fmt.Sprintf("  %12s  %s", a.first.Sub(a.start), a.holder)
+	if a.writes > 1 {
+		line += fmt.Sprintf(", renewed %d times, last at %s", a.writes-1, a.last.Sub(a.start))
+	}
+	a.lines = append(a.lines, line)
+}
+
+// timelineLines is how much of a timeline is shown.
+const timelineLines = 10
+
+// timeline shows who held the Lease up to now, the last lines of it.
+func (a *leaseAudit) timeline() string {
+	a.flush()
+	defer func() { a.lines = a.lines[:len(a.lines)-1] }()
+	lines := a.lines[max(0, len(a.lines)-timelineLines):]
+	if left := len(a.lines) - len(lines); left > 0 {
+		lines = append([]string{fmt.Sprintf("  (%d before)", left)}, lines...)
+	}
+	return strings.Join(lines, "\n")
+}

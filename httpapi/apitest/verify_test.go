@@ -1,0 +1,146 @@
+package apitest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// verdict is a testing.TB that remembers what it is told.
+type verdict struct {
+	testing.TB
+	errors, logs []string
+}
+
+func (v *verdict) Helper() {}
+func (v *verdict) Errorf(format string, args ...any) {
+	v.errors = append(v.errors, fmt.Sprintf(format, args...))
+}
+func (v *verdict) Logf(format string, args ...any) {
+	v.logs = append(v.logs, fmt.Sprintf(format, args...))
+}
+
+// contend runs contenders for an hour; each leads for a while and lets go, or is
+// killed.
+func contend(t *testing.T, leases *store.Collection[lease.Lease]) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for i := range 3 {
+		wg.Go(func() {
+			for turn := 0; ctx.Err() == nil; turn++ {
+				c, err := lease.NewContender(leases, lease.ContenderOptions{
+					Namespace: "default", Name: "leader", Identity: fmt.Sprintf("%d-%d", i, turn), ReleaseOnCancel: turn%2 == 0,
+				})
+				if !assert.NoError(t, err) {
+					return
+				}
+				c.Run(ctx, func(ctx context.Context, _ lease.Holding) {
+					select {
+					case <-time.After(time.Minute):
+					case <-ctx.Done():
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestVerifyAcceptsContendersThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		contend(t, lease.In(api.Store()))
+		var v verdict
+		assert.True(t, api.Verify(&v))
+		assert.Empty(t, v.errors)
+		assert.Empty(t, v.logs)
+	})
+}
+
+// An elector that takes the Lease whenever it is not its own.
+func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		leases := lease.In(api.Store())
+		hold := func(who string) {
+			_, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+				l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}
+				return nil
+			})
+			if errors.Is(err, store.ErrNotFound) {
+				_, err = leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+			}
+			require.NoError(t, err)
+		}
+		hold("")
+		for range 4 {
+			time.Sleep(2 * time.Second)
+			hold("good")
+		}
+		time.Sleep(2 * time.Second)
+		hold("bad")
+		time.Sleep(20 * time.Second)
+		hold("good")
+
+		var v verdict
+		assert.False(t, api.Verify(&v))
+		require.Len(t, v.errors, 1)
+		assert.Regexp(t, `^apitest: two held the Lease default/leader at once: "bad" took the Lease at \S+, 13s before that of "good" ran out
+            0s  nobody
+            2s  "good" for 15s, renewed 3 times, last at 8s
+           10s  "bad" for 15s$`, v.errors[0])
+	})
+}
+
+func TestVerifySaysWhatItCannotSee(t *testing.T) {
+	api := apitest.New(t, apitest.Options{Store: store.Options{History: 2}})
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := lease.In(api.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}, store.CreateOptions{})
+		require.NoError(t, err)
+	}
+	var v verdict
+	assert.True(t, api.Verify(&v))
+	assert.Equal(t, []string{"apitest: Verify: history is longer than what is kept: only the last 2 changes of Leases are looked at"}, v.logs)
+}
+
+// checked is a test whose end is seen.
+type checked struct {
+	verdict
+	cleanups []func()
+}
+
+func (c *checked) Cleanup(f func()) { c.cleanups = append(c.cleanups, f) }
+
+func TestVerifyAtTheEndOfATest(t *testing.T) {
+	c := &checked{verdict: verdict{TB: t}}
+	api := apitest.New(c, apitest.Options{Verify: true})
+	leases := lease.In(api.Store())
+	_, err := leases.Create(&lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
+		Spec:       lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15))},
+	}, store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = leases.Modify("default", "leader", func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = new("b")
+		return nil
+	})
+	require.NoError(t, err)
+	for _, f := range c.cleanups {
+		f()
+	}
+	require.Len(t, c.errors, 1)
+	assert.Contains(t, c.errors[0], `"b" took the Lease`)
+}
