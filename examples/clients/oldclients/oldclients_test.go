@@ -29,7 +29,8 @@ func TestOldClientsElectHandOverAndFailOver(t *testing.T) {
 			}
 			list := run(t, dir, "list", "-m", "-f", "{{.Version}}", "k8s.io/client-go")
 			assert.Regexp(t, "^"+regexp.QuoteMeta(want[dir])+`\.`, list)
-			out := run(t, dir, "test", "-v", "./...")
+			// To vet it, all of an old client-go would have to be read once more.
+			out := run(t, dir, "test", "-vet=off", "-v", "./...")
 			for _, scenario := range []string{"election", "hand-over_to_a_better_candidate", "failover"} {
 				assert.Contains(t, out, "--- PASS: TestElectionHandOverAndFailover/"+scenario)
 			}
