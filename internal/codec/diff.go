@@ -1,6 +1,9 @@
 package codec
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
 
 // This file holds what field management needs: where two objects differ, and a
 // view of an object that does not open what has one owner as a whole.
@@ -46,6 +49,9 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 	for _, f := range t.Fields {
 		if f.Type.Kind == Struct && !f.Type.Atomic && !deep && !f.omitted(p) && !f.omitted(q) {
 			if x, y := f.target(p), f.target(q); x != nil && y != nil {
+				if f.Type.sameMemory(x, y) {
+					continue
+				}
 				at.fields[at.len] = f
 				at.len++
 				more := f.Type.diff(x, y, at, report)
@@ -61,6 +67,13 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 		}
 	}
 	return true
+}
+
+// sameMemory reports whether two structs are the same down to the references in
+// them. What a writer leaves alone mostly is.
+func (t *Type) sameMemory(p, q unsafe.Pointer) bool {
+	size := t.goType.Size()
+	return bytes.Equal(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
 }
 
 // whole reports whether the member has one owner.

@@ -1,6 +1,10 @@
 package managedfields
 
-import "github.com/kubecoord/kubecoord/internal/codec"
+import (
+	"bytes"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
 
 // owns reports whether a field is in a set that appendFields printed, without
 // reading all of it. ok is false where the text cannot have been printed by
@@ -58,14 +62,17 @@ func (l *lookup) skipString() bool {
 	if !l.accept('"') {
 		return false
 	}
-	for ; l.at < len(l.text); l.at++ {
-		switch l.text[l.at] {
-		case '"':
-			l.at++
-			return true
-		case '\\':
-			l.at++
+	for l.at < len(l.text) {
+		end := bytes.IndexByte(l.text[l.at:], '"')
+		if end < 0 {
+			break
 		}
+		escape := bytes.IndexByte(l.text[l.at:l.at+end], '\\')
+		if escape < 0 {
+			l.at += end + 1
+			return true
+		}
+		l.at += escape + 2
 	}
 	return false
 }

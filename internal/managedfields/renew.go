@@ -115,5 +115,8 @@ func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
 // write that changes nothing but these times is to be treated as one that
 // changes nothing (upstream: apiserver, fieldmanager/equality.go).
 func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return true
+	}
 	return slices.EqualFunc(a, b, func(x, y meta.ManagedFieldsEntry) bool { return sameOwner(&x, &y) })
 }
