@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -83,16 +84,8 @@ func (t *contender) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOp
 
 // sameOffer compares what a candidate says about itself.
 func sameOffer(a, b *LeaseCandidateSpec) bool {
-	if a.BinaryVersion != b.BinaryVersion || a.EmulationVersion != b.EmulationVersion || a.Strategy != b.Strategy ||
-		len(a.PreferredStrategies) != len(b.PreferredStrategies) {
-		return false
-	}
-	for i, s := range a.PreferredStrategies {
-		if s != b.PreferredStrategies[i] {
-			return false
-		}
-	}
-	return true
+	return a.BinaryVersion == b.BinaryVersion && a.EmulationVersion == b.EmulationVersion && a.Strategy == b.Strategy &&
+		slices.Equal(a.PreferredStrategies, b.PreferredStrategies)
 }
 
 // age is how long a contender has given no sign of life, though it was there.

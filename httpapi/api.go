@@ -59,6 +59,12 @@ type API struct {
 	calls sync.WaitGroup // requests that came through a Transport, and the Elector
 }
 
+// Kinds returns the kinds that every API serves: Lease, LeaseCandidate and
+// Endpoints.
+func Kinds() []store.Descriptor {
+	return []store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}
+}
+
 // New returns the API of a store.
 func New(st *store.Store, opts Options) *API {
 	a := &API{
@@ -66,7 +72,7 @@ func New(st *store.Store, opts Options) *API {
 		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
 	}
 	a.ctx, a.close = context.WithCancel(context.Background())
-	a.kinds = append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, opts.Kinds...)
+	a.kinds = append(Kinds(), opts.Kinds...)
 	for _, k := range a.kinds {
 		a.addResource(st.Resource(k))
 	}

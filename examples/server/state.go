@@ -6,16 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
-
-func kinds() []store.Descriptor {
-	return []store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}
-}
 
 // loadState fills the store from a file or a directory, if one is given. Nothing
 // may follow the store yet: what a candidate.Elector finds when it starts is as
@@ -24,7 +18,7 @@ func loadState(st *store.Store, path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := fixture.Load(st, fixture.Options{Kinds: kinds()}, fixture.Dir(path)); err != nil {
+	if err := fixture.Load(st, fixture.Options{Kinds: httpapi.Kinds()}, fixture.Dir(path)); err != nil {
 		return fmt.Errorf("-load: %w", err)
 	}
 	return nil
@@ -45,7 +39,7 @@ func newStateFile(name string) (*stateFile, error) {
 	dir, base := filepath.Split(name)
 	f := &stateFile{
 		name: name, temporary: filepath.Join(dir, fmt.Sprintf(".%s.%d", base, os.Getpid())),
-		form: fixture.DumpOptions{Kinds: kinds()},
+		form: fixture.DumpOptions{Kinds: httpapi.Kinds()},
 	}
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":

@@ -8,10 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -78,7 +75,7 @@ func New(t testing.TB, opts ...Options) *API {
 		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody),
 	}
-	for _, kind := range append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, o.API.Kinds...) {
+	for _, kind := range append(httpapi.Kinds(), o.API.Kinds...) {
 		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
 	}
 	inner := o.API.Middleware
