@@ -109,10 +109,10 @@ func (c *coordinator) take(n news) {
 		c.takeLeases(n)
 		return
 	}
-	if n.afresh {
-		c.takeAll(n.all)
+	if n.Afresh {
+		c.takeAll(n.All)
 	}
-	for _, ev := range n.events {
+	for _, ev := range n.Events {
 		switch ev.Type {
 		case watch.Deleted:
 			c.leave(placeOf(ev.Item))
@@ -141,15 +141,15 @@ func (c *coordinator) takeAll(items []*store.Item) {
 // takeLeases takes in changes of leases that have candidates, or whose holder
 // waits for one that it should make way for.
 func (c *coordinator) takeLeases(n news) {
-	if n.afresh {
+	if n.Afresh {
 		for _, k := range c.contests {
 			c.lookUp(k)
 		}
 	}
-	for _, it := range n.all {
+	for _, it := range n.All {
 		c.seeLeaseItem(it)
 	}
-	for _, ev := range n.events {
+	for _, ev := range n.Events {
 		switch k := c.contests[placeOf(ev.Item)]; {
 		case ev.Type == watch.Deleted && k != nil:
 			c.seeLease(k, nil, ev.Item.ResourceVersion())

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -18,37 +17,33 @@ import (
 // store.ErrClosed when the store was closed before. It is to be called once.
 func (r *Recorder) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return follow(ctx, r.leases, r.takeLeases, r.takeLease) })
-	g.Go(func() error { return follow(ctx, r.candidates, r.takeCandidates, r.takeCandidate) })
+	g.Go(func() error { return follow(ctx, r.st.Resource(lease.Kind()), r.takeLeases, r.takeLease) })
+	g.Go(func() error { return follow(ctx, r.st.Resource(candidate.Kind()), r.takeCandidates, r.takeCandidate) })
 	return g.Wait()
 }
 
 // follow passes on all objects there are, and then each change of them. It
 // begins again when it lost the thread.
-func follow[T any](ctx context.Context, c *store.Collection[T], all func([]*T), each func(watch.EventType, *T)) error {
-	for {
-		objects, list, err := c.List(ctx, store.ListOptions{})
+func follow[T any](ctx context.Context, r *store.Resource, all func([]*T), each func(watch.EventType, *T)) error {
+	object := func(it *store.Item) *T { return any(it.Wire(0)).(*T) }
+	for news, err := range r.Follow(ctx) {
 		if err != nil {
 			return err
 		}
-		all(objects)
-		version := list.ResourceVersion
-		for err == nil { // watches end now and then; the next one goes on where it was
-			var ev store.Event[T]
-			for ev, err = range c.Watch(ctx, store.WatchOptions{ResourceVersion: version, AllowWatchBookmarks: true}) {
-				if err != nil {
-					break
-				}
-				version = any(ev.Object).(store.Object).GetObjectMeta().ResourceVersion
-				if ev.Type != watch.Bookmark {
-					each(ev.Type, ev.Object)
-				}
+		if news.Afresh {
+			objects := make([]*T, len(news.All))
+			for i, it := range news.All {
+				objects[i] = object(it)
+			}
+			all(objects)
+		}
+		for _, ev := range news.Events {
+			if ev.Type != watch.Bookmark {
+				each(ev.Type, object(ev.Item))
 			}
 		}
-		if !errors.Is(err, store.ErrExpired) {
-			return err
-		}
 	}
+	return nil // never: the last element is an error
 }
 
 // skew is what turns times of the store's clock into those of the Recorder.
