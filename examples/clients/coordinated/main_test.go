@@ -60,18 +60,16 @@ func TestUpgradeHandsTheLeaseFromTheOldestToTheNext(t *testing.T) {
 				got, err := upgrade(t.Context(), s)
 				require.NoError(t, err)
 				require.Len(t, got.Leases, 1)
-				type term struct {
-					holder string
-					ended  timeline.Ending
-				}
-				var terms []term
+				var holders []string
+				var ends []timeline.Ending
 				for _, span := range got.Leases[0].Spans {
-					terms = append(terms, term{span.Holder, span.Ended})
+					holders, ends = append(holders, span.Holder), append(ends, span.Ended)
 				}
-				assert.Equal(t, []term{
-					{"node-1-v1.36", timeline.Released}, {"node-2-v1.37", timeline.HandedOver},
-					{"node-3-v1.38", timeline.HandedOver}, {"node-2-v1.37b", ""},
-				}, terms)
+				require.Equal(t, []string{"node-1-v1.36", "node-2-v1.37", "node-3-v1.38", "node-2-v1.37b"}, holders)
+				// A drained leader withdraws before it lets go, so that the Elector may
+				// ask for the Lease in between.
+				assert.Contains(t, []timeline.Ending{timeline.Released, timeline.HandedOver}, ends[0])
+				assert.Equal(t, []timeline.Ending{timeline.HandedOver, timeline.HandedOver, ""}, ends[1:])
 			})
 		})
 	}
