@@ -63,7 +63,7 @@ func (a *API) InjectAdversary(adv Adversary) (*Injected, error) {
 	}
 	d := &dice{seed: adv.Seed, percent: adv.Percent, maxDelay: adv.MaxDelay, seen: map[string]uint64{}}
 	for d.seed == 0 {
-		d.seed = rand.Uint64()
+		d.seed = rand.Uint64N(1 << 53) // exact where numbers have no more bits
 	}
 	if d.percent == 0 {
 		d.percent = DefaultPercent
@@ -72,6 +72,19 @@ func (a *API) InjectAdversary(adv Adversary) (*Injected, error) {
 		d.maxDelay = DefaultMaxDelay
 	}
 	return a.inject(Fault{Resource: adv.Resource, UserAgent: adv.UserAgent, Client: adv.Client, When: adv.When}, d)
+}
+
+// Adversary returns the adversary that was put in place, with its defaults and
+// the seed that was drawn, and false if it is a Fault.
+func (in *Injected) Adversary() (Adversary, bool) {
+	if in.dice == nil {
+		return Adversary{}, false
+	}
+	f, d := &in.fault, in.dice
+	return Adversary{
+		Seed: d.seed, Percent: d.percent, MaxDelay: d.maxDelay,
+		Resource: f.Resource, UserAgent: f.UserAgent, Client: f.Client, When: f.When,
+	}, true
 }
 
 // dice decide what an adversary does.
