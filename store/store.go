@@ -23,6 +23,9 @@ type Options struct {
 	// DefaultFirstVersion: versions below it are history that is gone, as on
 	// any cluster that has lived.
 	FirstVersion uint64
+	// Record is how many changes are recorded for Recorded, the last ones. Unlike
+	// those of History they stay when history expires. Zero means none.
+	Record int
 	// Now is the clock that timestamps are taken from. Nil means time.Now.
 	Now func() time.Time
 }
@@ -39,11 +42,12 @@ type Store struct {
 	now    func() time.Time
 	hub    *watch.Hub[change]
 	shares shareTable
-	aging  bool   // history is limited by age
+	aging  bool   // changes remember when they were made
 	first  uint64 // the version before all changes
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
+	record    record
 	resources map[meta.GroupResource]*Resource
 	closed    bool
 }
@@ -54,6 +58,7 @@ type change struct {
 	old       *Item // the state before; nil for Added
 	new       *Item // the state after; for Deleted the last one under the deletion's version
 	left      leftItem
+	origin    uint64 // of the request that made it, or 0
 }
 
 // New returns an empty Store.
@@ -69,11 +74,12 @@ func New(opts Options) *Store {
 	}
 	return &Store{
 		now:       opts.Now,
-		aging:     opts.HistoryAge > 0,
+		aging:     opts.HistoryAge > 0 || opts.Record > 0,
 		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
+		record:    record{limit: opts.Record, since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
 }
