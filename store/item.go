@@ -61,6 +61,10 @@ func (it *Item) UID() meta.UID { return it.meta().UID }
 // a dry run of a create.
 func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
 
+// Version returns the version of the change that made the state; of the answer to
+// a dry run it is that of the state before, or 0.
+func (it *Item) Version() uint64 { return it.version }
+
 // Metadata returns a deep copy of the object's metadata.
 func (it *Item) Metadata() meta.ObjectMeta {
 	return *it.copy().GetObjectMeta()

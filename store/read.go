@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -62,13 +63,13 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	return waitAtMost(ctx, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
+	return st.waitAtMost(ctx, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
 }
 
 // waitAtMost waits for a version, at most futureWait. The answer to who has waited
 // in vain tells the current one.
-func waitAtMost(ctx context.Context, version uint64, current func() uint64, wait func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, futureWait, errTooLarge)
+func (st *Store) waitAtMost(ctx context.Context, version uint64, current func() uint64, wait func(context.Context) error) error {
+	ctx, cancel := clock.WithDeadline(ctx, st.clock, st.clock.Now().Add(futureWait), errTooLarge)
 	defer cancel()
 	err := wait(ctx)
 	switch {

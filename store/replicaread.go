@@ -13,7 +13,7 @@ import (
 
 // waitFor waits until the Replica has come to a version, at most futureWait.
 func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
-	return waitAtMost(ctx, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
+	return p.st.waitAtMost(ctx, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
 		for {
 			at := p.position(r)
 			if at.version == everything {
@@ -33,9 +33,9 @@ func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) erro
 func (p *Replica) wait(ctx context.Context, at position) error {
 	var due <-chan time.Time
 	if !at.next.IsZero() {
-		timer := time.NewTimer(at.next.Sub(p.st.now()))
+		timer := p.st.clock.NewTimer(at.next.Sub(p.st.now()))
 		defer timer.Stop()
-		due = timer.C
+		due = timer.C()
 	}
 	select {
 	case <-at.moved:

@@ -79,11 +79,11 @@ func (w *Watcher) settled() (uint64, bool) {
 	return version, version >= w.version
 }
 
-// replicaDue returns when the Replica will come further, by package time, or the
-// zero time.
+// replicaDue returns when the Replica will come further, by the clock to wait by, or
+// the zero time.
 func (w *Watcher) replicaDue() time.Time {
 	if w.at.next.IsZero() {
 		return time.Time{}
 	}
-	return time.Now().Add(w.at.next.Sub(w.r.st.now()))
+	return w.r.st.clock.Now().Add(w.at.next.Sub(w.r.st.now()))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // The replica is that of lagging: it stands at 1003, the store is at 1005.
@@ -134,7 +135,7 @@ func TestWatchFollowsAReplica(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStoreWith(t, store.Options{Now: time.Now, HistoryAge: time.Hour})
+				st := newStoreWith(t, store.Options{Clock: clock.Real{}, HistoryAge: time.Hour})
 				p, ctx := newReplica(t, st, row.opts)
 				rec := recordUnder(ctx, t, st, store.WatchOptions{ResourceVersion: "1000"})
 				var seen []string
@@ -160,7 +161,7 @@ func TestWatchFollowsAReplica(t *testing.T) {
 
 func TestWatchOfAReplicaMissesNothingUnderConcurrentWriters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStoreWith(t, store.Options{Now: time.Now, HistoryAge: time.Hour})
+		st := newStoreWith(t, store.Options{Clock: clock.Real{}, HistoryAge: time.Hour})
 		var replicas []*store.Replica
 		var recorders []*recorder
 		for _, opts := range []store.ReplicaOptions{
