@@ -51,6 +51,9 @@ func (it *Item) Namespace() string { return it.meta().Namespace }
 // Name returns the object's name.
 func (it *Item) Name() string { return it.meta().Name }
 
+// GroupResource names the resource that the object is of.
+func (it *Item) GroupResource() meta.GroupResource { return it.kind.groupResource() }
+
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
 
