@@ -63,13 +63,13 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	return st.waitAtMost(ctx, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
+	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
 }
 
 // waitAtMost waits for a version, at most futureWait. The answer to who has waited
 // in vain tells the current one.
-func (st *Store) waitAtMost(ctx context.Context, version uint64, current func() uint64, wait func(context.Context) error) error {
-	ctx, cancel := clock.WithDeadline(ctx, st.clock, st.clock.Now().Add(futureWait), errTooLarge)
+func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
+	ctx, cancel := clock.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
 	err := wait(ctx)
 	switch {

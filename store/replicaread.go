@@ -13,7 +13,7 @@ import (
 
 // waitFor waits until the Replica has come to a version, at most futureWait.
 func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
-	return p.st.waitAtMost(ctx, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
+	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
 		for {
 			at := p.position(r)
 			if at.version == everything {

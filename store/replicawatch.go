@@ -79,8 +79,8 @@ func (w *Watcher) settled() (uint64, bool) {
 	return version, version >= w.version
 }
 
-// replicaDue returns when the Replica will come further, by the clock to wait by, or
-// the zero time.
+// replicaDue returns when the Replica will come further, by the clock that the
+// watch waits by, or the zero time.
 func (w *Watcher) replicaDue() time.Time {
 	if w.at.next.IsZero() {
 		return time.Time{}
