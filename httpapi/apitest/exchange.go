@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // exchange is a request on its way through the faults.
@@ -23,8 +25,9 @@ type exchange struct {
 	gates  []<-chan struct{} // what the answer has to wait for; guarded by api.mu
 	broken atomic.Bool       // the connection is to be cut
 
-	discard bool // the answer is not to be sent
-	stale   bool // a replica answers
+	discard bool           // the answer is not to be sent
+	stale   *Injected      // whose replica answers, or nil; guarded by api.mu
+	replica *store.Replica // that answers, or nil; guarded by api.mu
 	tears   []*Tear
 	pause   time.Duration // before each event
 }

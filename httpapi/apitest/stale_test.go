@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -295,6 +297,29 @@ func TestAdversaryLagsBehind(t *testing.T) {
 		}
 		assert.Greater(t, behind, 10)
 	})
+}
+
+// With a clock that stands still what is a while behind would be so for ever.
+func TestWatchesCatchUpWhenTheAdversaryIsGone(t *testing.T) {
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			now := time.Now()
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.Func(func() time.Time { return now })}})
+			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d.create(t, "a")
+			adversary := d.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 100})
+			start := time.Now()
+			req, err := http.NewRequestWithContext(t.Context(), "GET", d.base+leases+"?watch=true&resourceVersion=1000", nil)
+			require.NoError(t, err)
+			resp, err := d.client.Do(req)
+			adversary.Remove()
+			if err == nil {
+				_, _ = bufio.NewReader(resp.Body).ReadString('\n') // an event, or the end
+				resp.Body.Close()
+			}
+			assert.LessOrEqual(t, time.Since(start), apitest.DefaultMaxDelay, "no event comes later than that")
+		})
+	}
 }
 
 func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
