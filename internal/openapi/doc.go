@@ -38,6 +38,8 @@ type GroupVersion struct {
 // Resource is one kind in the shape of one version.
 type Resource struct {
 	Kind, Plural string
+	// Status tells that objects have their status as a subresource.
+	Status bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type

@@ -147,6 +147,15 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, join(objectParameters(r.Kind), listParameters(), watchParameters())),
 		}},
 	}
+	if r.Status {
+		patch.id += "Status"
+		patch.description = "Change some members of the status of the " + r.Kind + "."
+		paths = append(paths, path{name: "/namespaces/{namespace}/" + r.Plural + "/{name}/status", operations: []operation{
+			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, objectParameters(r.Kind), "200"),
+			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, join(objectParameters(r.Kind), writeParameters(item)), "200", "201"),
+			patch,
+		}})
+	}
 	for i := range paths {
 		paths[i].name = gv.root() + paths[i].name
 		paths[i].hoist()
