@@ -113,6 +113,9 @@ func (g *apiGroup) discovery() groupDiscovery {
 				Resource: e.info.Plural, Scope: "Namespaced", SingularResource: e.info.Singular,
 				Verbs: e.verbs(), ShortNames: e.info.ShortNames, ResponseKind: responseKind{Kind: e.info.Kind},
 			}
+			if e.info.ClusterScoped {
+				r.Scope = "Cluster"
+			}
 			if !e.info.Native {
 				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
 			}

@@ -150,12 +150,12 @@ func (c *call) resourceList(v *groupVersion) {
 	}
 	for _, e := range v.endpoints {
 		doc.Resources = append(doc.Resources, apiResource{
-			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: true, Kind: e.info.Kind,
+			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind,
 			Verbs: e.verbs(), ShortNames: e.info.ShortNames, StorageVersionHash: e.storageHash(),
 		})
 		if e.info.Status {
 			doc.Resources = append(doc.Resources, apiResource{
-				Name: e.info.Plural + "/" + statusPath, Namespaced: true, Kind: e.info.Kind, Verbs: statusVerbs(),
+				Name: e.info.Plural + "/" + statusPath, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind, Verbs: statusVerbs(),
 			})
 		}
 	}

@@ -180,6 +180,9 @@ func (c *call) resource(v *groupVersion) {
 	for _, e := range v.endpoints {
 		if e.info.Plural == p.resource {
 			c.endpoint, c.place = e, p
+			if !p.namespaced {
+				c.namespace = "" // of a namespace that is the object itself
+			}
 			c.served()
 			return
 		}
@@ -192,24 +195,32 @@ func (c *call) resource(v *groupVersion) {
 }
 
 // served answers for a resource that is known, unless it does not have such
-// paths. Custom resources have none without the namespace but for lists and
-// watches, which is a 404; the other kinds have them, without those methods.
+// paths. Without the namespace, objects that lie in one can be listed and watched.
+// What else is asked for there is a path that a custom resource does not have; the
+// other kinds have that of the collection, without those methods.
 func (c *call) served() {
 	info := c.endpoint.info
+	status := c.subresource == statusPath && info.Status
+	astray := c.namespaced && info.ClusterScoped
+	outside := !c.namespaced && !info.ClusterScoped
 	switch {
-	case info.Native && (c.subresource != "" || c.more || c.name != "" && !c.namespaced):
+	case info.Native && (astray || c.more || c.subresource != "" && !status || outside && c.name != ""):
 		c.unknownResource()
-	case info.Native:
-		c.verb()
-	case !c.namespaced && (c.name != "" || c.req.Method != http.MethodGet && c.req.Method != http.MethodHead):
+	case astray, outside && !info.Native && !c.readsMany():
 		c.unknownPath()
-	case c.subresource == "":
-		c.verb()
-	case c.subresource == statusPath && info.Status:
+	case status:
 		c.statusVerb()
-	default:
+	case c.subresource != "":
 		c.fail(meta.NewNotFound(c.groupResource(), c.name))
+	default:
+		c.verb()
 	}
+}
+
+// readsMany reports whether the request is a list or a watch.
+func (c *call) readsMany() bool {
+	verb := c.verbName(c.name != "", c.watching)
+	return verb == "list" || verb == "watch"
 }
 
 // checkNames refuses the names in a path that no object can have, and a path
@@ -232,6 +243,7 @@ func (c *call) checkNames() error {
 // verb hands the request to the file named after what it does.
 func (c *call) verb() {
 	method := c.req.Method
+	inScope := c.namespaced != c.endpoint.info.ClusterScoped
 	switch {
 	case c.watching && method == http.MethodGet:
 		c.run(true, (*call).watch)
@@ -251,9 +263,9 @@ func (c *call) verb() {
 		} else {
 			c.run(true, (*call).list)
 		}
-	case (c.name == "" || !c.endpoint.info.Native) && c.namespaced && method == http.MethodPost:
+	case (c.name == "" || !c.endpoint.info.Native) && inScope && method == http.MethodPost:
 		c.run(false, (*call).create) // custom resources do not mind a name in the path
-	case c.name == "" && c.namespaced && method == http.MethodDelete:
+	case c.name == "" && inScope && method == http.MethodDelete:
 		c.run(false, (*call).deleteCollection)
 	case !c.endpoint.info.Native && (method == http.MethodPut || method == http.MethodPatch):
 		c.fail(meta.NewBadRequest("name must be provided"))

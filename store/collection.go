@@ -32,9 +32,17 @@ func (c *Collection[T]) Create(obj *T, opts CreateOptions) (*T, error) {
 	}
 	o := c.own(obj, nil)
 	it, err := c.r.Create(o, Request{
-		Namespace: o.GetObjectMeta().Namespace, DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
+		Namespace: c.namespace(o.GetObjectMeta()), DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
 	})
 	return typed[T](it), err
+}
+
+// namespace returns where an object is to be written.
+func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
+	if c.r.kind.clusterScoped {
+		return ""
+	}
+	return m.Namespace
 }
 
 // own returns a copy of a caller's object in the form that is stored. It may
@@ -87,7 +95,7 @@ func (c *Collection[T]) update(obj *T, opts UpdateOptions, status bool) (*T, err
 	}
 	m := any(obj).(Object).GetObjectMeta()
 	req := Request{
-		Namespace: m.Namespace, Name: m.Name,
+		Namespace: c.namespace(m), Name: m.Name,
 		DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager, Status: status,
 	}
 	it, _, err := c.r.Update(req, m.UID, func(current *Item) (Object, error) { return c.own(obj, current), nil })

@@ -54,6 +54,9 @@ type Kind[T any] struct {
 	// for writes through the Go API.
 	Versions []Version[T]
 
+	// ClusterScoped kinds have no namespaces. A namespace that a writer gives is
+	// dropped; what asks for one finds nothing there.
+	ClusterScoped bool
 	// Status makes the member "status" a subresource: it is written through
 	// Collection.UpdateStatus and the path …/{name}/status alone, which in turn
 	// write nothing else. T and all that Forms are of must have the member.
@@ -86,7 +89,7 @@ type Kind[T any] struct {
 	Warnings func(obj, old *T) []string
 
 	// SelectableFields are the fields that a fieldSelector may name beside
-	// metadata.name and metadata.namespace.
+	// metadata.name and, unless the kind is cluster-scoped, metadata.namespace.
 	SelectableFields []SelectableField[T]
 	// Columns are what a Table shows. Default: name and age.
 	Columns []Column[T]
@@ -158,7 +161,7 @@ type descriptor struct {
 	versions                      []version
 	forms                         []form // forms[0] is the stored form
 
-	status, native                                                bool
+	clusterScoped, status, native                                 bool
 	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
 	// pure kinds have no function that may change an object, so that what goes
 	// in may share memory with what is stored.
@@ -217,12 +220,15 @@ func (k *Kind[T]) compile() *descriptor {
 	d := &descriptor{
 		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
 		storagePrefix: cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
-		status:        k.Status, native: k.Native,
+		clusterScoped: k.ClusterScoped, status: k.Status, native: k.Native,
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
 		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
 		validateName:             k.ValidateName,
 		fields:                   []string{fieldName, fieldNamespace},
+	}
+	if k.ClusterScoped {
+		d.fields = d.fields[:1]
 	}
 	if d.singular == "" {
 		d.singular = strings.ToLower(k.Name)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 
 	"github.com/kubecoord/kubecoord/store/field"
@@ -72,7 +73,8 @@ func (r *Resource) checkUID(uid meta.UID, current *Item, k key) error {
 }
 
 func (r *Resource) invalidObject(k key, text string) string {
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", r.kind.storagePrefix, k.namespace, k.name, text)
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s, ResourceVersion: 0, AdditionalErrorMsg: %s",
+		path.Join(r.kind.storagePrefix, k.namespace, k.name), text)
 }
 
 // createByUpdate stores the object of an update that found none. done is false
