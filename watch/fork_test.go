@@ -42,9 +42,10 @@ func (w *world) write(n uint64, skip bool) {
 			w.holds[w.version+1] = "skip"
 			w.skip(1)
 		} else {
-			w.publish("ns", fmt.Sprint(w.name, "-", w.version+1))
-			w.holds[w.version] = fmt.Sprint("ns/", w.name, "-", w.version)
+			w.publish("ns", w.name)
+			w.holds[w.version] = "ns/" + w.name
 		}
+		delete(w.holds, w.version-w.size)
 	}
 	w.oldest = max(w.oldest, w.version-min(w.version, w.size))
 }
@@ -90,7 +91,7 @@ func TestForkedHubsGoTheirOwnWays(t *testing.T) {
 						w.oldest = w.version
 					}
 				default:
-					w.write(rnd.Uint64N(2*pageSlots), false)
+					w.write(rnd.Uint64N(pageSlots), false)
 				}
 				if op%10 == 0 {
 					for _, w := range worlds {
