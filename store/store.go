@@ -42,9 +42,9 @@ type Store struct {
 	aging  bool   // history is limited by age
 	first  uint64 // the version before all changes
 
-	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
-	version   uint64       // of the last change
-	resources map[meta.GroupResource]*Resource
+	mu        sync.RWMutex                     // guards all below and every tree; taken before the hub's
+	version   uint64                           // of the last change
+	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
 	closed    bool
 }
 
