@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // newFork returns a fork that is closed at the end of the test.
@@ -176,7 +177,7 @@ func TestReadOfAVersionToComeWaitsForItsOwnWorld(t *testing.T) {
 
 func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
 	now := epoch
-	parent := newStoreWith(t, store.Options{History: 3, HistoryAge: time.Minute, FirstVersion: 50, Now: func() time.Time { return now }})
+	parent := newStoreWith(t, store.Options{History: 3, HistoryAge: time.Minute, FirstVersion: 50, Clock: clock.Func(func() time.Time { return now })})
 	createAll(t, lease.In(parent), "ns/a")
 	fork := newFork(t, parent)
 	assert.Equal(t, now, fork.Now())
@@ -196,6 +197,50 @@ func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
 	assert.ErrorIs(t, at(fork, "54"), store.ErrExpired)
 	now = epoch
 	assert.NoError(t, at(parent, "50"), "the history of the parent is its own")
+}
+
+// A clock that is moved by hand is moved for one world alone.
+func TestForkHasAManualClockOfItsOwn(t *testing.T) {
+	m := clock.NewManual(epoch)
+	parent := newStoreWith(t, store.Options{HistoryAge: time.Minute, Clock: m})
+	createAll(t, lease.In(parent), "ns/a")
+	fork := newFork(t, parent)
+	forked := fork.Clock().(*clock.Manual)
+	timers := 0
+	m.AfterFunc(time.Second, func() { timers++ })
+	forked.FastForward(time.Hour)
+	assert.Zero(t, timers)
+	assert.True(t, epoch.Equal(parent.Now()))
+	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
+	createAll(t, lease.In(fork), "ns/b")
+	assert.True(t, epoch.Add(time.Hour).Truncate(time.Second).Equal(mustGet(t, lease.In(fork), "ns/b").CreationTimestamp.Time))
+	m.FastForward(time.Minute)
+	assert.Equal(t, 1, timers)
+	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
+}
+
+// What is recorded before the fork is in both records, and what comes later in one.
+func TestForkRecordsItsOwnChanges(t *testing.T) {
+	for limit := 1; limit < 8; limit++ {
+		parent := newStoreWith(t, store.Options{Record: limit})
+		createAll(t, lease.In(parent), "ns/a", "ns/b", "ns/c")
+		fork := newFork(t, parent)
+		recorded := func(st *store.Store) (out []string) {
+			for _, c := range st.Recorded().Changes {
+				out = append(out, c.New.Name())
+			}
+			return out
+		}
+		last := func(names ...string) []string { return names[max(0, len(names)-limit):] }
+		for i := range 4 {
+			createAll(t, lease.In(fork), fmt.Sprint("ns/f", i))
+			createAll(t, lease.In(parent), fmt.Sprint("ns/p", i))
+		}
+		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
+		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
+		assert.Equal(t, limit == 7, fork.Recorded().Complete)
+		assert.Same(t, fork.Resource(lease.Kind()), fork.Recorded().Changes[0].Resource)
+	}
 }
 
 // Kinds that one world comes to know are new to the other.
