@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -30,8 +31,8 @@ func newStore(t testing.TB) *store.Store {
 }
 
 func newStoreWith(t testing.TB, opts store.Options) *store.Store {
-	if opts.Now == nil {
-		opts.Now = func() time.Time { return epoch }
+	if opts.Clock == nil {
+		opts.Clock = clock.Func(func() time.Time { return epoch })
 	}
 	st := store.New(opts)
 	t.Cleanup(st.Close)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -51,7 +52,7 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, futureWait, errTooLarge)
+	ctx, cancel := clock.WithDeadline(ctx, st.clock, st.clock.Now().Add(futureWait), errTooLarge)
 	defer cancel()
 	if err := st.hub.WaitFor(ctx, version); err != nil {
 		if errors.Is(err, watch.ErrClosed) {

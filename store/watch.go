@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -81,7 +82,7 @@ type Watcher struct {
 
 	deadline time.Time
 	next     time.Time // when the next bookmark is due
-	timer    *time.Timer
+	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
 
 	changes []*watch.Change[change]
@@ -164,11 +165,10 @@ func (w *Watcher) startTimer(seconds *int64) {
 	if timeout == 0 {
 		timeout = minWatchTimeout + rand.N(minWatchTimeout)
 	}
-	// Waiting is by package time; the store's clock is only for timestamps.
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)
 	w.next = now.Add(bookmarkInterval)
-	w.timer = time.NewTimer(0)
+	w.timer = w.r.st.clock.NewTimer(timeout)
 }
 
 // clampSeconds keeps an absurd number of seconds from wrapping around.
@@ -259,7 +259,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 		return ErrClosed
 	default:
 	}
-	if !time.Now().Before(w.deadline) {
+	if !w.r.st.clock.Now().Before(w.deadline) {
 		return io.EOF
 	}
 	return nil
@@ -335,7 +335,7 @@ func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return
 	}
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	ending := !w.lastMark && !now.Before(w.deadline.Add(-bookmarkBeforeEnd))
 	if !ending && now.Before(w.next) {
 		return
@@ -370,10 +370,10 @@ func (w *Watcher) wait(ctx context.Context) error {
 			until = w.next
 		}
 	}
-	w.timer.Reset(time.Until(until))
+	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
 	select {
 	case <-w.hub.Wake():
-	case <-w.timer.C:
+	case <-w.timer.C():
 	case <-w.r.st.hub.Done():
 		return ErrClosed
 	case <-ctx.Done():

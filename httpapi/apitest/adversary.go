@@ -40,15 +40,30 @@ const (
 // meanwhile: clients that do the same meet the same again.
 func (a *API) Adversary(adv Adversary) *Injected {
 	a.t.Helper()
+	in, err := a.InjectAdversary(adv)
+	if err != nil {
+		a.t.Fatalf("%v", err)
+	}
+	a.t.Cleanup(func() {
+		if a.t.Failed() {
+			a.t.Logf("apitest.Adversary: give it Seed %d to see the same again", in.dice.seed)
+		}
+	})
+	return in
+}
+
+// InjectAdversary is Adversary with an error in place of a test that fails, and
+// without a test to log the seed: it is in Injected.String.
+func (a *API) InjectAdversary(adv Adversary) (*Injected, error) {
 	switch {
 	case adv.Percent < 0 || adv.Percent > 100:
-		a.t.Fatalf("apitest.Adversary: Percent: got %d, want 0 to 100", adv.Percent)
+		return nil, fmt.Errorf("apitest.Adversary: Percent: got %d, want 0 to 100", adv.Percent)
 	case adv.MaxDelay < 0:
-		a.t.Fatalf("apitest.Adversary: MaxDelay: got %v, want 0 or more", adv.MaxDelay)
+		return nil, fmt.Errorf("apitest.Adversary: MaxDelay: got %v, want 0 or more", adv.MaxDelay)
 	}
 	d := &dice{seed: adv.Seed, percent: adv.Percent, maxDelay: adv.MaxDelay, seen: map[string]uint64{}}
 	for d.seed == 0 {
-		d.seed = rand.Uint64()
+		d.seed = rand.Uint64N(1 << 53) // exact where numbers have no more bits
 	}
 	if d.percent == 0 {
 		d.percent = DefaultPercent
@@ -56,12 +71,20 @@ func (a *API) Adversary(adv Adversary) *Injected {
 	if d.maxDelay == 0 {
 		d.maxDelay = DefaultMaxDelay
 	}
-	a.t.Cleanup(func() {
-		if a.t.Failed() {
-			a.t.Logf("apitest.Adversary: give it Seed %d to see the same again", d.seed)
-		}
-	})
 	return a.inject(Fault{Resource: adv.Resource, UserAgent: adv.UserAgent, Client: adv.Client, When: adv.When}, d)
+}
+
+// Adversary returns the adversary that was put in place, with its defaults and
+// the seed that was drawn, and false if it is a Fault.
+func (in *Injected) Adversary() (Adversary, bool) {
+	if in.dice == nil {
+		return Adversary{}, false
+	}
+	f, d := &in.fault, in.dice
+	return Adversary{
+		Seed: d.seed, Percent: d.percent, MaxDelay: d.maxDelay,
+		Resource: f.Resource, UserAgent: f.UserAgent, Client: f.Client, When: f.When,
+	}, true
 }
 
 // dice decide what an adversary does.

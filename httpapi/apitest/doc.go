@@ -17,6 +17,10 @@
 // tests took place. What was asked of the server is in Requests, and Verify tells
 // whether a Lease ever had two holders at once.
 //
+// Load and Dump fill the store from files and write it back, see package
+// store/fixture. Open is for programs that have no test: a server that others
+// test against.
+//
 // What clients see is decided in package httpapi, which this package goes
 // around; nothing here knows a kind or a wire format but for their frames.
 package apitest

@@ -35,7 +35,7 @@ type Fault struct {
 	// Client is the name that was given to TransportFor.
 	Client string
 	// When is asked last. It may be called from many goroutines at once.
-	When func(Request) bool `json:"-"`
+	When func(Request) bool
 
 	// First hits the first requests that match, Nth only the one with this
 	// number, from 1, and Every each one whose number it divides.

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,20 +29,29 @@ type Injected struct {
 // contradicts itself fails the test.
 func (a *API) Fault(f Fault) *Injected {
 	a.t.Helper()
-	if err := f.Validate(); err != nil {
+	in, err := a.Inject(f)
+	if err != nil {
 		a.t.Fatalf("%v", err)
+	}
+	return in
+}
+
+// Inject is Fault with an error in place of a test that fails. The error names
+// the place and what was expected there.
+func (a *API) Inject(f Fault) (*Injected, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
 	}
 	return a.inject(f, nil)
 }
 
 // inject puts a fault in place that has been validated, but for its Resource.
-func (a *API) inject(f Fault, d *dice) *Injected {
-	a.t.Helper()
+func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 	in := &Injected{api: a, fault: f, dice: d, removed: make(chan struct{})}
 	if f.Resource != "" {
 		var ok bool
 		if in.resource, ok = a.resource(f.Resource); !ok {
-			a.t.Fatalf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
+			return nil, fmt.Errorf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
 		}
 	}
 	var underWay []*exchange
@@ -58,7 +68,7 @@ func (a *API) inject(f Fault, d *dice) *Injected {
 			in.reach(x)
 		}
 	}
-	return in
+	return in, nil
 }
 
 // Faults returns the faults that are in place, in their order.
