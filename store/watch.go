@@ -85,6 +85,9 @@ type Watcher struct {
 	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
 
+	replica *Replica // that the watch is of, or nil
+	at      position // of the replica
+
 	changes []*watch.Change[change]
 	events  []ItemEvent
 }
@@ -110,7 +113,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
 	w.startTimer(opts.TimeoutSeconds)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
@@ -179,6 +182,9 @@ func clampSeconds(s int64) time.Duration {
 
 // start finds the position to watch from and the state to send first.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
+	if w.replica != nil {
+		return w.startOnReplica(ctx, opts, version)
+	}
 	st, sends := w.r.st, opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)
@@ -292,8 +298,9 @@ func (w *Watcher) poll() {
 }
 
 func (w *Watcher) readHistory() {
-	for len(w.events) == 0 {
-		changes, more, err := w.hub.Poll(w.changes[:0])
+	last := w.readUntil()
+	for len(w.events) == 0 && w.err == nil {
+		changes, more, err := w.hub.PollUntil(w.changes[:0], last)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -340,12 +347,15 @@ func (w *Watcher) tick() {
 	if !ending && now.Before(w.next) {
 		return
 	}
-	version, ok := w.hub.Settled()
-	if !ok && len(w.events) == 0 {
+	version, ok := w.settled()
+	if !ok && len(w.events) == 0 && w.replica == nil {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	w.lastMark = w.lastMark || ending
+	if !ok && len(w.events) == 0 {
+		return // the replica is behind what the watch started at
+	}
 	w.bookmark(max(version, w.version), false)
 }
 
@@ -370,9 +380,14 @@ func (w *Watcher) wait(ctx context.Context) error {
 			until = w.next
 		}
 	}
+	if due := w.replicaDue(); !due.IsZero() && due.Before(until) {
+		until = due
+	}
 	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
 	select {
 	case <-w.hub.Wake():
+	case <-w.at.moved:
+	case <-w.at.grown:
 	case <-w.timer.C():
 	case <-w.r.st.hub.Done():
 		return ErrClosed
