@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,12 +15,14 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // server is kubecoord.
 type server struct {
 	door
+	t      testing.TB
 	api    *apitest.API
 	wire   *recorder
 	canned http.HandlerFunc // answers gets of Leases in place of the API; nil is none
@@ -40,7 +43,7 @@ func kubecoordByRuntime(t testing.TB) subject {
 }
 
 func newServer(t testing.TB) *server {
-	s := &server{}
+	s := &server{t: t}
 	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: s.middleware}})
 	s.wire = &recorder{next: s.api.Transport()}
 	return s
@@ -63,6 +66,27 @@ func (s *server) config() *rest.Config {
 func (s *server) url() string        { return s.api.URL() }
 func (s *server) warnings() []string { return s.wire.heard() }
 func (s *server) expire()            { s.api.Store().ExpireHistory() }
+
+func (s *server) load(yaml string) {
+	s.api.Load(fixture.Stream("state.yaml", strings.NewReader(yaml)))
+}
+
+func (s *server) dump() string { return s.api.Dump(fixture.DumpOptions{}) }
+
+func (s *server) verdict() string {
+	l := &listener{TB: s.t}
+	s.api.Verify(l)
+	return l.said.String()
+}
+
+// listener keeps what would fail a test.
+type listener struct {
+	testing.TB
+	said strings.Builder
+}
+
+// Errorf keeps a message.
+func (l *listener) Errorf(format string, args ...any) { fmt.Fprintf(&l.said, format, args...) }
 
 func (s *server) requests() []string {
 	var out []string

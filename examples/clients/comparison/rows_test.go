@@ -2,8 +2,8 @@ package comparison
 
 // rows are the rows of the table, in its order.
 var rows = []row{
-	conflicts, created, refused, told, dryRun, patches, apply, finalizers,
+	conflicts, created, refused, dryRun, patches, apply, finalizers,
 	selectors, lists, history, following, unread, expiry,
 	clients, wire, kinds,
-	trouble, canned, asked, virtual,
+	trouble, before, after, virtual,
 }

@@ -43,9 +43,14 @@ type control interface {
 	// programs of other processes do.
 	config() *rest.Config
 	url() string
-	// requests and warnings are what was asked, and what was said of it.
+	// requests and warnings are what was asked, and what was said of it; verdict
+	// is what is wrong with how Leases were held.
 	requests() []string
 	warnings() []string
+	verdict() string
+	// load and dump read and write a state as YAML.
+	load(yaml string)
+	dump() string
 	// expire makes it forget what was before.
 	expire()
 
@@ -68,6 +73,9 @@ func (nothing) config() *rest.Config              { return nil }
 func (nothing) url() string                       { return "" }
 func (nothing) requests() []string                { return nil }
 func (nothing) warnings() []string                { return nil }
+func (nothing) verdict() string                   { return "" }
+func (nothing) load(string)                       {}
+func (nothing) dump() string                      { return "" }
 func (nothing) expire()                           {}
 func (nothing) fail(string, metav1.Status) string { return "" }
 func (nothing) loseAnswer(string) string          { return "" }

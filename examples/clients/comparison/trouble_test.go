@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 var trouble = row{"faults", []point{
@@ -46,10 +45,7 @@ var trouble = row{"faults", []point{
 		_, err := leasesOf(s).Get(ctx, "a", metav1.GetOptions{})
 		return finding{errors.Is(err, context.DeadlineExceeded) && time.Since(began) == time.Minute, how}
 	}},
-}, "yes: interceptors"}
-
-var canned = row{"canned answers, whatever they are", []point{
-	{check: func(t *testing.T, s subject) finding {
+	{name: "any object as an answer", check: func(t *testing.T, s subject) finding {
 		l := newLease("Not_A_Name")
 		l.Kind, l.APIVersion = "Lease", "coordination.k8s.io/v1"
 		how := s.can(l)
@@ -58,23 +54,44 @@ var canned = row{"canned answers, whatever they are", []point{
 	}},
 }, "yes: interceptors"}
 
-var asked = row{"requests to assert on", []point{
-	{check: func(t *testing.T, s subject) finding {
+var before = row{"to begin with", []point{
+	{name: "a state from YAML", check: func(t *testing.T, s subject) finding {
+		s.load(yaml)
+		return when(slices.Equal(all(t, s), []string{"a"}))
+	}},
+}, "CRDs from YAML"}
+
+// yaml is a Lease as people write it down.
+const yaml = `apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata:
+  name: a
+  namespace: test
+spec:
+  holderIdentity: me
+`
+
+var after = row{"to look back on", []point{
+	{name: "the requests", check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		get(t, s, "a")
 		return when(slices.Contains(s.requests(), "get leases"))
 	}},
-}, "by an audit log"}
-
-var told = row{"warnings", []point{
-	{check: func(t *testing.T, s subject) finding {
-		given(t, s, "a")
-		_, err := leasesOf(s).Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec":{"holder":"b"}}`),
-			metav1.PatchOptions{FieldValidation: metav1.FieldValidationWarn})
+	{name: "whether two led at once", check: func(t *testing.T, s subject) finding {
+		l := newLease("leader")
+		l.Spec.RenewTime = new(metav1.NowMicro())
+		l, err := leasesOf(s).Create(t.Context(), l, metav1.CreateOptions{})
 		require.NoError(t, err)
-		return when(slices.ContainsFunc(s.warnings(), func(w string) bool { return strings.Contains(w, `unknown field \"spec.holder\"`) }))
+		time.Sleep(time.Second)
+		l.Spec.RenewTime = new(metav1.NowMicro())
+		require.NoError(t, hold(t, s, l, "b"))
+		return when(strings.Contains(s.verdict(), "two held the Lease test/leader at once"))
 	}},
-}, "yes"}
+	{name: "the state as YAML", check: func(t *testing.T, s subject) finding {
+		given(t, s, "a")
+		return when(strings.Contains(s.dump(), "name: a\n"))
+	}},
+}, "an audit log"}
 
 var virtual = row{"a `testing/synctest` bubble", []point{
 	// That this returns at once, and the bubble with it, is the finding.

@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ var refused = row{"refused", []point{
 		_, err := leasesOf(s).Create(t.Context(), l, metav1.CreateOptions{})
 		return when(apierrors.IsInvalid(err))
 	}},
-	{name: "creates with a version", check: func(t *testing.T, s subject) finding {
+	{name: "versions on create", check: func(t *testing.T, s subject) finding {
 		l := newLease("a")
 		l.ResourceVersion = "7"
 		_, err := leasesOf(s).Create(t.Context(), l, metav1.CreateOptions{})
@@ -104,6 +105,13 @@ var refused = row{"refused", []point{
 		_, err := leasesOf(s).Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec":{"holder":"b"}}`),
 			metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
 		return when(err != nil)
+	}},
+	{name: "or warned of", check: func(t *testing.T, s subject) finding {
+		given(t, s, "a")
+		_, err := leasesOf(s).Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec":{"holder":"b"}}`),
+			metav1.PatchOptions{FieldValidation: metav1.FieldValidationWarn})
+		require.NoError(t, err)
+		return when(slices.ContainsFunc(s.warnings(), func(w string) bool { return strings.Contains(w, `unknown field \"spec.holder\"`) }))
 	}},
 }, "yes"}
 
