@@ -17,6 +17,8 @@ type exchange struct {
 	req *Request // guarded by api.mu but for what was received
 	r   *http.Request
 	w   http.ResponseWriter
+	// call is what Verify remembers of the request, nil if that is nothing.
+	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
@@ -52,7 +54,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel}
-	x.req, x.r = a.receive(r, ctx)
+	x.req, x.r, x.call = a.receive(r, ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -123,11 +125,13 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 
 // forward has the request answered by the API.
 func (x *exchange) forward(next http.Handler) {
+	a := &answer{x: x, w: x.w, note: x.note()}
+	defer a.note.end()
 	if x.discard {
 		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
 		x.abort()
 	}
-	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
+	next.ServeHTTP(a, x.r)
 	if x.broken.Load() {
 		x.abort()
 	}
