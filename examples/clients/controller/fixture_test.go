@@ -13,7 +13,7 @@ import (
 
 // The fixture is what a controller finds that was away: see testdata/pools.yaml.
 func TestControllerTakesOverWhatItFinds(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		web := s.get("web")
 		require.Equal(t, "1/1 False", s.state("web").status, "a status stands in a fixture as it does in a dump")
 		require.Equal(t, int64(3), web.Generation)
@@ -34,14 +34,14 @@ func TestControllerTakesOverWhatItFinds(t *testing.T) {
 func TestStateIsHandedOnFromTestToTest(t *testing.T) {
 	var dump string
 	var before state
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 1)
 		s.member("web", 1)
 		before = s.state("web")
 		dump = s.api.Dump(fixture.DumpOptions{})
 	})
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		assert.Equal(t, before, s.state("web"))
 		assert.Equal(t, dump, s.api.Dump(fixture.DumpOptions{}))
 	}, fixture.Stream("dump", strings.NewReader(dump)))

@@ -8,13 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
 func TestPoolFollowsItsMembers(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 2)
 		assert.Equal(t, state{status: "0/0 False", observed: 1}, s.state("web"))
@@ -32,15 +31,13 @@ func TestPoolFollowsItsMembers(t *testing.T) {
 		s.member("web", 1)
 		assert.Equal(t, state{alive: []string{"10.0.0.1", "10.0.0.2"}, status: "2/2 True", observed: 1}, s.state("web"))
 
-		p := s.get("web")
-		p.Spec.MinReady = 3
-		require.NoError(t, s.Update(t.Context(), p))
+		require.NoError(t, s.merge(s.get("web"), `{"spec":{"minReady":3}}`))
 		assert.Equal(t, state{alive: []string{"10.0.0.1", "10.0.0.2"}, status: "2/2 False", observed: 2}, s.state("web"))
 	})
 }
 
 func TestReconcilerRepairsWhatItOwns(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 1)
 		s.member("web", 1)
@@ -54,7 +51,7 @@ func TestReconcilerRepairsWhatItOwns(t *testing.T) {
 
 // A status that says what is there already would wake the controller for ever.
 func TestControllerThatIsUpToDateWritesNothing(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 1)
 		for range 20 {
@@ -74,7 +71,7 @@ func TestControllerThatIsUpToDateWritesNothing(t *testing.T) {
 }
 
 func TestWhoDoesNotLeadDoesNothing(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		b := s.replica("b")
 		s.pool("web", 1)
@@ -89,16 +86,16 @@ func TestWhoDoesNotLeadDoesNothing(t *testing.T) {
 }
 
 func TestPoolThatIsDeletedIsLeftAlone(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		p := s.pool("web", 1)
-		p.Finalizers = []string{"pools.kubecoord.example/held"}
-		require.NoError(t, s.Update(t.Context(), p))
+		require.NoError(t, s.merge(p, `{"metadata":{"finalizers":["pools.kubecoord.example/held"]}}`))
+		s.settle()
 		require.NoError(t, s.Delete(t.Context(), p))
 		before := s.get("web")
 		s.member("web", 1)
 		s.settle()
 		assert.Equal(t, before, s.get("web"))
-		require.NoError(t, s.Patch(t.Context(), before, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+		require.NoError(t, s.merge(before, `{"metadata":{"finalizers":null}}`))
 	})
 }

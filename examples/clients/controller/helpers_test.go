@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,7 +42,7 @@ type site struct {
 }
 
 // inSite runs a test inside a bubble.
-func inSite(t *testing.T, test func(s *site), fixtures ...fixture.Source) {
+func inSite(t *testing.T, test func(t *testing.T, s *site), fixtures ...fixture.Source) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{
 			API:      httpapi.Options{Kinds: []store.Descriptor{poolKind()}},
@@ -53,7 +54,7 @@ func inSite(t *testing.T, test func(s *site), fixtures ...fixture.Source) {
 		require.NoError(t, addToScheme(scheme))
 		c, err := client.New(config(api, "test"), client.Options{Scheme: scheme})
 		require.NoError(t, err)
-		test(&site{Client: c, t: t, api: api})
+		test(t, &site{Client: c, t: t, api: api})
 	})
 }
 
@@ -140,10 +141,14 @@ func (s *site) member(pool string, number int) {
 	l.Spec.LeaseDurationSeconds = new(int32(termOfLease.Seconds()))
 	err := s.Create(s.t.Context(), l.DeepCopy())
 	if client.IgnoreAlreadyExists(err) == nil && err != nil {
-		err = s.Patch(s.t.Context(), &coordinationv1.Lease{ObjectMeta: l.ObjectMeta},
-			client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, l.Spec.RenewTime.UTC().Format(metav1.RFC3339Micro))))
+		err = s.merge(l, fmt.Sprintf(`{"spec":{"renewTime":%q}}`, l.Spec.RenewTime.UTC().Format(metav1.RFC3339Micro)))
 	}
 	require.NoError(s.t, err)
+}
+
+// merge changes a stored object by a merge patch, whoever else does.
+func (s *site) merge(o client.Object, patch string) error {
+	return s.Patch(s.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 // state is what the controller makes of a Pool.
@@ -153,8 +158,10 @@ type state struct {
 	observed    int64    // the generation that the status is about
 }
 
+// state returns it once the controller has tried again what failed.
 func (s *site) state(name string) state {
 	s.t.Helper()
+	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 	var out state
 	e := &corev1.Endpoints{}

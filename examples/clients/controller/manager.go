@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -35,8 +34,10 @@ func newManager(config *rest.Config, namespace string, opts manager.Options) (ma
 	if err != nil {
 		return nil, err
 	}
+	// The controller is told of its own writes as well: the state that it has seen
+	// may be older than the last of them, and what it left as it was may be wrong.
 	return mgr, builder.ControllerManagedBy(mgr).Named("pool").
-		For(&Pool{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&Pool{}).
 		Owns(&corev1.Endpoints{}).
 		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(poolsOf(mgr.GetClient()))).
 		Complete(reconciler{mgr.GetClient()})

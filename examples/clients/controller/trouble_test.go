@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
@@ -18,7 +18,7 @@ import (
 // Each status the controller writes is refused while others keep on changing the
 // Pool. It must neither give up nor write what is out of date.
 func TestConflictStormPasses(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 1)
 		s.member("web", 1)
@@ -27,8 +27,7 @@ func TestConflictStormPasses(t *testing.T) {
 		const storm = 8
 		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", First: storm, Answer: apitest.Conflict()})
 		for i := range int32(storm) {
-			patch := fmt.Appendf(nil, `{"spec":{"minReady":%d}}`, i+2)
-			require.NoError(t, s.Patch(t.Context(), s.get("web"), client.RawPatch("application/merge-patch+json", patch)))
+			require.NoError(t, s.merge(s.get("web"), fmt.Sprintf(`{"spec":{"minReady":%d}}`, i+2)))
 			synctest.Wait()
 			s.member("web", int(i)+2)
 		}
@@ -48,16 +47,21 @@ func TestConflictStormPasses(t *testing.T) {
 // The leader is cut off between its two writes: the Endpoints are there, and
 // neither does it know, nor does the status tell. Who follows has to finish it.
 func TestFailoverInMidReconcile(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		a := s.leader("a")
 		b := s.replica("b")
 		s.pool("web", 1)
 		require.Equal(t, state{status: "0/0 False", observed: 1}, s.state("web"))
 
-		cut := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "endpoints", Nth: 1, Cut: apitest.CutAfter})
-		s.api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused, When: func(apitest.Request) bool { return cut.Hits() > 0 }})
+		var gone atomic.Bool
+		s.api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused, When: func(apitest.Request) bool { return gone.Load() }})
+		cut := s.api.Fault(apitest.Fault{
+			Client: "a", Verb: "update", Resource: "endpoints", Cut: apitest.CutAfter,
+			When: func(apitest.Request) bool { return !gone.Swap(true) },
+		})
 		s.member("web", 1)
 		assert.Equal(t, state{alive: []string{"10.0.0.1"}, status: "0/0 False", observed: 1}, s.state("web"), "half of it is done")
+		assert.Equal(t, 1, cut.Hits())
 		require.False(t, b.leads())
 
 		time.Sleep(longestTurn)
@@ -71,7 +75,7 @@ func TestFailoverInMidReconcile(t *testing.T) {
 
 // A leader that ends in order is followed as soon as the other looks.
 func TestUpgradeHandsOver(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		a := s.leader("a")
 		b := s.replica("b")
 		s.pool("web", 1)
@@ -87,7 +91,7 @@ func TestUpgradeHandsOver(t *testing.T) {
 // While its watches are torn the controller misses changes, and then the server
 // has forgotten them: it has to list again, and finds what became of all.
 func TestRelistAfterExpiry(t *testing.T) {
-	inSite(t, func(s *site) {
+	inSite(t, func(t *testing.T, s *site) {
 		s.leader("a")
 		s.pool("web", 1)
 		s.member("web", 1)
