@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -52,8 +52,11 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	ctx, cancel := clock.WithDeadline(ctx, st.clock, st.clock.Now().Add(futureWait), errTooLarge)
+	ctx, cancel := atwork.WithDeadline(ctx, st.clock, st.clock.Now().Add(futureWait), errTooLarge)
 	defer cancel()
+	if w := atwork.From(ctx); w != nil && w.Rest(w.Wakes()) {
+		defer w.Work()
+	}
 	if err := st.hub.WaitFor(ctx, version); err != nil {
 		if errors.Is(err, watch.ErrClosed) {
 			return ErrClosed

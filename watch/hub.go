@@ -118,7 +118,13 @@ func (h *Hub[P]) Expire() { h.ring.dropAll() }
 // above after. A version that lies in the future is waited for. The error is
 // an *ExpiredError. The caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1)}
+	return h.WatchFunc(s, after, now, nil)
+}
+
+// WatchFunc is Watch with a function that is called before Wake delivers a value
+// because of a change. The writer calls it, with locks held: it must not wait.
+func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), woken: woken}
 	w.seen.Store(after)
 	h.mu.Lock()
 	g := h.groups[s]
