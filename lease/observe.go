@@ -29,7 +29,7 @@ func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, na
 		for first := true; ; {
 			until := o.Expires()
 			if o.Expired(now()) {
-				until = time.Time{}
+				until, after = time.Time{}, "" // it may have run out since it was seen
 			}
 			states := follow(atwork.With(ctx, worker), leases, namespace, name, after, until)
 			after = "" // at the time it is worth a new look
