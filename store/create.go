@@ -19,11 +19,16 @@ type Request struct {
 	DryRun bool
 	// FieldManager names the writer.
 	FieldManager string
+	// Status tells that the request is for the status subresource, which the kind
+	// must have. It is for updates.
+	Status bool
 	// Patch tells that the object was made by a patch.
 	Patch bool
 	// Applied tells that the object was made by Apply, which has ascribed its
 	// fields already, and may create it whatever the kind.
 	Applied bool
+	// Origin is a number that is recorded with the change; see RecordedChange.
+	Origin uint64
 	// Warn, if not nil, is given texts to be sent along with the answer.
 	Warn func(text string)
 }
@@ -92,15 +97,14 @@ func (r *Resource) prepareCreate(o Object, req Request) error {
 	m := o.GetObjectMeta()
 	m.UID = newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
+	r.kind.begin(o)
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
 	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
 		return errs.Status(r.kind.groupKind(), m.Name)
 	}
-	for _, text := range r.kind.warnings(o, nil) {
-		req.warn(text)
-	}
+	r.warnings(o, nil, req)
 	return nil
 }
 
@@ -124,7 +128,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	if req.DryRun {
 		return newItem(r.kind, o, 0), nil
 	}
-	return r.commitLocked(watch.Added, nil, o), nil
+	return r.commitLocked(watch.Added, nil, o, req.Origin), nil
 }
 
 // matchNamespace fills in the namespace of the request, which is the only one

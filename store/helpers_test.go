@@ -192,7 +192,13 @@ type recorder struct {
 // record opens a watch that is closed at the end of the test.
 func record(t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	return recordUnder(t.Context(), t, st, opts)
+}
+
+// recordUnder is record under a context.
+func recordUnder(ctx context.Context, t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
+	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
 	w, err := st.Resource(lease.Kind()).Watch(ctx, opts)
 	require.NoError(t, err)
 	r := &recorder{t: t, w: w, done: make(chan struct{}), stop: stop}

@@ -93,6 +93,9 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	if m.UID == "" {
 		m.UID = newUID()
 	}
+	if m.Generation == 0 && !r.kind.native {
+		m.Generation = 1
+	}
 	if m.CreationTimestamp.IsZero() {
 		m.CreationTimestamp = meta.NewTime(r.st.now())
 	}
@@ -170,7 +173,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		} else {
 			st.skipLocked(version, last)
 		}
-		o.r.commitLocked(watch.Added, nil, o.obj)
+		o.r.commitLocked(watch.Added, nil, o.obj, 0)
 	}
 	st.skipLocked(version, last)
 	return nil

@@ -28,6 +28,9 @@ type Options struct {
 	// that of the packages above too. Nil means clock.Real, which is right inside
 	// a testing/synctest bubble as well; see package clock for others.
 	Clock clock.Clock
+	// Record is how many changes are recorded for Recorded, the last ones. Unlike
+	// those of History they stay when history expires. Zero means none.
+	Record int
 }
 
 // Defaults of Options.
@@ -43,12 +46,13 @@ type Store struct {
 	clock  clock.Clock // to wait by
 	hub    *watch.Hub[change]
 	shares shareTable
-	aging  bool   // history is limited by age
+	aging  bool   // changes remember when they were made
 	first  uint64 // the version before all changes
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
-	resources map[meta.GroupResource]*Resource
+	record    record
+	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
 	closed    bool
 }
 
@@ -58,6 +62,7 @@ type change struct {
 	old       *Item // the state before; nil for Added
 	new       *Item // the state after; for Deleted the last one under the deletion's version
 	left      leftItem
+	origin    uint64 // of the request that made it, or 0
 }
 
 // New returns an empty Store.
@@ -75,11 +80,12 @@ func New(opts Options) *Store {
 	return &Store{
 		now:       now,
 		clock:     clock.Waiting(opts.Clock),
-		aging:     opts.HistoryAge > 0,
+		aging:     opts.HistoryAge > 0 || opts.Record > 0,
 		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
+		record:    record{limit: opts.Record, since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
 }

@@ -86,8 +86,10 @@ type Watcher struct {
 	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
 
-	worker *atwork.Worker // who is woken
-	stays  bool           // and at work when Next has returned
+	worker  *atwork.Worker // who is woken
+	stays   bool           // and at work when Next has returned
+	replica *Replica       // that the watch is of, or nil
+	at      position       // of the replica
 
 	changes []*watch.Change[change]
 	events  []ItemEvent
@@ -114,7 +116,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, worker: atwork.From(ctx)}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
 	if w.stays = w.worker != nil; !w.stays {
 		w.worker = atwork.New(r.st.clock)
 	}
@@ -186,6 +188,9 @@ func clampSeconds(s int64) time.Duration {
 
 // start finds the position to watch from and the state to send first.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
+	if w.replica != nil {
+		return w.startOnReplica(ctx, opts, version)
+	}
 	st, sends := w.r.st, opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)
@@ -307,8 +312,9 @@ func (w *Watcher) poll() {
 }
 
 func (w *Watcher) readHistory() {
-	for len(w.events) == 0 {
-		changes, more, err := w.hub.Poll(w.changes[:0])
+	last := w.readUntil()
+	for len(w.events) == 0 && w.err == nil {
+		changes, more, err := w.hub.PollUntil(w.changes[:0], last)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -355,12 +361,15 @@ func (w *Watcher) tick() {
 	if !ending && now.Before(w.next) {
 		return
 	}
-	version, ok := w.hub.Settled()
-	if !ok && len(w.events) == 0 {
+	version, ok := w.settled()
+	if !ok && len(w.events) == 0 && w.replica == nil {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	w.lastMark = w.lastMark || ending
+	if !ok && len(w.events) == 0 {
+		return // the replica is behind what the watch started at
+	}
 	w.bookmark(max(version, w.version), false)
 }
 
@@ -386,6 +395,9 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 			until = w.next
 		}
 	}
+	if due := w.replicaDue(); !due.IsZero() && due.Before(until) {
+		until = due
+	}
 	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
 	if !w.worker.Rest(seen) {
 		return nil
@@ -395,6 +407,8 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 	}
 	select {
 	case <-w.hub.Wake():
+	case <-w.at.moved:
+	case <-w.at.grown:
 	case <-w.timer.C():
 	case <-w.r.st.hub.Done():
 		return ErrClosed

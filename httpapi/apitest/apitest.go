@@ -2,6 +2,8 @@ package apitest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -9,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // Options says how New makes an API. The zero value serves Lease,
@@ -27,8 +31,20 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
+	// KeepHistory is how many changes of the store, and how many of the answers
+	// and events that clients were given, are remembered for Verify, the last
+	// ones of each. Zero means DefaultKeepHistory, below zero means none.
+	KeepHistory int
 	// Verify makes the end of the test call API.Verify.
 	Verify bool
+	// Strict makes Verify fail a test for what Kubernetes permits, but a client
+	// hardly means to do; see Finding.Permitted.
+	Strict bool
+	// Fixtures are what the store begins with, all of them; see API.Load.
+	Fixtures []fixture.Source
+	// Elector, if not nil, makes the Elector of the API, as API.Elector is, for
+	// its store. It is called when the fixtures are there.
+	Elector func(*store.Store) (*candidate.Elector, error)
 }
 
 // Defaults of Options.
@@ -41,11 +57,15 @@ const (
 // except that those which open something fail the test, and so belong to its
 // goroutine.
 type API struct {
-	t       testing.TB
+	t       testing.TB // a noTest where Open made it
 	st      *store.Store
 	api     *httpapi.API
 	kinds   []store.Info
+	served  []store.Descriptor
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
+	record  *record
+	strict  bool
+	ended   sync.Once
 
 	socketMu      sync.Mutex // guards the two
 	plain, secure *httptest.Server
@@ -69,15 +89,38 @@ func New(t testing.TB, opts ...Options) *API {
 	default:
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 	}
+	a, err := open(t, o)
+	if err != nil {
+		t.Fatalf("apitest.New: %v", err)
+	}
+	t.Cleanup(func() {
+		a.Close()
+		if o.Verify {
+			a.Verify(t)
+		}
+	})
+	return a
+}
+
+// open makes an API of a new store.
+func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
-	a := &API{
-		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
-		log: newRequestLog(o.KeepRequests, o.KeepBody),
+	record := newRecord(o.KeepHistory)
+	if o.Store.Record == 0 {
+		o.Store.Record = record.limit
 	}
-	for _, kind := range append(httpapi.Kinds(), o.API.Kinds...) {
+	a := &API{
+		t: t, st: store.New(o.Store), record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
+	}
+	for _, kind := range a.served {
 		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
+	}
+	if err := a.furnish(&o); err != nil {
+		a.st.Close()
+		return nil, err
 	}
 	inner := o.API.Middleware
 	o.API.Middleware = func(api http.Handler) http.Handler {
@@ -87,14 +130,32 @@ func New(t testing.TB, opts ...Options) *API {
 		return a.middleware(api)
 	}
 	a.api = httpapi.New(a.st, o.API)
-	t.Cleanup(func() {
-		a.close()
-		if o.Verify {
-			a.Verify(t)
-		}
-	})
-	return a
+	return a, nil
 }
+
+// furnish gives the API its fixtures and then its Elector.
+func (a *API) furnish(o *Options) (err error) {
+	if len(o.Fixtures) > 0 {
+		if err := a.load(o.Fixtures); err != nil {
+			return fmt.Errorf("Options.Fixtures: %w", err)
+		}
+	}
+	if o.Elector == nil {
+		return nil
+	}
+	if o.API.Elector != nil {
+		return errors.New("Options: got Elector and API.Elector, want one of them")
+	}
+	if o.API.Elector, err = o.Elector(a.st); err != nil {
+		return fmt.Errorf("Options.Elector: %w", err)
+	}
+	return nil
+}
+
+// Close ends the API: the requests under way, the watches, the sockets and what
+// the faults hold back. The end of the test does so too. What was received and
+// what is stored may be looked at afterwards. Closing it twice is fine.
+func (a *API) Close() { a.ended.Do(a.close) }
 
 // close ends all that is open: first what waits for a fault, then the watches,
 // then the sockets.
@@ -107,6 +168,9 @@ func (a *API) close() {
 	a.closeSockets()
 	a.calls.Wait() // whose connections are cut, no server waits for
 	a.st.Close()
+	if none, ok := a.t.(*noTest); ok {
+		none.end()
+	}
 }
 
 // FastForward lets d pass by the clock of the API, which is to be one that is

@@ -19,6 +19,8 @@ type exchange struct {
 	req *Request // guarded by api.mu but for what was received
 	r   *http.Request
 	w   http.ResponseWriter
+	// call is what Verify remembers of the request, nil if that is nothing.
+	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
@@ -30,6 +32,7 @@ type exchange struct {
 	worker *atwork.Worker
 
 	discard bool // the answer is not to be sent
+	stale   bool // a replica answers
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
@@ -46,7 +49,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 			if !in.wants(x.request()) {
 				continue
 			}
-			if f := in.claim(x); f != nil && x.suffer(f, in.removed) {
+			if f := in.claim(x); f != nil && x.suffer(f, in) {
 				return
 			}
 		}
@@ -58,7 +61,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
-	x.req, x.r = a.receive(r, atwork.With(ctx, x.worker))
+	x.req, x.r, x.call = a.receive(r, atwork.With(ctx, x.worker))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -90,7 +93,7 @@ func (x *exchange) end() {
 
 // suffer does what a fault says, and reports whether that was the end of the
 // request.
-func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
+func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -115,7 +118,7 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 		return true
 	case f.Partition == Silent:
 		x.api.mu.Lock()
-		x.gates = append(x.gates, removed)
+		x.gates = append(x.gates, in.removed)
 		x.api.mu.Unlock()
 		if !x.pass() {
 			x.abort()
@@ -125,17 +128,22 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 	case f.Tear != nil:
 		x.tears = append(x.tears, f.Tear)
 	}
+	if f.Stale != nil {
+		x.readFrom(in, f.Stale)
+	}
 	x.pause += f.SlowEvents
 	return false
 }
 
 // forward has the request answered by the API.
 func (x *exchange) forward(next http.Handler) {
+	a := &answer{x: x, w: x.w, note: x.note()}
+	defer a.note.end()
 	if x.discard {
 		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
 		x.abort()
 	}
-	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
+	next.ServeHTTP(a, x.r)
 	if x.broken.Load() {
 		x.abort()
 	}

@@ -18,6 +18,7 @@ type answer struct {
 	events int // that have been sent
 	torn   bool
 	due    time.Time // when the last event was to be sent that was held back
+	note   *note
 }
 
 // Unwrap returns the writer below, for its deadlines.
@@ -43,6 +44,7 @@ func (a *answer) WriteHeader(code int) {
 	a.x.api.mu.Lock()
 	a.x.req.Status = code
 	a.x.api.mu.Unlock()
+	a.note.begin(code, a.watching())
 	a.w.WriteHeader(code)
 }
 
@@ -58,6 +60,7 @@ func (a *answer) Write(p []byte) (int, error) {
 			a.fail()
 			return 0, errFault
 		}
+		a.note.write(p, a.Header())
 		return a.w.Write(p)
 	}
 	came := a.x.api.st.Clock().Now()
@@ -121,6 +124,7 @@ func (a *answer) sendFrame(frame []byte, came time.Time) error {
 			return errFault
 		}
 	}
+	a.note.write(frame, a.Header())
 	if _, err := a.w.Write(frame); err != nil {
 		return err
 	}
