@@ -111,6 +111,13 @@ func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
 			`get leases default/a by client "c" told of version 1007, which was not so when the store was between 1001 and 1001`},
 		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), apitest.StaleRead,
 			`get leases default/a by client "c" did not find it, which was not so when the store was between 1001 and 1001`},
+		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), apitest.StaleRead,
+			`get leases default/a by client "c" told of version 1001 with other content than that has`},
+		"a patch that was only tried": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+			dry := r.Clone(r.Context())
+			dry.URL.RawQuery = "dryRun=All"
+			api.ServeHTTP(w, dry)
+		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
 		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), apitest.StaleRead,
 			`list leases default/* by client "c" told of version 1000, when the store was between 1001 and 1001`},
 	} {
