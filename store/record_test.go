@@ -11,6 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // recorded returns the changes and the state of a record in words.
@@ -32,7 +33,7 @@ func recorded(rec store.Recorded) (changes, now []string) {
 
 func TestRecordOutlivesHistory(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	st := newStoreWith(t, store.Options{Record: 10, History: 1, Now: func() time.Time { return now }})
+	st := newStoreWith(t, store.Options{Record: 10, History: 1, Clock: clock.Func(func() time.Time { return now })})
 	leases := lease.In(st)
 	mustCreate(t, leases, newLease("ns/a"))
 	_, err := endpoints.In(st).Create(newEndpoints("ns/e"), store.CreateOptions{})

@@ -26,6 +26,7 @@ type exchange struct {
 	broken atomic.Bool       // the connection is to be cut
 
 	discard bool // the answer is not to be sent
+	stale   bool // a replica answers
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
@@ -42,7 +43,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 			if !in.wants(x.request()) {
 				continue
 			}
-			if f := in.claim(x); f != nil && x.suffer(f, in.removed) {
+			if f := in.claim(x); f != nil && x.suffer(f, in) {
 				return
 			}
 		}
@@ -85,7 +86,7 @@ func (x *exchange) end() {
 
 // suffer does what a fault says, and reports whether that was the end of the
 // request.
-func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
+func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -109,7 +110,7 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 		return true
 	case f.Partition == Silent:
 		x.api.mu.Lock()
-		x.gates = append(x.gates, removed)
+		x.gates = append(x.gates, in.removed)
 		x.api.mu.Unlock()
 		if !x.pass() {
 			x.abort()
@@ -118,6 +119,9 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 		x.discard = true
 	case f.Tear != nil:
 		x.tears = append(x.tears, f.Tear)
+	}
+	if f.Stale != nil {
+		x.readFrom(in, f.Stale)
 	}
 	x.pause += f.SlowEvents
 	return false
@@ -140,10 +144,10 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
+	timer := x.api.st.Clock().NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-timer.C():
 		return !x.broken.Load()
 	case <-x.r.Context().Done():
 	case <-x.api.closing:

@@ -134,7 +134,8 @@ func (l *requestLog) add(r *Request) {
 		return
 	}
 	if len(l.kept) >= l.limit {
-		l.kept = slices.Delete(l.kept, 0, len(l.kept)-l.limit+1)
+		l.kept[0] = nil // append leaves it behind when it moves the others
+		l.kept = l.kept[1:]
 	}
 	l.kept = append(l.kept, r)
 }
