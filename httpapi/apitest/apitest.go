@@ -163,8 +163,9 @@ func (a *API) close() {
 // candidate.In and endpoints.In. No fault acts on it.
 func (a *API) Store() *store.Store { return a.st }
 
-// Handler returns the API with its faults, to be mounted elsewhere.
-func (a *API) Handler() http.Handler { return a.api }
+// Handler returns the API with its faults, to be mounted elsewhere. What is put
+// beside it is let in by its Guard.
+func (a *API) Handler() *httpapi.API { return a.api }
 
 // Host returns the host to give to clients that go through Transport. Any other
 // will do.
