@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // The types of events that follow tells apart (package watch).
@@ -25,7 +26,7 @@ func follow(ctx context.Context, leases *store.Collection[Lease], namespace, nam
 	return func(yield func(*Lease, error) bool) {
 		watching, cancel := ctx, context.CancelFunc(func() {})
 		if !until.IsZero() {
-			watching, cancel = context.WithDeadline(ctx, until)
+			watching, cancel = clock.WithDeadline(ctx, leases.Store().Clock(), until, context.DeadlineExceeded)
 		}
 		defer cancel()
 		for ; ; after = "" {

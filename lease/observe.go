@@ -19,11 +19,12 @@ import (
 func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		var o Observation
+		now := leases.Store().Clock().Now
 		var last Holding
 		after := "" // what was seen last
 		for first := true; ; {
 			until := o.Expires()
-			if o.Expired(time.Now()) {
+			if o.Expired(now()) {
 				until = time.Time{}
 			}
 			states := follow(ctx, leases, namespace, name, after, until)
@@ -33,10 +34,10 @@ func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, na
 					yield(Holding{}, err)
 					return
 				}
-				now := time.Now()
-				o.Observe(l, now)
+				at := now()
+				o.Observe(l, at)
 				h := newHolding(l)
-				if o.Expired(now) {
+				if o.Expired(at) {
 					h.Holder = ""
 				}
 				if first || !h.same(last) {

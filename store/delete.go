@@ -34,7 +34,7 @@ func (r *Resource) delete(req Request, opts DeleteOptions) (it *Item, deleted bo
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 			return nil, false, err
 		}
-		it, deleted, done := r.deleteNow(current, opts)
+		it, deleted, done := r.deleteNow(current, req, opts)
 		if done {
 			return it, deleted, nil
 		}
@@ -43,7 +43,7 @@ func (r *Resource) delete(req Request, opts DeleteOptions) (it *Item, deleted bo
 
 // deleteNow removes or marks current. done is false where it is no longer the
 // current state.
-func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, deleted, done bool) {
+func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it *Item, deleted, done bool) {
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
 	if len(finalizers) > 0 {
@@ -70,9 +70,9 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 		return nil, false, false
 	}
 	if marked != nil {
-		return r.commitLocked(watch.Modified, current, marked), false, true
+		return r.commitLocked(watch.Modified, current, marked, req.Origin), false, true
 	}
-	return r.commitLocked(watch.Deleted, current, last), true, true
+	return r.commitLocked(watch.Deleted, current, last, req.Origin), true, true
 }
 
 // checkPreconditions answers with the Kind where other conflicts name the
@@ -118,7 +118,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		_, _, err := r.delete(Request{Namespace: it.Namespace(), Name: it.Name()}, opts)
+		_, _, err := r.delete(Request{Namespace: it.Namespace(), Name: it.Name(), Origin: OriginOf(ctx)}, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

@@ -51,12 +51,19 @@ func (it *Item) Namespace() string { return it.meta().Namespace }
 // Name returns the object's name.
 func (it *Item) Name() string { return it.meta().Name }
 
+// GroupResource names the resource that the object is of.
+func (it *Item) GroupResource() meta.GroupResource { return it.kind.groupResource() }
+
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
 
 // ResourceVersion returns the object's resourceVersion, "" for the answer to
 // a dry run of a create.
 func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
+
+// Version returns the version of the change that made the state; of the answer to
+// a dry run it is that of the state before, or 0.
+func (it *Item) Version() uint64 { return it.version }
 
 // Metadata returns a deep copy of the object's metadata.
 func (it *Item) Metadata() meta.ObjectMeta {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -174,7 +175,7 @@ func TestExactListReachesAsFarBackAsHistory(t *testing.T) {
 
 func TestExactListEndsAtTheAgeOfHistory(t *testing.T) {
 	now := epoch
-	st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Now: func() time.Time { return now }})
+	st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Clock: clock.Func(func() time.Time { return now })})
 	leases := lease.In(st)
 	exact := func(version string) error {
 		_, _, err := leases.List(t.Context(), store.ListOptions{ResourceVersion: version, ResourceVersionMatch: store.MatchExact})

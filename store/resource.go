@@ -114,7 +114,7 @@ func (r *Resource) lookupLocked(k key) *Item {
 // commitLocked makes a change: the one place where versions are taken. old is
 // the state before or nil; obj is the state after, owned by the store from
 // here on. For Deleted obj is the last state.
-func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object) *Item {
+func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, origin uint64) *Item {
 	st := r.st
 	version := st.version + 1
 	setVersion(obj, version)
@@ -134,11 +134,12 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	c := &watch.Change[change]{
 		Version: version, Collection: r.id,
 		Namespace: e.namespace, Name: e.name,
-		Payload: change{eventType: eventType, old: old, new: it},
+		Payload: change{eventType: eventType, old: old, new: it, origin: origin},
 	}
 	if st.aging {
 		c.At = st.now()
 	}
+	st.record.addLocked(c)
 	st.hub.Publish(c)
 	return it
 }

@@ -123,11 +123,11 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 		return nil, false, nil
 	}
 	if !gone {
-		return r.commitLocked(watch.Modified, current, o), true, nil
+		return r.commitLocked(watch.Modified, current, o, req.Origin), true, nil
 	}
 	// The last finalizer went: the object goes with it. The event tells the
 	// state before this write, the answer the object as it was sent.
-	r.commitLocked(watch.Deleted, current, current.copy())
+	r.commitLocked(watch.Deleted, current, current.copy(), req.Origin)
 	return newItem(r.kind, o, current.version), true, nil
 }
 

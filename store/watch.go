@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -81,8 +82,11 @@ type Watcher struct {
 
 	deadline time.Time
 	next     time.Time // when the next bookmark is due
-	timer    *time.Timer
+	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
+
+	replica *Replica // that the watch is of, or nil
+	at      position // of the replica
 
 	changes []*watch.Change[change]
 	events  []ItemEvent
@@ -109,7 +113,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
 	w.startTimer(opts.TimeoutSeconds)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
@@ -164,11 +168,10 @@ func (w *Watcher) startTimer(seconds *int64) {
 	if timeout == 0 {
 		timeout = minWatchTimeout + rand.N(minWatchTimeout)
 	}
-	// Waiting is by package time; the store's clock is only for timestamps.
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)
 	w.next = now.Add(bookmarkInterval)
-	w.timer = time.NewTimer(0)
+	w.timer = w.r.st.clock.NewTimer(timeout)
 }
 
 // clampSeconds keeps an absurd number of seconds from wrapping around.
@@ -179,6 +182,9 @@ func clampSeconds(s int64) time.Duration {
 
 // start finds the position to watch from and the state to send first.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
+	if w.replica != nil {
+		return w.startOnReplica(ctx, opts, version)
+	}
 	st, sends := w.r.st, opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)
@@ -259,7 +265,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 		return ErrClosed
 	default:
 	}
-	if !time.Now().Before(w.deadline) {
+	if !w.r.st.clock.Now().Before(w.deadline) {
 		return io.EOF
 	}
 	return nil
@@ -292,8 +298,9 @@ func (w *Watcher) poll() {
 }
 
 func (w *Watcher) readHistory() {
-	for len(w.events) == 0 {
-		changes, more, err := w.hub.Poll(w.changes[:0])
+	last := w.readUntil()
+	for len(w.events) == 0 && w.err == nil {
+		changes, more, err := w.hub.PollUntil(w.changes[:0], last)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -335,17 +342,20 @@ func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return
 	}
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	ending := !w.lastMark && !now.Before(w.deadline.Add(-bookmarkBeforeEnd))
 	if !ending && now.Before(w.next) {
 		return
 	}
-	version, ok := w.hub.Settled()
-	if !ok && len(w.events) == 0 {
+	version, ok := w.settled()
+	if !ok && len(w.events) == 0 && w.replica == nil {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	w.lastMark = w.lastMark || ending
+	if !ok && len(w.events) == 0 {
+		return // the replica is behind what the watch started at
+	}
 	w.bookmark(max(version, w.version), false)
 }
 
@@ -370,10 +380,15 @@ func (w *Watcher) wait(ctx context.Context) error {
 			until = w.next
 		}
 	}
-	w.timer.Reset(time.Until(until))
+	if due := w.replicaDue(); !due.IsZero() && due.Before(until) {
+		until = due
+	}
+	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
 	select {
 	case <-w.hub.Wake():
-	case <-w.timer.C:
+	case <-w.at.moved:
+	case <-w.at.grown:
+	case <-w.timer.C():
 	case <-w.r.st.hub.Done():
 		return ErrClosed
 	case <-ctx.Done():

@@ -118,6 +118,26 @@ func (h *Hub[P]) Expire() { h.ring.dropAll() }
 // above after. A version that lies in the future is waited for. The error is
 // an *ExpiredError. The caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
+	w := h.join(s, after)
+	// Registered first, checked second: a change between the two is seen.
+	if oldest := h.Oldest(now); after < oldest {
+		w.Close()
+		return nil, &ExpiredError{Requested: after, Oldest: oldest}
+	}
+	w.start(after)
+	return w, nil
+}
+
+// WatchLate is Watch for who is in no hurry: that history no longer reaches back
+// far enough is what Poll tells, once it is asked for more than is lost.
+func (h *Hub[P]) WatchLate(s Scope, after uint64) *Watcher[P] {
+	w := h.join(s, after)
+	w.start(after)
+	return w
+}
+
+// join adds a watcher to its group.
+func (h *Hub[P]) join(s Scope, after uint64) *Watcher[P] {
 	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1)}
 	w.seen.Store(after)
 	h.mu.Lock()
@@ -129,16 +149,7 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error
 	w.index = len(g.watchers)
 	g.watchers = append(g.watchers, w)
 	h.mu.Unlock()
-	// Registered first, checked second: a change between the two is seen.
-	if oldest := h.Oldest(now); after < oldest {
-		w.Close()
-		return nil, &ExpiredError{Requested: after, Oldest: oldest}
-	}
-	if after < h.ring.head.Load() {
-		w.next = after + 1 // whatever has been marked meanwhile comes later
-		w.signal()
-	}
-	return w, nil
+	return w
 }
 
 // remove takes a watcher out of its group.
@@ -184,16 +195,10 @@ var ErrClosed = errors.New("watch: closed")
 // the context, or ErrClosed.
 func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	for {
-		h.mu.Lock()
-		if h.ring.head.Load() >= version {
-			h.mu.Unlock()
+		head, grown := h.Head()
+		if head >= version {
 			return nil
 		}
-		if h.grown == nil {
-			h.grown = make(chan struct{})
-		}
-		grown := h.grown
-		h.mu.Unlock()
 		select {
 		case <-grown:
 		case <-h.done:
@@ -202,4 +207,15 @@ func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Head returns the last version of the history, and a channel that is closed once
+// there is a later one.
+func (h *Hub[P]) Head() (version uint64, grown <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.grown == nil {
+		h.grown = make(chan struct{})
+	}
+	return h.ring.head.Load(), h.grown
 }

@@ -136,10 +136,10 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
+	timer := x.api.st.Clock().NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-timer.C():
 		return !x.broken.Load()
 	case <-x.r.Context().Done():
 	case <-x.api.closing:
