@@ -22,8 +22,8 @@ func (e *ExpiredError) Error() string {
 }
 
 // Hub is the history of a store and the watchers that follow it. All methods
-// may be called at any time from any goroutine, except that Publish, Skip and
-// Expire have one caller at a time.
+// may be called at any time from any goroutine, except that Publish, Skip,
+// Expire and Fork have one caller at a time.
 type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // the last version all watchers concerned know of
@@ -50,6 +50,16 @@ func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	}
 	h.settled.Store(start)
 	return h
+}
+
+// Fork returns a hub with the same history, whose watchers and changes to come
+// are its own. It counts as a Publish: the two have one caller at a time. It
+// costs the same however long the history is, and the first changes after it, of
+// either hub, a little more than others.
+func (h *Hub[P]) Fork() *Hub[P] {
+	f := &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
+	f.settled.Store(h.settled.Load())
+	return f
 }
 
 // Publish appends a change, whose version must be one above the last, and
