@@ -219,6 +219,10 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"DELETE", "/debug/worlds/none", "", "", 404, `world: got \"none\"`},
 		{"GET", "/debug/worlds/none/healthz", "", "", 404, `world: got "none"`},
 		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `world: got \"none\", want one of those that GET /debug/worlds lists`},
+		{"POST", "/debug/clock", typeJSON, `{"forward":"soon"}`, 400, `body: forward: got \"soon\", want a duration such as \"90s\", 8784h0m0s at most`},
+		{"POST", "/debug/clock", typeJSON, `{"forward":"-1s"}`, 400, `body: forward: got \"-1s\"`},
+		{"POST", "/debug/clock", typeJSON, `{"forward":"8785h"}`, 400, `body: forward: got \"8785h\"`},
+		{"POST", "/debug/clock", typeJSON, `{"forward":"1s"}`, 409, `clock: got the real one, want one that stands still: start the server with -clock`},
 		{"PUT", "/debug/faults", typeJSON, `{}`, 405, "Method Not Allowed"},
 		{"GET", "/debug/none", "", "", 404, "not found"},
 	} {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -73,7 +73,7 @@ func (c control) fork(w http.ResponseWriter, r *http.Request) error {
 // refused is the error of a fork or a reset as clients are told of it.
 func refused(err error) error {
 	switch {
-	case errors.Is(err, errClosed):
+	case errors.Is(err, errClosed), errors.Is(err, store.ErrClosed):
 		return problem(http.StatusServiceUnavailable, meta.ReasonServiceUnavailable, err)
 	case errors.Is(err, errTaken):
 		return problem(http.StatusConflict, meta.ReasonAlreadyExists, err)
@@ -105,21 +105,18 @@ func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	if err := readOption(w, r, &body); err != nil {
 		return err
 	}
-	var open func(apitest.Options) (*apitest.API, error)
+	to := c.start
 	if body.To != "" {
-		other := c.ws.find(body.To)
-		if other == nil {
+		var s *stage
+		if other := c.ws.find(body.To); other != nil {
+			s = other.stage()
+		}
+		if s == nil {
 			return bad(noWorld(body.To))
 		}
-		open = func(o apitest.Options) (*apitest.API, error) {
-			s := other.stage()
-			if s == nil {
-				return nil, errClosed
-			}
-			return fork(s.api, o)
-		}
+		to = s.api.Store()
 	}
-	if err := c.world.reset(open); err != nil {
+	if err := c.world.reset(to); err != nil {
 		return refused(err)
 	}
 	return answer(w, http.StatusOK, viewWorld(c.world, r))

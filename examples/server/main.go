@@ -17,6 +17,8 @@
 //	curl -X POST $URL/debug/worlds    # a world of its own, at the URL that is answered
 //	curl -X POST $URL/debug/reset     # back to the start
 //
+// With -clock as well, time passes only when POST /debug/clock says so.
+//
 // Such a world has all of it below its own URL, /debug/ too.
 //
 // With -load it starts with the state that files tell, such as `kubectl get -o
@@ -58,6 +60,7 @@ type config struct {
 	kubeconfig string
 	elect      bool
 	debug      bool
+	clock      string
 	load       string
 	dump       string
 }
@@ -75,6 +78,7 @@ func main() {
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
 	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, to be tested against")
+	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and stand still until told")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
 	flag.Parse()

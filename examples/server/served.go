@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
+	"math"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // served is what the server serves: an API, or with -debug worlds.
@@ -28,22 +27,31 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 	if tokens != nil {
 		opts.Authenticate = httpapi.BearerTokens(tokens)
 	}
-	if c.debug {
-		return newDebugged(c, opts)
-	}
-	return newPlain(c, opts)
-}
-
-// newPlain serves one API.
-func newPlain(c config, opts httpapi.Options) (served, error) {
-	st := store.New(store.Options{History: c.history})
-	err := loadState(st, c.load)
-	if err == nil && c.elect {
-		opts.Elector, err = candidate.NewElector(st, candidate.ElectorOptions{})
-	}
+	now, err := newClock(c)
 	if err != nil {
+		return served{}, err
+	}
+	of := store.Options{History: c.history, Clock: now}
+	if c.debug {
+		of.HistoryAge = math.MaxInt64 // for ever, and with its times
+	}
+	st := store.New(of)
+	if err := loadState(st, c.load); err != nil {
 		st.Close()
 		return served{}, err
+	}
+	if c.debug {
+		ws, err := newWorlds(st, apitest.Options{API: opts}, c.elect)
+		if err != nil {
+			return served{}, err
+		}
+		return served{ws, ws.Close, func() *store.Store { return ws.main.now.api.Store() }}, nil
+	}
+	if c.elect {
+		if opts.Elector, err = candidate.NewElector(st, candidate.ElectorOptions{}); err != nil {
+			st.Close()
+			return served{}, err
+		}
 	}
 	api := httpapi.New(st, opts)
 	end := func() {
@@ -51,20 +59,4 @@ func newPlain(c config, opts httpapi.Options) (served, error) {
 		st.Close()
 	}
 	return served{api, end, func() *store.Store { return st }}, nil
-}
-
-// newDebugged serves worlds.
-func newDebugged(c config, opts httpapi.Options) (served, error) {
-	all := apitest.Options{Store: store.Options{History: c.history}, API: opts}
-	if c.load != "" {
-		all.Fixtures = []fixture.Source{fixture.Dir(c.load)}
-	}
-	ws, err := newWorlds(all, c.elect)
-	if err != nil {
-		if c.load != "" {
-			err = fmt.Errorf("-load: %w", err)
-		}
-		return served{}, err
-	}
-	return served{ws, ws.Close, func() *store.Store { return ws.main.now.api.Store() }}, nil
 }

@@ -27,24 +27,25 @@ type stage struct {
 	requests sync.WaitGroup // of the API; none is added when it is over
 }
 
-// newStage opens a stage. The function makes the API from the options of its
-// world.
-func (ws *worlds) newStage(open func(apitest.Options) (*apitest.API, error)) (*stage, error) {
+// newStage opens a stage that begins as a fork of a store.
+func (w *world) newStage(from *store.Store) (*stage, error) {
 	s := &stage{}
-	opts := ws.options
+	opts := w.ws.options
+	opts.From = from
 	opts.Elector = func(st *store.Store) (*candidate.Elector, error) {
 		s.rec = timeline.NewRecorder(st, timeline.Options{})
-		if !ws.elect {
+		if !w.ws.elect {
 			return nil, nil
 		}
 		return candidate.NewElector(st, candidate.ElectorOptions{Log: s.rec.Log})
 	}
 	var err error
-	if s.api, err = open(opts); err != nil {
+	if s.api, err = apitest.Open(opts); err != nil {
 		return nil, err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.stopRec = record(s.ctx, s.rec)
+	s.control = w.newControl(s)
 	return s, nil
 }
 
@@ -52,8 +53,8 @@ func (ws *worlds) newStage(open func(apitest.Options) (*apitest.API, error)) (*s
 // ends.
 const slowClient = 500 * time.Millisecond
 
-// ServeHTTP answers a request for the API, unless the stage is over: then it
-// reports so.
+// serve answers a request for the API, and reports whether it did: a stage that is
+// over does not.
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	if s.over {

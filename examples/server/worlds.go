@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // worlds are what a server with -debug serves: one world at the root, and those
@@ -37,7 +37,7 @@ const (
 type world struct {
 	ws    *worlds
 	name  string       // "" at the root
-	start *apitest.API // the state to reset to; it is not served
+	start *store.Store // what to reset to: it is not served, and does not change
 
 	mu  sync.RWMutex // guards the two
 	now *stage
@@ -51,37 +51,25 @@ var (
 	errFull   = fmt.Errorf("want %d at most: DELETE some", mostWorlds)
 )
 
-// newWorlds opens the world at the root. The options are those of each world, but
-// for Fixtures, which are those of the first.
-func newWorlds(opts apitest.Options, elect bool) (*worlds, error) {
+// newWorlds opens the world at the root, which begins as a fork of a store, and
+// closes the store in the end. The options are those of each world.
+func newWorlds(start *store.Store, opts apitest.Options, elect bool) (*worlds, error) {
 	ws := &worlds{options: opts, elect: elect, forks: map[string]*world{}}
-	ws.options.Fixtures = nil
-	root, err := ws.newWorld("", func(o apitest.Options) (*apitest.API, error) {
-		o.Fixtures = opts.Fixtures
-		return apitest.Open(o)
-	})
-	ws.main = root
+	var err error
+	ws.main, err = ws.newWorld("", start)
 	return ws, err
 }
 
-func (ws *worlds) newWorld(name string, open func(apitest.Options) (*apitest.API, error)) (*world, error) {
-	w := &world{ws: ws, name: name}
+// newWorld opens a world. The store is the world's, and closed where there is an
+// error.
+func (ws *worlds) newWorld(name string, start *store.Store) (*world, error) {
+	w := &world{ws: ws, name: name, start: start}
 	var err error
-	if w.now, err = ws.newStage(open); err != nil {
-		return nil, err
-	}
-	w.now.control = w.newControl(w.now)
-	if w.start, err = fork(w.now.api, apitest.Options{Store: ws.options.Store}); err != nil {
-		w.now.end()
+	if w.now, err = w.newStage(start); err != nil {
+		start.Close()
 		return nil, err
 	}
 	return w, nil
-}
-
-// fork opens an API with the state of another.
-func fork(from *apitest.API, opts apitest.Options) (*apitest.API, error) {
-	opts.Fixtures = []fixture.Source{fixture.Stream("fork", strings.NewReader(from.Dump(fixture.DumpOptions{})))}
-	return apitest.Open(opts)
 }
 
 // stage returns the stage of now, or nil if the world has ended.
@@ -200,7 +188,11 @@ func (ws *worlds) fork(from *world, name string) (*world, error) {
 		ws.last++
 		name = strconv.Itoa(ws.last)
 	}
-	w, err := ws.newWorld(name, func(o apitest.Options) (*apitest.API, error) { return fork(s.api, o) })
+	start, err := s.api.Store().Fork()
+	if err != nil {
+		return nil, err
+	}
+	w, err := ws.newWorld(name, start)
 	if err == nil {
 		ws.forks[name] = w
 	}
@@ -220,18 +212,13 @@ func (ws *worlds) remove(name string) error {
 	return nil
 }
 
-// reset puts a new stage in place of that of now, with a state as when the world
-// began, or with what open gives it. Faults, requests and history go with the
-// old one, and its watches end.
-func (w *world) reset(open func(apitest.Options) (*apitest.API, error)) error {
-	if open == nil {
-		open = func(o apitest.Options) (*apitest.API, error) { return fork(w.start, o) }
-	}
-	next, err := w.ws.newStage(open)
+// reset puts a new stage in place of that of now, which begins as a fork of a
+// store. Faults and requests go with the old one, and its watches end.
+func (w *world) reset(to *store.Store) error {
+	next, err := w.newStage(to)
 	if err != nil {
 		return err
 	}
-	next.control = w.newControl(next)
 	w.mu.Lock()
 	old, ended := w.now, w.end
 	if !ended {

@@ -21,6 +21,9 @@ import (
 type Options struct {
 	// Store is for the store.
 	Store store.Options
+	// From, if not nil, is a store to begin as a fork of; see store.Store.Fork.
+	// The options are its own then, in place of Store.
+	From *store.Store
 	// API is for the API over it. Middleware in it is put between the faults
 	// and the API.
 	API httpapi.Options
@@ -97,8 +100,12 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
+	st, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
 	a := &API{
-		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		t: t, st: st, closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
 	}
 	for _, kind := range a.served {
@@ -117,6 +124,18 @@ func open(t testing.TB, o Options) (*API, error) {
 	}
 	a.api = httpapi.New(a.st, o.API)
 	return a, nil
+}
+
+// openStore makes the store.
+func (o *Options) openStore() (*store.Store, error) {
+	if o.From == nil {
+		return store.New(o.Store), nil
+	}
+	st, err := o.From.Fork()
+	if err != nil {
+		return nil, fmt.Errorf("Options.From: %w", err)
+	}
+	return st, nil
 }
 
 // furnish gives the API its fixtures and then its Elector.
