@@ -314,12 +314,12 @@ func TestReplicaIsRefusedNonsense(t *testing.T) {
 	createAll(t, lease.In(st), "ns/a", "ns/b", "ns/c")
 	st.ExpireHistory()
 	for want, opts := range map[string]store.ReplicaOptions{
-		"Version: got 1004, want 1003 at most, the version that the store is at":                                  {Version: 1004},
-		"Version: got 1002, want 1003 or more: history does not reach back further":                               {Version: 1002},
-		"Changes: got -1, want 0 or more":                                                                         {Changes: -1},
-		"Age: got -1ns, want 0 or more":                                                                           {Age: -1},
-		"Age: got 1s, want 0 where Options.HistoryAge is not set: the store does not know when changes were made": {Age: time.Second},
-		"Version, Changes, Age, StopAfter: got 2 of them, want one at most":                                       {Version: 1003, Changes: 1},
+		"Version: got 1004, want 1003 at most, the version that the store is at":                                                 {Version: 1004},
+		"Version: got 1002, want 1003 or more: history does not reach back further":                                              {Version: 1002},
+		"Changes: got -1, want 0 or more":                                                                                        {Changes: -1},
+		"Age: got -1ns, want 0 or more":                                                                                          {Age: -1},
+		"Age: got 1s, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made": {Age: time.Second},
+		"Version, Changes, Age, StopAfter: got 2 of them, want one at most":                                                      {Version: 1003, Changes: 1},
 		"Version, Changes, Age, StopAfter: got 4 of them, want one at most": {Version: 1003, Changes: 1, Age: 1,
 			StopAfter: func(store.PastChange) bool { return strings.Contains("", "") }},
 	} {

@@ -33,8 +33,15 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
+	// KeepHistory is how many changes of the store, and how many of the answers
+	// and events that clients were given, are remembered for Verify, the last
+	// ones of each. Zero means DefaultKeepHistory, below zero means none.
+	KeepHistory int
 	// Verify makes the end of the test call API.Verify.
 	Verify bool
+	// Strict makes Verify fail a test for what Kubernetes permits, but a client
+	// hardly means to do; see Finding.Permitted.
+	Strict bool
 	// Fixtures are what the store begins with, all of them; see API.Load.
 	Fixtures []fixture.Source
 	// Elector, if not nil, makes the Elector of the API, as API.Elector is, for
@@ -58,6 +65,8 @@ type API struct {
 	kinds   []store.Info
 	served  []store.Descriptor
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
+	record  *record
+	strict  bool
 	ended   sync.Once
 
 	socketMu      sync.Mutex // guards the two
@@ -100,12 +109,16 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
+	record := newRecord(o.KeepHistory)
+	if o.Store.Record == 0 {
+		o.Store.Record = record.limit
+	}
 	st, err := o.openStore()
 	if err != nil {
 		return nil, err
 	}
 	a := &API{
-		t: t, st: st, closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		t: t, st: st, record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
 	}
 	for _, kind := range a.served {

@@ -17,6 +17,8 @@ type exchange struct {
 	req *Request // guarded by api.mu but for what was received
 	r   *http.Request
 	w   http.ResponseWriter
+	// call is what Verify remembers of the request, nil if that is nothing.
+	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
@@ -24,6 +26,7 @@ type exchange struct {
 	broken atomic.Bool       // the connection is to be cut
 
 	discard bool // the answer is not to be sent
+	stale   bool // a replica answers
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
@@ -40,7 +43,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 			if !in.wants(x.request()) {
 				continue
 			}
-			if f := in.claim(x); f != nil && x.suffer(f, in.removed) {
+			if f := in.claim(x); f != nil && x.suffer(f, in) {
 				return
 			}
 		}
@@ -52,7 +55,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel}
-	x.req, x.r = a.receive(r, ctx)
+	x.req, x.r, x.call = a.receive(r, ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -83,7 +86,7 @@ func (x *exchange) end() {
 
 // suffer does what a fault says, and reports whether that was the end of the
 // request.
-func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
+func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -107,7 +110,7 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 		return true
 	case f.Partition == Silent:
 		x.api.mu.Lock()
-		x.gates = append(x.gates, removed)
+		x.gates = append(x.gates, in.removed)
 		x.api.mu.Unlock()
 		if !x.pass() {
 			x.abort()
@@ -117,17 +120,22 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 	case f.Tear != nil:
 		x.tears = append(x.tears, f.Tear)
 	}
+	if f.Stale != nil {
+		x.readFrom(in, f.Stale)
+	}
 	x.pause += f.SlowEvents
 	return false
 }
 
 // forward has the request answered by the API.
 func (x *exchange) forward(next http.Handler) {
+	a := &answer{x: x, w: x.w, note: x.note()}
+	defer a.note.end()
 	if x.discard {
 		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
 		x.abort()
 	}
-	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
+	next.ServeHTTP(a, x.r)
 	if x.broken.Load() {
 		x.abort()
 	}

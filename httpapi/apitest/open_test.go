@@ -85,8 +85,8 @@ func TestServerWithoutATestTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, err)
 	defer api.Close()
 	for want, f := range map[string]apitest.Fault{
-		"apitest.Fault: got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents": {},
-		`apitest.Fault: Resource: got "pods", want one of leases, leasecandidates, endpoints`:                                {Resource: "pods", Hang: true},
+		"apitest.Fault: got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents, Stale": {},
+		`apitest.Fault: Resource: got "pods", want one of leases, leasecandidates, endpoints`:                                       {Resource: "pods", Hang: true},
 	} {
 		_, err := api.Inject(f)
 		assert.EqualError(t, err, want)

@@ -16,6 +16,7 @@ type answer struct {
 	code   int
 	events int // that have been sent
 	torn   bool
+	note   *note
 }
 
 // Unwrap returns the writer below, for its deadlines.
@@ -36,6 +37,7 @@ func (a *answer) WriteHeader(code int) {
 	a.x.api.mu.Lock()
 	a.x.req.Status = code
 	a.x.api.mu.Unlock()
+	a.note.begin(code, a.watching())
 	a.w.WriteHeader(code)
 }
 
@@ -50,6 +52,7 @@ func (a *answer) Write(p []byte) (int, error) {
 			a.fail()
 			return 0, errFault
 		}
+		a.note.write(p, a.Header())
 		return a.w.Write(p)
 	}
 	binaryFrames := strings.HasPrefix(a.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
@@ -95,6 +98,7 @@ func (a *answer) sendFrame(frame []byte) error {
 			return errFault
 		}
 	}
+	a.note.write(frame, a.Header())
 	if _, err := a.w.Write(frame); err != nil {
 		return err
 	}
