@@ -52,7 +52,7 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			return current, false, !current.replaced.Load()
+			return current, false, r.isCurrent(current)
 		}
 	}
 	if isDryRun(opts.DryRun) {
@@ -67,7 +67,7 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if current.replaced.Load() {
+	if !r.isCurrentLocked(current) {
 		return nil, false, false
 	}
 	if marked != nil {

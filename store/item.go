@@ -18,15 +18,14 @@ const (
 	Protobuf
 )
 
-// Item is one state of one object. It never changes and may be shared.
+// Item is one state of one object. It never changes and may be shared, by the
+// forks of a store too.
 type Item struct {
 	kind    *descriptor
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
+	slot    uint16 // where the object is in the hot table, once it is stored
 	memo    atomic.Pointer[memo]
-	// replaced is set, under the writer's lock, when this is no longer the
-	// object's current state.
-	replaced atomic.Bool
 }
 
 // memo remembers the encoded bytes of an Item in one form and format. Few

@@ -231,13 +231,13 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 	// Where the start is relative to a namespace it is a name; across all it
 	// is a namespace and a name.
 	from := key{s.namespace, start}
-	if s.namespace == "" {
+	if s.namespace == "" && !s.kind.clusterScoped {
 		var whole bool
 		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
 			from.namespace += "\x00" // before every key that starts with it
 		}
 	}
-	if s.namespace != "" && s.name != "" {
+	if (s.namespace != "" || s.kind.clusterScoped) && s.name != "" {
 		// One key, whatever the rest of the selector says.
 		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
 		if ok && !e.key.less(from) && s.matches(e.item) {
@@ -263,7 +263,7 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 	if remaining > 0 {
 		last := l.Items[len(l.Items)-1]
 		next := last.Name() + "\x00"
-		if s.namespace == "" {
+		if s.namespace == "" && !s.kind.clusterScoped {
 			next = last.Namespace() + "/" + next
 		}
 		l.Continue = encodeContinue(int64(state.version), next)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/watch"
@@ -46,6 +47,12 @@ type record struct {
 	limit   int
 	since   uint64 // the version before the first of changes
 	changes []*watch.Change[change]
+}
+
+// forkLocked returns the record of a fork. Its first change copies what the two
+// share, so as not to write where the parent will.
+func (rec *record) forkLocked() record {
+	return record{limit: rec.limit, since: rec.since, changes: slices.Clip(rec.changes)}
 }
 
 // addLocked takes in a change. It keeps up to twice as many as it has to, so that

@@ -37,6 +37,9 @@ type Info struct {
 	// SelectableFields lists all that a fieldSelector may name.
 	SelectableFields []string
 	CreateOnUpdate   bool
+	// ClusterScoped tells that objects have no namespaces, Status that the status is
+	// a subresource, Native that a real server has the kind built in.
+	ClusterScoped, Status, Native bool
 }
 
 // VersionInfo is one served version of a kind.
@@ -51,6 +54,7 @@ func (r *Resource) Info() Info {
 	info := Info{
 		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
 		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
+		ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
 	}
 	for _, v := range d.versions {
 		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})
@@ -101,7 +105,7 @@ func (r *Resource) lookup(k key) *Item {
 	defer r.st.mu.RUnlock()
 	it := r.lookupLocked(k)
 	if it != nil {
-		r.hot.put(k, it) // with the lock held, so that no older state is left there
+		r.hot.put(it)
 	}
 	return it
 }
@@ -109,6 +113,22 @@ func (r *Resource) lookup(k key) *Item {
 func (r *Resource) lookupLocked(k key) *Item {
 	e, _ := r.tree.Get(entry{key: k})
 	return e.item
+}
+
+// isCurrent reports whether an item is still the state of its object in this
+// store. It says nothing of what the store's forks made of it.
+func (r *Resource) isCurrent(it *Item) bool {
+	if r.hot.has(it) {
+		return true
+	}
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	return r.lookupLocked(it.key()) == it
+}
+
+// isCurrentLocked is isCurrent for whoever has the lock.
+func (r *Resource) isCurrentLocked(it *Item) bool {
+	return r.hot.has(it) || r.lookupLocked(it.key()) == it
 }
 
 // commitLocked makes a change: the one place where versions are taken. old is
@@ -120,14 +140,17 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	setVersion(obj, version)
 	it := newItem(r.kind, obj, version)
 	e := it.entry()
+	if old != nil {
+		it.slot = old.slot
+	} else {
+		it.slot = r.hot.index(e.key)
+	}
 	if eventType == watch.Deleted {
 		r.tree.Delete(e)
+		r.hot.drop(old)
 	} else {
 		r.tree.ReplaceOrInsert(e)
-		r.hot.put(e.key, it)
-	}
-	if old != nil {
-		old.replaced.Store(true)
+		r.hot.put(it)
 	}
 	r.fresh = nil
 	st.version = version

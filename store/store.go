@@ -52,7 +52,7 @@ type Store struct {
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
 	record    record
-	resources map[meta.GroupResource]*Resource
+	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
 	closed    bool
 }
 

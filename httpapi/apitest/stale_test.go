@@ -299,6 +299,25 @@ func TestAdversaryLagsBehind(t *testing.T) {
 	})
 }
 
+func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
+	for range 20 { // what is due first comes first, however far the clock goes
+		synctest.Test(t, func(t *testing.T) {
+			m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: m}})
+			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d.Fault(apitest.Fault{Stale: &apitest.Stale{Age: 2 * time.Second}})
+			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
+			d.create(t, "a")
+			done := make(chan answer)
+			go func() { done <- d.do(t, "GET", leases+"?resourceVersion=1001", "") }()
+			synctest.Wait()
+			m.FastForward(3 * time.Second)
+			assert.Equal(t, "1001: a", names(t, <-done))
+			assert.Equal(t, "ADDED a", w.next())
+		})
+	}
+}
+
 // With a clock that stands still what is a while behind would be so for ever.
 func TestWatchesCatchUpWhenTheAdversaryIsGone(t *testing.T) {
 	for seed := range uint64(60) {
