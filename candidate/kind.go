@@ -14,6 +14,7 @@ import (
 var kind = store.Kind[LeaseCandidate]{
 	Group:         "coordination.k8s.io",
 	Name:          "LeaseCandidate",
+	Native:        true,
 	Plural:        "leasecandidates",
 	StoragePrefix: "leasecandidates",
 	Versions: []store.Version[LeaseCandidate]{

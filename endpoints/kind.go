@@ -11,6 +11,7 @@ import (
 // kind must not change: every store that holds Endpoints shares it.
 var kind = store.Kind[Endpoints]{
 	Name:          "Endpoints",
+	Native:        true,
 	Plural:        "endpoints",
 	StoragePrefix: "services/endpoints",
 	ShortNames:    []string{"ep"},

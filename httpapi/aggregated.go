@@ -39,18 +39,27 @@ type versionDiscovery struct {
 }
 
 type resourceDiscovery struct {
-	Resource string `json:"resource"`
-	// ResponseKind has no group and version where they are those of the
-	// parent.
-	ResponseKind struct {
-		Group   string `json:"group"`
-		Version string `json:"version"`
-		Kind    string `json:"kind"`
-	} `json:"responseKind"`
-	Scope            string   `json:"scope"`
-	SingularResource string   `json:"singularResource"`
-	Verbs            []string `json:"verbs"`
-	ShortNames       []string `json:"shortNames,omitempty"`
+	Resource         string                 `json:"resource"`
+	ResponseKind     responseKind           `json:"responseKind"`
+	Scope            string                 `json:"scope"`
+	SingularResource string                 `json:"singularResource"`
+	Verbs            []string               `json:"verbs"`
+	ShortNames       []string               `json:"shortNames,omitempty"`
+	Subresources     []subresourceDiscovery `json:"subresources,omitempty"`
+}
+
+type subresourceDiscovery struct {
+	Subresource  string       `json:"subresource"`
+	ResponseKind responseKind `json:"responseKind"`
+	Verbs        []string     `json:"verbs"`
+}
+
+// responseKind has no group and version where they are those of the parent.
+// Custom resources have them all the same.
+type responseKind struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
 }
 
 // aggregated answers with the aggregated document if the client prefers it,
@@ -102,9 +111,17 @@ func (g *apiGroup) discovery() groupDiscovery {
 		for _, e := range v.endpoints {
 			r := resourceDiscovery{
 				Resource: e.info.Plural, Scope: "Namespaced", SingularResource: e.info.Singular,
-				Verbs: verbs, ShortNames: e.info.ShortNames,
+				Verbs: e.verbs(), ShortNames: e.info.ShortNames, ResponseKind: responseKind{Kind: e.info.Kind},
 			}
-			r.ResponseKind.Kind = e.info.Kind
+			if e.info.ClusterScoped {
+				r.Scope = "Cluster"
+			}
+			if !e.info.Native {
+				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
+			}
+			if e.info.Status {
+				r.Subresources = []subresourceDiscovery{{Subresource: statusPath, ResponseKind: r.ResponseKind, Verbs: statusVerbs()}}
+			}
 			version.Resources = append(version.Resources, r)
 		}
 		d.Versions = append(d.Versions, version)

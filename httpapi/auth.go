@@ -90,6 +90,8 @@ type Attributes struct {
 	// IsResource tells whether the following members are set.
 	IsResource                                bool
 	Group, Version, Resource, Namespace, Name string
+	// Subresource is "status" for the path of that name below an object, or "".
+	Subresource string
 }
 
 // Authorizer tells whether a request may be carried out; if not it is answered
@@ -160,22 +162,9 @@ func (c *call) attributes(user User) Attributes {
 		return a
 	}
 	a.IsResource = true
-	watching := parts[0] == "watch" && len(parts) > 1
-	if watching {
-		parts = parts[1:]
-	}
-	if parts[0] == "namespaces" && len(parts) > 1 {
-		a.Namespace = parts[1]
-		if len(parts) == 2 {
-			a.Name = parts[1]
-		} else {
-			parts = parts[2:]
-		}
-	}
-	if a.Resource = parts[0]; len(parts) > 1 && a.Name == "" {
-		a.Name = parts[1]
-	}
-	a.Verb = c.verbName(a.Name != "", watching)
+	p := placeOf(parts)
+	a.Namespace, a.Resource, a.Name, a.Subresource = p.namespace, p.resource, p.name, p.subresource
+	a.Verb = c.verbName(a.Name != "", p.watching)
 	return a
 }
 
@@ -215,7 +204,11 @@ func forbidden(a Attributes, reason string) error {
 	if a.Namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", a.Namespace)
 	}
-	text := escape.Replace(fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, a.Resource, a.Group, where))
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	text := escape.Replace(fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Group, where))
 	gr := meta.GroupResource{Group: a.Group, Resource: a.Resource}
 	subject := gr.String()
 	if a.Name != "" {

@@ -28,11 +28,9 @@ type call struct {
 	code int
 	size int64
 
-	query      url.Values
-	endpoint   *endpoint
-	namespace  string
-	name       string
-	namespaced bool // the path names a namespace, be it empty
+	query    url.Values
+	endpoint *endpoint
+	place    // that the path names
 
 	media    mediaType
 	table    tableOptions

@@ -15,9 +15,16 @@ import (
 // /apis, /apis/{group} and every group version. aggregated.go answers them all
 // at once.
 
-// verbs are what every resource can be asked for, in the order of a real
-// server.
-var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+// verbs returns what a resource can be asked for, in the order of a real server.
+func (e *endpoint) verbs() []string {
+	if e.info.Native {
+		return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	}
+	return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+}
+
+// statusVerbs returns what the status of an object can be asked for.
+func statusVerbs() []string { return []string{"get", "patch", "update"} }
 
 type apiVersions struct {
 	meta.TypeMeta `json:",inline"`
@@ -143,9 +150,14 @@ func (c *call) resourceList(v *groupVersion) {
 	}
 	for _, e := range v.endpoints {
 		doc.Resources = append(doc.Resources, apiResource{
-			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: true, Kind: e.info.Kind,
-			Verbs: verbs, ShortNames: e.info.ShortNames, StorageVersionHash: e.storageHash(),
+			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind,
+			Verbs: e.verbs(), ShortNames: e.info.ShortNames, StorageVersionHash: e.storageHash(),
 		})
+		if e.info.Status {
+			doc.Resources = append(doc.Resources, apiResource{
+				Name: e.info.Plural + "/" + statusPath, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind, Verbs: statusVerbs(),
+			})
+		}
 	}
 	c.document(&doc)
 }

@@ -178,12 +178,15 @@ func canConvert(m mediaType) bool {
 // server: the media type of a patch, the media types of the route, the warning
 // of a deprecated version, the names in the path, the media type of the answer.
 func (c *call) prepare(streams bool) error {
-	if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
-		return unsupportedPatch()
-	}
 	header := c.req.Header.Get("Accept")
-	if !matchesRoute(header, streams) {
-		return notAcceptableRoute(streams)
+	// Custom resources are not told apart by routes.
+	if c.endpoint == nil || c.endpoint.info.Native {
+		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
+			return unsupportedPatch()
+		}
+		if !matchesRoute(header, streams) {
+			return notAcceptableRoute(streams)
+		}
 	}
 	if e := c.endpoint; e != nil {
 		c.warn(e.info.Versions[e.version].Deprecated)

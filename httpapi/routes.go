@@ -170,40 +170,57 @@ func (g *apiGroup) root() string {
 	return "/apis/" + g.name
 }
 
-// resource tells the paths below a group version apart (FACTS of the API
-// reference: {resource}, namespaces/{ns}/{resource}[/{name}], and the same
-// below watch/).
+// resource finds what a path below a group version is about.
 func (c *call) resource(v *groupVersion) {
-	tail := strings.Trim(c.req.URL.Path[len(v.root):], "/")
 	if strings.HasPrefix(c.req.URL.Path, v.root+"//") {
 		c.unknownResource()
 		return
 	}
-	parts := strings.Split(tail, "/")
-	watching := len(parts) > 1 && parts[0] == "watch"
-	if watching {
-		parts = parts[1:]
-	}
-	var plural string
-	switch {
-	case len(parts) == 1:
-		plural = parts[0]
-	case len(parts) == 3 && parts[0] == "namespaces":
-		c.namespace, plural, c.namespaced = parts[1], parts[2], true
-	case len(parts) == 4 && parts[0] == "namespaces":
-		c.namespace, plural, c.name, c.namespaced = parts[1], parts[2], parts[3], true
-	case len(parts) == 2 && parts[0] == "namespaces" && v.Group == "" && !watching:
-		c.namespaceObject(parts[1])
-		return
-	}
+	p := placeOf(strings.Split(strings.Trim(c.req.URL.Path[len(v.root):], "/"), "/"))
 	for _, e := range v.endpoints {
-		if e.info.Plural == plural {
-			c.endpoint = e
-			c.verb(watching)
+		if e.info.Plural == p.resource {
+			c.endpoint, c.place = e, p
+			if !p.namespaced {
+				c.namespace = "" // of a namespace that is the object itself
+			}
+			c.served()
 			return
 		}
 	}
+	if v.Group == "" && p.isNamespace() {
+		c.namespaceObject(p.name)
+		return
+	}
 	c.unknownResource()
+}
+
+// served answers for a resource that is known, unless it does not have such
+// paths. Without the namespace, objects that lie in one can be listed and watched.
+// What else is asked for there is a path that a custom resource does not have; the
+// other kinds have that of the collection, without those methods.
+func (c *call) served() {
+	info := c.endpoint.info
+	status := c.subresource == statusPath && info.Status
+	astray := c.namespaced && info.ClusterScoped
+	outside := !c.namespaced && !info.ClusterScoped
+	switch {
+	case info.Native && (astray || c.more || c.subresource != "" && !status || outside && c.name != ""):
+		c.unknownResource()
+	case astray, outside && !info.Native && !c.readsMany():
+		c.unknownPath()
+	case status:
+		c.statusVerb()
+	case c.subresource != "":
+		c.fail(meta.NewNotFound(c.groupResource(), c.name))
+	default:
+		c.verb()
+	}
+}
+
+// readsMany reports whether the request is a list or a watch.
+func (c *call) readsMany() bool {
+	verb := c.verbName(c.name != "", c.watching)
+	return verb == "list" || verb == "watch"
 }
 
 // checkNames refuses the names in a path that no object can have, and a path
@@ -224,13 +241,14 @@ func (c *call) checkNames() error {
 }
 
 // verb hands the request to the file named after what it does.
-func (c *call) verb(watching bool) {
+func (c *call) verb() {
 	method := c.req.Method
+	inScope := c.namespaced != c.endpoint.info.ClusterScoped
 	switch {
-	case watching && method == http.MethodGet:
+	case c.watching && method == http.MethodGet:
 		c.run(true, (*call).watch)
-	case watching:
-		c.fail(methodNotAllowed())
+	case c.watching:
+		c.fail(c.notSupported())
 	case c.name != "" && method == http.MethodGet:
 		c.run(false, (*call).get)
 	case c.name != "" && method == http.MethodPut:
@@ -245,13 +263,40 @@ func (c *call) verb(watching bool) {
 		} else {
 			c.run(true, (*call).list)
 		}
-	case c.name == "" && c.namespaced && method == http.MethodPost:
-		c.run(false, (*call).create)
-	case c.name == "" && c.namespaced && method == http.MethodDelete:
+	case (c.name == "" || !c.endpoint.info.Native) && inScope && method == http.MethodPost:
+		c.run(false, (*call).create) // custom resources do not mind a name in the path
+	case c.name == "" && inScope && method == http.MethodDelete:
 		c.run(false, (*call).deleteCollection)
+	case !c.endpoint.info.Native && (method == http.MethodPut || method == http.MethodPatch):
+		c.fail(meta.NewBadRequest("name must be provided"))
 	default:
-		c.fail(methodNotAllowed())
+		c.fail(c.notSupported())
 	}
+}
+
+// statusVerb is verb for the status subresource.
+func (c *call) statusVerb() {
+	switch c.req.Method {
+	case http.MethodGet:
+		c.run(false, (*call).get)
+	case http.MethodPut:
+		c.run(false, (*call).update)
+	case http.MethodPatch:
+		c.run(false, (*call).patch)
+	default:
+		c.fail(c.notSupported())
+	}
+}
+
+// notSupported is the answer to a method that a path does not have.
+func (c *call) notSupported() error {
+	if c.endpoint.info.Native {
+		return methodNotAllowed()
+	}
+	gr := c.groupResource()
+	return meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed,
+		&meta.StatusDetails{Group: gr.Group, Kind: gr.Resource},
+		fmt.Sprintf("%s is not supported on resources of kind %q", c.verbName(c.name != "", c.watching), gr))
 }
 
 // run does what all verbs start with.

@@ -54,7 +54,7 @@ func (c *call) update() error {
 
 // matchNames holds the names in an object against those of the path.
 func (c *call) matchNames(m *meta.ObjectMeta) error {
-	if m.Namespace == "" {
+	if m.Namespace == "" || c.endpoint.info.ClusterScoped {
 		m.Namespace = c.namespace
 	}
 	if m.Namespace != c.namespace {

@@ -10,6 +10,7 @@ import (
 var kind = store.Kind[Lease]{
 	Group:          "coordination.k8s.io",
 	Name:           "Lease",
+	Native:         true,
 	Plural:         "leases",
 	StoragePrefix:  "leases",
 	Versions:       []store.Version[Lease]{{Name: "v1"}},

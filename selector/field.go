@@ -59,17 +59,25 @@ func FieldEquals(field, value string) Fields {
 // given. The text is that of apimachinery's runtime DefaultMetaV1FieldSelectorConversion, which knows metadata.name and
 // metadata.namespace.
 func (f Fields) Check(known []string) error {
-	for _, term := range f.terms {
-		if slices.Contains(known, term.field) {
-			continue
-		}
-		quoted := make([]string, len(known))
-		for i, field := range known {
-			quoted[i] = strconv.Quote(field)
-		}
-		return fmt.Errorf("%q is not a known field selector: only %s", term.field, strings.Join(quoted, ", "))
+	field, found := f.Unknown(known)
+	if !found {
+		return nil
 	}
-	return nil
+	quoted := make([]string, len(known))
+	for i, field := range known {
+		quoted[i] = strconv.Quote(field)
+	}
+	return fmt.Errorf("%q is not a known field selector: only %s", field, strings.Join(quoted, ", "))
+}
+
+// Unknown returns the first field of the selector that is not among the known ones, and whether there is one.
+func (f Fields) Unknown(known []string) (field string, found bool) {
+	for _, term := range f.terms {
+		if !slices.Contains(known, term.field) {
+			return term.field, true
+		}
+	}
+	return "", false
 }
 
 // Empty reports whether the selector takes every object.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
@@ -34,9 +35,17 @@ func (c *Collection[T]) Create(obj *T, opts CreateOptions) (*T, error) {
 	}
 	o := c.own(obj, nil)
 	it, err := c.r.Create(o, Request{
-		Namespace: o.GetObjectMeta().Namespace, DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
+		Namespace: c.namespace(o.GetObjectMeta()), DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
 	})
 	return typed[T](it), err
+}
+
+// namespace returns where an object is to be written.
+func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
+	if c.r.kind.clusterScoped {
+		return ""
+	}
+	return m.Namespace
 }
 
 // own returns a copy of a caller's object in the form that is stored. It may
@@ -77,16 +86,29 @@ func (c *Collection[T]) Get(namespace, name string) (*T, error) {
 // do so where there is none. An update that changes nothing makes no version
 // and no event. Errors are ErrConflict, ErrInvalid and ErrNotFound.
 func (c *Collection[T]) Update(obj *T, opts UpdateOptions) (*T, error) {
+	return c.update(obj, opts, false)
+}
+
+func (c *Collection[T]) update(obj *T, opts UpdateOptions, status bool) (*T, error) {
 	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.checkStatus(status); err != nil {
 		return nil, err
 	}
 	m := any(obj).(Object).GetObjectMeta()
 	req := Request{
-		Namespace: m.Namespace, Name: m.Name,
-		DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager,
+		Namespace: c.namespace(m), Name: m.Name,
+		DryRun: isDryRun(opts.DryRun), FieldManager: opts.FieldManager, Status: status,
 	}
 	it, _, err := c.r.Update(req, m.UID, func(current *Item) (Object, error) { return c.own(obj, current), nil })
 	return typed[T](it), err
+}
+
+// UpdateStatus is Update for the status of a kind that has it as a subresource:
+// nothing else of obj counts but its name and resourceVersion. It never creates.
+func (c *Collection[T]) UpdateStatus(obj *T, opts UpdateOptions) (*T, error) {
+	return c.update(obj, opts, true)
 }
 
 // Modify changes an object in place: change is given a copy of the current
@@ -94,10 +116,30 @@ func (c *Collection[T]) Update(obj *T, opts UpdateOptions) (*T, error) {
 // between. An error of change ends it and is returned as it is. Where there is
 // no such object the error is ErrNotFound.
 func (c *Collection[T]) Modify(namespace, name string, change func(obj *T) error) (*T, error) {
-	req := Request{Namespace: namespace, Name: name}
+	return c.modify(Request{Namespace: namespace, Name: name}, change)
+}
+
+// ModifyStatus is Modify for the status of a kind that has it as a subresource:
+// nothing else that change does counts.
+func (c *Collection[T]) ModifyStatus(namespace, name string, change func(obj *T) error) (*T, error) {
+	return c.modify(Request{Namespace: namespace, Name: name, Status: true}, change)
+}
+
+// checkStatus refuses a write of a status that is no subresource.
+func (c *Collection[T]) checkStatus(status bool) error {
+	if status && !c.r.kind.status {
+		return fmt.Errorf("store: %s: the status is no subresource of this kind: set Kind.Status, or write the whole object", c.r.kind.groupResource())
+	}
+	return nil
+}
+
+func (c *Collection[T]) modify(req Request, change func(obj *T) error) (*T, error) {
+	if err := c.checkStatus(req.Status); err != nil {
+		return nil, err
+	}
 	it, _, err := c.r.Update(req, "", func(current *Item) (Object, error) {
 		if current == nil {
-			return nil, meta.NewNotFound(c.r.kind.groupResource(), name)
+			return nil, meta.NewNotFound(c.r.kind.groupResource(), req.Name)
 		}
 		obj := typed[T](current)
 		if err := change(obj); err != nil {

@@ -19,6 +19,9 @@ type Request struct {
 	DryRun bool
 	// FieldManager names the writer.
 	FieldManager string
+	// Status tells that the request is for the status subresource, which the kind
+	// must have. It is for updates.
+	Status bool
 	// Patch tells that the object was made by a patch.
 	Patch bool
 	// Applied tells that the object was made by Apply, which has ascribed its
@@ -94,15 +97,14 @@ func (r *Resource) prepareCreate(o Object, req Request) error {
 	m := o.GetObjectMeta()
 	m.UID = newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
+	r.kind.begin(o)
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
 	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
 		return errs.Status(r.kind.groupKind(), m.Name)
 	}
-	for _, text := range r.kind.warnings(o, nil) {
-		req.warn(text)
-	}
+	r.warnings(o, nil, req)
 	return nil
 }
 

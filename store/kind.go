@@ -22,8 +22,8 @@ type Object interface {
 	GetObjectMeta() *meta.ObjectMeta
 }
 
-// Kind describes one kind of namespaced object: all that the store and the
-// HTTP API need to know about it. T is a struct that embeds meta.TypeMeta with
+// Kind describes one kind of object: all that the store and the HTTP API need to
+// know about it. T is a struct that embeds meta.TypeMeta with
 // the tag `json:",inline"` and meta.ObjectMeta with the tags
 // `json:"metadata" protobuf:"1"`; its other fields carry json tags as in the
 // API and protobuf tags with their field numbers.
@@ -54,6 +54,17 @@ type Kind[T any] struct {
 	// for writes through the Go API.
 	Versions []Version[T]
 
+	// ClusterScoped kinds have no namespaces. A namespace that a writer gives is
+	// dropped; what asks for one finds nothing there.
+	ClusterScoped bool
+	// Status makes the member "status" a subresource: it is written through
+	// Collection.UpdateStatus and the path …/{name}/status alone, which in turn
+	// write nothing else. T and all that Forms are of must have the member.
+	Status bool
+	// Native is for kinds that a real server has built in. Others are treated as
+	// custom resources: metadata.generation is 1 in a new object and counts the
+	// updates that change more than metadata, or status where that is a subresource.
+	Native bool
 	// CreateOnUpdate lets an update of a missing object create it.
 	CreateOnUpdate bool
 	// UnconditionalUpdate lets an update leave out the resourceVersion.
@@ -67,16 +78,18 @@ type Kind[T any] struct {
 	ValidateMetadataOnUpdate bool
 	// Default fills in what a writer may leave out.
 	Default func(obj *T)
-	// PrepareForUpdate carries over from old what an update cannot change.
+	// PrepareForUpdate carries over from old what an update cannot change. It is
+	// not called for writes of the status.
 	PrepareForUpdate func(obj, old *T)
 	// Validate reports what is wrong outside the metadata; old is nil on a
 	// create. A Version may have rules of its own in its place.
 	Validate func(obj, old *T) field.Errors
-	// Warnings are sent with the answer to a write; old is nil on a create.
+	// Warnings are sent with the answer to a write; old is nil on a create. They
+	// are not asked for on writes of the status.
 	Warnings func(obj, old *T) []string
 
 	// SelectableFields are the fields that a fieldSelector may name beside
-	// metadata.name and metadata.namespace.
+	// metadata.name and, unless the kind is cluster-scoped, metadata.namespace.
 	SelectableFields []SelectableField[T]
 	// Columns are what a Table shows. Default: name and age.
 	Columns []Column[T]
@@ -148,11 +161,13 @@ type descriptor struct {
 	versions                      []version
 	forms                         []form // forms[0] is the stored form
 
+	clusterScoped, status, native                                 bool
 	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
 	// pure kinds have no function that may change an object, so that what goes
 	// in may share memory with what is stored.
-	pure     bool
-	managers *managedfields.Kind
+	pure           bool
+	managers       *managedfields.Kind
+	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 
 	validateName     func(name string, prefix bool) []string
 	defaults         func(Object)
@@ -204,12 +219,16 @@ func (k *Kind[T]) compile() *descriptor {
 	}
 	d := &descriptor{
 		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
-		storagePrefix:  cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
+		storagePrefix: cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
+		clusterScoped: k.ClusterScoped, status: k.Status, native: k.Native,
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
 		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
 		validateName:             k.ValidateName,
 		fields:                   []string{fieldName, fieldNamespace},
+	}
+	if k.ClusterScoped {
+		d.fields = d.fields[:1]
 	}
 	if d.singular == "" {
 		d.singular = strings.ToLower(k.Name)
@@ -242,6 +261,13 @@ func (k *Kind[T]) compile() *descriptor {
 	}
 	k.compileColumns(d)
 	k.compileVersions(d)
+	if k.Status {
+		for _, f := range d.forms {
+			if f.typ.Field(memberStatus) == nil {
+				panic(fmt.Sprintf("store: Kind %s has a status subresource, but %s has no member %q", k.Name, f.typ.Name, memberStatus))
+			}
+		}
+	}
 	d.compileManagers()
 	return d
 }

@@ -165,7 +165,7 @@ func TestItemRemembersItsBytes(t *testing.T) {
 	first, err := it.Encoded(0, store.JSON)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"name":"a","namespace":"ns","uid":"`+string(it.UID())+`","resourceVersion":"1001",
-		"creationTimestamp":"2026-01-02T02:04:05Z","managedFields":[{"manager":"unknown","operation":"Update","apiVersion":"example.com/v1",
+		"generation":1,"creationTimestamp":"2026-01-02T02:04:05Z","managedFields":[{"manager":"unknown","operation":"Update","apiVersion":"example.com/v1",
 		"time":"2026-01-02T02:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}]},"spec":{"color":"red","size":5}}`, string(first))
 
 	listed, err := r.List(t.Context(), store.ListOptions{})

@@ -71,7 +71,6 @@ func generateName(prefix string) string {
 // restoreSystemFields puts back what an update cannot change.
 func restoreSystemFields(m, old *meta.ObjectMeta) {
 	m.SelfLink = ""
-	m.Generation = old.Generation
 	if m.UID == "" {
 		m.UID = old.UID
 	}

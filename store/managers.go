@@ -28,6 +28,20 @@ func (d *descriptor) compileManagers() {
 	if len(d.forms) > 1 {
 		d.managers.Convert = d.convert
 	}
+	if d.status {
+		d.statusManagers = &managedfields.Kind{}
+		*d.statusManagers = *d.managers
+		d.statusManagers.Subresource, d.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
+		d.managers.Reset = []string{memberStatus}
+	}
+}
+
+// managersOf returns the rules for those who write as a request does.
+func (d *descriptor) managersOf(req Request) *managedfields.Kind {
+	if req.Status {
+		return d.statusManagers
+	}
+	return d.managers
 }
 
 // convert returns an object of one version in the shape of another.
@@ -62,7 +76,7 @@ func (r *Resource) trackAt(o Object, current *Item, req Request, now time.Time) 
 	// The conversions need the stored form to be that of the first version,
 	// which it is.
 	wire := d.convert(o, 0, req.Version)
-	d.managers.Update(req.Version, live, wire, manager, now)
+	d.managersOf(req).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 }
 
@@ -74,7 +88,7 @@ func (r *Resource) Apply(current *Item, config map[string]any, force bool, req R
 	if current != nil {
 		live = current.Wire(req.Version)
 	}
-	o, err := r.kind.managers.Apply(req.Version, live, config,
+	o, err := r.kind.managersOf(req).Apply(req.Version, live, config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: force, Now: r.st.now()})
 	if err != nil {
 		return nil, err

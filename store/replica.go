@@ -20,7 +20,8 @@ type ReplicaOptions struct {
 	// themselves.
 	Changes int
 	// Age has it learn of each change so much later, by the store's clock. The
-	// store must know when changes were made: Options.HistoryAge is to be set.
+	// store must know when changes were made: Options.HistoryAge or Record is to
+	// be set.
 	Age time.Duration
 	// StopAfter has it follow at once, up to the first change for which this is
 	// true, and stand still there. It is asked for the changes of all kinds that
@@ -106,7 +107,7 @@ func (o *ReplicaOptions) validate(st *Store) error {
 	case o.Age < 0:
 		return fmt.Errorf("Age: got %v, want 0 or more", o.Age)
 	case o.Age > 0 && !st.aging:
-		return fmt.Errorf("Age: got %v, want 0 where Options.HistoryAge is not set: the store does not know when changes were made", o.Age)
+		return fmt.Errorf("Age: got %v, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made", o.Age)
 	}
 	return nil
 }
@@ -143,7 +144,8 @@ func (p *Replica) CatchUp() { p.catchUp(0) }
 
 // Jump has the Replica start afresh from a list, as one does whose own watch has
 // expired: what it has not seen up to now nobody will be told of. Open watches
-// end with ErrExpired, and so do those to come that start before. From then on it
+// end with ErrExpired, and so do those to come that start before; a real server
+// ends open ones without a word, and tells those that come back. From then on it
 // follows at once.
 func (p *Replica) Jump() { p.catchUp(p.st.ResourceVersion()) }
 

@@ -81,6 +81,7 @@ func TestListOfAReplicaThatLags(t *testing.T) {
 		"exactly what it lacks":               {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact"}, tooLarge("1004", "1003"), true},
 		"a page of what it lacks":             {options{ResourceVersion: "1005", Limit: 1}, tooLarge("1005", "1003"), true},
 		"exactly what it lacks, of an object": {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact", Namespace: "ns", FieldSelector: "metadata.name=a"}, "1004: ns/a=y", false},
+		"a page, of an object":                {options{ResourceVersion: "1002", Limit: 1, Namespace: "ns", FieldSelector: "metadata.name=a"}, "1005: ns/a=y", false},
 		"consistently":                        {options{}, now, true},
 		"consistently, of an object":          {options{Namespace: "ns", FieldSelector: "metadata.name=a"}, "1005: ns/a=y", true},
 		"of a time long gone":                 {options{ResourceVersion: "999", ResourceVersionMatch: "Exact"}, tooOldList, false},
@@ -314,12 +315,12 @@ func TestReplicaIsRefusedNonsense(t *testing.T) {
 	createAll(t, lease.In(st), "ns/a", "ns/b", "ns/c")
 	st.ExpireHistory()
 	for want, opts := range map[string]store.ReplicaOptions{
-		"Version: got 1004, want 1003 at most, the version that the store is at":                                  {Version: 1004},
-		"Version: got 1002, want 1003 or more: history does not reach back further":                               {Version: 1002},
-		"Changes: got -1, want 0 or more":                                                                         {Changes: -1},
-		"Age: got -1ns, want 0 or more":                                                                           {Age: -1},
-		"Age: got 1s, want 0 where Options.HistoryAge is not set: the store does not know when changes were made": {Age: time.Second},
-		"Version, Changes, Age, StopAfter: got 2 of them, want one at most":                                       {Version: 1003, Changes: 1},
+		"Version: got 1004, want 1003 at most, the version that the store is at":                                                 {Version: 1004},
+		"Version: got 1002, want 1003 or more: history does not reach back further":                                              {Version: 1002},
+		"Changes: got -1, want 0 or more":                                                                                        {Changes: -1},
+		"Age: got -1ns, want 0 or more":                                                                                          {Age: -1},
+		"Age: got 1s, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made": {Age: time.Second},
+		"Version, Changes, Age, StopAfter: got 2 of them, want one at most":                                                      {Version: 1003, Changes: 1},
 		"Version, Changes, Age, StopAfter: got 4 of them, want one at most": {Version: 1003, Changes: 1, Age: 1,
 			StopAfter: func(store.PastChange) bool { return strings.Contains("", "") }},
 	} {

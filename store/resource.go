@@ -37,6 +37,9 @@ type Info struct {
 	// SelectableFields lists all that a fieldSelector may name.
 	SelectableFields []string
 	CreateOnUpdate   bool
+	// ClusterScoped tells that objects have no namespaces, Status that the status is
+	// a subresource, Native that a real server has the kind built in.
+	ClusterScoped, Status, Native bool
 }
 
 // VersionInfo is one served version of a kind.
@@ -51,6 +54,7 @@ func (r *Resource) Info() Info {
 	info := Info{
 		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
 		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
+		ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
 	}
 	for _, v := range d.versions {
 		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})

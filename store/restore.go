@@ -93,6 +93,9 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	if m.UID == "" {
 		m.UID = newUID()
 	}
+	if m.Generation == 0 && !r.kind.native {
+		m.Generation = 1
+	}
 	if m.CreationTimestamp.IsZero() {
 		m.CreationTimestamp = meta.NewTime(r.st.now())
 	}

@@ -42,6 +42,9 @@ func (r *Resource) parseSelection(namespace, labels, fields string) (selection, 
 // checkFields refuses fields that the kind cannot be selected by, and narrows
 // the selection to the one object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
+	if field, found := s.fields.Unknown(s.kind.fields); found && !s.kind.native {
+		return meta.NewBadRequest("field label not supported: %s", field)
+	}
 	if err := s.fields.Check(s.kind.fields); err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
@@ -83,6 +86,9 @@ func (s *selection) scope(collection int) watch.Scope {
 	}
 	return scope
 }
+
+// single reports whether it is one object at the most, whose key is known.
+func (s *selection) single() bool { return s.namespace != "" && s.name != "" }
 
 // all reports whether everything in the namespace is selected.
 func (s *selection) all() bool {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 
 	"github.com/kubecoord/kubecoord/store/field"
@@ -21,7 +22,7 @@ func (r *Resource) Update(req Request, uid meta.UID, apply func(current *Item) (
 	k := key{req.Namespace, req.Name}
 	for {
 		current := r.lookup(k)
-		if current == nil && !r.kind.createOnUpdate && !req.Applied {
+		if current == nil && (req.Status || !r.kind.createOnUpdate && !req.Applied) {
 			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
 		if err := r.checkUID(uid, current, k); err != nil {
@@ -72,7 +73,8 @@ func (r *Resource) checkUID(uid meta.UID, current *Item, k key) error {
 }
 
 func (r *Resource) invalidObject(k key, text string) string {
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", r.kind.storagePrefix, k.namespace, k.name, text)
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s, ResourceVersion: 0, AdditionalErrorMsg: %s",
+		path.Join(r.kind.storagePrefix, k.namespace, k.name), text)
 }
 
 // createByUpdate stores the object of an update that found none. done is false
@@ -99,7 +101,8 @@ func (r *Resource) createByUpdate(o Object, req Request) (it *Item, done bool, e
 // replace puts o in the place of current. done is false where current is no
 // longer that.
 func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done bool, err error) {
-	if err := r.prepareUpdate(current, o, req); err != nil {
+	o, err = r.prepareUpdate(current, o, req)
+	if err != nil {
 		return nil, true, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
@@ -132,35 +135,41 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 }
 
 // prepareUpdate holds o against the state it replaces and makes it its
-// successor.
-func (r *Resource) prepareUpdate(current *Item, o Object, req Request) error {
+// successor, which it returns.
+func (r *Resource) prepareUpdate(current *Item, o Object, req Request) (Object, error) {
 	m := o.GetObjectMeta()
 	version, err := parseVersion(m.ResourceVersion)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case version == 0 && r.kind.unconditionalUpdate:
 		m.ResourceVersion = current.meta().ResourceVersion
 	case version == 0:
-		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
+		return nil, field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
 			Status(meta.GroupKind{Group: r.kind.group, Kind: r.kind.plural}, req.Name)
 	case version != current.version:
-		return meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
+		return nil, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 	}
 	if err := matchNamespace(m, req.Namespace); err != nil {
-		return err
+		return nil, err
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
-	r.kind.prepareForUpdate(o, current.obj)
+	m.Generation = current.meta().Generation
+	if req.Status {
+		o = r.kind.onlyStatus(o, current)
+		m = o.GetObjectMeta()
+	} else {
+		r.kind.succeed(o, current.obj)
+	}
 	restoreSystemFields(m, current.meta())
 	if errs := r.kind.validateUpdate(req.Version, o, current.obj); len(errs) > 0 {
-		return errs.Status(r.kind.groupKind(), m.Name)
+		return nil, errs.Status(r.kind.groupKind(), m.Name)
 	}
-	for _, text := range r.kind.warnings(o, current.obj) {
-		req.warn(text)
+	if !req.Status {
+		r.warnings(o, current.obj, req)
 	}
-	return nil
+	return o, nil
 }
 
 // parseVersion reads the resourceVersion of an object; none is 0.

@@ -26,10 +26,10 @@ const maxAnnotations = 256 << 10
 // validateCreate returns the problems of a new object.
 func (d *descriptor) validateCreate(version int, o Object) field.Errors {
 	m := o.GetObjectMeta()
-	errs := validateMetadata(m, d.validateName)
+	errs := d.validateMetadata(m, d.validateName)
 	errs = append(errs, d.versions[version].validate(o, nil)...)
 	if len(errs) == 0 {
-		errs = validateMetadata(m, pathSegmentName)
+		errs = d.validateMetadata(m, pathSegmentName)
 	}
 	return errs
 }
@@ -44,7 +44,7 @@ func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 		managers = validateManagedFields(m.ManagedFields)
 	}
 	if m.Name != oldMeta.Name || m.Namespace != oldMeta.Namespace || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
-		errs = validateNames(m, pathSegmentName)
+		errs = d.validateNames(m, pathSegmentName)
 	}
 	errs = append(errs, shared...)
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
@@ -52,20 +52,20 @@ func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
 	if d.validateMetadataOnUpdate {
-		errs = append(errs, validateMetadata(m, d.validateName)...)
+		errs = append(errs, d.validateMetadata(m, d.validateName)...)
 	}
 	return append(errs, d.versions[version].validate(o, old)...)
 }
 
 // validateMetadata returns what is wrong with metadata on its own.
-func validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
-	errs := validateNames(m, name)
+func (d *descriptor) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
+	errs := d.validateNames(m, name)
 	errs = append(errs, validateShared(m, nil)...)
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
 	return append(errs, validateManagedFields(m.ManagedFields)...)
 }
 
-func validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+func (d *descriptor) validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
 	check := func(member, value string, problems []string) {
 		if problems != nil {
 			errs = append(errs, field.InvalidEach(metadata.Child(member), value, problems)...)
@@ -79,9 +79,13 @@ func validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs f
 	} else {
 		check("name", m.Name, name(m.Name, false))
 	}
-	if m.Namespace == "" {
+	switch {
+	case d.clusterScoped && m.Namespace != "":
+		errs = append(errs, field.Forbidden(metadata+".namespace", "not allowed on this type"))
+	case d.clusterScoped:
+	case m.Namespace == "":
 		errs = append(errs, field.Required(metadata+".namespace", ""))
-	} else {
+	default:
 		check("namespace", m.Namespace, DNSLabelName(m.Namespace, false))
 	}
 	return append(errs, validateGeneration(m)...)

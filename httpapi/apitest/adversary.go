@@ -28,6 +28,9 @@ type Adversary struct {
 	When                        func(Request) bool
 }
 
+// maxLag is how many changes a replica that answers may be behind.
+const maxLag = 5
+
 // Defaults of Adversary.
 const (
 	DefaultPercent  = 10
@@ -108,11 +111,11 @@ func (d *dice) rollLocked(r *Request) *Fault {
 	if rnd.IntN(100) >= d.percent {
 		return nil
 	}
-	return d.choose(rnd, r.Verb)
+	return d.choose(rnd, r)
 }
 
-// choose returns one of the faults that a request of such a verb may meet.
-func (d *dice) choose(rnd *rand.Rand, verb string) *Fault {
+// choose returns one of the faults that such a request may meet.
+func (d *dice) choose(rnd *rand.Rand, r *Request) *Fault {
 	delay := func() time.Duration { return time.Duration(1 + rnd.Int64N(int64(d.maxDelay))) }
 	tear := func(midFrame bool, s meta.Status) *Fault {
 		return &Fault{Tear: &Tear{After: rnd.IntN(5), MidFrame: midFrame, Error: s}}
@@ -127,7 +130,14 @@ func (d *dice) choose(rnd *rand.Rand, verb string) *Fault {
 		func() *Fault { return &Fault{Cut: CutBefore, Delay: delay()} },
 		func() *Fault { return &Fault{ExpireHistory: true} },
 	}
-	if verb == "watch" {
+	switch {
+	case r.Resource == "":
+	case r.Verb == "watch":
+		choices = append(choices, func() *Fault { return &Fault{Stale: &Stale{Age: delay()}} })
+	case (r.Verb == "get" || r.Verb == "list") && r.Query.Get("resourceVersion") != "":
+		choices = append(choices, func() *Fault { return &Fault{Stale: &Stale{Changes: 1 + rnd.IntN(maxLag)}} })
+	}
+	if r.Verb == "watch" {
 		choices = append(choices,
 			func() *Fault { return tear(false, meta.Status{}) },
 			func() *Fault { return tear(true, meta.Status{}) },

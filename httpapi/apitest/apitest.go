@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -21,6 +22,9 @@ import (
 type Options struct {
 	// Store is for the store.
 	Store store.Options
+	// From, if not nil, is a store to begin as a fork of; see store.Store.Fork.
+	// The options are its own then, in place of Store.
+	From *store.Store
 	// API is for the API over it. Middleware in it is put between the faults
 	// and the API.
 	API httpapi.Options
@@ -30,8 +34,15 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
+	// KeepHistory is how many changes of the store, and how many of the answers
+	// and events that clients were given, are remembered for Verify, the last
+	// ones of each. Zero means DefaultKeepHistory, below zero means none.
+	KeepHistory int
 	// Verify makes the end of the test call API.Verify.
 	Verify bool
+	// Strict makes Verify fail a test for what Kubernetes permits, but a client
+	// hardly means to do; see Finding.Permitted.
+	Strict bool
 	// Fixtures are what the store begins with, all of them; see API.Load.
 	Fixtures []fixture.Source
 	// Elector, if not nil, makes the Elector of the API, as API.Elector is, for
@@ -56,6 +67,7 @@ type API struct {
 	kinds   []store.Info
 	served  []store.Descriptor
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
+	record  *record
 	ended   sync.Once
 
 	socketMu      sync.Mutex // guards the two
@@ -103,7 +115,14 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
-	a := over(t, store.New(o.Store), o)
+	if o.Store.Record == 0 {
+		o.Store.Record = recordLimit(o.KeepHistory)
+	}
+	st, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
+	a := over(t, st, o)
 	a.served = append(httpapi.Kinds(), o.API.Kinds...)
 	for _, kind := range a.served {
 		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
@@ -121,10 +140,22 @@ func open(t testing.TB, o Options) (*API, error) {
 	return a, nil
 }
 
+// openStore makes the store.
+func (o *Options) openStore() (*store.Store, error) {
+	if o.From == nil {
+		return store.New(o.Store), nil
+	}
+	st, err := o.From.Fork()
+	if err != nil {
+		return nil, fmt.Errorf("Options.From: %w", err)
+	}
+	return st, nil
+}
+
 // over makes what surrounds the API of a store.
 func over(t testing.TB, st *store.Store, o Options) *API {
 	return &API{
-		t: t, opts: o, st: st, closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		t: t, opts: o, st: st, record: newRecord(o.KeepHistory), closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody),
 	}
 }
@@ -183,12 +214,30 @@ func (a *API) close() {
 	}
 }
 
+// FastForward lets d pass by the clock of the API, which is to be one that is
+// moved by hand: Options.Store.Clock set to clock.NewManual. Watches time out,
+// bookmarks come, history grows old, Leases expire, delays end; see package clock
+// for what it waits for and what it does not move. On another clock it fails the
+// test.
+func (a *API) FastForward(d time.Duration) {
+	a.t.Helper()
+	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })
+	switch {
+	case !ok:
+		a.t.Fatalf("apitest: FastForward(%s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep", d)
+	case d < 0:
+		a.t.Fatalf("apitest: FastForward(%s): want zero or more, time does not go back", d)
+	}
+	c.FastForward(d)
+}
+
 // Store returns the store behind the API: its typed doors are lease.In,
 // candidate.In and endpoints.In. No fault acts on it.
 func (a *API) Store() *store.Store { return a.st }
 
-// Handler returns the API with its faults, to be mounted elsewhere.
-func (a *API) Handler() http.Handler { return a.api }
+// Handler returns the API with its faults, to be mounted elsewhere. What is put
+// beside it is let in by its Guard.
+func (a *API) Handler() *httpapi.API { return a.api }
 
 // Host returns the host to give to clients that go through Transport. Any other
 // will do.

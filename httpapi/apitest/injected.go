@@ -17,6 +17,7 @@ type Injected struct {
 	resource meta.GroupResource // what Resource stands for, empty for any
 	removed  chan struct{}      // closed by Remove
 	dice     *dice              // of an Adversary, or nil
+	replica  *store.Replica     // of a Stale, or nil
 
 	// guarded by api.mu
 	matches, hits int
@@ -53,6 +54,9 @@ func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 		if in.resource, ok = a.resource(f.Resource); !ok {
 			return nil, fmt.Errorf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
 		}
+	}
+	if err := in.putReplica(); err != nil {
+		return nil, err
 	}
 	var underWay []*exchange
 	a.mu.Lock()
@@ -104,9 +108,15 @@ func (in *Injected) Matches() int {
 	return in.matches
 }
 
-// Remove takes the fault away. What waits in a Silent partition goes on; what
-// else was hit takes its course. Removing it twice is fine.
+// Remove takes the fault away. What waits in a Silent partition goes on, and a
+// Stale replica catches up; what else was hit takes its course. Removing it twice
+// is fine.
 func (in *Injected) Remove() {
+	in.remove()
+	in.catchUp()
+}
+
+func (in *Injected) remove() {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
 	if in.gone {
@@ -120,7 +130,7 @@ func (in *Injected) Remove() {
 // wants reports whether a request matches.
 func (in *Injected) wants(r Request) bool {
 	f := &in.fault
-	return in.wantsVerb(r.Verb) &&
+	return in.wantsVerb(r.Verb) && (f.Stale == nil || f.Stale.concerns(&r)) &&
 		(f.Resource == "" || in.resource == meta.GroupResource{Group: r.Group, Resource: r.Resource}) &&
 		(f.Namespace == "" || f.Namespace == r.Namespace) &&
 		(f.Name == "" || f.Name == r.Name) &&
@@ -145,7 +155,7 @@ func (in *Injected) wantsVerb(verb string) bool {
 func (in *Injected) claim(x *exchange) *Fault {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
-	if in.gone {
+	if in.gone || in.fault.Stale != nil && x.stale {
 		return nil
 	}
 	f := &in.fault

@@ -23,10 +23,15 @@ func TestFaultsAreReadAndWrittenAsJSON(t *testing.T) {
 		`{"namespace":"a","name":"b","userAgent":"python","client":"c","nth":3,"answer":{"details":{"retryAfterSeconds":1},"code":429}}`: {
 			Namespace: "a", Name: "b", UserAgent: "python", Client: "c", Nth: 3, Answer: apitest.TooManyRequests(1),
 		},
-		`{"every":2,"delay":"1.5s","cut":"after"}`:       {Every: 2, Delay: 1500 * time.Millisecond, Cut: apitest.CutAfter},
-		`{"expireHistory":true,"slowEvents":"1m0s"}`:     {ExpireHistory: true, SlowEvents: time.Minute},
-		`{"partition":"silent"}`:                         {Partition: apitest.Silent},
-		`{"hang":true}`:                                  {Hang: true},
+		`{"every":2,"delay":"1.5s","cut":"after"}`:   {Every: 2, Delay: 1500 * time.Millisecond, Cut: apitest.CutAfter},
+		`{"expireHistory":true,"slowEvents":"1m0s"}`: {ExpireHistory: true, SlowEvents: time.Minute},
+		`{"partition":"silent"}`:                     {Partition: apitest.Silent},
+		`{"hang":true}`:                              {Hang: true},
+		`{"client":"c","stale":{"changes":3}}`:       {Client: "c", Stale: &apitest.Stale{Changes: 3}},
+		`{"stale":{"pattern":"intermediate","after":{"type":"MODIFIED","resource":"leases","nth":2}}}`: {
+			Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: "MODIFIED", Resource: "leases", Nth: 2}},
+		},
+		`{"stale":{"pattern":"unobserved","version":1003}}`: {Stale: &apitest.Stale{Pattern: apitest.UnobservedState, Version: 1003}},
 		`{"tear":{}}`:                                    {Tear: &apitest.Tear{}},
 		`{"tear":{"after":3,"midFrame":true}}`:           {Tear: &apitest.Tear{After: 3, MidFrame: true}},
 		`{"tear":{"error":{"message":"no","code":410}}}`: {Tear: &apitest.Tear{Error: meta.Status{Code: 410, Message: "no"}}},
@@ -73,6 +78,8 @@ func fill(t reflect.Type) reflect.Value {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(7)
+	case reflect.Uint64:
+		v.SetUint(7)
 	}
 	return v
 }

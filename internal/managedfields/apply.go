@@ -39,7 +39,7 @@ type ApplyOptions struct {
 func (k *Kind) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
 	a := application{
 		kind: k, version: version, config: document{kind: k, version: version, tree: config},
-		opts: opts, writer: applier(opts.Manager),
+		opts: opts, writer: applier(opts.Manager, k.Subresource),
 	}
 	if err := a.checkType(); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (a *application) owners() (owners, error) {
 		return a.had, nil
 	}
 	empty := a.kind.open(a.version, a.kind.Versions[a.version].New())
-	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion)
+	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion, a.kind.Subresource)
 	os, err := a.kind.credit(empty, a.live, nil, id, false, a.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
@@ -153,9 +153,8 @@ func (a *application) merge(os owners) (document, owners, error) {
 	if err != nil {
 		return document{}, nil, fmt.Errorf("failed to merge config: %w", err)
 	}
-	own := owner{
-		identity: a.writer, version: a.kind.Versions[a.version].APIVersion, fields: a.config.fields(),
-	}
+	version := a.kind.Versions[a.version].APIVersion
+	own := owner{identity: a.writer, version: version, fields: a.kind.changeable(a.config.fields(), version, version)}
 	last := os.find(a.writer)
 	if last != nil {
 		own.time = last.time

@@ -44,6 +44,9 @@ func (c *change) in(apiVersion string) (comparison, error) {
 		record.insert([]step{member("metadata"), member("managedFields")})
 		found.removed = union(found.removed, record)
 	}
+	writer := c.before.kind.Versions[c.before.version].APIVersion
+	found.gained = c.before.kind.changeable(found.gained, apiVersion, writer)
+	found.removed = c.before.kind.changeable(found.removed, apiVersion, writer)
 	c.seen = append(c.seen, versionedComparison{apiVersion, found})
 	return found, nil
 }

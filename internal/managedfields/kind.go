@@ -3,6 +3,7 @@ package managedfields
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -26,6 +27,12 @@ type Kind struct {
 	// must not change its argument, but may share memory with it. Nil means
 	// that all versions have the same form.
 	Convert func(o Object, from, to int) Object
+	// Subresource is what writes come through, such as "status", or "" for the
+	// object itself. Their managers are others than those of the object.
+	Subresource string
+	// Reset are the members of an object that such writes do not change, whatever
+	// they say. Nobody comes to own them or loses them.
+	Reset []string
 }
 
 // Version is one version of a kind.
@@ -39,6 +46,21 @@ type Version struct {
 }
 
 func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
+
+// changeable returns a set of fields without those that a write does not change.
+// apiVersion is what the set is in, writer what the write is in. As upstream, a
+// write of the object itself knows only of its own version.
+func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
+	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
+		return fields
+	}
+	return fields.each(func(n node) node {
+		if n.step.kind == memberStep && slices.Contains(k.Reset, n.step.name) {
+			return node{}
+		}
+		return n
+	})
+}
 
 // typeText names a version of the kind in the texts of errors.
 func (k *Kind) typeText(version int) string {

@@ -21,12 +21,14 @@ type identity struct {
 	Subresource string                          `json:"subresource,omitempty"`
 }
 
-func updater(manager, apiVersion string) identity {
-	return identity{Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: apiVersion}
+func updater(manager, apiVersion, subresource string) identity {
+	return identity{
+		Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: apiVersion, Subresource: subresource,
+	}
 }
 
-func applier(manager string) identity {
-	return identity{Manager: managerName(manager), Operation: meta.ManagedFieldsOperationApply}
+func applier(manager, subresource string) identity {
+	return identity{Manager: managerName(manager), Operation: meta.ManagedFieldsOperationApply, Subresource: subresource}
 }
 
 // managerName returns the name under which a manager is recorded.
@@ -199,7 +201,7 @@ func (os owners) capped() owners {
 			first[o.version] = o.identity
 			continue
 		}
-		id := updater("ancient-changes", o.version)
+		id := updater("ancient-changes", o.version, "")
 		merged, ok := left[id]
 		if !ok {
 			merged = owner{identity: id, version: o.version, fields: left[oldest].fields}

@@ -15,8 +15,8 @@ import (
 // printed.
 func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
 	entries := live.GetObjectMeta().ManagedFields
-	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil}
-	if !r.findOwn(updater(manager, k.Versions[version].APIVersion)) {
+	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil, reset: k.Reset}
+	if !r.findOwn(updater(manager, k.Versions[version].APIVersion, k.Subresource)) {
 		return nil, false
 	}
 	if !k.Versions[version].Type.Diff(live, obj, r.differs) {
@@ -33,6 +33,7 @@ type renewal struct {
 	own     int  // the entry of the writer
 	sent    bool // whether the request has managedFields of its own
 	gained  bool
+	reset   []string // members that the write does not change
 }
 
 // findOwn finds the writer's entry. It reports false where there is none, or
@@ -48,7 +49,7 @@ func (r *renewal) findOwn(id identity) bool {
 			continue
 		}
 		updaters++
-		if e.Manager == id.Manager && e.Subresource == "" {
+		if e.Manager == id.Manager && e.Subresource == id.Subresource {
 			r.own = i
 		}
 	}
@@ -64,6 +65,8 @@ func (r *renewal) differs(at codec.Path, leaf bool) bool {
 	switch {
 	case top == "apiVersion" || top == "kind":
 		return true // the same in truth
+	case len(r.reset) > 0 && slices.Contains(r.reset, top):
+		return true
 	case inMetadata && name == "managedFields":
 		return !r.sent
 	case inMetadata && isSystemField(name):

@@ -46,12 +46,16 @@ func (k *Kind) track(version int, live, obj Object, manager string, now time.Tim
 	} else {
 		had = live.GetObjectMeta().ManagedFields
 	}
-	os := given(obj.GetObjectMeta().ManagedFields, had)
+	sent := obj.GetObjectMeta().ManagedFields
+	if k.Subresource != "" {
+		sent = nil
+	}
+	os := given(sent, had)
 	if len(os) == 0 && !isNew {
 		return nil, nil
 	}
 	before, after := k.outline(version, live), k.outline(version, obj)
-	id := updater(manager, k.Versions[version].APIVersion)
+	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
 	return k.credit(before, after, os, id, len(had) > 0, now)
 }
 

@@ -38,6 +38,9 @@ type GroupVersion struct {
 // Resource is one kind in the shape of one version.
 type Resource struct {
 	Kind, Plural string
+	// ClusterScoped tells that objects have no namespaces, Status that they have
+	// their status as a subresource.
+	ClusterScoped, Status bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type

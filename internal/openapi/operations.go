@@ -105,8 +105,11 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	kind := groupVersionKind{gv.GroupVersion, r.Kind}
 	item, items := gv.definition(r.Kind), gv.definition(r.Kind+"List")
 	status, event := metaPrefix+"Status", metaPrefix+"WatchEvent"
-	// What the id of an operation is made of.
-	named := "Namespaced" + r.Kind
+	// What the id of an operation is made of, and where objects lie.
+	named, within, where := "Namespaced"+r.Kind, "/namespaces/{namespace}", " in a namespace"
+	if r.ClusterScoped {
+		named, within, where = r.Kind, "", ""
+	}
 	op := func(method, action, verb, object, description, answer string, parameters []parameter, codes ...string) operation {
 		return operation{
 			method: method, id: verb + group + object, description: description, tag: tag, action: action, kind: kind,
@@ -119,33 +122,47 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 		return o
 	}
 	patch := op("patch", "patch", "patch", named, "Change some members of the "+r.Kind+".", item,
-		join(objectParameters(r.Kind), patchParameters()), "200", "201")
+		join(r.objectParameters(), patchParameters()), "200", "201")
 	patch.consumes = patchTypes
 	const deprecated = " Deprecated: list with the parameter watch"
-	paths := []path{
-		{name: "/" + r.Plural, operations: []operation{
-			stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, join(listParameters(), watchParameters(), prettyParameter())),
+	var paths []path
+	if !r.ClusterScoped {
+		paths = []path{
+			{name: "/" + r.Plural, operations: []operation{
+				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, join(listParameters(), watchParameters(), prettyParameter())),
+			}},
+			{name: "/watch/" + r.Plural, operations: []operation{
+				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, join(listParameters(), watchParameters(), prettyParameter())),
+			}},
+		}
+	}
+	paths = append(paths, []path{
+		{name: within + "/" + r.Plural, operations: []operation{
+			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, join(r.collectionParameters(), listParameters(), watchParameters())),
+			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, join(r.collectionParameters(), writeParameters(item)), "200", "201", "202"),
+			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, join(r.collectionParameters(), listParameters(), deleteParameters()), "200"),
 		}},
-		{name: "/namespaces/{namespace}/" + r.Plural, operations: []operation{
-			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+" in a namespace.", items, join(collectionParameters(), listParameters(), watchParameters())),
-			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, join(collectionParameters(), writeParameters(item)), "200", "201", "202"),
-			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, join(collectionParameters(), listParameters(), deleteParameters()), "200"),
-		}},
-		{name: "/namespaces/{namespace}/" + r.Plural + "/{name}", operations: []operation{
-			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, objectParameters(r.Kind), "200"),
-			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, join(objectParameters(r.Kind), writeParameters(item)), "200", "201"),
+		{name: within + "/" + r.Plural + "/{name}", operations: []operation{
+			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, r.objectParameters(), "200"),
+			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, join(r.objectParameters(), writeParameters(item)), "200", "201"),
 			patch,
-			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, join(objectParameters(r.Kind), deleteParameters()), "200", "202"),
+			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, join(r.objectParameters(), deleteParameters()), "200", "202"),
 		}},
-		{name: "/watch/" + r.Plural, operations: []operation{
-			stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, join(listParameters(), watchParameters(), prettyParameter())),
+		{name: "/watch" + within + "/" + r.Plural, operations: []operation{
+			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, join(r.collectionParameters(), listParameters(), watchParameters())),
 		}},
-		{name: "/watch/namespaces/{namespace}/" + r.Plural, operations: []operation{
-			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+" in a namespace."+deprecated+".", event, join(collectionParameters(), listParameters(), watchParameters())),
+		{name: "/watch" + within + "/" + r.Plural + "/{name}", operations: []operation{
+			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, join(r.objectParameters(), listParameters(), watchParameters())),
 		}},
-		{name: "/watch/namespaces/{namespace}/" + r.Plural + "/{name}", operations: []operation{
-			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, join(objectParameters(r.Kind), listParameters(), watchParameters())),
-		}},
+	}...)
+	if r.Status {
+		patch.id += "Status"
+		patch.description = "Change some members of the status of the " + r.Kind + "."
+		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
+			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
+			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, join(r.objectParameters(), writeParameters(item)), "200", "201"),
+			patch,
+		}})
 	}
 	for i := range paths {
 		paths[i].name = gv.root() + paths[i].name

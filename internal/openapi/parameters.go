@@ -26,17 +26,20 @@ func prettyParameter() []parameter {
 	return []parameter{query("pretty", "string", "\"true\" indents the answer. Default: \"false\", unless the user agent is a browser or a tool such as curl.")}
 }
 
-// collectionParameters are those of paths that name a namespace.
-func collectionParameters() []parameter {
+// collectionParameters are those of paths to a collection that can be written to.
+func (r Resource) collectionParameters() []parameter {
+	if r.ClusterScoped {
+		return prettyParameter()
+	}
 	return append(prettyParameter(), parameter{
 		name: "namespace", in: "path", typ: "string", required: true, description: "The namespace of the objects.",
 	})
 }
 
 // objectParameters are those of paths that name an object.
-func objectParameters(kind string) []parameter {
-	return append(collectionParameters(), parameter{
-		name: "name", in: "path", typ: "string", required: true, description: "The name of the " + kind + ".",
+func (r Resource) objectParameters() []parameter {
+	return append(r.collectionParameters(), parameter{
+		name: "name", in: "path", typ: "string", required: true, description: "The name of the " + r.Kind + ".",
 	})
 }
 

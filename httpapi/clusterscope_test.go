@@ -1,0 +1,109 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func newClusterServer(t testing.TB) *server {
+	kind := newEngineKind()
+	kind.ClusterScoped = true
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+}
+
+const clusterEngines = "/apis/example.com/v1/engines"
+
+func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
+	s := newClusterServer(t)
+	w := s.watch(t, clusterEngines+"?watch=true")
+	one := s.watch(t, "/apis/example.com/v1/watch/engines/a")
+	created := s.must(t, "POST", clusterEngines, `{"metadata":{"name":"a","namespace":"default"},"spec":{"speed":1}}`)
+	assert.Nil(t, created.at("metadata", "namespace"), "one that is given is dropped")
+	s.must(t, "POST", clusterEngines, `{"metadata":{"name":"b"}}`)
+
+	body := `{"metadata":{"name":"a","namespace":"other","resourceVersion":"` + created.at("metadata", "resourceVersion").(string) + `"},"spec":{"speed":2}}`
+	got := s.must(t, "PUT", clusterEngines+"/a", body)
+	assert.EqualValues(t, 2, got.at("spec", "speed"))
+	got = s.must(t, "PATCH", clusterEngines+"/a/status", `{"metadata":{"namespace":"x"},"status":{"turns":4}}`, "Content-Type", merge)
+	assert.EqualValues(t, 4, got.at("status", "turns"))
+	assert.Nil(t, got.at("metadata", "namespace"))
+	got = s.must(t, "PATCH", "/apis/example.com/v2/engines/c?fieldManager=m",
+		`{"apiVersion":"example.com/v2","kind":"Engine","metadata":{"name":"c","namespace":"x"},"spec":{"rate":3}}`, "Content-Type", applying)
+	assert.EqualValues(t, 3, got.at("spec", "rate"))
+
+	page := s.must(t, "GET", clusterEngines+"?limit=2", "")
+	assert.Len(t, page["items"], 2)
+	rest := s.must(t, "GET", clusterEngines+"?limit=2&continue="+page.at("metadata", "continue").(string), "")
+	assert.Equal(t, "c", rest.at("items", 0, "metadata", "name"))
+	assert.Len(t, s.must(t, "DELETE", clusterEngines+"?fieldSelector=metadata.name!=a", "")["items"], 2)
+	s.must(t, "DELETE", clusterEngines+"/a", "")
+	w.wants("ADDED a", "ADDED b", "MODIFIED a", "MODIFIED a", "ADDED c", "DELETED b", "DELETED c", "DELETED a")
+	one.wants("ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a")
+}
+
+func TestPathsOutOfScopeAreNotThere(t *testing.T) {
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{newEngineKind(), &store.Kind[widget]{
+		Group: "example.com", Name: "Widget", Plural: "widgets", ClusterScoped: true, Versions: []store.Version[widget]{{Name: "v1"}},
+	}}})
+	for _, row := range []struct{ method, path string }{
+		{"GET", widgets},
+		{"GET", widgets + "/a"},
+		{"POST", widgets},
+		{"GET", "/apis/example.com/v1/watch/namespaces/default/widgets"},
+		{"POST", clusterEngines},
+		{"DELETE", clusterEngines},
+		{"GET", clusterEngines + "/a"},
+		{"GET", clusterEngines + "/a/status"},
+	} {
+		a := s.do(t, row.method, row.path, "")
+		assert.Equal(t, http.StatusNotFound, a.Code, row)
+		assert.Equal(t, "404 page not found\n", a.Body, row)
+	}
+	assert.Equal(t, http.StatusOK, s.do(t, "GET", clusterEngines, "").Code, "all namespaces can be listed")
+	assertStatus(t, s.do(t, "GET", "/apis/example.com/v1/widgets/a", ""), 404, "NotFound", `widgets.example.com "a" not found`)
+	assertStatus(t, s.do(t, "GET", "/apis/example.com/v1/widgets?fieldSelector=metadata.namespace=a", ""), 400, "BadRequest",
+		"field label not supported: metadata.namespace")
+}
+
+func TestClusterScopeIsDiscovered(t *testing.T) {
+	s := newClusterServer(t)
+	resources := s.must(t, "GET", "/apis/example.com/v1", "")
+	assert.Equal(t, false, resources.at("resources", 0, "namespaced"))
+	assert.Equal(t, false, resources.at("resources", 1, "namespaced"))
+	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
+	assert.Equal(t, "Cluster", aggregated.at("items", 1, "versions", 0, "resources", 0, "scope"))
+	for _, document := range []string{"/openapi/v2", "/openapi/v3/apis/example.com/v1"} {
+		paths := tree(s.must(t, "GET", document, "").at("paths").(map[string]any))
+		for path, id := range map[string]string{
+			clusterEngines: "listExampleComV1Engine", clusterEngines + "/{name}": "readExampleComV1Engine",
+			clusterEngines + "/{name}/status": "readExampleComV1EngineStatus",
+		} {
+			require.NotNil(t, paths[path], path)
+			assert.Equal(t, id, paths.at(path, "get", "operationId"))
+		}
+		assert.NotNil(t, paths.at(clusterEngines, "post"))
+		assert.Nil(t, paths["/apis/example.com/v1/namespaces/{namespace}/engines"])
+	}
+}
+
+func TestNamespacesCanBeAKindOfOnesOwn(t *testing.T) {
+	kind := &store.Kind[engine]{
+		Name: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true, Versions: []store.Version[engine]{{Name: "v1"}},
+	}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	const namespaces = "/api/v1/namespaces"
+	s.must(t, "POST", namespaces, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
+	s.must(t, "PATCH", namespaces+"/a/status", `{"status":{"turns":2}}`, "Content-Type", merge)
+	got := s.must(t, "GET", namespaces+"/a", "")
+	assert.EqualValues(t, 1, got.at("spec", "speed"))
+	assert.EqualValues(t, 2, got.at("status", "turns"))
+	assert.Nil(t, got.at("metadata", "generation"), "a kind of a server's own counts none unless it does so itself")
+	assertStatus(t, s.do(t, "GET", namespaces+"/b", ""), 404, "NotFound", `namespaces "b" not found`)
+	s.must(t, "GET", namespaces+"/a/endpoints", "")
+}

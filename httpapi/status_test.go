@@ -1,0 +1,217 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// engine is a kind with a status subresource. Version v2 calls the speed rate,
+// and the turns rounds.
+type engine struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            engineSpec   `json:"spec,omitzero" protobuf:"2"`
+	Status          engineStatus `json:"status,omitzero" protobuf:"3"`
+}
+
+type engineSpec struct {
+	Speed int32 `json:"speed,omitempty" protobuf:"1"`
+}
+
+type engineStatus struct {
+	Turns int32 `json:"turns,omitempty" protobuf:"1"`
+}
+
+type engineV2 struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            struct {
+		Rate int32 `json:"rate,omitempty" protobuf:"1"`
+	} `json:"spec,omitzero" protobuf:"2"`
+	Status struct {
+		Rounds int32 `json:"rounds,omitempty" protobuf:"1"`
+	} `json:"status,omitzero" protobuf:"3"`
+}
+
+func newEngineKind() *store.Kind[engine] {
+	form := store.FormOf(
+		func(e *engine) *engineV2 {
+			out := &engineV2{ObjectMeta: e.ObjectMeta}
+			out.Spec.Rate, out.Status.Rounds = e.Spec.Speed, e.Status.Turns
+			return out
+		},
+		func(e *engineV2) *engine {
+			return &engine{ObjectMeta: e.ObjectMeta, Spec: engineSpec{e.Spec.Rate}, Status: engineStatus{e.Status.Rounds}}
+		},
+	)
+	return &store.Kind[engine]{
+		Group: "example.com", Name: "Engine", Plural: "engines", Status: true,
+		Versions: []store.Version[engine]{{Name: "v1"}, {Name: "v2", Form: form}, {Name: "v3"}},
+	}
+}
+
+func newEngineServer(t testing.TB) *server {
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{newEngineKind()}})
+}
+
+const (
+	engines   = "/apis/example.com/v1/namespaces/default/engines"
+	enginesV2 = "/apis/example.com/v2/namespaces/default/engines"
+
+	merge    = "application/merge-patch+json"
+	applying = "application/apply-patch+yaml"
+)
+
+func TestStatusIsWrittenByEveryMethodAlone(t *testing.T) {
+	s := newEngineServer(t)
+	created := s.must(t, "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":1},"status":{"turns":5}}`)
+	assert.Nil(t, created["status"])
+	assert.EqualValues(t, 1, created.at("metadata", "generation"))
+	version := created.at("metadata", "resourceVersion").(string)
+
+	const path = engines + "/a/status"
+	for i, row := range []struct{ method, query, body, contentType string }{
+		{"PUT", "", `{"metadata":{"name":"a","resourceVersion":"` + version + `","labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":1}}`, typeJSON},
+		{"PATCH", "", `[{"op":"replace","path":"/spec/speed","value":9},{"op":"replace","path":"/status/turns","value":2}]`, "application/json-patch+json"},
+		{"PATCH", "", `{"metadata":{"labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":3}}`, merge},
+		{"PATCH", "", `{"metadata":{"finalizers":["a/b"]},"spec":{"speed":9},"status":{"turns":4}}`, "application/strategic-merge-patch+json"},
+		{"PATCH", "?fieldManager=m&force=true", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":5}}`, applying},
+	} {
+		got := s.must(t, row.method, path+row.query, row.body, "Content-Type", row.contentType)
+		assert.EqualValues(t, i+1, got.at("status", "turns"), row.contentType)
+		assert.EqualValues(t, 1, got.at("spec", "speed"), row.contentType)
+		assert.EqualValues(t, 1, got.at("metadata", "generation"), row.contentType)
+		assert.Nil(t, got.at("metadata", "labels"), row.contentType)
+		assert.Nil(t, got.at("metadata", "finalizers"), row.contentType)
+		assert.Equal(t, got, s.must(t, "GET", path, ""))
+	}
+	got := s.must(t, "PATCH", engines+"/a", `{"spec":{"speed":2},"status":{"turns":99}}`, "Content-Type", merge)
+	assert.EqualValues(t, 5, got.at("status", "turns"), "the object itself keeps its status")
+	assert.EqualValues(t, 2, got.at("metadata", "generation"))
+}
+
+func TestOwnersOfAStatusAreTheSubresources(t *testing.T) {
+	s := newEngineServer(t)
+	s.must(t, "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
+	apply := func(path, manager, fields string) answer {
+		return s.do(t, "PATCH", path+"?fieldManager="+manager,
+			`{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},`+fields+`}`, "Content-Type", applying)
+	}
+	require.Equal(t, http.StatusOK, apply(engines+"/a/status", "m", `"spec":{"speed":8},"status":{"turns":1}`).Code)
+	assertStatus(t, apply(engines+"/a/status", "n", `"status":{"turns":2}`), http.StatusConflict, "Conflict",
+		`Apply failed with 1 conflict: conflict with "m" with subresource "status": .status.turns`)
+	require.Equal(t, http.StatusOK, apply(engines+"/a", "n", `"status":{"turns":2}`).Code, "there it is not asked for")
+	managers := s.must(t, "GET", engines+"/a", "").at("metadata", "managedFields").([]any)
+	require.Len(t, managers, 2, "who owns nothing is not told of")
+	m := tree(managers[0].(map[string]any))
+	assert.Equal(t, "status", m["subresource"])
+	assert.Equal(t, map[string]any{"f:status": map[string]any{"f:turns": map[string]any{}}}, m["fieldsV1"])
+
+	// It cannot be forgotten through the status, and is no part of what that changes.
+	s.must(t, "PATCH", engines+"/a/status", `{"metadata":{"managedFields":[{}]}}`, "Content-Type", merge)
+	assert.Equal(t, managers, s.must(t, "GET", engines+"/a", "").at("metadata", "managedFields"))
+}
+
+func TestStatusIsServedInAllVersions(t *testing.T) {
+	s := newEngineServer(t)
+	s.must(t, "POST", enginesV2, `{"metadata":{"name":"a"},"spec":{"rate":1},"status":{"rounds":4}}`)
+	got := s.must(t, "PATCH", enginesV2+"/a/status", `{"spec":{"rate":7},"status":{"rounds":3}}`, "Content-Type", merge)
+	assert.EqualValues(t, 3, got.at("status", "rounds"))
+	assert.EqualValues(t, 1, got.at("spec", "rate"))
+	assert.EqualValues(t, 3, s.must(t, "GET", engines+"/a/status", "").at("status", "turns"))
+	assert.EqualValues(t, 2, s.must(t, "PATCH", enginesV2+"/a", `{"spec":{"rate":7}}`, "Content-Type", merge).at("metadata", "generation"))
+}
+
+func TestPathsOfAStatusThatAreNotThere(t *testing.T) {
+	kinds := []store.Descriptor{newEngineKind(), &store.Kind[widget]{
+		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}},
+	}}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
+	s.must(t, "POST", engines, `{"metadata":{"name":"a"}}`)
+	for name, row := range map[string]struct {
+		method, path, contentType, body string
+		code                            int
+		reason, message                 string
+	}{
+		"of an object that is not there": {"PUT", engines + "/b/status", typeJSON, `{"metadata":{"name":"b"}}`, 404, "NotFound", `engines.example.com "b" not found`},
+		"applied where there is nothing": {"PATCH", engines + "/b/status?fieldManager=m", applying, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"b"}}`,
+			404, "NotFound", `engines.example.com "b" not found`},
+		"of a kind that has none":      {"GET", widgets + "/a/status", "", "", 404, "NotFound", `widgets.example.com "a" not found`},
+		"another subresource":          {"GET", engines + "/a/scale", "", "", 404, "NotFound", `engines.example.com "a" not found`},
+		"a create":                     {"POST", engines + "/a/status", typeJSON, `{}`, 405, "MethodNotAllowed", `create is not supported on resources of kind "engines.example.com"`},
+		"a delete":                     {"DELETE", engines + "/a/status", "", "", 405, "MethodNotAllowed", `delete is not supported on resources of kind "engines.example.com"`},
+		"of a kind of a server's own":  {"GET", leases + "/a/status", "", "", 404, "NotFound", "the server could not find the requested resource"},
+		"another name in the body":     {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"b"}}`, 400, "BadRequest", "the name of the object (b) does not match the name on the URL (a)"},
+		"no version in the body":       {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"a"}}`, 422, "Invalid", `engines.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`},
+		"a patch of an unknown type":   {"PATCH", engines + "/a/status", "text/plain", `{}`, 415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"},
+		"an answer of an unknown type": {"GET", engines + "/a/status", "accept:text/html", "", 406, "NotAcceptable", "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf"},
+		"an update without a name":     {"PUT", engines, typeJSON, `{}`, 400, "BadRequest", "name must be provided"},
+		"a uid that is another's":      {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"a","uid":"u"}}`, 409, "Conflict", ""},
+		"a body that is no object":     {"PATCH", engines + "/a/status", merge, `[`, 400, "BadRequest", "invalid JSON patch"},
+		"a status of the wrong type":   {"PATCH", engines + "/a/status", merge, `{"status":3}`, 422, "Invalid", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			headers := []string{"Content-Type", row.contentType}
+			if row.contentType == "accept:text/html" {
+				headers = []string{"Accept", "text/html"}
+			}
+			a := s.do(t, row.method, row.path, row.body, headers...)
+			if row.message == "" {
+				assert.Equal(t, row.code, a.Code, a.Body)
+				return
+			}
+			assertStatus(t, a, row.code, row.reason, row.message)
+		})
+	}
+}
+
+func TestStatusIsDiscovered(t *testing.T) {
+	s := newEngineServer(t)
+	resources := s.must(t, "GET", "/apis/example.com/v2", "")
+	assert.Equal(t, []any{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}, resources.at("resources", 0, "verbs"))
+	assert.Equal(t, map[string]any{
+		"name": "engines/status", "singularName": "", "namespaced": true, "kind": "Engine", "verbs": []any{"get", "patch", "update"},
+	}, resources.at("resources", 1))
+	aggregated := s.must(t, "GET", "/apis", "", "Accept", aggregatedAccept)
+	kind := map[string]any{"group": "example.com", "version": "v2", "kind": "Engine"}
+	assert.Equal(t, kind, aggregated.at("items", 1, "versions", 1, "resources", 0, "responseKind"))
+	assert.Equal(t, []any{map[string]any{"subresource": "status", "responseKind": kind, "verbs": []any{"get", "patch", "update"}}},
+		aggregated.at("items", 1, "versions", 1, "resources", 0, "subresources"))
+	for _, document := range []string{"/openapi/v2", "/openapi/v3/apis/example.com/v2"} {
+		path, _ := s.must(t, "GET", document, "").at("paths", "/apis/example.com/v2/namespaces/{namespace}/engines/{name}/status").(map[string]any)
+		require.NotNil(t, path, document)
+		assert.Equal(t, "patchExampleComV2NamespacedEngineStatus", tree(path).at("patch", "operationId"))
+		assert.NotNil(t, path["get"])
+		assert.NotNil(t, path["put"])
+		assert.Nil(t, path["delete"])
+	}
+}
+
+func TestStatusIsShownAsATable(t *testing.T) {
+	s := newEngineServer(t)
+	s.must(t, "POST", engines, `{"metadata":{"name":"a"}}`)
+	table := s.must(t, "GET", engines+"/a/status", "", "Accept", typeJSON+asTable)
+	assert.Equal(t, "a", table.at("rows", 0, "cells", 0))
+}
+
+func TestAuthorizersAreToldOfTheSubresource(t *testing.T) {
+	asked := make(chan httpapi.Attributes, 1)
+	s := newServerWith(t, store.Options{}, httpapi.Options{
+		Kinds:     []store.Descriptor{newEngineKind()},
+		Authorize: func(a httpapi.Attributes) (bool, string) { asked <- a; return false, "" },
+	})
+	a := s.do(t, "PATCH", engines+"/a/status", `{}`, "Content-Type", merge)
+	assert.Equal(t, httpapi.Attributes{
+		Verb: "patch", Path: engines + "/a/status", IsResource: true,
+		Group: "example.com", Version: "v1", Resource: "engines", Namespace: "default", Name: "a", Subresource: "status",
+	}, <-asked)
+	assertStatus(t, a, http.StatusForbidden, "Forbidden",
+		`engines.example.com "a" is forbidden: User "" cannot patch resource "engines/status" in API group "example.com" in the namespace "default"`)
+}

@@ -1,0 +1,58 @@
+package managedfields
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// newStatusOf returns the kind of leases as a subresource sees it that writes the
+// spec alone.
+func newStatusOf(main *Kind) *Kind {
+	k := *main
+	k.Subresource, k.Reset = "status", []string{"metadata"}
+	return &k
+}
+
+func TestSubresourceOwnsApartAndNothingThatItDoesNotWrite(t *testing.T) {
+	main := *leases
+	main.Reset = []string{"spec"}
+	status := newStatusOf(&main)
+	live := &lease{}
+	live.Labels, live.UID = map[string]string{"k": "v"}, "u"
+	live.Spec.HolderIdentity = new("a")
+	main.Update(0, nil, live, "m", at(1))
+	require.Len(t, live.ManagedFields, 1)
+	assert.Equal(t, `{"f:metadata":{"f:labels":{".":{},"f:k":{}}}}`, string(live.ManagedFields[0].FieldsV1.Raw))
+
+	next := &lease{}
+	next.UID, next.ManagedFields = "u", []meta.ManagedFieldsEntry{{}}
+	next.Spec.HolderIdentity = new("b")
+	next.Annotations = map[string]string{"k": "v"}
+	status.Update(0, live, next, "m", at(2))
+	require.Len(t, next.ManagedFields, 2, "a subresource cannot make the record be forgotten")
+	assert.Equal(t, `{"f:metadata":{"f:labels":{".":{},"f:k":{}}}}`, string(next.ManagedFields[0].FieldsV1.Raw), "the labels are not gone")
+	assert.Equal(t, "status", next.ManagedFields[1].Subresource)
+	assert.Equal(t, `{"f:spec":{"f:holderIdentity":{}}}`, string(next.ManagedFields[1].FieldsV1.Raw))
+
+	renewed := &lease{}
+	renewed.UID, renewed.Labels = "u", live.Labels
+	renewed.Spec.HolderIdentity = new("c")
+	status.Update(0, next, renewed, "m", at(3))
+	assert.Equal(t, at(3).Unix(), renewed.ManagedFields[1].Time.Unix())
+	assert.Equal(t, at(1).Unix(), renewed.ManagedFields[0].Time.Unix())
+}
+
+func TestConflictsNameTheSubresource(t *testing.T) {
+	status := newStatusOf(leases)
+	config := func(holder string) map[string]any {
+		return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": map[string]any{"holderIdentity": holder}}
+	}
+	o, err := status.Apply(0, nil, config("a"), ApplyOptions{Manager: "m", Now: at(1)})
+	require.NoError(t, err)
+	_, err = leases.Apply(0, o, config("b"), ApplyOptions{Manager: "m", Now: at(2)})
+	require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "m" with subresource "status": .spec.holderIdentity`)
+}
