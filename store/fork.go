@@ -29,13 +29,13 @@ func (st *Store) Fork() (*Store, error) {
 	f := &Store{
 		now: st.now, clock: st.clock, aging: st.aging, first: st.first, version: st.version,
 		hub:       st.hub.Fork(),
-		record:    st.record.forkLocked(st.version),
 		resources: make(map[meta.GroupResource]*Resource, len(st.resources)),
 	}
 	if c, ok := st.clock.(clock.Forker); ok {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
+	f.record = st.record.forkLocked(st.version, f.now())
 	f.shares.joinFork(&st.shares)
 	all := make([]Resource, len(st.resources))
 	for gr, r := range st.resources {

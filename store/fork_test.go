@@ -242,6 +242,10 @@ func TestForkRecordsItsOwnChanges(t *testing.T) {
 		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
 		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
 		assert.Equal(t, limit == 7, fork.Recorded().Complete)
+		if limit == 7 {
+			assert.Equal(t, []store.RecordedFork{{1002, epoch}, {1002, epoch}, {1003, epoch}}, fork.Recorded().Forks)
+			assert.Empty(t, grandparent.Recorded().Forks)
+		}
 		assert.Same(t, fork.Resource(lease.Kind()), fork.Recorded().Changes[0].Resource)
 	}
 }

@@ -17,8 +17,20 @@ type Recorded struct {
 	Complete       bool
 	// Changes are those of all resources in the order of their versions.
 	Changes []RecordedChange
+	// Forks are the moments between the changes at which the store became a fork
+	// of another one, in their order.
+	Forks []RecordedFork
 	// Now is what there is, in no order across resources.
 	Now []RecordedState
+}
+
+// RecordedFork is the moment at which a store was forked: the changes up to Version
+// were made before, by the clock of the parent.
+type RecordedFork struct {
+	Version uint64
+	// At is when it was by the clock of the fork, which may show quite another
+	// time than the parent's: that of a testing/synctest bubble does.
+	At time.Time
 }
 
 // RecordedChange is one change of a Recorded.
@@ -47,31 +59,34 @@ type record struct {
 	limit   int
 	since   uint64 // the version before the first of changes
 	changes []*watch.Change[change]
-	before  *record // what was recorded before the store was forked, or nil
+	before  *record   // what was recorded before the store was forked, or nil
+	forked  time.Time // when it was, by the clock of the fork
 }
 
-// forkLocked returns the record of a fork that is made at a version.
-func (rec *record) forkLocked(version uint64) record {
-	f := record{limit: rec.limit, since: version, before: rec.before}
+// forkLocked returns the record of a fork that is made of a store at a version.
+func (rec *record) forkLocked(version uint64, now time.Time) record {
 	if rec.limit <= 0 {
-		return f
+		return record{}
 	}
-	if len(rec.changes) > 0 || rec.before == nil {
-		f.before = &record{since: rec.since, changes: slices.Clip(rec.changes), before: rec.before}
-	}
-	return f
+	before := *rec
+	before.changes = slices.Clip(rec.changes)
+	return record{limit: rec.limit, since: version, before: &before, forked: now}
 }
 
-// last returns the changes that are to be kept, and the version before them.
-func (rec *record) last() (changes []*watch.Change[change], since uint64) {
+// last returns the changes that are to be kept, the version before them, and the
+// forks between them.
+func (rec *record) last() (changes []*watch.Change[change], since uint64, forks []RecordedFork) {
 	changes, since = rec.changes, rec.since
-	for p := rec.before; p != nil && len(changes) < rec.limit; p = p.before {
+	for p := rec; p.before != nil && len(changes) < rec.limit; {
+		forks = append(forks, RecordedFork{p.since, p.forked})
+		p = p.before
 		changes, since = slices.Concat(p.changes, changes), p.since
 	}
 	if left := len(changes) - rec.limit; left > 0 {
 		changes, since = changes[left:], changes[left-1].Version
 	}
-	return changes, since
+	slices.Reverse(forks)
+	return changes, since, forks
 }
 
 // addLocked takes in a change. It keeps up to twice as many as it has to, so that
@@ -84,7 +99,7 @@ func (rec *record) addLocked(c *watch.Change[change]) {
 		left := len(rec.changes) - rec.limit
 		rec.since = rec.changes[left-1].Version
 		rec.changes = append(make([]*watch.Change[change], 0, 2*rec.limit), rec.changes[left:]...)
-		rec.before = nil
+		rec.before, rec.forked = nil, time.Time{}
 	}
 	rec.changes = append(rec.changes, c)
 }
@@ -102,7 +117,7 @@ func (st *Store) Recorded() Recorded {
 	}
 	st.mu.Unlock()
 	var changes []*watch.Change[change]
-	if changes, out.Since = rec.last(); rec.limit <= 0 {
+	if changes, out.Since, out.Forks = rec.last(); rec.limit <= 0 {
 		out.Since = out.Version
 	}
 	out.Complete = out.Since == st.first

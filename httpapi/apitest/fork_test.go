@@ -291,3 +291,36 @@ func TestForkWithoutATestLastsUntilClose(t *testing.T) {
 	assert.ErrorIs(t, err, store.ErrClosed)
 	assert.Equal(t, http.StatusOK, inProcess(parent.Fork(t)).do(t, "GET", leasesA, "").code, "a test may fork it too")
 }
+
+// What was made before counts from the moment of the fork, though the clock of a bubble shows another time.
+func TestVerifyOfAForkInABubbleGoesByTheTimeThatPasses(t *testing.T) {
+	hold := func(t *testing.T, api *apitest.API, who string) {
+		_, err := lease.In(api.Store()).Modify("default", "leader", func(l *lease.Lease) error {
+			l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	shared := apitest.New(t)
+	_, err := lease.In(shared.Store()).Create(leaseOf("leader"), storeOptions)
+	require.NoError(t, err)
+	hold(t, shared, "before")
+	for _, row := range []struct {
+		name   string
+		waited time.Duration
+		want   bool
+	}{{"taken when it has run out", 16 * time.Second, true}, {"taken too early", 14 * time.Second, false}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := shared.Fork(t)
+				time.Sleep(row.waited - 5*time.Second)
+				api = api.Fork(t)
+				time.Sleep(5 * time.Second)
+				hold(t, api, "after")
+				var v verdict
+				assert.Equal(t, row.want, api.Verify(&v), v.errors)
+			})
+		})
+	}
+	assert.True(t, shared.Verify(t))
+}
