@@ -112,7 +112,7 @@ func get(t *testing.T, s subject, name string) *coordinationv1.Lease {
 	return l
 }
 
-// held gives a Lease another holder, and says what came of it.
+// hold gives a Lease another holder, and says what came of it.
 func hold(t *testing.T, s subject, l *coordinationv1.Lease, holder string) error {
 	l = l.DeepCopy()
 	l.Spec.HolderIdentity = &holder
