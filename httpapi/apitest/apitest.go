@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -21,6 +22,9 @@ import (
 type Options struct {
 	// Store is for the store.
 	Store store.Options
+	// From, if not nil, is a store to begin as a fork of; see store.Store.Fork.
+	// The options are its own then, in place of Store.
+	From *store.Store
 	// API is for the API over it. Middleware in it is put between the faults
 	// and the API.
 	API httpapi.Options
@@ -110,8 +114,12 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.Record == 0 {
 		o.Store.Record = record.limit
 	}
+	st, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
 	a := &API{
-		t: t, st: store.New(o.Store), record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		t: t, st: st, record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
 	}
 	for _, kind := range a.served {
@@ -130,6 +138,18 @@ func open(t testing.TB, o Options) (*API, error) {
 	}
 	a.api = httpapi.New(a.st, o.API)
 	return a, nil
+}
+
+// openStore makes the store.
+func (o *Options) openStore() (*store.Store, error) {
+	if o.From == nil {
+		return store.New(o.Store), nil
+	}
+	st, err := o.From.Fork()
+	if err != nil {
+		return nil, fmt.Errorf("Options.From: %w", err)
+	}
+	return st, nil
 }
 
 // furnish gives the API its fixtures and then its Elector.
@@ -172,12 +192,30 @@ func (a *API) close() {
 	}
 }
 
+// FastForward lets d pass by the clock of the API, which is to be one that is
+// moved by hand: Options.Store.Clock set to clock.NewManual. Watches time out,
+// bookmarks come, history grows old, Leases expire, delays end; see package clock
+// for what it waits for and what it does not move. On another clock it fails the
+// test.
+func (a *API) FastForward(d time.Duration) {
+	a.t.Helper()
+	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })
+	switch {
+	case !ok:
+		a.t.Fatalf("apitest: FastForward(%s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep", d)
+	case d < 0:
+		a.t.Fatalf("apitest: FastForward(%s): want zero or more, time does not go back", d)
+	}
+	c.FastForward(d)
+}
+
 // Store returns the store behind the API: its typed doors are lease.In,
 // candidate.In and endpoints.In. No fault acts on it.
 func (a *API) Store() *store.Store { return a.st }
 
-// Handler returns the API with its faults, to be mounted elsewhere.
-func (a *API) Handler() http.Handler { return a.api }
+// Handler returns the API with its faults, to be mounted elsewhere. What is put
+// beside it is let in by its Guard.
+func (a *API) Handler() *httpapi.API { return a.api }
 
 // Host returns the host to give to clients that go through Transport. Any other
 // will do.
