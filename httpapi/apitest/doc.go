@@ -17,6 +17,9 @@
 // tests took place. What was asked of the server is in Requests, and Verify tells
 // whether a Lease ever had two holders at once.
 //
+// Fork clones the whole world of a test for another one in a few microseconds: one
+// costly fixture, many tests at once that never see each other's writes.
+//
 // Load and Dump fill the store from files and write it back, see package
 // store/fixture. Open is for programs that have no test: a server that others
 // test against.
