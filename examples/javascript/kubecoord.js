@@ -76,6 +76,11 @@ export class World {
   async history() {
     return (await this.ask('GET', 'history')).changes;
   }
+
+  /** Returns a text for each thing that was not as it should be. */
+  async verdict() {
+    return (await this.ask('GET', 'verdict')).findings.map((finding) => finding.text);
+  }
 }
 
 /** A fault in its place. */

@@ -74,6 +74,10 @@ class World:
         """Returns the changes that were made."""
         return self.ask("GET", "history")["changes"]
 
+    def verdict(self):
+        """Returns a text for each thing that was not as it should be."""
+        return [finding["text"] for finding in self.ask("GET", "verdict")["findings"]]
+
 
 class Fault:
     """A fault in its place."""

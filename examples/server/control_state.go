@@ -224,9 +224,12 @@ func (c control) forgetRequests(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// verdict answers with what apitest.Verify says.
+// verdict answers with what apitest.API.Verdict finds.
 func (c control) verdict(w http.ResponseWriter, _ *http.Request) error {
-	var l listener
-	ok := c.api.Verify(&l)
-	return answer(w, http.StatusOK, map[string]any{"ok": ok && len(l.problems) == 0, "problems": append([]string{}, l.problems...), "notes": append([]string{}, l.notes...)})
+	v := c.api.Verdict()
+	v.Findings = append([]apitest.Finding{}, v.Findings...) // a list, if an empty one
+	return answer(w, http.StatusOK, struct {
+		OK bool `json:"ok"`
+		apitest.Verdict
+	}{!slices.ContainsFunc(v.Findings, func(f apitest.Finding) bool { return !f.Permitted }), v})
 }
