@@ -46,7 +46,7 @@ func (c control) doors() []door {
 		{"GET", "/debug/verdict", "whether all was as it should be: one holder of a Lease at a time, no write lost, watches complete", c.verdict},
 		{"GET", "/debug/fixtures", "the state, as YAML, or as JSON where the header Accept asks for it; ?form=list, stream or txtar, ?omitServerFields=true", c.dump},
 		{"POST", "/debug/fixtures", "load YAML, JSON or txtar, all of it or nothing", c.load},
-		{"POST", "/debug/reset", `go back to the state at the start, or to that of another world: {"to": "NAME"}; faults and requests go, and watches end`, c.resetTo},
+		{"POST", "/debug/reset", `go back to the state at the start, to that of another world: {"to": "NAME"}, or to that of a fixture, YAML or txtar; faults and requests go, and watches end`, c.resetTo},
 		{"GET", "/debug/clock", "the time of the server, and whether it stands still", c.showClock},
 		{"POST", "/debug/clock", `let time pass at once, on a server with -clock: {"forward": "90s"}`, c.moveClock},
 		{"GET", "/debug/worlds", "the worlds that were forked", c.listWorlds},

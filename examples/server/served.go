@@ -42,7 +42,7 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 		return served{}, err
 	}
 	if c.debug {
-		ws, err := newWorlds(st, apitest.Options{API: opts}, c.elect)
+		ws, err := newWorlds(st, of, apitest.Options{API: opts}, c.elect)
 		if err != nil {
 			return served{}, err
 		}
