@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
@@ -19,6 +20,7 @@ type coordinator struct {
 	queue    queue              // contests that have to be looked at without news
 	touched  []*contest         // those of which there is news
 	leaseOf  *store.Resource
+	taken    []func() // what to call once the news taken have been dealt with
 }
 
 func newCoordinator(e *Elector) *coordinator {
@@ -30,16 +32,14 @@ func newCoordinator(e *Elector) *coordinator {
 
 // run works through news, and through what falls due, until the context ends.
 func (c *coordinator) run(ctx context.Context, in <-chan news) error {
-	timer := c.clock.NewTimer(0)
+	worker := atwork.New(c.clock)
+	worker.Work()
+	defer worker.Away()
+	timer := worker.NewTimer(c.clock, time.Hour)
 	defer timer.Stop()
+	defer c.release()
 	for {
-		select {
-		case n := <-in:
-			c.take(n)
-		case <-timer.C():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		seen := worker.Wakes()
 		c.takeMore(in)
 		now := c.clock.Now()
 		for len(c.queue) > 0 && !now.Before(c.queue[0].due) {
@@ -49,7 +49,26 @@ func (c *coordinator) run(ctx context.Context, in <-chan news) error {
 		if len(c.queue) > 0 {
 			timer.Reset(c.queue[0].due.Sub(c.clock.Now()))
 		}
+		c.release()
+		if !worker.Rest(seen) {
+			continue
+		}
+		select {
+		case n := <-in:
+			c.take(n)
+		case <-timer.C():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// release lets go of the clock for the news that have been dealt with.
+func (c *coordinator) release() {
+	for _, release := range c.taken {
+		release()
+	}
+	c.taken = c.taken[:0]
 }
 
 // takeMore takes what news there is by now, so that a contest about which there
@@ -105,6 +124,7 @@ func (c *coordinator) attend(k *contest) {
 
 // take takes in what a watch tells.
 func (c *coordinator) take(n news) {
+	c.taken = append(c.taken, n.release)
 	if n.of == c.leaseOf {
 		c.takeLeases(n)
 		return

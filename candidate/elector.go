@@ -124,8 +124,8 @@ func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	news := make(chan news)
 	candidates, leases := e.st.Resource(Kind()), e.st.Resource(lease.Kind())
-	g.Go(func() error { return follow(ctx, candidates, news) })
-	g.Go(func() error { return follow(ctx, leases, news) })
+	g.Go(func() error { return follow(ctx, e.clock, candidates, news) })
+	g.Go(func() error { return follow(ctx, e.clock, leases, news) })
 	g.Go(func() error { return newCoordinator(e).run(ctx, news) })
 	return g.Wait()
 }

@@ -29,6 +29,7 @@ func (c *Contender) TryAcquire() (bool, error) {
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
+	defer c.worker.Away()
 	return c.acquire(ctx)
 }
 
@@ -36,6 +37,7 @@ func (c *Contender) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	c.worker.Work()
 	for {
 		if held, err := c.tryAcquire(); held || err != nil {
 			return err

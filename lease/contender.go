@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -121,6 +122,7 @@ func (o *ContenderOptions) validate() error {
 type Contender struct {
 	leases *store.Collection[Lease]
 	clock  clock.Clock
+	worker *atwork.Worker // of the method under way, if it waits
 	opts   ContenderOptions
 
 	busy     atomic.Bool // a method is under way
@@ -157,7 +159,8 @@ func NewContender(leases *store.Collection[Lease], opts ContenderOptions) (*Cont
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Contender{leases: leases, clock: leases.Store().Clock(), opts: opts}, nil
+	c := leases.Store().Clock()
+	return &Contender{leases: leases, clock: c, worker: atwork.New(c), opts: opts}, nil
 }
 
 // Held returns what the Contender holds, and whether it does: false from

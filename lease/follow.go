@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // The types of events that follow tells apart (package watch).
@@ -26,7 +26,7 @@ func follow(ctx context.Context, leases *store.Collection[Lease], namespace, nam
 	return func(yield func(*Lease, error) bool) {
 		watching, cancel := ctx, context.CancelFunc(func() {})
 		if !until.IsZero() {
-			watching, cancel = clock.WithDeadline(ctx, leases.Store().Clock(), until, context.DeadlineExceeded)
+			watching, cancel = atwork.WithDeadline(ctx, leases.Store().Clock(), until, context.DeadlineExceeded)
 		}
 		defer cancel()
 		for ; ; after = "" {
@@ -60,5 +60,5 @@ func follow(ctx context.Context, leases *store.Collection[Lease], namespace, nam
 
 // follow is the same for the Lease of a Contender, from the present state on.
 func (c *Contender) follow(ctx context.Context, until time.Time) iter.Seq2[*Lease, error] {
-	return follow(ctx, c.leases, c.opts.Namespace, c.opts.Name, "", until)
+	return follow(atwork.With(ctx, c.worker), c.leases, c.opts.Namespace, c.opts.Name, "", until)
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -19,18 +20,22 @@ import (
 func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		var o Observation
-		now := leases.Store().Clock().Now
+		c := leases.Store().Clock()
+		now, worker := c.Now, atwork.New(c)
+		worker.Work()
+		defer worker.Away()
 		var last Holding
 		after := "" // what was seen last
 		for first := true; ; {
 			until := o.Expires()
 			if o.Expired(now()) {
-				until = time.Time{}
+				until, after = time.Time{}, "" // it may have run out since it was seen
 			}
-			states := follow(ctx, leases, namespace, name, after, until)
+			states := follow(atwork.With(ctx, worker), leases, namespace, name, after, until)
 			after = "" // at the time it is worth a new look
 			for l, err := range states {
 				if err != nil {
+					worker.Away()
 					yield(Holding{}, err)
 					return
 				}
@@ -42,9 +47,11 @@ func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, na
 				}
 				if first || !h.same(last) {
 					first, last = false, h
+					worker.Away()
 					if !yield(h, nil) {
 						return
 					}
+					worker.Work()
 				}
 				if h.Holder != "" && (until.IsZero() || o.Expires().Before(until)) {
 					after = l.ResourceVersion

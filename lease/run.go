@@ -26,6 +26,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	c.enter()
 	defer c.leave()
 	if err := c.acquire(ctx); err != nil {
+		c.worker.Away()
 		return err
 	}
 	t := c.term.Load()
@@ -38,6 +39,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	kept := make(chan error, 1)
 	go func() {
 		err := c.keep(keeping, deadline)
+		c.worker.Away()
 		if err != nil {
 			cancel(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -69,8 +70,11 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 // waitAtMost waits for a version, at most futureWait. The answer to who has waited
 // in vain tells the current one.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
-	ctx, cancel := clock.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
+	ctx, cancel := atwork.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
+	if w := atwork.From(ctx); w != nil && w.Rest(w.Wakes()) {
+		defer w.Work()
+	}
 	err := wait(ctx)
 	switch {
 	case err == nil:
@@ -80,7 +84,12 @@ func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func
 	case !errors.Is(context.Cause(ctx), errTooLarge):
 		return ctx.Err()
 	}
-	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current()), 1,
+	return tooLarge(version, current(), 1)
+}
+
+// tooLarge is the answer to who asks for a version that is not there yet.
+func tooLarge(version, current uint64, retryAfter int32) error {
+	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current), retryAfter,
 		meta.StatusCause{Type: "ResourceVersionTooLarge", Message: "Too large resource version"})
 }
 

@@ -99,10 +99,7 @@ func (p *Replica) listState(ctx context.Context, r *Resource, o ListOptions, sin
 	case o.ResourceVersion == "" && !p.opts.EveryRead:
 		s, err = p.consistent(ctx, r)
 	case exact && single:
-		// A real server has no old states of single objects in its cache.
-		if err = p.st.waitFor(ctx, version); err == nil {
-			s, err = r.at(version)
-		}
+		s, err = r.singleState(version, o.ResourceVersionMatch)
 	case exact:
 		s, err = p.exactly(ctx, r, version)
 	default:

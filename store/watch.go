@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -85,8 +86,10 @@ type Watcher struct {
 	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
 
-	replica *Replica // that the watch is of, or nil
-	at      position // of the replica
+	worker  *atwork.Worker // who is woken
+	stays   bool           // and at work when Next has returned
+	replica *Replica       // that the watch is of, or nil
+	at      position       // of the replica
 
 	changes []*watch.Change[change]
 	events  []ItemEvent
@@ -113,7 +116,10 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
+	if w.stays = w.worker != nil; !w.stays {
+		w.worker = atwork.New(r.st.clock)
+	}
 	w.startTimer(opts.TimeoutSeconds)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
@@ -171,7 +177,7 @@ func (w *Watcher) startTimer(seconds *int64) {
 	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)
 	w.next = now.Add(bookmarkInterval)
-	w.timer = w.r.st.clock.NewTimer(timeout)
+	w.timer = w.worker.NewTimer(w.r.st.clock, timeout)
 }
 
 // clampSeconds keeps an absurd number of seconds from wrapping around.
@@ -202,7 +208,11 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64) error {
-	hub, err := w.r.st.hub.Watch(w.sel.scope(w.r.id), after, w.r.st.now())
+	var woken func()
+	if w.worker != nil {
+		woken = w.worker.Wake
+	}
+	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), woken)
 	if err != nil {
 		return expiredWatch(err)
 	}
@@ -239,7 +249,11 @@ func expiredWatch(err error) error {
 // the watch has reached its timeout, ErrClosed when the store was closed, that
 // of ctx, or a *meta.StatusError: the watch expired, or its version never came.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
+	if !w.stays {
+		defer w.worker.Away()
+	}
 	for {
+		seen := w.worker.Wakes()
 		if w.err == nil {
 			w.err = w.ended(ctx)
 		}
@@ -250,7 +264,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.err = w.wait(ctx)
+			w.err = w.wait(ctx, seen)
 		}
 	}
 }
@@ -369,8 +383,9 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find something.
-func (w *Watcher) wait(ctx context.Context) error {
+// wait blocks until poll may find something. seen is how often the worker had been
+// woken before it looked.
+func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 	until := w.deadline
 	if w.bookmarks {
 		if end := w.deadline.Add(-bookmarkBeforeEnd); !w.lastMark && end.Before(until) {
@@ -384,6 +399,12 @@ func (w *Watcher) wait(ctx context.Context) error {
 		until = due
 	}
 	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
+	if !w.worker.Rest(seen) {
+		return nil
+	}
+	if w.stays {
+		defer w.worker.Work()
+	}
 	select {
 	case <-w.hub.Wake():
 	case <-w.at.moved:

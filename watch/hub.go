@@ -128,7 +128,13 @@ func (h *Hub[P]) Expire() { h.ring.dropAll() }
 // above after. A version that lies in the future is waited for. The error is
 // an *ExpiredError. The caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
-	w := h.join(s, after)
+	return h.WatchFunc(s, after, now, nil)
+}
+
+// WatchFunc is Watch with a function that is called before Wake delivers a value
+// because of a change. The writer calls it, with locks held: it must not wait.
+func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
+	w := h.join(s, after, woken)
 	// Registered first, checked second: a change between the two is seen.
 	if oldest := h.Oldest(now); after < oldest {
 		w.Close()
@@ -141,14 +147,14 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error
 // WatchLate is Watch for who is in no hurry: that history no longer reaches back
 // far enough is what Poll tells, once it is asked for more than is lost.
 func (h *Hub[P]) WatchLate(s Scope, after uint64) *Watcher[P] {
-	w := h.join(s, after)
+	w := h.join(s, after, nil)
 	w.start(after)
 	return w
 }
 
 // join adds a watcher to its group.
-func (h *Hub[P]) join(s Scope, after uint64) *Watcher[P] {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1)}
+func (h *Hub[P]) join(s Scope, after uint64, woken func()) *Watcher[P] {
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), woken: woken}
 	w.seen.Store(after)
 	h.mu.Lock()
 	g := h.groups[s]

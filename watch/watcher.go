@@ -15,7 +15,8 @@ type Watcher[P any] struct {
 	scope Scope
 	index int // in its group, guarded by hub.mu; -1 once removed
 
-	wake chan struct{} // capacity 1: something was marked
+	wake  chan struct{} // capacity 1: something was marked
+	woken func()        // called before, unless nil
 	// marked is the version of the first change of the scope since it was
 	// last taken, or 0. It is the only thing a writer touches.
 	marked atomic.Uint64
@@ -47,6 +48,9 @@ func (w *Watcher[P]) mark(version uint64) {
 	if version <= w.seen.Load() {
 		w.marked.CompareAndSwap(version, 0)
 		return
+	}
+	if w.woken != nil {
+		w.woken()
 	}
 	w.signal()
 }

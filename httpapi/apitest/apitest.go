@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -189,6 +190,23 @@ func (a *API) close() {
 	if none, ok := a.t.(*noTest); ok {
 		none.end()
 	}
+}
+
+// FastForward lets d pass by the clock of the API, which is to be one that is
+// moved by hand: Options.Store.Clock set to clock.NewManual. Watches time out,
+// bookmarks come, history grows old, Leases expire, delays end; see package clock
+// for what it waits for and what it does not move. On another clock it fails the
+// test.
+func (a *API) FastForward(d time.Duration) {
+	a.t.Helper()
+	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })
+	switch {
+	case !ok:
+		a.t.Fatalf("apitest: FastForward(%s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep", d)
+	case d < 0:
+		a.t.Fatalf("apitest: FastForward(%s): want zero or more, time does not go back", d)
+	}
+	c.FastForward(d)
 }
 
 // Store returns the store behind the API: its typed doors are lease.In,

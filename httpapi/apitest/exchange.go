@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecoord/kubecoord/internal/atwork"
 )
 
 // exchange is a request on its way through the faults.
@@ -24,6 +26,10 @@ type exchange struct {
 
 	gates  []<-chan struct{} // what the answer has to wait for; guarded by api.mu
 	broken atomic.Bool       // the connection is to be cut
+
+	// worker is at work from when the request was let go on to the beginning of
+	// its answer, and in a watch from when there is an event to when it is sent.
+	worker *atwork.Worker
 
 	discard bool // the answer is not to be sent
 	stale   bool // a replica answers
@@ -54,8 +60,8 @@ func (a *API) middleware(next http.Handler) http.Handler {
 // begin receives a request and counts it among those under way.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
-	x := &exchange{api: a, w: w, cancel: cancel}
-	x.req, x.r, x.call = a.receive(r, ctx)
+	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
+	x.req, x.r, x.call = a.receive(r, atwork.With(ctx, x.worker))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -76,6 +82,7 @@ func (x *exchange) request() Request {
 }
 
 func (x *exchange) end() {
+	x.worker.Away()
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
 	delete(x.api.open, x)
@@ -95,6 +102,7 @@ func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	}
 	switch {
 	case f.Hang:
+		x.worker.Away()
 		select {
 		case <-x.r.Context().Done():
 		case <-x.api.closing:
@@ -144,8 +152,9 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	timer := x.api.st.Clock().NewTimer(d)
+	timer := x.worker.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
+	x.worker.Rest(x.worker.Wakes())
 	select {
 	case <-timer.C():
 		return !x.broken.Load()
@@ -166,6 +175,7 @@ func (x *exchange) pass() bool {
 		}
 		gate := x.gates[i]
 		x.api.mu.Unlock()
+		x.worker.Away()
 		select {
 		case <-gate:
 		case <-x.r.Context().Done():

@@ -87,6 +87,8 @@ func (v *verifier) write(k objectKey, c *call, what news) {
 		}
 	case len(changes) > 1:
 		wrong("it made %d changes", len(changes))
+	case c.altered:
+		wrong("it told of version %d with other content than that has", c.answer.ResourceVersion)
 	case what == toldAnswer && len(changes) == 0:
 		v.unchanged(k, c, wrong)
 	case what == toldAnswer:
@@ -192,11 +194,14 @@ func (v *verifier) get(k objectKey, c *call, what news) {
 	} else if version == 0 {
 		return // HEAD, or not to be read
 	}
-	if c.subresource && what == toldNotFound || v.wasThere(k, version, c.oldest(), c.ceiling) {
-		return
-	}
 	told := "told of version " + strconv.FormatUint(version, 10)
-	if version == 0 {
+	switch {
+	case c.altered:
+		v.find(StaleRead, v.excerpt(k, c.ceiling), "get %s by %s %s with other content than that has", k, c.who(), told)
+		return
+	case c.subresource && what == toldNotFound || v.wasThere(k, version, c.oldest(), c.ceiling):
+		return
+	case version == 0:
 		told = "did not find it"
 	}
 	v.find(StaleRead, v.excerpt(k, c.ceiling), "get %s by %s %s, which was not so when the store was between %d and %d",

@@ -35,7 +35,7 @@ func importRules() []rule {
 		{"lease", []string{"store/...", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
-		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate"}, []string{"golang.org/x/sync/..."}},
+		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 

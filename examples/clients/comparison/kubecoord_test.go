@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -44,7 +45,9 @@ func kubecoordByRuntime(t testing.TB) subject {
 
 func newServer(t testing.TB) *server {
 	s := &server{t: t}
-	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: s.middleware}})
+	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{
+		Kinds: []store.Descriptor{widgetDescriptor()}, Middleware: s.middleware,
+	}})
 	s.wire = &recorder{next: s.api.Transport()}
 	return s
 }

@@ -32,6 +32,7 @@ type door interface {
 	getUntyped(ctx context.Context, name string) error
 	getMetadata(ctx context.Context, name string) error
 	discovered() bool
+	widgets(t *testing.T) widgets
 	// semantics is what tells reflectors whether there is WatchList.
 	semantics() any
 }
