@@ -29,7 +29,7 @@ func (st *Store) Fork() (*Store, error) {
 	f := &Store{
 		now: st.now, clock: st.clock, aging: st.aging, first: st.first, version: st.version,
 		hub:       st.hub.Fork(),
-		record:    st.record.forkLocked(),
+		record:    st.record.forkLocked(st.version),
 		resources: make(map[meta.GroupResource]*Resource, len(st.resources)),
 	}
 	if c, ok := st.clock.(clock.Forker); ok {
@@ -44,6 +44,9 @@ func (st *Store) Fork() (*Store, error) {
 	}
 	return f, nil
 }
+
+// In returns the collection of the same kind in another store, such as a fork.
+func (r *Resource) In(st *Store) *Resource { return st.resource(r.kind) }
 
 // forkLocked makes an empty resource that of a fork.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {

@@ -222,8 +222,11 @@ func TestForkHasAManualClockOfItsOwn(t *testing.T) {
 // What is recorded before the fork is in both records, and what comes later in one.
 func TestForkRecordsItsOwnChanges(t *testing.T) {
 	for limit := 1; limit < 8; limit++ {
-		parent := newStoreWith(t, store.Options{Record: limit})
-		createAll(t, lease.In(parent), "ns/a", "ns/b", "ns/c")
+		grandparent := newStoreWith(t, store.Options{Record: limit})
+		createAll(t, lease.In(grandparent), "ns/a", "ns/b")
+		parent := newFork(t, newFork(t, grandparent))
+		createAll(t, lease.In(parent), "ns/c")
+		createAll(t, lease.In(grandparent), "ns/other")
 		fork := newFork(t, parent)
 		recorded := func(st *store.Store) (out []string) {
 			for _, c := range st.Recorded().Changes {

@@ -47,12 +47,31 @@ type record struct {
 	limit   int
 	since   uint64 // the version before the first of changes
 	changes []*watch.Change[change]
+	before  *record // what was recorded before the store was forked, or nil
 }
 
-// forkLocked returns the record of a fork. Its first change copies what the two
-// share, so as not to write where the parent will.
-func (rec *record) forkLocked() record {
-	return record{limit: rec.limit, since: rec.since, changes: slices.Clip(rec.changes)}
+// forkLocked returns the record of a fork that is made at a version.
+func (rec *record) forkLocked(version uint64) record {
+	f := record{limit: rec.limit, since: version, before: rec.before}
+	if rec.limit <= 0 {
+		return f
+	}
+	if len(rec.changes) > 0 || rec.before == nil {
+		f.before = &record{since: rec.since, changes: slices.Clip(rec.changes), before: rec.before}
+	}
+	return f
+}
+
+// last returns the changes that are to be kept, and the version before them.
+func (rec *record) last() (changes []*watch.Change[change], since uint64) {
+	changes, since = rec.changes, rec.since
+	for p := rec.before; p != nil && len(changes) < rec.limit; p = p.before {
+		changes, since = slices.Concat(p.changes, changes), p.since
+	}
+	if left := len(changes) - rec.limit; left > 0 {
+		changes, since = changes[left:], changes[left-1].Version
+	}
+	return changes, since
 }
 
 // addLocked takes in a change. It keeps up to twice as many as it has to, so that
@@ -65,6 +84,7 @@ func (rec *record) addLocked(c *watch.Change[change]) {
 		left := len(rec.changes) - rec.limit
 		rec.since = rec.changes[left-1].Version
 		rec.changes = append(make([]*watch.Change[change], 0, 2*rec.limit), rec.changes[left:]...)
+		rec.before = nil
 	}
 	rec.changes = append(rec.changes, c)
 }
@@ -73,19 +93,17 @@ func (rec *record) addLocked(c *watch.Change[change]) {
 // at one and the same version.
 func (st *Store) Recorded() Recorded {
 	st.mu.Lock()
-	out := Recorded{Since: st.record.since, Version: st.version}
-	changes := st.record.changes
+	out := Recorded{Version: st.version}
+	rec := st.record
 	resources := make(map[int]*Resource, len(st.resources))
 	snapshots := make(map[int]snapshot, len(st.resources))
 	for _, r := range st.resources {
 		resources[r.id], snapshots[r.id] = r, r.snapshotLocked()
 	}
 	st.mu.Unlock()
-	if st.record.limit <= 0 {
+	var changes []*watch.Change[change]
+	if changes, out.Since = rec.last(); rec.limit <= 0 {
 		out.Since = out.Version
-	}
-	if left := len(changes) - st.record.limit; left > 0 {
-		out.Since, changes = changes[left-1].Version, changes[left:]
 	}
 	out.Complete = out.Since == st.first
 	out.Changes = make([]RecordedChange, len(changes))
