@@ -163,6 +163,24 @@ test('two holders at once are found', async () => {
   assert.match((await fork.verdict())[0], /two held the Lease default\/leader at once/);
 });
 
+test('time passes at once', async () => {
+  const standing = await startServer('-clock', '2026-01-01T00:00:00Z');
+  try {
+    const there = new KubeConfig();
+    there.loadFromFile(standing.kubeconfig);
+    const theirs = there.makeApiClient(CoordinationV1Api);
+    const created = [];
+    for (const name of ['first', 'second']) {
+      const lease = await theirs.createNamespacedLease({ namespace: 'default', body: { metadata: { name } } });
+      created.push(lease.metadata.creationTimestamp.toISOString());
+      await standing.forward('36h');
+    }
+    assert.deepEqual(created, ['2026-01-01T00:00:00.000Z', '2026-01-02T12:00:00.000Z']);
+  } finally {
+    await standing.stop();
+  }
+});
+
 test('a kubeconfig is all that a client needs', async () => {
   const kubeconfig = new KubeConfig();
   kubeconfig.loadFromFile(server.kubeconfig);

@@ -4,7 +4,7 @@
 """
 
 import unittest
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 from kubernetes import client, config, watch
 from kubernetes.client.exceptions import ApiException
@@ -137,6 +137,18 @@ class LeasesTest(unittest.TestCase):
             spec = {"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": now}
             leases.patch_namespaced_lease("leader", "default", {"spec": spec})
         self.assertRegex(fork.verdict()[0], "two held the Lease default/leader at once")
+
+    def test_time_passes_at_once(self):
+        with Server("-clock", "2026-01-01T00:00:00Z") as standing:
+            leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=standing.url)))
+            self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
+            created = []
+            for name in ["first", "second"]:
+                body = client.V1Lease(metadata=client.V1ObjectMeta(name=name))
+                created.append(leases.create_namespaced_lease("default", body).metadata.creation_timestamp)
+                standing.forward("36h")
+        self.assertEqual(created[0], datetime(2026, 1, 1, tzinfo=timezone.utc))
+        self.assertEqual(created[1] - created[0], timedelta(hours=36))
 
     def test_kubeconfig_is_all_that_a_client_needs(self):
         config.load_kube_config(server.kubeconfig)
