@@ -163,6 +163,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	}...)
 	if r.Status {
 		patch.id += "Status"
+		patch.parameters = slices.Clone(patch.parameters) // each path takes out what its operations share
 		patch.description = "Change some members of the status of the " + r.Kind + "."
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
 			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
