@@ -34,7 +34,7 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 	switch {
 	case v.elect != nil:
 		err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
-			return v.elect.carryOut(spec, k.isVacant(time.Now()), meta.NewMicroTime(c.st.Now()), c.seconds())
+			return v.elect.carryOut(spec, k.isVacant(c.clock.Now()), meta.NewMicroTime(c.st.Now()), c.seconds())
 		}, v.elect)
 		more = true
 	case v.clear:

@@ -8,7 +8,7 @@ import (
 )
 
 // contender is what the coordinator knows of one candidate. Its times are those
-// of the process, at which things were seen to happen: a candidate's own clock
+// of Store.Clock, at which things were seen to happen: a candidate's own clock
 // may differ, so that renewTime is only looked at for whether it changed.
 type contender struct {
 	c *LeaseCandidate
@@ -37,7 +37,7 @@ type contender struct {
 
 // firstSight makes a contender of a candidate that was not known: its age is
 // what its own times say, as far as they make sense. skew is what has to be
-// added to them to get times of the process.
+// added to them to get such times.
 func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *contender {
 	t := &contender{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime

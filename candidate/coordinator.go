@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
@@ -19,6 +20,7 @@ type coordinator struct {
 	queue    queue              // contests that have to be looked at without news
 	touched  []*contest         // those of which there is news
 	leaseOf  *store.Resource
+	taken    []func() // what to call once the news taken have been dealt with
 }
 
 func newCoordinator(e *Elector) *coordinator {
@@ -30,26 +32,43 @@ func newCoordinator(e *Elector) *coordinator {
 
 // run works through news, and through what falls due, until the context ends.
 func (c *coordinator) run(ctx context.Context, in <-chan news) error {
-	timer := time.NewTimer(0)
+	worker := atwork.New(c.clock)
+	worker.Work()
+	defer worker.Away()
+	timer := worker.NewTimer(c.clock, time.Hour)
 	defer timer.Stop()
+	defer c.release()
 	for {
-		select {
-		case n := <-in:
-			c.take(n)
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		seen := worker.Wakes()
 		c.takeMore(in)
-		now := time.Now()
+		now := c.clock.Now()
 		for len(c.queue) > 0 && !now.Before(c.queue[0].due) {
 			c.touch(heap.Pop(&c.queue).(*contest))
 		}
 		c.settle(ctx)
 		if len(c.queue) > 0 {
-			timer.Reset(time.Until(c.queue[0].due))
+			timer.Reset(c.queue[0].due.Sub(c.clock.Now()))
+		}
+		c.release()
+		if !worker.Rest(seen) {
+			continue
+		}
+		select {
+		case n := <-in:
+			c.take(n)
+		case <-timer.C():
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
+}
+
+// release lets go of the clock for the news that have been dealt with.
+func (c *coordinator) release() {
+	for _, release := range c.taken {
+		release()
+	}
+	c.taken = c.taken[:0]
 }
 
 // takeMore takes what news there is by now, so that a contest about which there
@@ -85,7 +104,7 @@ func (c *coordinator) touch(k *contest) {
 
 // attend does what there is to do about a contest, and queues it for later.
 func (c *coordinator) attend(k *contest) {
-	now := time.Now()
+	now := c.clock.Now()
 	v := k.decide(now, &c.opts)
 	if c.carryOut(k, v, now) {
 		c.touch(k) // it is not the same any more
@@ -105,6 +124,7 @@ func (c *coordinator) attend(k *contest) {
 
 // take takes in what a watch tells.
 func (c *coordinator) take(n news) {
+	c.taken = append(c.taken, n.release)
 	if n.of == c.leaseOf {
 		c.takeLeases(n)
 		return
@@ -181,7 +201,7 @@ func (c *coordinator) lookUp(k *contest) {
 	if isNewer(version, k.leaseVersion) {
 		k.leaseVersion = version
 	}
-	k.takeLease(nil, time.Now(), 0)
+	k.takeLease(nil, c.clock.Now(), 0)
 	c.touch(k)
 }
 
@@ -192,12 +212,12 @@ func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion strin
 		return
 	}
 	k.leaseVersion = resourceVersion
-	k.takeLease(l, time.Now(), c.skew())
+	k.takeLease(l, c.clock.Now(), c.skew())
 	c.touch(k)
 }
 
-// skew is what turns times of the store's clock into those of the process.
-func (c *coordinator) skew() time.Duration { return time.Since(c.st.Now()) }
+// skew is what turns the times in objects into those that waiting goes by.
+func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()) }
 
 // see takes in a state of a candidate, unless it is older than what is known.
 func (c *coordinator) see(lc *LeaseCandidate) {
@@ -214,7 +234,7 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 		k = c.contest(place{lc.Namespace, lc.Spec.LeaseName})
 		c.homes[p] = k
 	}
-	now := time.Now()
+	now := c.clock.Now()
 	t := k.contender(lc.Name)
 	switch {
 	case t == nil || t.c.UID != lc.UID:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // ElectorOptions says how an Elector works. The zero value has the timings of a
@@ -43,6 +44,7 @@ type ElectorOptions struct {
 // CoordinatedLeaderElection; see the package comment.
 type Elector struct {
 	st         *store.Store
+	clock      clock.Clock // to wait by
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[LeaseCandidate]
 	opts       ElectorOptions
@@ -55,7 +57,7 @@ func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Elector{st: st, leases: lease.In(st), candidates: In(st), opts: opts}, nil
+	return &Elector{st: st, clock: st.Clock(), leases: lease.In(st), candidates: In(st), opts: opts}, nil
 }
 
 func (o *ElectorOptions) setDefaults() {
@@ -122,8 +124,8 @@ func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	news := make(chan news)
 	candidates, leases := e.st.Resource(Kind()), e.st.Resource(lease.Kind())
-	g.Go(func() error { return follow(ctx, candidates, news) })
-	g.Go(func() error { return follow(ctx, leases, news) })
+	g.Go(func() error { return follow(ctx, e.clock, candidates, news) })
+	g.Go(func() error { return follow(ctx, e.clock, leases, news) })
 	g.Go(func() error { return newCoordinator(e).run(ctx, news) })
 	return g.Wait()
 }

@@ -4,26 +4,35 @@ import (
 	"context"
 	"slices"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // news is what there is to know of the objects of a resource.
 type news struct {
 	store.News
 	of *store.Resource
+	// release ends the hold on the clock: what follows from the news is done.
+	release func()
 }
 
 // follow passes on what happens to the objects of a resource, until the context
 // or the store ends.
-func follow(ctx context.Context, r *store.Resource, out chan<- news) error {
-	for n, err := range r.Follow(ctx) {
+func follow(ctx context.Context, c clock.Clock, r *store.Resource, out chan<- news) error {
+	w := atwork.New(c)
+	w.Work()
+	defer w.Away()
+	for n, err := range r.Follow(atwork.With(ctx, w)) {
 		if err != nil {
 			return err
 		}
 		n.Events = slices.Clone(n.Events) // it is read while this goes on
+		release := atwork.Hold(c)
 		select {
-		case out <- news{n, r}:
+		case out <- news{n, r, release}:
 		case <-ctx.Done():
+			release()
 			return ctx.Err()
 		}
 	}

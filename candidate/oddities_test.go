@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -221,7 +222,7 @@ func TestStoreClockThatJumps(t *testing.T) {
 		t.Run(jump.String(), func(t *testing.T) {
 			in(t, func(t *testing.T) {
 				var offset atomic.Int64
-				st := store.New(store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+				st := store.New(store.Options{Clock: clock.Func(func() time.Time { return time.Now().Add(time.Duration(offset.Load())) })})
 				defer st.Close()
 				w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
 				w.elect(ElectorOptions{})

@@ -19,7 +19,7 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	it, deleted, err := c.endpoint.res.Delete(store.Request{Namespace: c.namespace, Name: c.name}, opts)
+	it, deleted, err := c.endpoint.res.Delete(store.Request{Namespace: c.namespace, Name: c.name, Origin: store.OriginOf(c.req.Context())}, opts)
 	if err != nil {
 		return err
 	}

@@ -33,11 +33,11 @@ type openAPIDocument struct {
 	built    time.Time
 }
 
-func newOpenAPIDocument(path, version string, data []byte, protobuf func() []byte) *openAPIDocument {
+func (a *API) newOpenAPIDocument(path, version string, data []byte, protobuf func() []byte) *openAPIDocument {
 	sum := sha512.Sum512(data)
 	return &openAPIDocument{
 		path: path, version: version, json: data, protobuf: sync.OnceValue(protobuf),
-		tag: strings.ToUpper(hex.EncodeToString(sum[:])), built: time.Now(),
+		tag: strings.ToUpper(hex.EncodeToString(sum[:])), built: a.st.Now(),
 	}
 }
 
@@ -92,7 +92,7 @@ func (a *API) describe() openapi.API {
 
 func (a *API) buildOpenAPIV2() *openAPIDocument {
 	doc := a.describe().V2()
-	return newOpenAPIDocument("/openapi/v2", "v2", doc.JSON(), doc.Protobuf)
+	return a.newOpenAPIDocument("/openapi/v2", "v2", doc.JSON(), doc.Protobuf)
 }
 
 func (a *API) buildOpenAPIV3() *openAPIDocuments {
@@ -102,14 +102,14 @@ func (a *API) buildOpenAPIV3() *openAPIDocuments {
 	index := &openAPIDocuments{byName: map[string]*openAPIDocument{}}
 	paths := map[string]link{}
 	for name, doc := range a.describe().V3() {
-		built := newOpenAPIDocument("/openapi/v3/"+name, "v3", doc.JSON(), doc.Protobuf)
+		built := a.newOpenAPIDocument("/openapi/v3/"+name, "v3", doc.JSON(), doc.Protobuf)
 		index.byName[name], paths[name] = built, link{built.link()}
 	}
 	data, err := json.Marshal(map[string]any{"paths": paths})
 	if err != nil {
 		panic(err) // a map of strings cannot fail
 	}
-	index.own = newOpenAPIDocument("/openapi/v3", "v3", data, nil)
+	index.own = a.newOpenAPIDocument("/openapi/v3", "v3", data, nil)
 	return index
 }
 
@@ -163,7 +163,7 @@ func (c *call) openAPI(d *openAPIDocument) {
 			return
 		}
 		h.Set("Cache-Control", "public, immutable")
-		h.Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
 	c.serveTagged(d, data)
 }

@@ -75,6 +75,7 @@ func (c *call) request(o store.CreateOptions) store.Request {
 	return store.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
+		Origin: store.OriginOf(c.req.Context()),
 		Status: c.subresource == statusPath,
 	}
 }

@@ -29,6 +29,7 @@ func (c *Contender) TryAcquire() (bool, error) {
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
+	defer c.worker.Away()
 	return c.acquire(ctx)
 }
 
@@ -36,6 +37,7 @@ func (c *Contender) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	c.worker.Work()
 	for {
 		if held, err := c.tryAcquire(); held || err != nil {
 			return err
@@ -47,7 +49,7 @@ func (c *Contender) acquire(ctx context.Context) error {
 			}
 			// If the Lease expires later than it did, it is early enough to
 			// wait for that at the time it did.
-			if c.observed.Observe(l, time.Now()); c.observed.Expires().Before(until) {
+			if c.observed.Observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
 				break
 			}
 		}
@@ -63,7 +65,7 @@ func (c *Contender) tryAcquire() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		began := time.Now()
+		began := c.clock.Now()
 		if c.observed.Observe(l, began); !c.observed.Expired(began) {
 			return false, nil
 		}
@@ -73,7 +75,7 @@ func (c *Contender) tryAcquire() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		c.observed.Observe(l, time.Now())
+		c.observed.Observe(l, c.clock.Now())
 		c.term.Store(&term{l, newHolding(l), began, began.Add(c.opts.RenewDeadline)})
 		_, held := c.Held() // no, if the write took too long
 		return held, nil

@@ -202,13 +202,13 @@ func TestTryAcquireLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 		"who creates it so": {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Minute, time.Now()) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var clock clock
-			leases := newLeases(t, store.Options{Now: clock.now})
+			var stamps hookedClock
+			leases := newLeases(t, store.Options{Clock: stamps.clock()})
 			if row.there {
 				hold(t, leases, "", time.Second, time.Now())
 			}
 			c := newContender(t, leases, "c")
-			clock.before(func() { row.between(t, leases) })
+			stamps.before(func() { row.between(t, leases) })
 			assert.Equal(t, row.held, try(t, c))
 			assert.Equal(t, row.held, *get(t, leases).Spec.HolderIdentity == "c")
 		})
@@ -217,11 +217,11 @@ func TestTryAcquireLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 
 func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var clock clock
-		leases := newLeases(t, store.Options{Now: clock.now})
+		var stamps hookedClock
+		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		hold(t, leases, "", time.Second, time.Now())
 		c := newContender(t, leases, "c")
-		clock.before(func() { time.Sleep(10 * time.Second) })
+		stamps.before(func() { time.Sleep(10 * time.Second) })
 		assert.False(t, try(t, c), "its deadline has passed")
 		assert.ErrorIs(t, c.Renew(), ErrLost)
 		assert.Equal(t, "c", *get(t, leases).Spec.HolderIdentity, "others have to wait all the same")

@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // ErrLost is what a Contender returns that holds the Lease no longer: another
@@ -114,10 +116,13 @@ func (o *ContenderOptions) validate() error {
 // make the second one panic; so does a call of any other method than Held by
 // the leader that Run has called.
 //
-// Time is package time throughout, so that a Contender works in the virtual time
-// of testing/synctest. No goroutine is left when a method has returned.
+// Time is that of Store.Clock throughout, so that a Contender works in the virtual
+// time of testing/synctest, and by a clock.Manual. No goroutine is left when a
+// method has returned.
 type Contender struct {
 	leases *store.Collection[Lease]
+	clock  clock.Clock
+	worker *atwork.Worker // of the method under way, if it waits
 	opts   ContenderOptions
 
 	busy     atomic.Bool // a method is under way
@@ -154,14 +159,15 @@ func NewContender(leases *store.Collection[Lease], opts ContenderOptions) (*Cont
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Contender{leases: leases, opts: opts}, nil
+	c := leases.Store().Clock()
+	return &Contender{leases: leases, clock: c, worker: atwork.New(c), opts: opts}, nil
 }
 
 // Held returns what the Contender holds, and whether it does: false from
 // RenewDeadline after the last successful renewal on. It never blocks.
 func (c *Contender) Held() (Holding, bool) {
 	t := c.term.Load()
-	if t == nil || !t.holds(time.Now()) {
+	if t == nil || !t.holds(c.clock.Now()) {
 		return Holding{}, false
 	}
 	return t.holding, true

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -25,7 +26,7 @@ func follow(ctx context.Context, leases *store.Collection[Lease], namespace, nam
 	return func(yield func(*Lease, error) bool) {
 		watching, cancel := ctx, context.CancelFunc(func() {})
 		if !until.IsZero() {
-			watching, cancel = context.WithDeadline(ctx, until)
+			watching, cancel = atwork.WithDeadline(ctx, leases.Store().Clock(), until, context.DeadlineExceeded)
 		}
 		defer cancel()
 		for ; ; after = "" {
@@ -59,5 +60,5 @@ func follow(ctx context.Context, leases *store.Collection[Lease], namespace, nam
 
 // follow is the same for the Lease of a Contender, from the present state on.
 func (c *Contender) follow(ctx context.Context, until time.Time) iter.Seq2[*Lease, error] {
-	return follow(ctx, c.leases, c.opts.Namespace, c.opts.Name, "", until)
+	return follow(atwork.With(ctx, c.worker), c.leases, c.opts.Namespace, c.opts.Name, "", until)
 }

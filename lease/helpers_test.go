@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -18,21 +19,23 @@ const (
 	name      = "leader"
 )
 
-// clock is the clock of a store whose next reading can be made to do something
+// hookedClock is the clock of a store whose next reading can be made to do something
 // first: to pause whoever writes, or to let another writer come in between. A
 // write reads it after it has looked at the present state and before it puts
 // another one in its place, without a lock.
-type clock struct{ next atomic.Pointer[func()] }
+type hookedClock struct{ next atomic.Pointer[func()] }
 
-func (c *clock) now() time.Time {
+func (c *hookedClock) now() time.Time {
 	if f := c.next.Swap(nil); f != nil {
 		(*f)()
 	}
 	return time.Now()
 }
 
+func (c *hookedClock) clock() clock.Clock { return clock.Func(c.now) }
+
 // before makes f be called before the next write is done.
-func (c *clock) before(f func()) { c.next.Store(&f) }
+func (c *hookedClock) before(f func()) { c.next.Store(&f) }
 
 func newLeases(t *testing.T, opts store.Options) *store.Collection[Lease] {
 	st := store.New(opts)

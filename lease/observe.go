@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -19,31 +20,38 @@ import (
 func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		var o Observation
+		c := leases.Store().Clock()
+		now, worker := c.Now, atwork.New(c)
+		worker.Work()
+		defer worker.Away()
 		var last Holding
 		after := "" // what was seen last
 		for first := true; ; {
 			until := o.Expires()
-			if o.Expired(time.Now()) {
-				until = time.Time{}
+			if o.Expired(now()) {
+				until, after = time.Time{}, "" // it may have run out since it was seen
 			}
-			states := follow(ctx, leases, namespace, name, after, until)
+			states := follow(atwork.With(ctx, worker), leases, namespace, name, after, until)
 			after = "" // at the time it is worth a new look
 			for l, err := range states {
 				if err != nil {
+					worker.Away()
 					yield(Holding{}, err)
 					return
 				}
-				now := time.Now()
-				o.Observe(l, now)
+				at := now()
+				o.Observe(l, at)
 				h := newHolding(l)
-				if o.Expired(now) {
+				if o.Expired(at) {
 					h.Holder = ""
 				}
 				if first || !h.same(last) {
 					first, last = false, h
+					worker.Away()
 					if !yield(h, nil) {
 						return
 					}
+					worker.Work()
 				}
 				if h.Holder != "" && (until.IsZero() || o.Expires().Before(until)) {
 					after = l.ResourceVersion

@@ -187,3 +187,22 @@ func TestObserveEndsWithWhatItDependsOn(t *testing.T) {
 		assert.ErrorIs(t, <-d.done, store.ErrClosed)
 	})
 }
+
+// The Lease runs out while the one who ranges is busy with something else.
+func TestObserverThatTakesItsTimeIsToldThatTheLeaseRanOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		hold(t, leases, "a", 15*time.Second, time.Now())
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // a watch lasts for longer
+		defer cancel()
+		var holders []string
+		for h, err := range Observe(ctx, leases, namespace, name) {
+			if err != nil {
+				break
+			}
+			holders = append(holders, h.Holder)
+			time.Sleep(time.Minute)
+		}
+		assert.Equal(t, []string{"a", ""}, holders)
+	})
+}

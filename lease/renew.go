@@ -1,10 +1,6 @@
 package lease
 
-import (
-	"time"
-
-	"github.com/kubecoord/kubecoord/store/meta"
-)
+import "github.com/kubecoord/kubecoord/store/meta"
 
 // Renew tells the others that the Contender is still there. It is to be called
 // well within RenewDeadline after the call before; Run does so by itself.
@@ -22,7 +18,7 @@ func (c *Contender) Renew() error {
 }
 
 func (c *Contender) renew() error {
-	began := time.Now()
+	began := c.clock.Now()
 	t := c.term.Load()
 	if t == nil || !t.holds(began) {
 		return ErrLost
@@ -42,8 +38,8 @@ func (c *Contender) renew() error {
 	}
 	next.lease = l
 	c.term.Store(&next)
-	c.observed.Observe(l, time.Now())
-	if !next.holds(time.Now()) {
+	c.observed.Observe(l, c.clock.Now())
+	if !next.holds(c.clock.Now()) {
 		return ErrLost // the write took too long
 	}
 	return nil
@@ -65,7 +61,7 @@ func (c *Contender) release() error {
 	if t == nil {
 		return nil
 	}
-	now := meta.NewMicroTime(time.Now())
+	now := meta.NewMicroTime(c.clock.Now())
 	l, err := c.rewrite(t, func(l *Lease) {
 		l.Spec.HolderIdentity = new("")
 		l.Spec.LeaseDurationSeconds = new(int32(1))
@@ -77,7 +73,7 @@ func (c *Contender) release() error {
 	if err != nil {
 		return err
 	}
-	c.observed.Observe(l, time.Now())
+	c.observed.Observe(l, c.clock.Now())
 	c.term.Store(nil)
 	return nil
 }
@@ -104,6 +100,6 @@ func (c *Contender) rewrite(t *term, change func(l *Lease)) (*Lease, error) {
 
 // lose notes that the Lease, nil where there is none, is another's.
 func (c *Contender) lose(l *Lease) {
-	c.observed.Observe(l, time.Now())
+	c.observed.Observe(l, c.clock.Now())
 	c.term.Store(nil)
 }

@@ -63,19 +63,19 @@ func bump(t *testing.T, leases *store.Collection[Lease], transitions int32) {
 
 func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var clock clock
-		leases := newLeases(t, store.Options{Now: clock.now})
+		var stamps hookedClock
+		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		c := newContender(t, leases, "c")
 		require.True(t, try(t, c))
 		time.Sleep(time.Second)
 		label(t, leases, "before")
-		clock.before(func() { label(t, leases, "between") })
+		stamps.before(func() { label(t, leases, "between") })
 		require.NoError(t, c.Renew())
 		l := get(t, leases)
 		assert.Equal(t, micro(), l.Spec.RenewTime)
 		assert.Equal(t, "between", l.Labels["label"], "what the other wrote stays")
 
-		clock.before(func() { hold(t, leases, "other", time.Minute, time.Now()) })
+		stamps.before(func() { hold(t, leases, "other", time.Minute, time.Now()) })
 		assert.ErrorIs(t, c.Renew(), ErrLost)
 		assert.Equal(t, "other", *get(t, leases).Spec.HolderIdentity)
 	})
@@ -113,13 +113,13 @@ func TestRenewThatTakesTooLongIsLost(t *testing.T) {
 	for name, other := range map[string]bool{"and another took over": true, "and nobody took over": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var clock clock
-				leases := newLeases(t, store.Options{Now: clock.now})
+				var stamps hookedClock
+				leases := newLeases(t, store.Options{Clock: stamps.clock()})
 				c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
 				require.True(t, try(t, c))
 				require.False(t, try(t, b))
 				time.Sleep(time.Second)
-				clock.before(func() {
+				stamps.before(func() {
 					time.Sleep(16 * time.Second)
 					if other {
 						require.True(t, try(t, b))
@@ -155,8 +155,8 @@ func TestRenewInTheSameSecondPutsNoDeadlineOff(t *testing.T) {
 
 func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var clock clock
-		leases := newLeases(t, store.Options{Now: clock.now})
+		var stamps hookedClock
+		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
 		require.NoError(t, c.Release(), "without ever having held it")
 		_, err := leases.Get(namespace, name)
@@ -169,7 +169,7 @@ func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
 
 		require.True(t, try(t, c))
 		require.False(t, try(t, b))
-		clock.before(func() {
+		stamps.before(func() {
 			time.Sleep(15 * time.Second)
 			require.True(t, try(t, b))
 		})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // Run waits for the Lease, as Acquire does, and calls lead while it holds it, with
@@ -24,18 +26,20 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	c.enter()
 	defer c.leave()
 	if err := c.acquire(ctx); err != nil {
+		c.worker.Away()
 		return err
 	}
 	t := c.term.Load()
 	leading, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	deadline := time.AfterFunc(time.Until(t.expires), func() { cancel(ErrLost) })
+	deadline := c.clock.AfterFunc(t.expires.Sub(c.clock.Now()), func() { cancel(ErrLost) })
 	defer deadline.Stop()
 
 	keeping, done := context.WithCancel(context.WithoutCancel(ctx))
 	kept := make(chan error, 1)
 	go func() {
 		err := c.keep(keeping, deadline)
+		c.worker.Away()
 		if err != nil {
 			cancel(err)
 		}
@@ -67,7 +71,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 
 // keep renews the Lease and puts the deadline off with each renewal. It returns
 // nil when ctx ends in time, or else why the Lease cannot be kept.
-func (c *Contender) keep(ctx context.Context, deadline *time.Timer) error {
+func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 	var failed error // the renewal before
 	t := c.term.Load()
 	for tried := t.began; ; {
@@ -76,7 +80,7 @@ func (c *Contender) keep(ctx context.Context, deadline *time.Timer) error {
 			until = t.expires
 		}
 		err := c.guard(ctx, t, until)
-		if ctx.Err() != nil && t.holds(time.Now()) {
+		if ctx.Err() != nil && t.holds(c.clock.Now()) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -85,14 +89,14 @@ func (c *Contender) keep(ctx context.Context, deadline *time.Timer) error {
 		if err != nil {
 			return err
 		}
-		tried = time.Now()
+		tried = c.clock.Now()
 		err = c.renew()
 		if errors.Is(err, ErrLost) {
 			return errors.Join(err, failed)
 		}
 		if failed = err; err == nil {
 			t = c.term.Load()
-			deadline.Reset(time.Until(t.expires))
+			deadline.Reset(t.expires.Sub(c.clock.Now()))
 		}
 	}
 }

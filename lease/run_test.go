@@ -146,8 +146,8 @@ func TestRunKeepsTheLeaseWhateverOthersWriteIntoIt(t *testing.T) {
 // told, although nothing else in the process could tell it.
 func TestRunCancelsAPausedLeaderBeforeOthersTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var clock clock
-		leases := newLeases(t, store.Options{Now: clock.now})
+		var stamps hookedClock
+		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
 		var stopped time.Time
 		var why error
@@ -161,7 +161,7 @@ func TestRunCancelsAPausedLeaderBeforeOthersTakeOver(t *testing.T) {
 		waiting := later(func() error { return b.Acquire(t.Context()) })
 		time.Sleep(2 * time.Second) // renewed a second ago
 		renewed := get(t, leases).Spec.RenewTime.Time
-		clock.before(func() { time.Sleep(30 * time.Second) })
+		stamps.before(func() { time.Sleep(30 * time.Second) })
 		require.NoError(t, <-waiting)
 		synctest.Wait()
 		assert.Equal(t, 10*time.Second, stopped.Sub(renewed))

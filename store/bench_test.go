@@ -399,3 +399,34 @@ func BenchmarkMemory(b *testing.B) {
 		st.Close()
 	}
 }
+
+// The changes are the first ones after a fork: they copy what they need of what
+// the two share.
+func BenchmarkFork(b *testing.B) {
+	for _, n := range []int{1, 100_000} {
+		st, leases := benchStore(b, n)
+		fork := func() *store.Store {
+			f, err := st.Fork()
+			if err != nil {
+				b.Fatal(err)
+			}
+			return f
+		}
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fork().Close()
+			}
+		})
+		b.Run(fmt.Sprintf("objects=%d/with a change on both sides", n), func(b *testing.B) {
+			l := mustGet(b, leases, "ns/l00000")
+			b.ReportAllocs()
+			for b.Loop() {
+				f := fork()
+				renew(b, lease.In(f), l)
+				l = renew(b, leases, l)
+				f.Close()
+			}
+		})
+	}
+}

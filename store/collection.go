@@ -23,6 +23,9 @@ func In[T any](st *Store, kind *Kind[T]) *Collection[T] {
 	return &Collection[T]{st.Resource(kind)}
 }
 
+// Store returns the store that the collection is in.
+func (c *Collection[T]) Store() *Store { return c.r.st }
+
 // Create stores a new object. The answer has what the server filled in: uid,
 // creationTimestamp, resourceVersion, and the name where it was generated.
 // Errors are ErrAlreadyExists, ErrInvalid and ErrBadRequest.

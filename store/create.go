@@ -27,6 +27,8 @@ type Request struct {
 	// Applied tells that the object was made by Apply, which has ascribed its
 	// fields already, and may create it whatever the kind.
 	Applied bool
+	// Origin is a number that is recorded with the change; see RecordedChange.
+	Origin uint64
 	// Warn, if not nil, is given texts to be sent along with the answer.
 	Warn func(text string)
 }
@@ -126,7 +128,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 	if req.DryRun {
 		return newItem(r.kind, o, 0), nil
 	}
-	return r.commitLocked(watch.Added, nil, o), nil
+	return r.commitLocked(watch.Added, nil, o, req.Origin), nil
 }
 
 // matchNamespace fills in the namespace of the request, which is the only one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -34,7 +35,7 @@ func (r *Resource) delete(req Request, opts DeleteOptions) (it *Item, deleted bo
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 			return nil, false, err
 		}
-		it, deleted, done := r.deleteNow(current, opts)
+		it, deleted, done := r.deleteNow(current, req, opts)
 		if done {
 			return it, deleted, nil
 		}
@@ -43,7 +44,7 @@ func (r *Resource) delete(req Request, opts DeleteOptions) (it *Item, deleted bo
 
 // deleteNow removes or marks current. done is false where it is no longer the
 // current state.
-func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, deleted, done bool) {
+func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it *Item, deleted, done bool) {
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
 	if len(finalizers) > 0 {
@@ -51,7 +52,7 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			return current, false, !current.replaced.Load()
+			return current, false, r.isCurrent(current)
 		}
 	}
 	if isDryRun(opts.DryRun) {
@@ -66,13 +67,13 @@ func (r *Resource) deleteNow(current *Item, opts DeleteOptions) (it *Item, delet
 	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if current.replaced.Load() {
+	if !r.isCurrentLocked(current) {
 		return nil, false, false
 	}
 	if marked != nil {
-		return r.commitLocked(watch.Modified, current, marked), false, true
+		return r.commitLocked(watch.Modified, current, marked, req.Origin), false, true
 	}
-	return r.commitLocked(watch.Deleted, current, last), true, true
+	return r.commitLocked(watch.Deleted, current, last, req.Origin), true, true
 }
 
 // checkPreconditions answers with the Kind where other conflicts name the
@@ -106,9 +107,9 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" {
+	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit <= 0 {
 		// Real servers list in pages here, where a version means that very one.
-		list.ResourceVersionMatch = MatchExact
+		list.Limit = math.MaxInt64
 	}
 	l, err := r.List(ctx, list)
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		_, _, err := r.delete(Request{Namespace: it.Namespace(), Name: it.Name()}, opts)
+		_, _, err := r.delete(Request{Namespace: it.Namespace(), Name: it.Name(), Origin: OriginOf(ctx)}, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

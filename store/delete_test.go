@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -72,7 +73,7 @@ func TestDeletePreconditions(t *testing.T) {
 func TestFinalizersHoldADeletedObjectBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := epoch
-		st := newStoreWith(t, store.Options{Now: func() time.Time { return now }})
+		st := newStoreWith(t, store.Options{Clock: clock.Func(func() time.Time { return now })})
 		leases := lease.In(st)
 		mustCreate(t, leases, newLease("ns/a", finalizers("example.com/f"), func(l *lease.Lease) { l.Generation = 3 }))
 		rec := record(t, st, fromNow())
@@ -254,13 +255,13 @@ func TestDeleteTellsWhetherTheObjectIsGone(t *testing.T) {
 // comes in between here.
 func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 	var between func()
-	st := newStoreWith(t, store.Options{Now: func() time.Time {
+	st := newStoreWith(t, store.Options{Clock: clock.Func(func() time.Time {
 		if f := between; f != nil {
 			between = nil
 			f()
 		}
 		return epoch
-	}})
+	})})
 	leases := lease.In(st)
 	mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
 	between = func() { mustModify(t, leases, "ns/a", holder("another")) }

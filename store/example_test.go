@@ -141,3 +141,41 @@ func ExampleCollection_List() {
 	// lease-2 lease-3 at 1005
 	// lease-4 at 1005
 }
+
+// Two tests go on from the same state, each in a world of its own.
+func ExampleStore_Fork() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	_, err := lease.In(st).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	for _, who := range []string{"worker-1", "worker-2"} {
+		fork, err := st.Fork()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer fork.Close()
+		l, err := lease.In(fork).Modify("default", "leader", func(l *lease.Lease) error {
+			if l.Spec.HolderIdentity != nil {
+				return fmt.Errorf("held by %s", *l.Spec.HolderIdentity)
+			}
+			l.Spec.HolderIdentity = &who
+			return nil
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(*l.Spec.HolderIdentity, "at", l.ResourceVersion)
+	}
+	fmt.Println("the store is at", st.ResourceVersion())
+
+	// Output:
+	// worker-1 at 1002
+	// worker-2 at 1002
+	// the store is at 1001
+}

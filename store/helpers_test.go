@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -30,8 +31,8 @@ func newStore(t testing.TB) *store.Store {
 }
 
 func newStoreWith(t testing.TB, opts store.Options) *store.Store {
-	if opts.Now == nil {
-		opts.Now = func() time.Time { return epoch }
+	if opts.Clock == nil {
+		opts.Clock = clock.Func(func() time.Time { return epoch })
 	}
 	st := store.New(opts)
 	t.Cleanup(st.Close)
@@ -191,7 +192,13 @@ type recorder struct {
 // record opens a watch that is closed at the end of the test.
 func record(t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	return recordUnder(t.Context(), t, st, opts)
+}
+
+// recordUnder is record under a context.
+func recordUnder(ctx context.Context, t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
+	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
 	w, err := st.Resource(lease.Kind()).Watch(ctx, opts)
 	require.NoError(t, err)
 	r := &recorder{t: t, w: w, done: make(chan struct{}), stop: stop}

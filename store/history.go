@@ -13,7 +13,7 @@ type PastChange struct {
 	// version of the deletion.
 	Item *Item
 	// At is when it was made, by the store's clock. It is known only where
-	// Options.HistoryAge is set.
+	// Options.HistoryAge or Options.Record is set.
 	At time.Time
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestHistoryTellsTheChangesOfOneResource(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	st := store.New(store.Options{History: 4, HistoryAge: 1 << 62, Now: func() time.Time { now = now.Add(time.Second); return now }})
+	st := store.New(store.Options{History: 4, HistoryAge: 1 << 62, Clock: clock.Func(func() time.Time { now = now.Add(time.Second); return now })})
 	defer st.Close()
 	leases := lease.In(st)
 	r := st.Resource(lease.Kind())

@@ -18,15 +18,14 @@ const (
 	Protobuf
 )
 
-// Item is one state of one object. It never changes and may be shared.
+// Item is one state of one object. It never changes and may be shared, by the
+// forks of a store too.
 type Item struct {
 	kind    *descriptor
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
+	slot    uint16 // where the object is in the hot table, once it is stored
 	memo    atomic.Pointer[memo]
-	// replaced is set, under the writer's lock, when this is no longer the
-	// object's current state.
-	replaced atomic.Bool
 }
 
 // memo remembers the encoded bytes of an Item in one form and format. Few
@@ -51,12 +50,19 @@ func (it *Item) Namespace() string { return it.meta().Namespace }
 // Name returns the object's name.
 func (it *Item) Name() string { return it.meta().Name }
 
+// GroupResource names the resource that the object is of.
+func (it *Item) GroupResource() meta.GroupResource { return it.kind.groupResource() }
+
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
 
 // ResourceVersion returns the object's resourceVersion, "" for the answer to
 // a dry run of a create.
 func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
+
+// Version returns the version of the change that made the state; of the answer to
+// a dry run it is that of the state before, or 0.
+func (it *Item) Version() uint64 { return it.version }
 
 // Metadata returns a deep copy of the object's metadata.
 func (it *Item) Metadata() meta.ObjectMeta {

@@ -77,7 +77,7 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
 		return nil, err
 	}
-	s, start, limit, err := r.listState(ctx, opts)
+	s, start, limit, err := r.listState(ctx, opts, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +129,11 @@ func (o ListOptions) validate() error {
 
 // listState finds the state that a list is to be made from, the key it starts
 // at, relative to the namespace, and its limit.
-func (r *Resource) listState(ctx context.Context, o ListOptions) (s snapshot, start string, limit int64, err error) {
-	r.past.dropBefore(r.st.hub.Oldest(r.st.now()))
+func (r *Resource) listState(ctx context.Context, o ListOptions, sel selection) (s snapshot, start string, limit int64, err error) {
+	r.past.dropBefore(r.st.oldest())
+	if p := r.st.replicaOf(ctx); p != nil {
+		return p.listState(ctx, r, o, sel.single())
+	}
 	limit = max(o.Limit, 0)
 	if o.Continue != "" {
 		s, start, err = r.continueState(ctx, o)
@@ -150,11 +153,14 @@ func (r *Resource) listState(ctx context.Context, o ListOptions) (s snapshot, st
 		}
 		return r.snapshot(), "", limit, nil
 	}
-	exact := o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && limit > 0
+	if o.exact(version) && sel.single() {
+		s, err = r.singleState(version, o.ResourceVersionMatch)
+		return s, "", limit, err
+	}
 	if err := r.st.waitFor(ctx, version); err != nil {
 		return s, "", 0, err
 	}
-	if !exact {
+	if !o.exact(version) {
 		return r.snapshot(), "", limit, nil
 	}
 	if s, err = r.at(version); err != nil {
@@ -163,14 +169,44 @@ func (r *Resource) listState(ctx context.Context, o ListOptions) (s snapshot, st
 	return s, "", limit, err
 }
 
+// singleState finds the state for a list of one object, by its key, where that of
+// many would be one at a very version. A real server reads it from etcd, past its
+// cache: without waiting for a version to come, and at that version only where
+// that is said by the match, not by a limit (upstream: storage.ValidateListOptions).
+func (r *Resource) singleState(version uint64, match string) (snapshot, error) {
+	now := r.snapshot()
+	if version > now.version {
+		return snapshot{}, tooLarge(version, now.version, 0)
+	}
+	if match != MatchExact {
+		return now, nil
+	}
+	s, err := r.at(version)
+	if err != nil {
+		err = expiredList()
+	}
+	return s, err
+}
+
+// exact reports whether a list of many objects is to be of this very version.
+func (o *ListOptions) exact(version uint64) bool {
+	return version > 0 && (o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && o.Limit > 0)
+}
+
+// continueFrom returns the version and the key that the next page starts at.
+func (o *ListOptions) continueFrom() (version int64, start string, err error) {
+	version, start, err = decodeContinue(o.Continue)
+	if err == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		err = meta.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	return version, start, err
+}
+
 // continueState finds the state that the next page is to be made from.
 func (r *Resource) continueState(ctx context.Context, o ListOptions) (snapshot, string, error) {
-	version, start, err := decodeContinue(o.Continue)
+	version, start, err := o.continueFrom()
 	if err != nil {
 		return snapshot{}, "", err
-	}
-	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return snapshot{}, "", meta.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	if version < 0 {
 		return r.snapshot(), start, nil

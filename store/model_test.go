@@ -21,6 +21,7 @@ import (
 // as it was after each version. Objects in it never change.
 type model struct {
 	*testing.T
+	st      *store.Store
 	leases  *collection
 	r       *store.Resource
 	history uint64 // changes kept
@@ -60,7 +61,7 @@ type modelWatch struct {
 func newModel(t *testing.T, history int) *model {
 	st := newStoreWith(t, store.Options{History: history})
 	m := &model{
-		T: t, leases: lease.In(st), r: st.Resource(lease.Kind()), history: uint64(history),
+		T: t, st: st, leases: lease.In(st), r: st.Resource(lease.Kind()), history: uint64(history),
 		version: modelFirst, now: map[string]*lease.Lease{},
 	}
 	m.past = map[uint64]map[string]*lease.Lease{modelFirst: m.now}
@@ -494,8 +495,14 @@ func (m *model) contents(events []store.ItemEvent) {
 	}
 }
 
-// run takes its operations from bytes, four for each.
+// run does operations and then looks at all there is.
 func (m *model) run(ops []byte) {
+	m.do(ops)
+	m.finish()
+}
+
+// do takes its operations from bytes, four for each.
+func (m *model) do(ops []byte) {
 	for len(ops) >= 4 {
 		op, what, a, b := ops[0], ops[1], ops[2], ops[3]
 		ops = ops[4:]
@@ -538,6 +545,11 @@ func (m *model) run(ops []byte) {
 			m.Fatalf("operation %d of %d: got version %d, want %d", op%10, what, v, m.version)
 		}
 	}
+}
+
+// finish demands all that watches and tokens still have to tell, and the state at
+// every version.
+func (m *model) finish() {
 	for _, w := range m.watches {
 		m.read(w) // the initial state
 		m.read(w)

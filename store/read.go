@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -17,6 +19,21 @@ const futureWait = 3 * time.Second
 // Get returns the current state of an object. A resourceVersion asks for a
 // state no older than it, and is waited for if it lies in the future.
 func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion string) (*Item, error) {
+	it, err := r.get(ctx, key{namespace, name}, resourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if it == nil {
+		return nil, meta.NewNotFound(r.kind.groupResource(), name)
+	}
+	return it, nil
+}
+
+// get is Get that returns nil where there is no such object.
+func (r *Resource) get(ctx context.Context, k key, resourceVersion string) (*Item, error) {
+	if p := r.st.replicaOf(ctx); p != nil {
+		return p.get(ctx, r, k, resourceVersion)
+	}
 	if resourceVersion != "" && resourceVersion != "0" {
 		version, err := readVersion(resourceVersion)
 		if err != nil {
@@ -26,11 +43,7 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 			return nil, err
 		}
 	}
-	it := r.lookup(key{namespace, name})
-	if it == nil {
-		return nil, meta.NewNotFound(r.kind.groupResource(), name)
-	}
-	return it, nil
+	return r.lookup(k), nil
 }
 
 // readVersion reads the resourceVersion of a read. The error is no Status: a
@@ -51,19 +64,33 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, futureWait, errTooLarge)
+	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
+}
+
+// waitAtMost waits for a version, at most futureWait. The answer to who has waited
+// in vain tells the current one.
+func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
+	ctx, cancel := atwork.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
-	if err := st.hub.WaitFor(ctx, version); err != nil {
-		if errors.Is(err, watch.ErrClosed) {
-			return ErrClosed
-		}
-		if !errors.Is(context.Cause(ctx), errTooLarge) {
-			return ctx.Err()
-		}
-		return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, st.ResourceVersion()), 1,
-			meta.StatusCause{Type: "ResourceVersionTooLarge", Message: "Too large resource version"})
+	if w := atwork.From(ctx); w != nil && w.Rest(w.Wakes()) {
+		defer w.Work()
 	}
-	return nil
+	err := wait(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, watch.ErrClosed):
+		return ErrClosed
+	case !errors.Is(context.Cause(ctx), errTooLarge):
+		return ctx.Err()
+	}
+	return tooLarge(version, current(), 1)
+}
+
+// tooLarge is the answer to who asks for a version that is not there yet.
+func tooLarge(version, current uint64, retryAfter int32) error {
+	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current), retryAfter,
+		meta.StatusCause{Type: "ResourceVersionTooLarge", Message: "Too large resource version"})
 }
 
 const errTooLarge = meta.ReasonTimeout

@@ -108,7 +108,7 @@ func (r *Resource) lookup(k key) *Item {
 	defer r.st.mu.RUnlock()
 	it := r.lookupLocked(k)
 	if it != nil {
-		r.hot.put(k, it) // with the lock held, so that no older state is left there
+		r.hot.put(it)
 	}
 	return it
 }
@@ -118,34 +118,54 @@ func (r *Resource) lookupLocked(k key) *Item {
 	return e.item
 }
 
+// isCurrent reports whether an item is still the state of its object in this
+// store. It says nothing of what the store's forks made of it.
+func (r *Resource) isCurrent(it *Item) bool {
+	if r.hot.has(it) {
+		return true
+	}
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	return r.lookupLocked(it.key()) == it
+}
+
+// isCurrentLocked is isCurrent for whoever has the lock.
+func (r *Resource) isCurrentLocked(it *Item) bool {
+	return r.hot.has(it) || r.lookupLocked(it.key()) == it
+}
+
 // commitLocked makes a change: the one place where versions are taken. old is
 // the state before or nil; obj is the state after, owned by the store from
 // here on. For Deleted obj is the last state.
-func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object) *Item {
+func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, origin uint64) *Item {
 	st := r.st
 	version := st.version + 1
 	setVersion(obj, version)
 	it := newItem(r.kind, obj, version)
 	e := it.entry()
+	if old != nil {
+		it.slot = old.slot
+	} else {
+		it.slot = r.hot.index(e.key)
+	}
 	if eventType == watch.Deleted {
 		r.tree.Delete(e)
+		r.hot.drop(old)
 	} else {
 		r.tree.ReplaceOrInsert(e)
-		r.hot.put(e.key, it)
-	}
-	if old != nil {
-		old.replaced.Store(true)
+		r.hot.put(it)
 	}
 	r.fresh = nil
 	st.version = version
 	c := &watch.Change[change]{
 		Version: version, Collection: r.id,
 		Namespace: e.namespace, Name: e.name,
-		Payload: change{eventType: eventType, old: old, new: it},
+		Payload: change{eventType: eventType, old: old, new: it, origin: origin},
 	}
 	if st.aging {
 		c.At = st.now()
 	}
+	st.record.addLocked(c)
 	st.hub.Publish(c)
 	return it
 }

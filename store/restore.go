@@ -173,7 +173,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		} else {
 			st.skipLocked(version, last)
 		}
-		o.r.commitLocked(watch.Added, nil, o.obj)
+		o.r.commitLocked(watch.Added, nil, o.obj, 0)
 	}
 	st.skipLocked(version, last)
 	return nil

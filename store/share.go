@@ -40,6 +40,13 @@ func (t *shareTable) table() *shareSlots {
 	return t.slots.Load()
 }
 
+// joinFork makes the table of a new store that of another one. What is equal may
+// be one in all stores.
+func (t *shareTable) joinFork(parent *shareTable) {
+	t.seed = parent.seed
+	t.slots.Store(parent.slots.Load())
+}
+
 // share makes the maps and strings of an object that is about to be stored the
 // same as those of another one, where they are equal. old is the object before,
 // or nil.

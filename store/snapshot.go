@@ -116,6 +116,13 @@ func (p *pastSnapshots) put(s snapshot) {
 	p.kept[0] = s
 }
 
+// all returns a copy of what is remembered.
+func (p *pastSnapshots) all() []snapshot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.kept)
+}
+
 // dropBefore lets go of snapshots that history no longer reaches back to.
 func (p *pastSnapshots) dropBefore(oldest uint64) {
 	p.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/btree"
 
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -23,8 +24,13 @@ type Options struct {
 	// DefaultFirstVersion: versions below it are history that is gone, as on
 	// any cluster that has lived.
 	FirstVersion uint64
-	// Now is the clock that timestamps are taken from. Nil means time.Now.
-	Now func() time.Time
+	// Clock is what timestamps are taken from, and what all waiting goes by,
+	// that of the packages above too. Nil means clock.Real, which is right inside
+	// a testing/synctest bubble as well; see package clock for others.
+	Clock clock.Clock
+	// Record is how many changes are recorded for Recorded, the last ones. Unlike
+	// those of History they stay when history expires. Zero means none.
+	Record int
 }
 
 // Defaults of Options.
@@ -37,14 +43,16 @@ const (
 // any goroutine.
 type Store struct {
 	now    func() time.Time
+	clock  clock.Clock // to wait by
 	hub    *watch.Hub[change]
 	shares shareTable
-	aging  bool   // history is limited by age
+	aging  bool   // changes remember when they were made
 	first  uint64 // the version before all changes
 
 	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
 	version   uint64       // of the last change
-	resources map[meta.GroupResource]*Resource
+	record    record
+	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
 	closed    bool
 }
 
@@ -54,6 +62,7 @@ type change struct {
 	old       *Item // the state before; nil for Added
 	new       *Item // the state after; for Deleted the last one under the deletion's version
 	left      leftItem
+	origin    uint64 // of the request that made it, or 0
 }
 
 // New returns an empty Store.
@@ -64,16 +73,19 @@ func New(opts Options) *Store {
 	if opts.FirstVersion == 0 {
 		opts.FirstVersion = DefaultFirstVersion
 	}
-	if opts.Now == nil {
-		opts.Now = time.Now
+	now := time.Now
+	if opts.Clock != nil {
+		now = opts.Clock.Now
 	}
 	return &Store{
-		now:       opts.Now,
-		aging:     opts.HistoryAge > 0,
+		now:       now,
+		clock:     clock.Waiting(opts.Clock),
+		aging:     opts.HistoryAge > 0 || opts.Record > 0,
 		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
+		record:    record{limit: opts.Record, since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
 }
@@ -109,8 +121,12 @@ func (st *Store) ResourceVersion() uint64 {
 	return st.version
 }
 
-// Now returns the time of the store's clock.
+// Now returns the time that objects are stamped with.
 func (st *Store) Now() time.Time { return st.now() }
+
+// Clock returns the clock to wait by: that of Options, or clock.Real where that
+// is for timestamps alone.
+func (st *Store) Clock() clock.Clock { return st.clock }
 
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.hub.Watchers() }

@@ -110,27 +110,27 @@ func (r *Resource) replace(current *Item, o Object, req Request) (it *Item, done
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	restore := keepManagerTimes(m, old)
 	if !gone && r.kind.forms[0].typ.Equal(o, current.obj) {
-		return current, !current.replaced.Load(), nil
+		return current, r.isCurrent(current), nil
 	}
 	restore()
 	if err := r.checkSize(o, req); err != nil {
 		return nil, true, err
 	}
 	if req.DryRun {
-		return newItem(r.kind, o, current.version), !current.replaced.Load(), nil
+		return newItem(r.kind, o, current.version), r.isCurrent(current), nil
 	}
 	r.st.shares.share(o, current.obj)
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if current.replaced.Load() {
+	if !r.isCurrentLocked(current) {
 		return nil, false, nil
 	}
 	if !gone {
-		return r.commitLocked(watch.Modified, current, o), true, nil
+		return r.commitLocked(watch.Modified, current, o, req.Origin), true, nil
 	}
 	// The last finalizer went: the object goes with it. The event tells the
 	// state before this write, the answer the object as it was sent.
-	r.commitLocked(watch.Deleted, current, current.copy())
+	r.commitLocked(watch.Deleted, current, current.copy(), req.Origin)
 	return newItem(r.kind, o, current.version), true, nil
 }
 

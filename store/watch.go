@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -81,8 +83,13 @@ type Watcher struct {
 
 	deadline time.Time
 	next     time.Time // when the next bookmark is due
-	timer    *time.Timer
+	timer    clock.Timer
 	lastMark bool // the bookmark before the end is out
+
+	worker  *atwork.Worker // who is woken
+	stays   bool           // and at work when Next has returned
+	replica *Replica       // that the watch is of, or nil
+	at      position       // of the replica
 
 	changes []*watch.Change[change]
 	events  []ItemEvent
@@ -109,7 +116,10 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
+	if w.stays = w.worker != nil; !w.stays {
+		w.worker = atwork.New(r.st.clock)
+	}
 	w.startTimer(opts.TimeoutSeconds)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
@@ -164,11 +174,10 @@ func (w *Watcher) startTimer(seconds *int64) {
 	if timeout == 0 {
 		timeout = minWatchTimeout + rand.N(minWatchTimeout)
 	}
-	// Waiting is by package time; the store's clock is only for timestamps.
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)
 	w.next = now.Add(bookmarkInterval)
-	w.timer = time.NewTimer(0)
+	w.timer = w.worker.NewTimer(w.r.st.clock, timeout)
 }
 
 // clampSeconds keeps an absurd number of seconds from wrapping around.
@@ -179,6 +188,9 @@ func clampSeconds(s int64) time.Duration {
 
 // start finds the position to watch from and the state to send first.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
+	if w.replica != nil {
+		return w.startOnReplica(ctx, opts, version)
+	}
 	st, sends := w.r.st, opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)
@@ -196,7 +208,11 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64) error {
-	hub, err := w.r.st.hub.Watch(w.sel.scope(w.r.id), after, w.r.st.now())
+	var woken func()
+	if w.worker != nil {
+		woken = w.worker.Wake
+	}
+	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), woken)
 	if err != nil {
 		return expiredWatch(err)
 	}
@@ -233,7 +249,11 @@ func expiredWatch(err error) error {
 // the watch has reached its timeout, ErrClosed when the store was closed, that
 // of ctx, or a *meta.StatusError: the watch expired, or its version never came.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
+	if !w.stays {
+		defer w.worker.Away()
+	}
 	for {
+		seen := w.worker.Wakes()
 		if w.err == nil {
 			w.err = w.ended(ctx)
 		}
@@ -244,7 +264,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.err = w.wait(ctx)
+			w.err = w.wait(ctx, seen)
 		}
 	}
 }
@@ -259,7 +279,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 		return ErrClosed
 	default:
 	}
-	if !time.Now().Before(w.deadline) {
+	if !w.r.st.clock.Now().Before(w.deadline) {
 		return io.EOF
 	}
 	return nil
@@ -292,8 +312,9 @@ func (w *Watcher) poll() {
 }
 
 func (w *Watcher) readHistory() {
-	for len(w.events) == 0 {
-		changes, more, err := w.hub.Poll(w.changes[:0])
+	last := w.readUntil()
+	for len(w.events) == 0 && w.err == nil {
+		changes, more, err := w.hub.PollUntil(w.changes[:0], last)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -335,17 +356,20 @@ func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return
 	}
-	now := time.Now()
+	now := w.r.st.clock.Now()
 	ending := !w.lastMark && !now.Before(w.deadline.Add(-bookmarkBeforeEnd))
 	if !ending && now.Before(w.next) {
 		return
 	}
-	version, ok := w.hub.Settled()
-	if !ok && len(w.events) == 0 {
+	version, ok := w.settled()
+	if !ok && len(w.events) == 0 && w.replica == nil {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
 	w.lastMark = w.lastMark || ending
+	if !ok && len(w.events) == 0 {
+		return // the replica is behind what the watch started at
+	}
 	w.bookmark(max(version, w.version), false)
 }
 
@@ -359,8 +383,9 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find something.
-func (w *Watcher) wait(ctx context.Context) error {
+// wait blocks until poll may find something. seen is how often the worker had been
+// woken before it looked.
+func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 	until := w.deadline
 	if w.bookmarks {
 		if end := w.deadline.Add(-bookmarkBeforeEnd); !w.lastMark && end.Before(until) {
@@ -370,10 +395,21 @@ func (w *Watcher) wait(ctx context.Context) error {
 			until = w.next
 		}
 	}
-	w.timer.Reset(time.Until(until))
+	if due := w.replicaDue(); !due.IsZero() && due.Before(until) {
+		until = due
+	}
+	w.timer.Reset(until.Sub(w.r.st.clock.Now()))
+	if !w.worker.Rest(seen) {
+		return nil
+	}
+	if w.stays {
+		defer w.worker.Work()
+	}
 	select {
 	case <-w.hub.Wake():
-	case <-w.timer.C:
+	case <-w.at.moved:
+	case <-w.at.grown:
+	case <-w.timer.C():
 	case <-w.r.st.hub.Done():
 		return ErrClosed
 	case <-ctx.Done():

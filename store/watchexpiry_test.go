@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // openLeases opens a watch that is read by the test itself.
@@ -100,7 +101,7 @@ func TestWatchWithASelectorThatReadsAlongDoesNotExpire(t *testing.T) {
 
 func TestHistoryByAgeExpiresAWatchThatStoppedReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Now: time.Now})
+		st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Clock: clock.Real{}})
 		leases := lease.In(st)
 		w := openLeases(t, st, store.WatchOptions{ResourceVersion: "1000"})
 		createAll(t, leases, "ns/a")

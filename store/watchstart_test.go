@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // The store of this table went through ns/a@1001, ns/b@1002, ns/a@1003 before
@@ -146,7 +147,7 @@ func TestWatchFromExpiredVersionAnswersExpired(t *testing.T) {
 
 func TestWatchFromAVersionThatIsTooOldByItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Now: time.Now})
+		st := newStoreWith(t, store.Options{HistoryAge: time.Minute, Clock: clock.Real{}})
 		leases := lease.In(st)
 		createAll(t, leases, "ns/a")
 		time.Sleep(time.Hour)

@@ -15,6 +15,12 @@
 // ErrExpired and has to start afresh from a list. One that has nothing to read
 // does not expire, however much happens elsewhere.
 //
+// # Forks
+//
+// A hub can be forked: the fork has the same history and no watcher, and nothing
+// that happens to one of the two concerns the other. They share what is in the
+// history by then, and copy a part of it when they write to it.
+//
 // # End
 //
 // A watcher that is closed leaves nothing behind. Closing the hub ends all of

@@ -22,8 +22,8 @@ func (e *ExpiredError) Error() string {
 }
 
 // Hub is the history of a store and the watchers that follow it. All methods
-// may be called at any time from any goroutine, except that Publish, Skip and
-// Expire have one caller at a time.
+// may be called at any time from any goroutine, except that Publish, Skip,
+// Expire and Fork have one caller at a time.
 type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // the last version all watchers concerned know of
@@ -50,6 +50,16 @@ func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	}
 	h.settled.Store(start)
 	return h
+}
+
+// Fork returns a hub with the same history, whose watchers and changes to come
+// are its own. It counts as a Publish: the two have one caller at a time. It
+// costs the same however long the history is, and the first changes after it, of
+// either hub, a little more than others.
+func (h *Hub[P]) Fork() *Hub[P] {
+	f := &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
+	f.settled.Store(h.settled.Load())
+	return f
 }
 
 // Publish appends a change, whose version must be one above the last, and
@@ -118,7 +128,33 @@ func (h *Hub[P]) Expire() { h.ring.dropAll() }
 // above after. A version that lies in the future is waited for. The error is
 // an *ExpiredError. The caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1)}
+	return h.WatchFunc(s, after, now, nil)
+}
+
+// WatchFunc is Watch with a function that is called before Wake delivers a value
+// because of a change. The writer calls it, with locks held: it must not wait.
+func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
+	w := h.join(s, after, woken)
+	// Registered first, checked second: a change between the two is seen.
+	if oldest := h.Oldest(now); after < oldest {
+		w.Close()
+		return nil, &ExpiredError{Requested: after, Oldest: oldest}
+	}
+	w.start(after)
+	return w, nil
+}
+
+// WatchLate is Watch for who is in no hurry: that history no longer reaches back
+// far enough is what Poll tells, once it is asked for more than is lost.
+func (h *Hub[P]) WatchLate(s Scope, after uint64) *Watcher[P] {
+	w := h.join(s, after, nil)
+	w.start(after)
+	return w
+}
+
+// join adds a watcher to its group.
+func (h *Hub[P]) join(s Scope, after uint64, woken func()) *Watcher[P] {
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), woken: woken}
 	w.seen.Store(after)
 	h.mu.Lock()
 	g := h.groups[s]
@@ -129,16 +165,7 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error
 	w.index = len(g.watchers)
 	g.watchers = append(g.watchers, w)
 	h.mu.Unlock()
-	// Registered first, checked second: a change between the two is seen.
-	if oldest := h.Oldest(now); after < oldest {
-		w.Close()
-		return nil, &ExpiredError{Requested: after, Oldest: oldest}
-	}
-	if after < h.ring.head.Load() {
-		w.next = after + 1 // whatever has been marked meanwhile comes later
-		w.signal()
-	}
-	return w, nil
+	return w
 }
 
 // remove takes a watcher out of its group.
@@ -184,16 +211,10 @@ var ErrClosed = errors.New("watch: closed")
 // the context, or ErrClosed.
 func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	for {
-		h.mu.Lock()
-		if h.ring.head.Load() >= version {
-			h.mu.Unlock()
+		head, grown := h.Head()
+		if head >= version {
 			return nil
 		}
-		if h.grown == nil {
-			h.grown = make(chan struct{})
-		}
-		grown := h.grown
-		h.mu.Unlock()
 		select {
 		case <-grown:
 		case <-h.done:
@@ -202,4 +223,15 @@ func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Head returns the last version of the history, and a channel that is closed once
+// there is a later one.
+func (h *Hub[P]) Head() (version uint64, grown <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.grown == nil {
+		h.grown = make(chan struct{})
+	}
+	return h.ring.head.Load(), h.grown
 }

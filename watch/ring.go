@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// pageSlots is how many changes a page of the ring has room for.
-const pageSlots = 64
-
 // ring holds the last changes by version. One writer appends; readers take no
 // lock: a slot that no longer holds the version asked for has been overwritten.
 // Its pages are made when they are first written to, so that a history which
-// stays short costs little.
+// stays short costs little. pages.go says how forks share them.
 type ring[P any] struct {
 	size   uint64
-	pages  []atomic.Pointer[page[P]]
+	pages  pages[P]
 	maxAge time.Duration // 0: limited by count only
 	head   atomic.Uint64 // the last version appended
 	oldest atomic.Uint64 // the first version that is still kept
 }
 
-type page[P any] [pageSlots]atomic.Pointer[Change[P]]
-
 func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
-	r := &ring[P]{size: uint64(size), pages: make([]atomic.Pointer[page[P]], (size-1)/pageSlots+1), maxAge: maxAge}
+	r := &ring[P]{size: uint64(size), maxAge: maxAge}
+	r.pages.table.Store(newTable[P]((size-1)/pageSlots + 1))
 	r.head.Store(start)
 	r.oldest.Store(start + 1)
 	return r
 }
 
+// fork returns a ring that holds the same changes, and from here on goes its own
+// way. Only the writer calls it.
+func (r *ring[P]) fork() *ring[P] {
+	f := &ring[P]{size: r.size, maxAge: r.maxAge}
+	r.pages.shareWith(&f.pages)
+	f.head.Store(r.head.Load())
+	f.oldest.Store(r.oldest.Load())
+	return f
+}
+
 // slot returns where the change of a version belongs. Only the writer calls it.
 func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
 	i := version % r.size
-	at := &r.pages[i/pageSlots]
-	pg := at.Load()
-	if pg == nil {
-		pg = new(page[P])
-		at.Store(pg)
-	}
-	return &pg[i%pageSlots]
+	return &r.pages.own(i / pageSlots)[i%pageSlots]
 }
 
 // append publishes c, whose version follows the head.
@@ -99,7 +99,7 @@ func (r *ring[P]) drop(v uint64) {
 // get returns the change of a version, or nil if it is no longer kept.
 func (r *ring[P]) get(version uint64) *Change[P] {
 	i := version % r.size
-	pg := r.pages[i/pageSlots].Load()
+	pg := r.pages.get(i / pageSlots)
 	if pg == nil {
 		return nil
 	}

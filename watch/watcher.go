@@ -1,6 +1,9 @@
 package watch
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // batchSize bounds what one Poll returns, so that a watcher far behind starts
 // to write before it has read all.
@@ -12,7 +15,8 @@ type Watcher[P any] struct {
 	scope Scope
 	index int // in its group, guarded by hub.mu; -1 once removed
 
-	wake chan struct{} // capacity 1: something was marked
+	wake  chan struct{} // capacity 1: something was marked
+	woken func()        // called before, unless nil
 	// marked is the version of the first change of the scope since it was
 	// last taken, or 0. It is the only thing a writer touches.
 	marked atomic.Uint64
@@ -21,6 +25,14 @@ type Watcher[P any] struct {
 	// returned.
 	seen atomic.Uint64
 	next uint64 // where to go on reading; 0: nothing is known to be there
+}
+
+// start has the watcher read from a version on, if there is more already.
+func (w *Watcher[P]) start(after uint64) {
+	if after < w.hub.ring.head.Load() {
+		w.next = after + 1 // whatever has been marked meanwhile comes later
+		w.signal()
+	}
 }
 
 // mark is how a writer tells of a change. The version is marked before the
@@ -36,6 +48,9 @@ func (w *Watcher[P]) mark(version uint64) {
 	if version <= w.seen.Load() {
 		w.marked.CompareAndSwap(version, 0)
 		return
+	}
+	if w.woken != nil {
+		w.woken()
 	}
 	w.signal()
 }
@@ -54,6 +69,12 @@ func (w *Watcher[P]) Wake() <-chan struct{} { return w.wake }
 // returns it. It does not block. more tells that a further call will find
 // more. The error is an *ExpiredError: the watcher fell out of history.
 func (w *Watcher[P]) Poll(dst []*Change[P]) (_ []*Change[P], more bool, err error) {
+	return w.PollUntil(dst, math.MaxUint64)
+}
+
+// PollUntil is Poll for changes up to a version. Those after it are held back:
+// Wake does not tell of them again.
+func (w *Watcher[P]) PollUntil(dst []*Change[P], last uint64) (_ []*Change[P], more bool, err error) {
 	marked := w.marked.Swap(0)
 	if w.next == 0 {
 		if marked <= w.seen.Load() {
@@ -62,7 +83,7 @@ func (w *Watcher[P]) Poll(dst []*Change[P]) (_ []*Change[P], more bool, err erro
 		w.next = marked
 	}
 	for end := len(dst) + batchSize; ; {
-		head := w.hub.ring.head.Load()
+		head := min(w.hub.ring.head.Load(), last)
 		for ; w.next <= head; w.next++ {
 			c := w.hub.ring.get(w.next)
 			if c == nil {
@@ -78,6 +99,9 @@ func (w *Watcher[P]) Poll(dst []*Change[P]) (_ []*Change[P], more bool, err erro
 			w.seen.Store(w.next)
 		}
 		w.seen.Store(max(w.seen.Load(), head))
+		if w.hub.ring.head.Load() > last {
+			return dst, false, nil // next stays where the rest begins
+		}
 		if !w.dropStaleMark() || w.hub.ring.head.Load() == head {
 			w.next = 0
 			return dst, false, nil
@@ -102,6 +126,16 @@ func (w *Watcher[P]) Settled() (uint64, bool) {
 		return 0, false
 	}
 	return max(version, w.seen.Load()), true
+}
+
+// SettledUntil is Settled for who reads up to a version: it returns how far, up
+// to there, every change of the scope has been returned.
+func (w *Watcher[P]) SettledUntil(last uint64) uint64 {
+	version, ok := w.Settled()
+	if !ok {
+		version = w.seen.Load()
+	}
+	return min(version, last)
 }
 
 // Close takes the watcher out of the hub. It may be called more than once.

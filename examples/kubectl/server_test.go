@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // reference returns the address of a real API server to run against, if not "".
@@ -38,7 +39,7 @@ type server struct {
 func newServer(t *testing.T) *server {
 	s := &server{watches: make(chan struct{}, 1000)}
 	now := time.Now()
-	st := store.New(store.Options{Now: func() time.Time { return now }})
+	st := store.New(store.Options{Clock: clock.Func(func() time.Time { return now })})
 	t.Cleanup(st.Close)
 	api := httpapi.New(st, httpapi.Options{})
 	var handler http.Handler = api

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -37,7 +38,7 @@ func newCodec() runtime.Codec {
 // starts at version 1, as etcd does.
 type fixture struct {
 	*Storage
-	clock *clock
+	clock *handClock
 	other *store.Resource
 }
 
@@ -59,8 +60,8 @@ func newFixture(t *testing.T, opts store.Options) *fixture {
 // age, and the clock stands still but for what the fixture does to it.
 func newAgingFixture(t *testing.T) *fixture {
 	t.Helper()
-	c := &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tick: time.Second}
-	f := newFixture(t, store.Options{HistoryAge: historyAge, Now: c.Now})
+	c := &handClock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tick: time.Second}
+	f := newFixture(t, store.Options{HistoryAge: historyAge, Clock: clock.Func(c.Now)})
 	f.clock = c
 	return f
 }
@@ -169,33 +170,33 @@ func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
 	}
 }
 
-// clock is moved by hand. The nil clock does nothing.
-type clock struct {
+// handClock is moved by hand. The nil clock does nothing.
+type handClock struct {
 	mu   sync.Mutex // guards all below
 	now  time.Time
 	tick time.Duration
 }
 
-func (c *clock) Now() time.Time {
+func (c *handClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *clock) add(d time.Duration) {
+func (c *handClock) add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-func (c *clock) setTick(d time.Duration) {
+func (c *handClock) setTick(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tick = d
 }
 
 // step moves the clock by a tick.
-func (c *clock) step() {
+func (c *handClock) step() {
 	if c == nil {
 		return
 	}

@@ -69,12 +69,26 @@ func (c client) offer(name, binary, emulation string) {
 	})
 }
 
-// hold writes the Lease "main" as its holder does.
+// hold writes the Lease "main" as its holder does, once there is one.
 func (c client) hold(name string) {
 	c.t.Helper()
+	c.awaitLease()
 	c.send("PATCH", mainLease, "application/merge-patch+json", object{
 		"spec": object{"holderIdentity": name, "leaseDurationSeconds": 3600, "renewTime": now()},
 	})
+}
+
+// awaitLease waits until the Lease "main" is there.
+func (c client) awaitLease() {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+group+"/v1/leases?watch=true&fieldSelector=metadata.name=main", nil)
+	require.NoError(c.t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	defer resp.Body.Close()
+	first, err := bufio.NewReader(resp.Body).ReadString('\n')
+	require.NoError(c.t, err)
+	require.Contains(c.t, first, `"type":"ADDED"`)
 }
 
 // release lets go of it, as client-go does.

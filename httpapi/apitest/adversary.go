@@ -28,6 +28,9 @@ type Adversary struct {
 	When                        func(Request) bool
 }
 
+// maxLag is how many changes a replica that answers may be behind.
+const maxLag = 5
+
 // Defaults of Adversary.
 const (
 	DefaultPercent  = 10
@@ -40,15 +43,30 @@ const (
 // meanwhile: clients that do the same meet the same again.
 func (a *API) Adversary(adv Adversary) *Injected {
 	a.t.Helper()
+	in, err := a.InjectAdversary(adv)
+	if err != nil {
+		a.t.Fatalf("%v", err)
+	}
+	a.t.Cleanup(func() {
+		if a.t.Failed() {
+			a.t.Logf("apitest.Adversary: give it Seed %d to see the same again", in.dice.seed)
+		}
+	})
+	return in
+}
+
+// InjectAdversary is Adversary with an error in place of a test that fails, and
+// without a test to log the seed: it is in Injected.String.
+func (a *API) InjectAdversary(adv Adversary) (*Injected, error) {
 	switch {
 	case adv.Percent < 0 || adv.Percent > 100:
-		a.t.Fatalf("apitest.Adversary: Percent: got %d, want 0 to 100", adv.Percent)
+		return nil, fmt.Errorf("apitest.Adversary: Percent: got %d, want 0 to 100", adv.Percent)
 	case adv.MaxDelay < 0:
-		a.t.Fatalf("apitest.Adversary: MaxDelay: got %v, want 0 or more", adv.MaxDelay)
+		return nil, fmt.Errorf("apitest.Adversary: MaxDelay: got %v, want 0 or more", adv.MaxDelay)
 	}
 	d := &dice{seed: adv.Seed, percent: adv.Percent, maxDelay: adv.MaxDelay, seen: map[string]uint64{}}
 	for d.seed == 0 {
-		d.seed = rand.Uint64()
+		d.seed = rand.Uint64N(1 << 53) // exact where numbers have no more bits
 	}
 	if d.percent == 0 {
 		d.percent = DefaultPercent
@@ -56,12 +74,20 @@ func (a *API) Adversary(adv Adversary) *Injected {
 	if d.maxDelay == 0 {
 		d.maxDelay = DefaultMaxDelay
 	}
-	a.t.Cleanup(func() {
-		if a.t.Failed() {
-			a.t.Logf("apitest.Adversary: give it Seed %d to see the same again", d.seed)
-		}
-	})
 	return a.inject(Fault{Resource: adv.Resource, UserAgent: adv.UserAgent, Client: adv.Client, When: adv.When}, d)
+}
+
+// Adversary returns the adversary that was put in place, with its defaults and
+// the seed that was drawn, and false if it is a Fault.
+func (in *Injected) Adversary() (Adversary, bool) {
+	if in.dice == nil {
+		return Adversary{}, false
+	}
+	f, d := &in.fault, in.dice
+	return Adversary{
+		Seed: d.seed, Percent: d.percent, MaxDelay: d.maxDelay,
+		Resource: f.Resource, UserAgent: f.UserAgent, Client: f.Client, When: f.When,
+	}, true
 }
 
 // dice decide what an adversary does.
@@ -85,11 +111,11 @@ func (d *dice) rollLocked(r *Request) *Fault {
 	if rnd.IntN(100) >= d.percent {
 		return nil
 	}
-	return d.choose(rnd, r.Verb)
+	return d.choose(rnd, r)
 }
 
-// choose returns one of the faults that a request of such a verb may meet.
-func (d *dice) choose(rnd *rand.Rand, verb string) *Fault {
+// choose returns one of the faults that such a request may meet.
+func (d *dice) choose(rnd *rand.Rand, r *Request) *Fault {
 	delay := func() time.Duration { return time.Duration(1 + rnd.Int64N(int64(d.maxDelay))) }
 	tear := func(midFrame bool, s meta.Status) *Fault {
 		return &Fault{Tear: &Tear{After: rnd.IntN(5), MidFrame: midFrame, Error: s}}
@@ -104,7 +130,14 @@ func (d *dice) choose(rnd *rand.Rand, verb string) *Fault {
 		func() *Fault { return &Fault{Cut: CutBefore, Delay: delay()} },
 		func() *Fault { return &Fault{ExpireHistory: true} },
 	}
-	if verb == "watch" {
+	switch {
+	case r.Resource == "":
+	case r.Verb == "watch":
+		choices = append(choices, func() *Fault { return &Fault{Stale: &Stale{Age: delay()}} })
+	case (r.Verb == "get" || r.Verb == "list") && r.Query.Get("resourceVersion") != "":
+		choices = append(choices, func() *Fault { return &Fault{Stale: &Stale{Changes: 1 + rnd.IntN(maxLag)}} })
+	}
+	if r.Verb == "watch" {
 		choices = append(choices,
 			func() *Fault { return tear(false, meta.Status{}) },
 			func() *Fault { return tear(true, meta.Status{}) },

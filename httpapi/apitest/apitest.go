@@ -2,14 +2,19 @@ package apitest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // Options says how New makes an API. The zero value serves Lease,
@@ -17,6 +22,9 @@ import (
 type Options struct {
 	// Store is for the store.
 	Store store.Options
+	// From, if not nil, is a store to begin as a fork of; see store.Store.Fork.
+	// The options are its own then, in place of Store.
+	From *store.Store
 	// API is for the API over it. Middleware in it is put between the faults
 	// and the API.
 	API httpapi.Options
@@ -26,8 +34,20 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
+	// KeepHistory is how many changes of the store, and how many of the answers
+	// and events that clients were given, are remembered for Verify, the last
+	// ones of each. Zero means DefaultKeepHistory, below zero means none.
+	KeepHistory int
 	// Verify makes the end of the test call API.Verify.
 	Verify bool
+	// Strict makes Verify fail a test for what Kubernetes permits, but a client
+	// hardly means to do; see Finding.Permitted.
+	Strict bool
+	// Fixtures are what the store begins with, all of them; see API.Load.
+	Fixtures []fixture.Source
+	// Elector, if not nil, makes the Elector of the API, as API.Elector is, for
+	// its store. It is called when the fixtures are there.
+	Elector func(*store.Store) (*candidate.Elector, error)
 }
 
 // Defaults of Options.
@@ -40,11 +60,15 @@ const (
 // except that those which open something fail the test, and so belong to its
 // goroutine.
 type API struct {
-	t       testing.TB
+	t       testing.TB // a noTest where Open made it
 	st      *store.Store
 	api     *httpapi.API
 	kinds   []store.Info
+	served  []store.Descriptor
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
+	record  *record
+	strict  bool
+	ended   sync.Once
 
 	socketMu      sync.Mutex // guards the two
 	plain, secure *httptest.Server
@@ -68,15 +92,42 @@ func New(t testing.TB, opts ...Options) *API {
 	default:
 		t.Fatalf("apitest.New: got %d Options, want one at most", len(opts))
 	}
+	a, err := open(t, o)
+	if err != nil {
+		t.Fatalf("apitest.New: %v", err)
+	}
+	t.Cleanup(func() {
+		a.Close()
+		if o.Verify {
+			a.Verify(t)
+		}
+	})
+	return a
+}
+
+// open makes an API of a new store.
+func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
-	a := &API{
-		t: t, st: store.New(o.Store), closing: make(chan struct{}), open: map[*exchange]struct{}{},
-		log: newRequestLog(o.KeepRequests, o.KeepBody),
+	record := newRecord(o.KeepHistory)
+	if o.Store.Record == 0 {
+		o.Store.Record = record.limit
 	}
-	for _, kind := range append(httpapi.Kinds(), o.API.Kinds...) {
+	st, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
+	a := &API{
+		t: t, st: st, record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
+	}
+	for _, kind := range a.served {
 		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
+	}
+	if err := a.furnish(&o); err != nil {
+		a.st.Close()
+		return nil, err
 	}
 	inner := o.API.Middleware
 	o.API.Middleware = func(api http.Handler) http.Handler {
@@ -86,14 +137,44 @@ func New(t testing.TB, opts ...Options) *API {
 		return a.middleware(api)
 	}
 	a.api = httpapi.New(a.st, o.API)
-	t.Cleanup(func() {
-		a.close()
-		if o.Verify {
-			a.Verify(t)
-		}
-	})
-	return a
+	return a, nil
 }
+
+// openStore makes the store.
+func (o *Options) openStore() (*store.Store, error) {
+	if o.From == nil {
+		return store.New(o.Store), nil
+	}
+	st, err := o.From.Fork()
+	if err != nil {
+		return nil, fmt.Errorf("Options.From: %w", err)
+	}
+	return st, nil
+}
+
+// furnish gives the API its fixtures and then its Elector.
+func (a *API) furnish(o *Options) (err error) {
+	if len(o.Fixtures) > 0 {
+		if err := a.load(o.Fixtures); err != nil {
+			return fmt.Errorf("Options.Fixtures: %w", err)
+		}
+	}
+	if o.Elector == nil {
+		return nil
+	}
+	if o.API.Elector != nil {
+		return errors.New("Options: got Elector and API.Elector, want one of them")
+	}
+	if o.API.Elector, err = o.Elector(a.st); err != nil {
+		return fmt.Errorf("Options.Elector: %w", err)
+	}
+	return nil
+}
+
+// Close ends the API: the requests under way, the watches, the sockets and what
+// the faults hold back. The end of the test does so too. What was received and
+// what is stored may be looked at afterwards. Closing it twice is fine.
+func (a *API) Close() { a.ended.Do(a.close) }
 
 // close ends all that is open: first what waits for a fault, then the watches,
 // then the sockets.
@@ -106,14 +187,35 @@ func (a *API) close() {
 	a.closeSockets()
 	a.calls.Wait() // whose connections are cut, no server waits for
 	a.st.Close()
+	if none, ok := a.t.(*noTest); ok {
+		none.end()
+	}
+}
+
+// FastForward lets d pass by the clock of the API, which is to be one that is
+// moved by hand: Options.Store.Clock set to clock.NewManual. Watches time out,
+// bookmarks come, history grows old, Leases expire, delays end; see package clock
+// for what it waits for and what it does not move. On another clock it fails the
+// test.
+func (a *API) FastForward(d time.Duration) {
+	a.t.Helper()
+	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })
+	switch {
+	case !ok:
+		a.t.Fatalf("apitest: FastForward(%s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep", d)
+	case d < 0:
+		a.t.Fatalf("apitest: FastForward(%s): want zero or more, time does not go back", d)
+	}
+	c.FastForward(d)
 }
 
 // Store returns the store behind the API: its typed doors are lease.In,
 // candidate.In and endpoints.In. No fault acts on it.
 func (a *API) Store() *store.Store { return a.st }
 
-// Handler returns the API with its faults, to be mounted elsewhere.
-func (a *API) Handler() http.Handler { return a.api }
+// Handler returns the API with its faults, to be mounted elsewhere. What is put
+// beside it is let in by its Guard.
+func (a *API) Handler() *httpapi.API { return a.api }
 
 // Host returns the host to give to clients that go through Transport. Any other
 // will do.

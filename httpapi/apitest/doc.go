@@ -12,10 +12,14 @@
 //
 // A Fault says which requests are to meet with what: an error, a delay, a
 // connection that is cut before or after the write is done, a watch that is
-// torn, a partition. Faults act alike through every door but the Store, which
+// torn, a partition, a replica of the server that lags behind. Faults act alike through every door but the Store, which
 // has none. Each counts what it hit, so that a test can make sure that what it
 // tests took place. What was asked of the server is in Requests, and Verify tells
 // whether a Lease ever had two holders at once.
+//
+// Load and Dump fill the store from files and write it back, see package
+// store/fixture. Open is for programs that have no test: a server that others
+// test against.
 //
 // What clients see is decided in package httpapi, which this package goes
 // around; nothing here knows a kind or a wire format but for their frames.

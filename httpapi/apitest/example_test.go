@@ -123,6 +123,34 @@ func ExampleAPI_TransportFor() {
 	// 201 Created
 }
 
+// A controller that restarts is led to a replica that has not heard of the last
+// write yet: it sees again what it has seen change.
+func ExampleStale() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	leases := lease.In(api.Store())
+	leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+	count := func(client string) int {
+		c := &http.Client{Transport: api.TransportFor(client)}
+		resp, err := c.Get("http://x" + path + "?resourceVersion=0") // as informers begin
+		if err != nil {
+			return -1
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		return strings.Count(string(body), `"name":`)
+	}
+	lagging := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{}})
+	leases.Delete("default", "a", store.DeleteOptions{})
+	fmt.Println(count("controller"), count("another"))
+	lagging.Remove()
+	fmt.Println(count("controller"), lagging.Hits())
+	// Output:
+	// 1 0
+	// 0 1
+}
+
 func ExampleRequests_Assert() {
 	t, end := exampleTest()
 	defer end()

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecoord/kubecoord/internal/atwork"
 )
 
 // exchange is a request on its way through the faults.
@@ -17,13 +19,20 @@ type exchange struct {
 	req *Request // guarded by api.mu but for what was received
 	r   *http.Request
 	w   http.ResponseWriter
+	// call is what Verify remembers of the request, nil if that is nothing.
+	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
 	gates  []<-chan struct{} // what the answer has to wait for; guarded by api.mu
 	broken atomic.Bool       // the connection is to be cut
 
+	// worker is at work from when the request was let go on to the beginning of
+	// its answer, and in a watch from when there is an event to when it is sent.
+	worker *atwork.Worker
+
 	discard bool // the answer is not to be sent
+	stale   bool // a replica answers
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
@@ -40,7 +49,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 			if !in.wants(x.request()) {
 				continue
 			}
-			if f := in.claim(x); f != nil && x.suffer(f, in.removed) {
+			if f := in.claim(x); f != nil && x.suffer(f, in) {
 				return
 			}
 		}
@@ -51,8 +60,8 @@ func (a *API) middleware(next http.Handler) http.Handler {
 // begin receives a request and counts it among those under way.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
-	x := &exchange{api: a, w: w, cancel: cancel}
-	x.req, x.r = a.receive(r, ctx)
+	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
+	x.req, x.r, x.call = a.receive(r, atwork.With(ctx, x.worker))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -73,6 +82,7 @@ func (x *exchange) request() Request {
 }
 
 func (x *exchange) end() {
+	x.worker.Away()
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
 	delete(x.api.open, x)
@@ -83,7 +93,7 @@ func (x *exchange) end() {
 
 // suffer does what a fault says, and reports whether that was the end of the
 // request.
-func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
+func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -92,6 +102,7 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 	}
 	switch {
 	case f.Hang:
+		x.worker.Away()
 		select {
 		case <-x.r.Context().Done():
 		case <-x.api.closing:
@@ -107,7 +118,7 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 		return true
 	case f.Partition == Silent:
 		x.api.mu.Lock()
-		x.gates = append(x.gates, removed)
+		x.gates = append(x.gates, in.removed)
 		x.api.mu.Unlock()
 		if !x.pass() {
 			x.abort()
@@ -117,17 +128,22 @@ func (x *exchange) suffer(f *Fault, removed <-chan struct{}) bool {
 	case f.Tear != nil:
 		x.tears = append(x.tears, f.Tear)
 	}
+	if f.Stale != nil {
+		x.readFrom(in, f.Stale)
+	}
 	x.pause += f.SlowEvents
 	return false
 }
 
 // forward has the request answered by the API.
 func (x *exchange) forward(next http.Handler) {
+	a := &answer{x: x, w: x.w, note: x.note()}
+	defer a.note.end()
 	if x.discard {
 		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
 		x.abort()
 	}
-	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
+	next.ServeHTTP(a, x.r)
 	if x.broken.Load() {
 		x.abort()
 	}
@@ -136,10 +152,11 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
+	timer := x.worker.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
+	x.worker.Rest(x.worker.Wakes())
 	select {
-	case <-timer.C:
+	case <-timer.C():
 		return !x.broken.Load()
 	case <-x.r.Context().Done():
 	case <-x.api.closing:
@@ -158,6 +175,7 @@ func (x *exchange) pass() bool {
 		}
 		gate := x.gates[i]
 		x.api.mu.Unlock()
+		x.worker.Away()
 		select {
 		case <-gate:
 		case <-x.r.Context().Done():

@@ -18,7 +18,7 @@ import (
 // by one of First, Nth and Every; without them all are. What happens to a
 // request that is hit is said by the rest. Delay and ExpireHistory come first
 // and go with all others; of Answer, Hang, Cut and Partition there may be one, or
-// Tear and SlowEvents in their place.
+// Tear, SlowEvents and Stale in their place.
 type Fault struct {
 	// Verb is get, list, watch, create, update, patch, apply, delete or
 	// deletecollection. A patch is every kind of patch, apply is that of
@@ -35,7 +35,7 @@ type Fault struct {
 	// Client is the name that was given to TransportFor.
 	Client string
 	// When is asked last. It may be called from many goroutines at once.
-	When func(Request) bool `json:"-"`
+	When func(Request) bool
 
 	// First hits the first requests that match, Nth only the one with this
 	// number, from 1, and Every each one whose number it divides.
@@ -61,6 +61,8 @@ type Fault struct {
 	Tear *Tear
 	// SlowEvents is how long each event of a watch is held back.
 	SlowEvents time.Duration
+	// Stale has a replica answer that lags behind. Of several the first answers.
+	Stale *Stale
 }
 
 // Cut says when the connection of a request is cut. Clients see a connection
@@ -155,8 +157,8 @@ func (f *Fault) validateAction() error {
 		return fmt.Errorf("%s: got %d of them, want one: each decides what becomes of the request", strings.Join(ends, ", "), len(ends))
 	case len(ends) == 1 && (f.Tear != nil || f.SlowEvents > 0):
 		return fmt.Errorf("%s: got it with Tear or SlowEvents, want one or the other: no watch comes of the request", ends[0])
-	case len(ends) == 0 && f.Tear == nil && f.SlowEvents == 0 && f.Delay == 0 && !f.ExpireHistory:
-		return errors.New("got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents")
+	case len(ends) == 0 && f.Tear == nil && f.SlowEvents == 0 && f.Stale == nil && f.Delay == 0 && !f.ExpireHistory:
+		return errors.New("got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents, Stale")
 	case f.Cut != "" && f.Cut != CutBefore && f.Cut != CutAfter:
 		return problem("Cut", "got %q, want %q or %q", f.Cut, CutBefore, CutAfter)
 	case f.Cut == CutAfter && f.Verb == "watch":
@@ -171,6 +173,11 @@ func (f *Fault) validateAction() error {
 		return problem("Tear.After", "got %d, want 0 or more", f.Tear.After)
 	case f.Tear != nil && f.Tear.MidFrame && f.Tear.Error.Code != 0:
 		return problem("Tear", "got MidFrame and Error, want one of them")
+	}
+	if f.Stale != nil {
+		if err := f.validateStale(ends); err != nil {
+			return err
+		}
 	}
 	if err := validateStatus("Answer", f.Answer, 200); err != nil || f.Tear == nil {
 		return err
@@ -249,6 +256,7 @@ func (f *Fault) actions() (out []string) {
 	add(f.Cut != "", "cut %s", f.Cut)
 	add(f.Partition != "", "partition %s", f.Partition)
 	add(f.SlowEvents > 0, "slow events %v", f.SlowEvents)
+	add(f.Stale != nil, "%v", f.Stale)
 	if t := f.Tear; t != nil {
 		how := "cleanly"
 		switch {

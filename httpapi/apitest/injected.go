@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type Injected struct {
 	resource meta.GroupResource // what Resource stands for, empty for any
 	removed  chan struct{}      // closed by Remove
 	dice     *dice              // of an Adversary, or nil
+	replica  *store.Replica     // of a Stale, or nil
 
 	// guarded by api.mu
 	matches, hits int
@@ -28,21 +30,33 @@ type Injected struct {
 // contradicts itself fails the test.
 func (a *API) Fault(f Fault) *Injected {
 	a.t.Helper()
-	if err := f.Validate(); err != nil {
+	in, err := a.Inject(f)
+	if err != nil {
 		a.t.Fatalf("%v", err)
+	}
+	return in
+}
+
+// Inject is Fault with an error in place of a test that fails. The error names
+// the place and what was expected there.
+func (a *API) Inject(f Fault) (*Injected, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
 	}
 	return a.inject(f, nil)
 }
 
 // inject puts a fault in place that has been validated, but for its Resource.
-func (a *API) inject(f Fault, d *dice) *Injected {
-	a.t.Helper()
+func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 	in := &Injected{api: a, fault: f, dice: d, removed: make(chan struct{})}
 	if f.Resource != "" {
 		var ok bool
 		if in.resource, ok = a.resource(f.Resource); !ok {
-			a.t.Fatalf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
+			return nil, fmt.Errorf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
 		}
+	}
+	if err := in.putReplica(); err != nil {
+		return nil, err
 	}
 	var underWay []*exchange
 	a.mu.Lock()
@@ -58,7 +72,7 @@ func (a *API) inject(f Fault, d *dice) *Injected {
 			in.reach(x)
 		}
 	}
-	return in
+	return in, nil
 }
 
 // Faults returns the faults that are in place, in their order.
@@ -94,9 +108,15 @@ func (in *Injected) Matches() int {
 	return in.matches
 }
 
-// Remove takes the fault away. What waits in a Silent partition goes on; what
-// else was hit takes its course. Removing it twice is fine.
+// Remove takes the fault away. What waits in a Silent partition goes on, and a
+// Stale replica catches up; what else was hit takes its course. Removing it twice
+// is fine.
 func (in *Injected) Remove() {
+	in.remove()
+	in.catchUp()
+}
+
+func (in *Injected) remove() {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
 	if in.gone {
@@ -110,7 +130,7 @@ func (in *Injected) Remove() {
 // wants reports whether a request matches.
 func (in *Injected) wants(r Request) bool {
 	f := &in.fault
-	return in.wantsVerb(r.Verb) &&
+	return in.wantsVerb(r.Verb) && (f.Stale == nil || f.Stale.concerns(&r)) &&
 		(f.Resource == "" || in.resource == meta.GroupResource{Group: r.Group, Resource: r.Resource}) &&
 		(f.Namespace == "" || f.Namespace == r.Namespace) &&
 		(f.Name == "" || f.Name == r.Name) &&
@@ -135,7 +155,7 @@ func (in *Injected) wantsVerb(verb string) bool {
 func (in *Injected) claim(x *exchange) *Fault {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
-	if in.gone {
+	if in.gone || in.fault.Stale != nil && x.stale {
 		return nil
 	}
 	f := &in.fault

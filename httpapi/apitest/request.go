@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/yaml"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // Request is a request that the server received, and what became of it.
@@ -133,7 +134,8 @@ func (l *requestLog) add(r *Request) {
 		return
 	}
 	if len(l.kept) >= l.limit {
-		l.kept = slices.Delete(l.kept, 0, len(l.kept)-l.limit+1)
+		l.kept[0] = nil // append leaves it behind when it moves the others
+		l.kept = l.kept[1:]
 	}
 	l.kept = append(l.kept, r)
 }
@@ -143,8 +145,9 @@ func (l *requestLog) add(r *Request) {
 const maxBody = 3<<20 + 1
 
 // receive reads the request up to the end of its body: only then does a server
-// notice that a client has gone. It returns what to log and what to hand on.
-func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Request) {
+// notice that a client has gone. It returns what to log, what to hand on, and what
+// to remember for Verify.
+func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Request, *call) {
 	var data []byte
 	rest := io.Reader(http.NoBody)
 	if r.Body != nil && r.Body != http.NoBody {
@@ -173,7 +176,11 @@ func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Req
 	case req.Verb == "patch" && strings.HasPrefix(req.ContentType, "application/apply-patch+"):
 		req.Verb = "apply"
 	}
-	return req, served
+	call := a.record.begin(req, data)
+	if call != nil {
+		served = served.WithContext(store.WithOrigin(ctx, call.origin))
+	}
+	return req, served, call
 }
 
 // replay is a body whose beginning has been read.

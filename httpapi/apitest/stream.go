@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // answer is the ResponseWriter of the API: it notes what is sent, waits where a
@@ -16,6 +17,8 @@ type answer struct {
 	code   int
 	events int // that have been sent
 	torn   bool
+	due    time.Time // when the last event was to be sent that was held back
+	note   *note
 }
 
 // Unwrap returns the writer below, for its deadlines.
@@ -29,13 +32,19 @@ func (a *answer) WriteHeader(code int) {
 	if a.code != 0 {
 		return
 	}
-	if a.code = code; !a.x.pass() {
+	if a.code = code; a.watching() {
+		a.x.worker.Work()
+	} else {
+		a.x.worker.Away()
+	}
+	if !a.x.pass() {
 		a.fail()
 		return
 	}
 	a.x.api.mu.Lock()
 	a.x.req.Status = code
 	a.x.api.mu.Unlock()
+	a.note.begin(code, a.watching())
 	a.w.WriteHeader(code)
 }
 
@@ -46,17 +55,20 @@ func (a *answer) fail() { a.x.broken.Store(true) }
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
+		a.x.worker.Away() // the client may be slow
 		if a.torn || !a.x.pass() {
 			a.fail()
 			return 0, errFault
 		}
+		a.note.write(p, a.Header())
 		return a.w.Write(p)
 	}
+	came := a.x.api.st.Clock().Now()
 	binaryFrames := strings.HasPrefix(a.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 	for rest := p; len(rest) > 0; {
 		var frame []byte
 		frame, rest = cutFrame(rest, binaryFrames)
-		if err := a.sendFrame(frame); err != nil {
+		if err := a.sendFrame(frame, came); err != nil {
 			return 0, err
 		}
 	}
@@ -72,20 +84,37 @@ func (a *answer) FlushError() error {
 	if err := http.NewResponseController(a.w).Flush(); err != nil {
 		return err
 	}
+	if a.watching() {
+		a.x.worker.Work()
+	}
 	return a.tearIfDue()
 }
 
 // watching reports whether the answer is a stream of events.
 func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
 
+// holdBack waits for as long as an event that came at a time, or was sent before
+// that, is to be held back. It reports whether to go on.
+func (a *answer) holdBack(came time.Time) bool {
+	if a.x.pause <= 0 {
+		return true
+	}
+	if a.due.Before(came) {
+		a.due = came
+	}
+	a.due = a.due.Add(a.x.pause)
+	return a.x.wait(a.due.Sub(a.x.api.st.Clock().Now()))
+}
+
 // sendFrame sends one event.
-func (a *answer) sendFrame(frame []byte) error {
-	if a.torn || a.x.pause > 0 && !a.x.wait(a.x.pause) || !a.x.pass() {
+func (a *answer) sendFrame(frame []byte, came time.Time) error {
+	if a.torn || !a.holdBack(came) || !a.x.pass() {
 		if !a.torn {
 			a.fail()
 		}
 		return errFault
 	}
+	a.x.worker.Away()
 	for _, t := range a.x.tears {
 		if t.MidFrame && t.After == a.events {
 			a.w.Write(frame[:len(frame)/2])
@@ -95,6 +124,7 @@ func (a *answer) sendFrame(frame []byte) error {
 			return errFault
 		}
 	}
+	a.note.write(frame, a.Header())
 	if _, err := a.w.Write(frame); err != nil {
 		return err
 	}

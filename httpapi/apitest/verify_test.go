@@ -106,14 +106,14 @@ func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
 }
 
 func TestVerifySaysWhatItCannotSee(t *testing.T) {
-	api := apitest.New(t, apitest.Options{Store: store.Options{History: 2}})
+	api := apitest.New(t, apitest.Options{KeepHistory: 2})
 	for _, name := range []string{"a", "b", "c"} {
 		_, err := lease.In(api.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}, store.CreateOptions{})
 		require.NoError(t, err)
 	}
 	var v verdict
 	assert.True(t, api.Verify(&v))
-	assert.Equal(t, []string{"apitest: Verify: history is longer than what is kept: only the last 2 changes of Leases are looked at"}, v.logs)
+	assert.Equal(t, []string{"apitest: Verify: history is longer than what is kept: only the last 2 changes are looked at"}, v.logs)
 }
 
 // checked is a test whose end is seen.

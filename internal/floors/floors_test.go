@@ -27,14 +27,15 @@ func importRules() []rule {
 		{"selector", []string{"internal/..."}, nil},
 		{"watch", []string{"internal/..."}, nil},
 		{"store/meta", []string{"internal/..."}, nil},
+		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta"}, nil},
-		{"store", []string{"watch", "selector", "store/meta", "store/field", "internal/..."},
+		{"store", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree", "golang.org/x/sync/..."}},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
 		{"lease", []string{"store/...", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
-		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate"}, []string{"golang.org/x/sync/..."}},
+		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 

@@ -17,7 +17,7 @@
 //
 // Who holds a Lease is judged as the Elector does it, by the moments at which the
 // record was seen to change: see lease.Observation. All times are those of the
-// store's clock when the Recorder was made and of the process since then, so that
+// store's clock when the Recorder was made and of Store.Clock since then, so that
 // they never go back. In a testing/synctest bubble they are virtual.
 //
 // Memory is bounded by Options, and by what is in the store now: the oldest is

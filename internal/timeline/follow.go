@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
@@ -17,16 +18,22 @@ import (
 // store.ErrClosed when the store was closed before. It is to be called once.
 func (r *Recorder) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return follow(ctx, r.st.Resource(lease.Kind()), r.takeLeases, r.takeLease) })
-	g.Go(func() error { return follow(ctx, r.st.Resource(candidate.Kind()), r.takeCandidates, r.takeCandidate) })
+	g.Go(func() error {
+		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(lease.Kind()), r.takeLeases, r.takeLease)
+	})
+	g.Go(func() error {
+		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(candidate.Kind()), r.takeCandidates, r.takeCandidate)
+	})
 	return g.Wait()
 }
 
-// follow passes on all objects there are, and then each change of them. It
-// begins again when it lost the thread.
-func follow[T any](ctx context.Context, r *store.Resource, all func([]*T), each func(watch.EventType, *T)) error {
+// follow passes on all objects there are, and then each change of them, with the
+// worker of its own at work. It begins again when it lost the thread.
+func follow[T any](ctx context.Context, w *atwork.Worker, r *store.Resource, all func([]*T), each func(watch.EventType, *T)) error {
 	object := func(it *store.Item) *T { return any(it.Wire(0)).(*T) }
-	for news, err := range r.Follow(ctx) {
+	w.Work()
+	defer w.Away()
+	for news, err := range r.Follow(atwork.With(ctx, w)) {
 		if err != nil {
 			return err
 		}

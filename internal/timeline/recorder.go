@@ -30,8 +30,9 @@ type Recorder struct {
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[candidate.LeaseCandidate]
 	opts       Options
-	from       time.Time // by the store's clock
-	started    time.Time // the same moment by that of the process
+	from       time.Time        // by the store's clock
+	tick       func() time.Time // of the clock that waiting goes by, which does not jump
+	started    time.Time        // the same moment by that
 
 	mu      sync.Mutex // guards all below
 	entries map[place]*entry
@@ -64,13 +65,13 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	}
 	return &Recorder{
 		st: st, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
-		from: st.Now().UTC().Round(0), started: time.Now(),
+		from: st.Now().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
 		entries: map[place]*entry{}, homes: map[place]home{}, changed: make(chan struct{}),
 	}
 }
 
 // now returns the time that things are stamped with.
-func (r *Recorder) now() time.Time { return r.from.Add(time.Since(r.started)) }
+func (r *Recorder) now() time.Time { return r.from.Add(r.tick().Sub(r.started)) }
 
 // Log takes in an event: it is for candidate.ElectorOptions. It does not wait.
 func (r *Recorder) Log(ev candidate.ElectionEvent) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,15 +58,15 @@ type electorOptions struct {
 }
 
 // startElector starts an elector that works with a client of its own.
-func startElector(srv *server, ref *referee, identity string, opts electorOptions) (*elector, error) {
-	client, err := newClient(srv.api.Transport())
+func startElector(transport http.RoundTripper, ref *referee, identity string, opts electorOptions) (*elector, error) {
+	client, err := newClient(transport)
 	if err != nil {
 		return nil, err
 	}
 	le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: leaseNamespace, Name: leaseName},
-			Client:     client.CoordinationV1(),
+			Client:     client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 		},
 		LeaseDuration: opts.leaseDuration, RenewDeadline: opts.renewDeadline, RetryPeriod: opts.retryPeriod,

@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -27,8 +27,9 @@ func (s *server) close() {
 	s.st.Close()
 }
 
-// newClient returns a real clientset that reaches a server through the given
-// transport, without a limit to its rate.
-func newClient(transport http.RoundTripper) (kubernetes.Interface, error) {
-	return kubernetes.NewForConfig(&rest.Config{Host: "http://coordination", Transport: transport, QPS: -1})
+// newClient returns client-go's clients of this API group, all that an elector
+// needs, which reach a server through the given transport, without a limit to
+// their rate.
+func newClient(transport http.RoundTripper) (coordinationclient.CoordinationV1Interface, error) {
+	return coordinationclient.NewForConfig(&rest.Config{Host: "http://coordination", Transport: transport, QPS: -1})
 }

@@ -28,7 +28,7 @@ func newTeam(srv *server, ref *referee, n int, opts electorOptions) (*team, erro
 // was started again has one.
 func (t *team) start(name string) error {
 	identity := fmt.Sprintf("%s_%d", name, t.starts[name]+1)
-	e, err := startElector(t.srv, t.ref, identity, t.opts)
+	e, err := startElector(t.srv.api.Transport(), t.ref, identity, t.opts)
 	if err != nil {
 		return err
 	}

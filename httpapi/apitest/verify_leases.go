@@ -2,45 +2,31 @@ package apitest
 
 import (
 	"fmt"
-	"strings"
-	"testing"
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Verify looks back at what has happened to the Leases, and reports whether each
-// had one holder at a time by the holders' own rules; see lease.Audit. Where two
-// held one at once it fails the test, which goes on, and shows what led to it.
-//
-// It sees the changes that history still holds, the last store.DefaultHistory
-// unless Options.Store says otherwise, and logs it if there were more. Times are
-// those of the store's clock: with one that stands still it cannot tell.
-func (a *API) Verify(t testing.TB) bool {
-	t.Helper()
-	changes, complete := a.st.Resource(lease.Kind()).History()
-	if !complete {
-		t.Logf("apitest: Verify: history is longer than what is kept: only the last %d changes of Leases are looked at", len(changes))
-	}
-	type key struct{ namespace, name string }
-	audits := map[key]*leaseAudit{}
-	ok := true
-	for _, c := range changes {
-		k := key{c.Item.Namespace(), c.Item.Name()}
+// leases finds Leases that two held at once.
+func (v *verifier) leases() {
+	audits := map[objectKey]*leaseAudit{}
+	for _, i := range v.byResource[v.resources[meta.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}]] {
+		c := v.Changes[i]
+		k := keyOf(c.Resource, c.New)
 		if audits[k] == nil {
 			audits[k] = &leaseAudit{}
 		}
 		if o, found := audits[k].see(c); found {
-			ok = false
-			t.Errorf("apitest: two held the Lease %s/%s at once: %s\n%s", k.namespace, k.name, o, audits[k].timeline())
+			v.find(TwoHolders, audits[k].timeline(), "two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o)
 		}
 	}
-	return ok
 }
 
-// leaseAudit is what Verify knows of one Lease.
+// leaseAudit is what is known of one Lease.
 type leaseAudit struct {
 	lease.Audit
 	lines  []string
@@ -52,8 +38,8 @@ type leaseAudit struct {
 }
 
 // see takes in a change.
-func (a *leaseAudit) see(c store.PastChange) (lease.Overlap, bool) {
-	l := c.Item.Wire(0).(*lease.Lease)
+func (a *leaseAudit) see(c store.RecordedChange) (lease.Overlap, bool) {
+	l := c.New.Wire(0).(*lease.Lease)
 	what := "nobody"
 	switch holder := l.Spec.HolderIdentity; {
 	case c.Type == watch.Deleted:
@@ -86,7 +72,7 @@ func (a *leaseAudit) flush() {
 	if a.writes == 0 {
 		return
 	}
-	line := fmt.Sprintf("  %12s  %s", a.first.Sub(a.start), a.holder)
+	line := fmt.Sprintf("%12s  %s", a.first.Sub(a.start), a.holder)
 	if a.writes > 1 {
 		line += fmt.Sprintf(", renewed %d times, last at %s", a.writes-1, a.last.Sub(a.start))
 	}
@@ -97,12 +83,12 @@ func (a *leaseAudit) flush() {
 const timelineLines = 10
 
 // timeline shows who held the Lease up to now, the last lines of it.
-func (a *leaseAudit) timeline() string {
+func (a *leaseAudit) timeline() []string {
 	a.flush()
 	defer func() { a.lines = a.lines[:len(a.lines)-1] }()
 	lines := a.lines[max(0, len(a.lines)-timelineLines):]
 	if left := len(a.lines) - len(lines); left > 0 {
-		lines = append([]string{fmt.Sprintf("  (%d before)", left)}, lines...)
+		lines = append([]string{fmt.Sprintf("(%d before)", left)}, lines...)
 	}
-	return strings.Join(lines, "\n")
+	return slices.Clone(lines)
 }

@@ -1,0 +1,207 @@
+package apitest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// history is what Verify holds the record of what clients were told against: what
+// the store did.
+type history struct {
+	store.Recorded
+	resources map[meta.GroupResource]*store.Resource
+	calls     map[uint64]*call // by their origin
+
+	byOrigin   map[uint64][]int          // changes, by the request that made them
+	byResource map[*store.Resource][]int // and so on
+	byObject   map[objectKey][]int
+	base       map[objectKey]*store.Item // the state of the objects at Since
+	now        map[objectKey]*store.Item
+	keys       map[*store.Resource][]objectKey // of all objects there ever were
+}
+
+// objectKey names an object.
+type objectKey struct {
+	resource        *store.Resource
+	namespace, name string
+}
+
+func keyOf(r *store.Resource, it *store.Item) objectKey {
+	return objectKey{r, it.Namespace(), it.Name()}
+}
+
+// String returns the object as Request.String does.
+func (k objectKey) String() string {
+	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
+}
+
+func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *history {
+	h := &history{
+		Recorded: rec, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
+		byOrigin: map[uint64][]int{}, byResource: map[*store.Resource][]int{}, byObject: map[objectKey][]int{},
+		base: map[objectKey]*store.Item{}, now: map[objectKey]*store.Item{},
+		keys: map[*store.Resource][]objectKey{},
+	}
+	for _, r := range resources {
+		info := r.Info()
+		h.resources[meta.GroupResource{Group: info.Group, Resource: info.Plural}] = r
+	}
+	for _, t := range log {
+		h.calls[t.call.origin] = t.call
+	}
+	for _, s := range rec.Now {
+		h.now[keyOf(s.Resource, s.Item)] = s.Item
+		h.base[keyOf(s.Resource, s.Item)] = s.Item
+	}
+	for i, c := range rec.Changes {
+		k := keyOf(c.Resource, c.New)
+		if h.byObject[k] == nil {
+			h.base[k] = c.Old
+		}
+		h.byObject[k] = append(h.byObject[k], i)
+		h.byResource[c.Resource] = append(h.byResource[c.Resource], i)
+		if c.Origin != 0 {
+			h.byOrigin[c.Origin] = append(h.byOrigin[c.Origin], i)
+		}
+	}
+	for k := range h.base {
+		h.keys[k.resource] = append(h.keys[k.resource], k)
+	}
+	return h
+}
+
+// after returns how many of the changes, given by their indices, are at or below a
+// version.
+func (h *history) after(changes []int, version uint64) int {
+	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, v uint64) int { return cmp.Compare(h.Changes[i].Version, v) })
+	return n
+}
+
+// change returns the change of a version, or nil.
+func (h *history) change(version uint64) *store.RecordedChange {
+	i, found := slices.BinarySearchFunc(h.Changes, version, func(c store.RecordedChange, v uint64) int { return cmp.Compare(c.Version, v) })
+	if !found {
+		return nil
+	}
+	return &h.Changes[i]
+}
+
+// stateAt returns an object as it was at a version, Since or later, nil where
+// there was none.
+func (h *history) stateAt(k objectKey, version uint64) *store.Item {
+	n := h.after(h.byObject[k], version)
+	if n == 0 {
+		return h.base[k]
+	}
+	if c := h.Changes[h.byObject[k][n-1]]; c.Type != watch.Deleted {
+		return c.New
+	}
+	return nil
+}
+
+// wasThere reports whether the object was in the state of a version, or for 0 was
+// not there, at some time after which the store was at floor and before it was at
+// ceiling. What cannot be known was.
+func (h *history) wasThere(k objectKey, version, floor, ceiling uint64) bool {
+	holds := func(it *store.Item, from, until uint64) bool {
+		var is uint64
+		if it != nil {
+			is = it.Version()
+		}
+		return is == version && from <= ceiling && floor < until
+	}
+	changes := h.byObject[k]
+	until := func(n int) uint64 {
+		if n < len(changes) {
+			return h.Changes[changes[n]].Version
+		}
+		return math.MaxUint64
+	}
+	if floor < h.Since || holds(h.base[k], 0, until(0)) {
+		return true
+	}
+	for n, i := range changes {
+		c := h.Changes[i]
+		it := c.New
+		if c.Type == watch.Deleted {
+			it = nil
+		}
+		if holds(it, c.Version, until(n+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// excerptLines is how much is shown of what led to a finding.
+const excerptLines = 8
+
+// excerpt shows the changes of an object around a version.
+func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
+	changes := h.byObject[k]
+	n := h.after(changes, upTo)
+	first := max(0, n-excerptLines)
+	if first > 0 || !h.Complete {
+		lines = append(lines, "…")
+	}
+	for _, i := range changes[first:n] {
+		lines = append(lines, h.line(&h.Changes[i]))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "no change of "+k.String())
+	}
+	return lines
+}
+
+// line shows a change.
+func (h *history) line(c *store.RecordedChange) string {
+	by := "through the Store"
+	if c.Origin != 0 {
+		by = "by a request"
+		if made := h.calls[c.Origin]; made != nil {
+			by = "by " + made.String()
+		}
+	}
+	text := fmt.Sprintf("%d %s %s %s", c.Version, c.Type, keyOf(c.Resource, c.New), by)
+	if !c.At.IsZero() && len(h.Changes) > 0 {
+		text = fmt.Sprintf("%10s  ", round(c.At.Sub(h.Changes[0].At))) + text
+	}
+	return text
+}
+
+// round leaves out of a duration what nobody reads.
+func round(d time.Duration) time.Duration {
+	if d > time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+// String says what was asked, by whom, and what came of it.
+func (c *call) String() string {
+	outcome := "no answer"
+	if c.status != 0 {
+		outcome = strconv.Itoa(c.status)
+	}
+	return c.verb + " of " + c.who() + ", " + outcome
+}
+
+// who says who sent a request.
+func (c *call) who() string {
+	switch agent, _, _ := strings.Cut(c.userAgent, " "); {
+	case c.client != "":
+		return fmt.Sprintf("client %q", c.client)
+	case agent != "":
+		return fmt.Sprintf("%q", agent)
+	}
+	return "a client"
+}

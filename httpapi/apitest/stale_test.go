@@ -1,0 +1,352 @@
+package apitest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// anyState asks for whatever state is at hand.
+const anyState = "?resourceVersion=0"
+
+// names returns the version of a list and the names in it, such as "1002: a b", or the message of a Status.
+func names(t testing.TB, a answer) string {
+	t.Helper()
+	require.NoError(t, a.err)
+	var list struct {
+		Message  string
+		Metadata struct{ ResourceVersion string }
+		Items    []struct{ Metadata struct{ Name string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &list), a.body)
+	if a.code != http.StatusOK {
+		return list.Message
+	}
+	out := list.Metadata.ResourceVersion + ":"
+	for _, it := range list.Items {
+		out += " " + it.Metadata.Name
+	}
+	return out
+}
+
+// hold makes somebody hold the Lease a, by the Go door.
+func (d *door) hold(t testing.TB, holder string) {
+	t.Helper()
+	_, err := lease.In(d.Store()).Modify("default", "a", func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = &holder
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// holder returns who holds the Lease a, as a get with a query tells.
+func (d *door) holder(t testing.TB, query string) string {
+	t.Helper()
+	var l lease.Lease
+	a := d.do(t, "GET", leasesA+query, "")
+	require.Equal(t, http.StatusOK, a.code, a)
+	require.NoError(t, json.Unmarshal([]byte(a.body), &l))
+	return *l.Spec.HolderIdentity
+}
+
+func TestOneClientReadsFromAReplicaThatLags(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		d.create(t, "a")
+		f := d.Fault(apitest.Fault{UserAgent: "lagging", Stale: &apitest.Stale{}})
+		d.create(t, "b")
+		ask := func(agent, target string) answer { return d.do(t, "GET", target, "", "User-Agent", agent) }
+		assert.Equal(t, "1001: a", names(t, ask("lagging", leases+anyState)))
+		assert.Equal(t, http.StatusNotFound, ask("lagging", leases+"/b"+anyState).code)
+		w := d.watch(t, leases+anyState+"&watch=true", "User-Agent", "lagging")
+		assert.Equal(t, "ADDED a", w.next())
+		assert.Equal(t, "1002: a b", names(t, ask("another", leases+anyState)))
+		assert.Equal(t, http.StatusOK, ask("another", leases+"/b"+anyState).code)
+		assert.Equal(t, 3, f.Hits())
+
+		assert.Equal(t, http.StatusOK, ask("lagging", leases+"/b").code)
+		assert.Equal(t, http.StatusOK, ask("lagging", "/version"+anyState).code)
+		assert.Equal(t, http.StatusCreated, d.do(t, "POST", leases, leaseNamed("c"), "User-Agent", "lagging").code)
+		assert.Equal(t, 3, f.Hits(), "what is never stale is not hit")
+
+		f.Remove()
+		assert.Equal(t, "ADDED b", w.next())
+		assert.Equal(t, "ADDED c", w.next())
+		assert.Equal(t, "1003: a b c", names(t, ask("lagging", leases+anyState)))
+		f.Remove()
+		assert.Equal(t, 3, f.Hits())
+	})
+}
+
+func TestEveryKindAndFormIsStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		const candidates = "/apis/coordination.k8s.io/v1alpha2/namespaces/default/leasecandidates"
+		f := d.Fault(apitest.Fault{Verb: "list", Stale: &apitest.Stale{}})
+		d.create(t, "a")
+		for _, r := range []struct{ target, body string }{
+			{"/api/v1/namespaces/default/endpoints", leaseNamed("a")},
+			{candidates, `{"metadata":{"name":"a"},"spec":{"leaseName":"l","binaryVersion":"1.30.0","strategy":"OldestEmulationVersion","emulationVersion":"1.30.0"}}`},
+		} {
+			a := d.do(t, "POST", r.target, r.body)
+			require.Equal(t, http.StatusCreated, a.code, a)
+		}
+		n := 0
+		for _, target := range []string{leases, "/apis/coordination.k8s.io/v1/leases", candidates, "/api/v1/namespaces/default/endpoints", "/api/v1/endpoints"} {
+			for _, accept := range []string{"application/json", "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"} {
+				a := d.do(t, "GET", target+anyState, "", "Accept", accept)
+				assert.Equal(t, http.StatusOK, a.code)
+				assert.Contains(t, a.body, `"resourceVersion":"1000"`)
+				assert.NotContains(t, a.body, `"name":"a"`, "%s %s", target, accept)
+				n++
+			}
+		}
+		assert.Equal(t, n, f.Hits())
+	})
+}
+
+func TestStalenessIsWithinTheRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		d.create(t, "b")
+		start := time.Now()
+		a := d.do(t, "GET", leases+"?resourceVersion=1002", "")
+		assert.Equal(t, "Timeout: Too large resource version: 1002, current: 1001", names(t, a))
+		assert.Equal(t, http.StatusGatewayTimeout, a.code)
+		assert.Equal(t, "1", a.header.Get("Retry-After"))
+		assert.Equal(t, 3*time.Second, time.Since(start))
+		assert.Equal(t, "1002: a b", names(t, d.do(t, "GET", leases, "")))
+		assert.Equal(t, 6*time.Second, time.Since(start), "a list that must be true is waited for")
+		w := d.watch(t, leases+"?watch=true")
+		assert.Equal(t, "ERROR 504", w.next())
+		assert.Equal(t, 9*time.Second, time.Since(start))
+		w = d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
+		assert.Equal(t, []string{"ADDED a", "BOOKMARK ", "BOOKMARK "}, []string{w.next(), w.next(), w.next()}, "the end of the state, then a minute later")
+	})
+}
+
+func TestWhoUpdatesWhatWasStaleMeetsAConflict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.hold(t, "x")
+		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		d.hold(t, "y")
+		assert.Equal(t, "x", d.holder(t, anyState))
+		body := d.do(t, "GET", leasesA+anyState, "").body
+		assert.Equal(t, http.StatusConflict, d.do(t, "PUT", leasesA, body).code)
+		assert.Equal(t, http.StatusOK, d.do(t, "PUT", leasesA, d.do(t, "GET", leasesA, "").body).code)
+	})
+}
+
+func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
+	for name, row := range map[string]struct {
+		stale apitest.Stale
+		want  []string // the holder after each of three updates, a second apart
+	}{
+		"now":              {apitest.Stale{}, []string{"-", "-", "-"}},
+		"long ago":         {apitest.Stale{Version: 1001}, []string{"", "", ""}},
+		"two behind":       {apitest.Stale{Changes: 2}, []string{"", "-", "1"}},
+		"a while behind":   {apitest.Stale{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
+		"after a write":    {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: watch.Modified, Resource: "Lease", Namespace: "default", Name: "a", Nth: 2}}, []string{"1", "2", "2"}},
+		"after the first":  {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{}}, []string{"1", "1", "1"}},
+		"after a deletion": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: watch.Deleted}}, []string{"1", "2", "3"}},
+		"after another's":  {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Name: "b"}}, []string{"1", "2", "3"}},
+		"after that of another kind": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "endpoints"}},
+			[]string{"1", "2", "3"}},
+		"after what a function says": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(c store.PastChange) bool {
+			return *c.Item.Wire(0).(*lease.Lease).Spec.HolderIdentity == "2"
+		}}}, []string{"1", "2", "2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := inBubble(t)
+				_, err := lease.In(d.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Spec: lease.LeaseSpec{HolderIdentity: new("")}}, store.CreateOptions{})
+				require.NoError(t, err)
+				time.Sleep(time.Second)
+				d.hold(t, "-")
+				time.Sleep(time.Second)
+				f := d.Fault(apitest.Fault{Stale: &row.stale})
+				for i, want := range row.want {
+					d.hold(t, string(rune('1'+i)))
+					assert.Equal(t, want, d.holder(t, anyState), "after %d", i+1)
+					time.Sleep(time.Second)
+				}
+				f.Remove()
+				assert.Equal(t, "3", d.holder(t, anyState))
+				assert.Equal(t, 3, f.Hits())
+			})
+		})
+	}
+}
+
+func TestUnobservedStatesAreNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.UnobservedState}})
+		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
+		assert.Equal(t, "ADDED a", w.next())
+		d.create(t, "b")
+		require.Equal(t, http.StatusOK, d.do(t, "DELETE", leases+"/b", "").code)
+		f.Remove()
+		assert.Equal(t, "ERROR 410", w.next())
+		assert.Equal(t, "0 bytes, EOF", w.next())
+		assert.Equal(t, "1003: a", names(t, d.do(t, "GET", leases+anyState, "")))
+	})
+}
+
+func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.hold(t, "x")
+		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{EveryRead: true}})
+		d.hold(t, "y")
+		d.create(t, "b")
+		start := time.Now()
+		assert.Equal(t, "x", d.holder(t, ""))
+		assert.Equal(t, "1002: a", names(t, d.do(t, "GET", leases, "")))
+		assert.Equal(t, "ADDED a", d.watch(t, leases+"?watch=true").next())
+		assert.Equal(t, 3, f.Hits())
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		first := d.Fault(apitest.Fault{Nth: 2, Stale: &apitest.Stale{}})
+		d.create(t, "a")
+		second := d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		d.create(t, "b")
+		for _, want := range []string{"1001: a", "1000:", "1001: a"} {
+			assert.Equal(t, want, names(t, d.do(t, "GET", leases+anyState, "")))
+		}
+		assert.Equal(t, []int{1, 2}, []int{first.Hits(), second.Hits()})
+	})
+}
+
+func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.Fault(apitest.Fault{Delay: time.Second, SlowEvents: time.Second, Tear: &apitest.Tear{After: 1}, Stale: &apitest.Stale{}})
+		d.create(t, "b")
+		start := time.Now()
+		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
+		assert.Equal(t, "ADDED a", w.next())
+		assert.Equal(t, 2*time.Second, time.Since(start))
+		assert.Equal(t, "0 bytes, EOF", w.next())
+	})
+}
+
+// A function that looks at the requests is no reason to hang.
+func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
+	api := apitest.New(t)
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	var f *apitest.Injected
+	removed := make(chan struct{})
+	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(store.PastChange) bool {
+		go func() {
+			f.Remove()
+			close(removed)
+		}()
+		for len(api.Faults()) > 0 {
+			api.Requests()
+		}
+		return true
+	}}}})
+	d.create(t, "a")
+	d.do(t, "GET", leases+anyState, "")
+	<-removed
+	assert.Equal(t, "1001: a", names(t, d.do(t, "GET", leases+anyState, "")))
+}
+
+func TestAdversaryLagsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.Adversary(apitest.Adversary{Seed: 3, Percent: 100})
+		behind := 0
+		for range 200 {
+			d.hold(t, time.Now().String())
+			now := fmt.Sprint(d.Store().ResourceVersion(), ": a")
+			if got := d.do(t, "GET", leases+anyState, ""); got.code == http.StatusOK && names(t, got) != now {
+				behind++
+			}
+			if got := d.do(t, "GET", leases, ""); got.code == http.StatusOK {
+				assert.Equal(t, now, names(t, got), "what must be true is")
+			}
+			time.Sleep(time.Second)
+		}
+		assert.Greater(t, behind, 10)
+	})
+}
+
+func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
+	stale := func(s apitest.Stale) apitest.Fault { return apitest.Fault{Stale: &s} }
+	for want, f := range map[string]apitest.Fault{
+		`Verb: got "update" with Stale, want get, list, watch or none: writes are never stale`:                        {Verb: "update", Stale: &apitest.Stale{}},
+		`Hang: got it with Stale, want one or the other: nothing comes of the read`:                                   {Hang: true, Stale: &apitest.Stale{}},
+		`Stale.Pattern: got "old", want "stale", "unobserved" or "intermediate"`:                                      stale(apitest.Stale{Pattern: "old"}),
+		`Stale.Pattern: got "unobserved" with Changes or Age, want Version or none: who follows sees every state`:     stale(apitest.Stale{Pattern: apitest.UnobservedState, Changes: 1}),
+		`Stale.After: got none, want the write after which the replica stops: it makes the state an intermediate one`: stale(apitest.Stale{Pattern: apitest.IntermediateState}),
+		`Stale.After: got it with Pattern "stale", want it with "intermediate"`:                                       stale(apitest.Stale{After: &apitest.Write{}}),
+		`Stale.After.Nth: got -1, want 0 or more`:                                                                     stale(apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Nth: -1}}),
+		`Stale.After.Type: got "added", want ADDED, MODIFIED or DELETED`:                                              stale(apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: "added"}}),
+		`Stale.Version, Changes, Age, After: got 2 of them, want one at most`:                                         stale(apitest.Stale{Version: 1, Age: 1}),
+		`Stale.Changes: got -1, want 0 or more`:                                                                       stale(apitest.Stale{Changes: -1}),
+		`Stale.Age: got -1ns, want 0 or more`:                                                                         stale(apitest.Stale{Age: -1}),
+	} {
+		t.Run(want, func(t *testing.T) {
+			assert.EqualError(t, f.Validate(), "apitest.Fault: "+want)
+			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
+		})
+	}
+}
+
+func TestReplicasThatCannotBeAreRefused(t *testing.T) {
+	d := inBubble(t)
+	d.create(t, "a")
+	d.Store().ExpireHistory()
+	for want, s := range map[string]apitest.Stale{
+		`Stale.Version: got 1002, want 1001 at most, the version that the store is at`:    {Version: 1002},
+		`Stale.Version: got 1000, want 1001 or more: history does not reach back further`: {Version: 1000},
+		`Stale.After.Resource: got "pods", want one of leases, leasecandidates, endpoints`: {
+			Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "pods"}},
+	} {
+		_, err := d.Inject(apitest.Fault{Stale: &s})
+		assert.EqualError(t, err, "apitest.Fault: "+want)
+		assert.Empty(t, d.Faults())
+	}
+}
+
+func TestStaleFaultsSayWhatTheyDo(t *testing.T) {
+	for want, s := range map[string]apitest.Stale{
+		"stale state (stands still)":             {},
+		"stale state (stands still, every read)": {EveryRead: true},
+		"stale state (at version 1003)":          {Version: 1003},
+		"stale state (3 changes behind)":         {Changes: 3},
+		"stale state (2s behind)":                {Age: 2 * time.Second},
+		"unobserved state (stands still)":        {Pattern: apitest.UnobservedState},
+		"intermediate state (after any *)":       {Pattern: apitest.IntermediateState, After: &apitest.Write{}},
+		"intermediate state (after MODIFIED leases default/a when nth=2)": {Pattern: apitest.IntermediateState, After: &apitest.Write{
+			Type: watch.Modified, Resource: "leases", Namespace: "default", Name: "a", Nth: 2, When: func(store.PastChange) bool { return true }}},
+	} {
+		assert.Equal(t, "list leases *: "+want, apitest.Fault{Verb: "list", Resource: "leases", Stale: &s}.String())
+	}
+}

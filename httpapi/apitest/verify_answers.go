@@ -1,0 +1,219 @@
+package apitest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/kubecoord/kubecoord/internal/skim"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// objects finds states that do not follow from the one before.
+func (v *verifier) objects() {
+	for k, changes := range v.byObject {
+		state := v.base[k]
+		for _, i := range changes {
+			c := &v.Changes[i]
+			switch {
+			case c.Type == watch.Added && state != nil:
+				v.find(LostWrite, v.excerpt(k, c.Version), "%s was added at %d, though it was there since %d", k, c.Version, state.Version())
+			case c.Type != watch.Added && state == nil:
+				v.find(LostWrite, v.excerpt(k, c.Version), "%s was changed at %d, though it was not there", k, c.Version)
+			case c.Type != watch.Added && c.Old.Version() != state.Version():
+				v.find(LostWrite, v.excerpt(k, c.Version), "%s of %d replaced that of %d, though there was one of %d: that is lost", k, c.Version, c.Old.Version(), state.Version())
+			case c.Type != watch.Added && c.Old.UID() != c.New.UID():
+				v.find(LostWrite, v.excerpt(k, c.Version), "%s changed its uid at %d", k, c.Version)
+			}
+			if state = c.New; c.Type == watch.Deleted {
+				state = nil
+			}
+		}
+		if now := v.now[k]; versionOf(now) != versionOf(state) {
+			v.find(LostWrite, v.excerpt(k, v.Version), "%s is in the state of %d, its last change was to that of %d (0 is: not there)", k, versionOf(now), versionOf(state))
+		}
+	}
+}
+
+func versionOf(it *store.Item) uint64 {
+	if it == nil {
+		return 0
+	}
+	return it.Version()
+}
+
+// answers finds answers that do not agree with history.
+func (v *verifier) answers() {
+	for _, t := range v.log {
+		c := t.call
+		r := v.resources[c.groupResource()]
+		if c.verb == "watch" || r == nil {
+			continue
+		}
+		v.out.Answers++
+		k := objectKey{r, c.namespace, c.name}
+		if k.name == "" || c.verb == "create" {
+			k.name = c.answer.Name
+		}
+		switch {
+		case c.mutates():
+			v.write(k, c, t.what)
+		case c.verb == "list" && t.what == toldAnswer:
+			v.list(c)
+		case c.verb == "get" && (t.what == toldAnswer || t.what == toldNotFound):
+			v.get(k, c, t.what)
+		}
+	}
+}
+
+// write looks at a write and what came of it.
+func (v *verifier) write(k objectKey, c *call, what news) {
+	if c.floor < v.Since {
+		return // what it did may be forgotten
+	}
+	changes := v.byOrigin[c.origin]
+	wrong := func(format string, args ...any) {
+		args = append([]any{c.verb, k, c.who(), c.status}, args...)
+		v.find(LostWrite, v.excerptOf(k, c), "%s %s by %s was answered %d, but "+format, args...)
+	}
+	switch {
+	case c.dryRun:
+		if what == toldAnswer && len(changes) > 0 {
+			wrong("it was a dry run, and made the change %d", v.Changes[changes[0]].Version)
+		}
+	case c.verb == "deletecollection":
+		if what == toldAnswer {
+			v.deleteCollection(c)
+		}
+	case len(changes) > 1:
+		wrong("it made %d changes", len(changes))
+	case c.altered:
+		wrong("it told of version %d with other content than that has", c.answer.ResourceVersion)
+	case what == toldAnswer && len(changes) == 0:
+		v.unchanged(k, c, wrong)
+	case what == toldAnswer:
+		v.changed(c, &v.Changes[changes[0]], wrong)
+	case what != toldNothing && c.status < http.StatusInternalServerError && len(changes) > 0:
+		wrong("it made the change %d", v.Changes[changes[0]].Version)
+	}
+}
+
+// unchanged looks at a write that was answered as if it had been done, and made no
+// change.
+func (v *verifier) unchanged(k objectKey, c *call, wrong func(string, ...any)) {
+	switch {
+	case c.verb == "create":
+		wrong("there is no such change")
+	case c.verb == "delete" && c.answer.Kind == "Status":
+		wrong("nothing was deleted")
+	case c.answer.ResourceVersion != 0 && !v.wasThere(k, c.answer.ResourceVersion, c.floor, c.ceiling):
+		wrong("it made no change, and the object was not in the state of %d then", c.answer.ResourceVersion)
+	}
+}
+
+// changed looks at a write that was answered as if it had been done, and made a
+// change.
+func (v *verifier) changed(c *call, made *store.RecordedChange, wrong func(string, ...any)) {
+	want := map[string][]watch.EventType{
+		"create": {watch.Added}, "update": {watch.Added, watch.Modified, watch.Deleted}, "patch": {watch.Modified, watch.Deleted},
+		"apply": {watch.Added, watch.Modified, watch.Deleted}, "delete": {watch.Modified, watch.Deleted},
+	}[c.verb]
+	fits := false
+	for _, t := range want {
+		fits = fits || t == made.Type
+	}
+	a := &c.answer
+	switch {
+	case !fits:
+		wrong("it made the change %d, which is %s", made.Version, made.Type)
+	case made.Version <= c.floor || made.Version > c.ceiling:
+		wrong("its change %d was made at another time, when the store was not between %d and %d", made.Version, c.floor, c.ceiling)
+	case a.Name != "" && a.Name != made.New.Name():
+		wrong("it told of %q, and changed %q", a.Name, made.New.Name())
+	case a.UID != "" && a.UID != string(made.New.UID()):
+		wrong("it told of uid %s, and changed %s", a.UID, made.New.UID())
+	case !tellsOf(a, made):
+		wrong("it told of version %d, and made %d", a.ResourceVersion, made.Version)
+	case c.base != 0 && made.Type == watch.Modified && made.Old.Version() != c.base:
+		wrong("it was meant for version %d, and replaced %d", c.base, made.Old.Version())
+	}
+}
+
+// tellsOf reports whether an answer tells of the change that was made. Where the
+// last finalizer goes, the object goes too, and the answer is as it was.
+func tellsOf(a *skim.Head, made *store.RecordedChange) bool {
+	return a.ResourceVersion == 0 || a.ResourceVersion == made.Version ||
+		made.Type == watch.Deleted && a.ResourceVersion == made.Old.Version()
+}
+
+// deleteCollection finds objects that were there all the while and are still.
+func (v *verifier) deleteCollection(c *call) {
+	r := v.resources[c.groupResource()]
+	selects, err := r.Selects(c.selection())
+	if err != nil || c.query.Get("limit")+c.query.Get("continue")+c.query.Get("resourceVersion") != "" {
+		return
+	}
+	for _, k := range v.keys[r] {
+		it := v.stateAt(k, c.floor)
+		if !selects(it) || v.stateAt(k, c.ceiling) != it || it.Metadata().DeletionTimestamp != nil {
+			continue
+		}
+		v.find(LostWrite, v.excerpt(k, c.ceiling), "deletecollection %s %s by %s was answered %d, but %s was not deleted",
+			c.resource, objectPath(c.namespace, ""), c.who(), c.status, k)
+	}
+}
+
+// excerptOf shows the changes of the object of a call, up to its end.
+func (v *verifier) excerptOf(k objectKey, c *call) []string {
+	upTo := c.ceiling
+	for _, i := range v.byOrigin[c.origin] {
+		upTo = max(upTo, v.Changes[i].Version)
+	}
+	return append(v.excerpt(k, upTo), "then: "+c.String()+", told of "+strconv.FormatUint(c.answer.ResourceVersion, 10))
+}
+
+// latest reports whether a read asks for the latest state.
+func (c *call) latest() bool {
+	return c.query.Get("resourceVersion") == "" && c.query.Get("continue") == "" && !c.stale
+}
+
+// oldest returns the version that a read may not go back behind.
+func (c *call) oldest() uint64 {
+	if c.latest() {
+		return c.floor
+	}
+	version, _ := strconv.ParseUint(c.query.Get("resourceVersion"), 10, 64)
+	return version
+}
+
+// get looks at the answer to a get.
+func (v *verifier) get(k objectKey, c *call, what news) {
+	version := c.answer.ResourceVersion
+	if what == toldNotFound {
+		version = 0
+	} else if version == 0 {
+		return // HEAD, or not to be read
+	}
+	told := "told of version " + strconv.FormatUint(version, 10)
+	switch {
+	case c.altered:
+		v.find(StaleRead, v.excerpt(k, c.ceiling), "get %s by %s %s with other content than that has", k, c.who(), told)
+		return
+	case c.subresource && what == toldNotFound || v.wasThere(k, version, c.oldest(), c.ceiling):
+		return
+	case version == 0:
+		told = "did not find it"
+	}
+	v.find(StaleRead, v.excerpt(k, c.ceiling), "get %s by %s %s, which was not so when the store was between %d and %d",
+		k, c.who(), told, c.oldest(), c.ceiling)
+}
+
+// list looks at the version of a list.
+func (v *verifier) list(c *call) {
+	version := c.answer.ResourceVersion
+	if version == 0 || !c.latest() || version >= c.floor && version <= c.ceiling {
+		return
+	}
+	v.find(StaleRead, nil, "list %s %s by %s told of version %d, when the store was between %d and %d",
+		c.resource, objectPath(c.namespace, ""), c.who(), version, c.floor, c.ceiling)
+}

@@ -1,0 +1,277 @@
+package apitest_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// An obstacle stands between the clients of a test and the API.
+type obstacle func(api http.Handler, w http.ResponseWriter, r *http.Request)
+
+// behind returns an API behind an obstacle, once it is put there, and a client of it.
+func behind(t testing.TB) (d *door, put func(obstacle)) {
+	var in obstacle
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if in == nil {
+				next.ServeHTTP(w, r)
+				return
+			}
+			in(next, w, r)
+		})
+	}}})
+	d = &door{API: api, client: &http.Client{Transport: api.TransportFor("c")}, base: api.Host()}
+	return d, func(o obstacle) { in = o }
+}
+
+// says answers in place of the API.
+func says(code int, body string) obstacle {
+	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		w.Write([]byte(body))
+	}
+}
+
+// meanwhile lets the API answer, and changes what it says.
+func meanwhile(change func(code int, body string) (int, string)) obstacle {
+	return func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+		rec := httptest.NewRecorder()
+		api.ServeHTTP(rec, r)
+		code, body := change(rec.Code, rec.Body.String())
+		says(code, body)(api, w, r)
+	}
+}
+
+// but replaces a part of the body.
+func but(old, new string) obstacle {
+	return meanwhile(func(code int, body string) (int, string) { return code, strings.ReplaceAll(body, old, new) })
+}
+
+const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"details":{"name":"a","kind":"leases"}}`
+
+func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
+	object := func(name, version string) string {
+		return `{"kind":"Lease","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"default","uid":"u","resourceVersion":"` + version + `"}}`
+	}
+	again := func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(httptest.NewRecorder(), withBody(r, `{"metadata":{"labels":{"app":"y"}}}`))
+		api.ServeHTTP(w, r)
+	}
+	merge := []string{"Content-Type", "application/merge-patch+json"}
+	labelled := `{"metadata":{"labels":{"app":"x"}}}`
+	for name, tt := range map[string]struct {
+		method, path, body string
+		headers            []string
+		obstacle           obstacle
+		kind               apitest.FindingKind
+		want               string
+	}{
+		"a create that was swallowed": {"POST", leases, leaseNamed("b"), nil, says(201, object("b", "1002")), apitest.LostWrite,
+			`create leases default/b by client "c" was answered 201, but there is no such change
+  no change of leases default/b
+  then: create of client "c", 201, told of 1002`},
+		"a patch that was swallowed": {"PATCH", leasesA, labelled, merge, says(200, object("a", "1002")), apitest.LostWrite,
+			`patch leases default/a by client "c" was answered 200, but it made no change, and the object was not in the state of 1002 then
+          0s  1001 ADDED leases default/a by create of client "c", 201
+  then: patch of client "c", 200, told of 1002`},
+		"a delete that was swallowed": {"DELETE", leasesA, "", nil, says(200, status), apitest.LostWrite,
+			`delete leases default/a by client "c" was answered 200, but nothing was deleted`},
+		"a collection that was not deleted": {"DELETE", leases, "", nil, says(200, `{"kind":"LeaseList","metadata":{"resourceVersion":"1001"}}`), apitest.LostWrite,
+			`deletecollection leases default/* by client "c" was answered 200, but leases default/a was not deleted`},
+		"a change that was refused": {"PATCH", leasesA, labelled, merge, meanwhile(func(int, string) (int, string) { return 409, status }), apitest.LostWrite,
+			`patch leases default/a by client "c" was answered 409, but it made the change 1002`},
+		"another version": {"PATCH", leasesA, labelled, merge, but(`"1002"`, `"1001"`), apitest.LostWrite,
+			`patch leases default/a by client "c" was answered 200, but it told of version 1001, and made 1002`},
+		"another name": {"POST", leases, leaseNamed("b"), nil, but(`"name":"b"`, `"name":"z"`), apitest.LostWrite,
+			`create leases default/z by client "c" was answered 201, but it told of "z", and changed "b"`},
+		"a dry run that was none": {"PATCH", leasesA + "?dryRun=All", labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+			wet := r.Clone(r.Context())
+			wet.URL.RawQuery = ""
+			api.ServeHTTP(w, wet)
+		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it was a dry run, and made the change 1002`},
+		"a change made twice": {"PATCH", leasesA, labelled, merge, again, apitest.LostWrite,
+			`patch leases default/a by client "c" was answered 200, but it made 2 changes`},
+		"an update of what was not meant": {"PUT", leasesA, `{"metadata":{"name":"a","resourceVersion":"1000"}}`, nil, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+			api.ServeHTTP(w, withBody(r, `{"metadata":{"name":"a","resourceVersion":"1001","labels":{"app":"x"}}}`))
+		}, apitest.LostWrite, `update leases default/a by client "c" was answered 200, but it was meant for version 1000, and replaced 1001`},
+		"a get of what never was": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), apitest.StaleRead,
+			`get leases default/a by client "c" told of version 1007, which was not so when the store was between 1001 and 1001`},
+		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), apitest.StaleRead,
+			`get leases default/a by client "c" did not find it, which was not so when the store was between 1001 and 1001`},
+		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), apitest.StaleRead,
+			`get leases default/a by client "c" told of version 1001 with other content than that has`},
+		"a patch that was only tried": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+			dry := r.Clone(r.Context())
+			dry.URL.RawQuery = "dryRun=All"
+			api.ServeHTTP(w, dry)
+		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
+		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), apitest.StaleRead,
+			`list leases default/* by client "c" told of version 1000, when the store was between 1001 and 1001`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, put := behind(t)
+			d.create(t, "a")
+			put(tt.obstacle)
+			require.NoError(t, d.do(t, tt.method, tt.path, tt.body, tt.headers...).err)
+			v := d.Verdict()
+			require.Len(t, v.Findings, 1)
+			assert.Equal(t, tt.kind, v.Findings[0].Kind)
+			assert.False(t, v.Findings[0].Permitted)
+			text := v.Findings[0].Text
+			if strings.Contains(tt.want, "\n") {
+				text = withoutTimes.ReplaceAllString(v.Findings[0].String(), "  0s  ")
+			}
+			assert.Equal(t, withoutTimes.ReplaceAllString(tt.want, "  0s  "), text)
+		})
+	}
+}
+
+// A server whose reads come out of a cache goes back behind what it told before.
+func TestVerifyNoticesReadsThatGoBack(t *testing.T) {
+	d, put := behind(t)
+	d.create(t, "a")
+	old := d.do(t, "GET", leasesA, "")
+	_, err := lease.In(d.Store()).Modify("default", "a", func(l *lease.Lease) error {
+		l.Labels = map[string]string{"app": "x"}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Contains(t, d.do(t, "GET", leasesA, "").body, `"1002"`)
+	put(says(old.code, old.body))
+	for _, query := range []string{"?resourceVersion=0", "?resourceVersion=1001"} {
+		d.do(t, "GET", leasesA+query, "") // which may be old
+	}
+	assert.Empty(t, d.Verdict().Findings)
+	d.do(t, "GET", leasesA, "")
+	d.do(t, "GET", leasesA+"?resourceVersion=1002", "")
+	v := d.Verdict()
+	require.Len(t, v.Findings, 2)
+	assert.Equal(t, `get leases default/a by client "c" told of version 1001, which was not so when the store was between 1002 and 1002`, v.Findings[0].Text)
+	assert.Equal(t, []int{2, 7}, []int{v.Changes, v.Answers})
+}
+
+func TestVerifyAcceptsWritesOfEveryKind(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		merge := []string{"Content-Type", "application/merge-patch+json"}
+		apply := []string{"Content-Type", "application/apply-patch+yaml"}
+		config := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","finalizers":["a/b"]}}`
+		for _, r := range []struct {
+			method, path, body string
+			headers            []string
+			code               int
+		}{
+			{"POST", leases, leaseNamed("a"), nil, 201},
+			{"POST", leases, leaseNamed("a"), nil, 409},
+			{"POST", leases, `{"metadata":{"generateName":"g-"}}`, nil, 201},
+			{"POST", leases + "?dryRun=All", leaseNamed("b"), nil, 201},
+			{"POST", leases, "metadata:\n  name: yy\n", []string{"Content-Type", "application/yaml", "Accept", "application/yaml"}, 201},
+			{"GET", leasesA, "", nil, 200},
+			{"GET", leases + "/b", "", nil, 404},
+			{"GET", leasesA + "/nothing", "", nil, 404},
+			{"GET", leases, "", nil, 200},
+			{"GET", leases + "?limit=1", "", nil, 200},
+			{"PATCH", leasesA, `{"metadata":{"labels":{"app":"x"}}}`, merge, 200},
+			{"PATCH", leasesA, `{"metadata":{"labels":{"app":"x"}}}`, merge, 200},
+			{"PATCH", leasesA, `{"metadata":{"labels":{"app":"!"}}}`, merge, 422},
+			{"PATCH", leasesA + "?fieldManager=m", config, apply, 200},
+			{"PUT", leasesA, `{"metadata":{"name":"a","resourceVersion":"1","finalizers":["a/b"]}}`, nil, 409},
+			{"DELETE", leasesA, "", nil, 200},
+			{"DELETE", leasesA, "", nil, 200},
+			{"PATCH", leasesA, `{"metadata":{"finalizers":null}}`, merge, 200},
+			{"DELETE", leasesA, "", nil, 404},
+			{"PATCH", leasesA + "?fieldManager=m", config, append(apply, "Accept", "application/vnd.kubernetes.protobuf"), 201},
+			{"PATCH", leasesA, `{"metadata":{"labels":{"app":"y"}}}`, append(merge, "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"), 200},
+			{"DELETE", leases + "/yy", `{"dryRun":["All"]}`, nil, 200},
+			{"DELETE", leases + "/yy", "", []string{"Accept", "application/vnd.kubernetes.protobuf"}, 200},
+			{"DELETE", leases, "", nil, 200},
+			{"PUT", "/api/v1/namespaces/default/endpoints/e", `{"metadata":{"name":"e"}}`, nil, 201},
+			{"PUT", "/api/v1/namespaces/default/endpoints/e", `{"metadata":{"name":"e","labels":{"app":"x"}}}`, nil, 200},
+			{"GET", "/apis/coordination.k8s.io/v7/namespaces/default/leases/e", "", nil, 404},
+			{"POST", "/api/v1/namespaces", `{}`, nil, 404},
+		} {
+			a := d.do(t, r.method, r.path, r.body, r.headers...)
+			require.Equal(t, r.code, a.code, "%s %s %s: %s", r.method, r.path, r.body, a)
+		}
+		v := d.Verdict()
+		assert.Empty(t, v.Findings)
+		assert.Empty(t, v.Limits)
+		assert.Equal(t, 14, v.Changes)
+	})
+}
+
+func TestVerifyDoesNotBlameAnswersForFaults(t *testing.T) {
+	eachDoor(t, func(t *testing.T, d *door) {
+		d.create(t, "a")
+		for i, f := range []apitest.Fault{
+			{Cut: apitest.CutAfter}, {Cut: apitest.CutBefore}, {Answer: apitest.GatewayTimeout()}, {Answer: apitest.Conflict()}, {ExpireHistory: true},
+		} {
+			in := d.Fault(f)
+			d.do(t, "POST", leases, leaseNamed("b"+string(rune('0'+i))))
+			d.do(t, "GET", leasesA, "")
+			in.Remove()
+		}
+		v := d.Verdict()
+		assert.Empty(t, v.Findings)
+		assert.Equal(t, 3, v.Changes, "one was cut after its commit")
+	})
+}
+
+func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
+	api := apitest.New(t, apitest.Options{KeepHistory: -1})
+	_, err := lease.In(api.Store()).Create(leaseOf("a"), store.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, apitest.Verdict{Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}, api.Verdict())
+}
+
+// withoutTimes are the moments in an excerpt.
+var withoutTimes = regexp.MustCompile(` +\S+s  `)
+
+// withBody returns a request with another body.
+func withBody(r *http.Request, body string) *http.Request {
+	other := r.Clone(r.Context())
+	other.Body, other.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return other
+}
+
+// A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
+func TestVerifyDoesNotBlameAReplicaThatLags(t *testing.T) {
+	for _, pattern := range []apitest.StalePattern{apitest.StaleState, apitest.UnobservedState} {
+		t.Run(string(pattern), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := apitest.New(t)
+				w := &writers{t, api}
+				w.does("w", "POST", leases, leaseNamed("a"))
+				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{Pattern: pattern, EveryRead: true}})
+				c := &door{API: api, client: &http.Client{Transport: api.TransportFor("c")}, base: api.Host()}
+				c.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
+				w.patches("w", heldBy+"w"+endOf)
+				w.does("w", "POST", leases, leaseNamed("b"))
+				require.Contains(t, w.does("c", "GET", leasesA, "").body, `"1001"`)
+				require.Equal(t, http.StatusNotFound, w.does("c", "GET", leases+"/b", "").code)
+				require.Contains(t, w.does("c", "GET", leases, "").body, `"1001"`)
+				c.watch(t, leases+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=1001")
+				replica.Remove()
+				w.does("w", "DELETE", leasesA, "")
+				synctest.Wait()
+				v := api.Verdict()
+				assert.Empty(t, v.Findings)
+				assert.Equal(t, 2, v.Watches)
+				assert.Greater(t, v.Events, 4)
+			})
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// writer is who writes, as far as it can be told.
+type writer struct{ client, userAgent string }
+
+func (c *call) writer() writer { return writer{c.client, c.userAgent} }
+
+// sight is how far a writer had seen an object, or the objects of a scope, by when.
+type sight struct {
+	when    uint64 // as call.began
+	version uint64
+}
+
+// sights are what each writer was told of each object, and of all objects in a
+// scope: those of a resource in a namespace, or in all.
+type sights struct {
+	objects map[writer]map[uint64][]sight
+	scopes  map[writer]map[uint64][]sight
+}
+
+// updates finds writes without a precondition which changed what another one had
+// written, unseen by the writer.
+func (v *verifier) updates() {
+	blind := func(t told) bool {
+		c := t.call
+		return t.what == toldAnswer && (c.verb == "update" || c.verb == "patch" || c.verb == "apply") && !c.guarded && !c.dryRun
+	}
+	if !slices.ContainsFunc(v.log, blind) {
+		return
+	}
+	seen := v.sights()
+	for _, t := range v.log {
+		if made := v.byOrigin[t.call.origin]; blind(t) && len(made) == 1 && v.Changes[made[0]].Type == watch.Modified {
+			v.update(t.call, &v.Changes[made[0]], seen)
+		}
+	}
+}
+
+// sights gathers what writers were told.
+func (v *verifier) sights() sights {
+	s := sights{map[writer]map[uint64][]sight{}, map[writer]map[uint64][]sight{}}
+	add := func(to map[writer]map[uint64][]sight, w writer, key uint64, now sight) {
+		if to[w] == nil {
+			to[w] = map[uint64][]sight{}
+		}
+		if all := to[w][key]; len(all) == 0 || all[len(all)-1].version < now.version {
+			to[w][key] = append(all, now)
+		}
+	}
+	for i, t := range v.log {
+		now, c := sight{v.before + uint64(i), t.version}, t.call
+		list := t.what == toldAnswer && c.verb == "list" || t.what == toldBookmark || t.what == toldInitialEnd
+		switch {
+		case t.version == 0:
+		case list && c.query.Get("labelSelector")+c.query.Get("fieldSelector")+c.query.Get("shardSelector") == "":
+			add(s.scopes, c.writer(), v.scopeKey(c, c.namespace), now)
+		case t.what == toldAnswer || t.isObject():
+			add(s.objects, c.writer(), t.key, now)
+		}
+	}
+	return s
+}
+
+// scopeKey returns what a scope is known by.
+func (v *verifier) scopeKey(c *call, namespace string) uint64 {
+	return v.record.key(c.group, c.resource, namespace, "*")
+}
+
+// until returns the last version that was seen before a call began.
+func until(all []sight, c *call) uint64 {
+	for _, s := range slices.Backward(all) {
+		if s.when < c.began {
+			return s.version
+		}
+	}
+	return 0
+}
+
+// update looks at a write without a precondition.
+func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
+	k, w := keyOf(made.Resource, made.New), c.writer()
+	version := max(
+		until(seen.objects[w][v.record.key(c.group, c.resource, k.namespace, k.name)], c),
+		until(seen.scopes[w][v.scopeKey(c, k.namespace)], c), until(seen.scopes[w][v.scopeKey(c, "")], c),
+	)
+	if version < v.Since || version >= made.Old.Version() {
+		return
+	}
+	// Its own writes are no news to it, answered or not.
+	changes := v.byObject[k]
+	unseen := changes[v.after(changes, version):v.after(changes, made.Old.Version())]
+	for n, i := range slices.Backward(unseen) {
+		if by := v.calls[v.Changes[i].Origin]; by != nil && by.writer() == w {
+			version, unseen = v.Changes[i].Version, unseen[n+1:]
+			break
+		}
+	}
+	known := v.stateAt(k, version)
+	if len(unseen) == 0 || known == nil || known.UID() != made.New.UID() {
+		return
+	}
+	if lost := overwritten(known, made.Old, made.New); len(lost) > 0 {
+		v.find(LostUpdate, v.excerpt(k, made.Version), "%s %s by %s at %d, without a resourceVersion, changed what it had not seen: it knew %d, and replaced %d: %s",
+			c.verb, k, c.who(), made.Version, version, made.Old.Version(), strings.Join(lost, "; "))
+	}
+}
+
+// overwritten tells of the members that were changed from known to old, and from
+// old to now.
+func overwritten(known, old, now *store.Item) (lost []string) {
+	a, b, c := members(known), members(old), members(now)
+	for _, path := range slices.Sorted(maps.Keys(b)) {
+		if a[path] != b[path] && b[path] != c[path] {
+			lost = append(lost, fmt.Sprintf("%s was %s, then %s, and is %s", path, shown(a[path]), shown(b[path]), shown(c[path])))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(a)) {
+		if _, kept := b[path]; !kept && c[path] != "" {
+			lost = append(lost, fmt.Sprintf("%s was %s, then removed, and is %s", path, shown(a[path]), shown(c[path])))
+		}
+	}
+	return lost
+}
+
+// shown shows the value of a member, or that there is none.
+func shown(text string) string {
+	const most = 60
+	switch {
+	case text == "":
+		return "not there"
+	case len(text) > most:
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// members returns the members of an object that its writers set, by their path, as
+// JSON. Lists are whole.
+func members(it *store.Item) map[string]string {
+	out := map[string]string{}
+	data, err := it.Encoded(0, store.JSON)
+	if err != nil {
+		return out
+	}
+	var walk func(path string, raw json.RawMessage)
+	walk = func(path string, raw json.RawMessage) {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) != nil || object == nil {
+			out[path] = string(raw)
+			return
+		}
+		for name, member := range object {
+			switch inner := strings.TrimPrefix(path+"."+name, "."); inner {
+			case "metadata.managedFields", "metadata.resourceVersion", "metadata.generation":
+			default:
+				walk(inner, member)
+			}
+		}
+	}
+	walk("", data)
+	return out
+}

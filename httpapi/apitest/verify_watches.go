@@ -1,0 +1,344 @@
+package apitest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// watches finds watches that did not tell what they should have.
+func (v *verifier) watches() {
+	var order []*call
+	events := map[*call][]told{}
+	for _, t := range v.log {
+		if t.call.verb != "watch" || v.resources[t.call.groupResource()] == nil {
+			continue
+		}
+		if events[t.call] == nil {
+			order = append(order, t.call)
+		}
+		events[t.call] = append(events[t.call], t)
+		v.out.Events++
+	}
+	v.out.Watches = len(order)
+	unseen := 0
+	for _, c := range order {
+		w := &watchCheck{history: v.history, record: v.record, call: c, events: events[c], resource: v.resources[c.groupResource()]}
+		var err error
+		if w.selects, err = w.resource.Selects(c.selection()); err != nil {
+			continue
+		}
+		switch p, seen := w.run(); {
+		case !seen:
+			unseen++
+		case p != nil:
+			v.find(BrokenWatch, w.excerpt(p), "watch %s %s by %s %s", c.resource, c.scope(), c.who(), p.text)
+		}
+	}
+	if unseen > 0 {
+		v.limit("%d watches are left out: what they began with is no longer known", unseen)
+	}
+}
+
+// selection returns what a call selects.
+func (c *call) selection() store.WatchOptions {
+	return store.WatchOptions{
+		Namespace: c.namespace, Name: c.name, LabelSelector: c.query.Get("labelSelector"),
+		FieldSelector: c.query.Get("fieldSelector"), ShardSelector: c.query.Get("shardSelector"),
+	}
+}
+
+// scope shows what a call selects.
+func (c *call) scope() string {
+	text := objectPath(c.namespace, c.name)
+	for _, name := range []string{"labelSelector", "fieldSelector", "shardSelector", "resourceVersion"} {
+		if value := c.query.Get(name); value != "" {
+			text += " " + name + "=" + value
+		}
+	}
+	return text
+}
+
+// sends returns the parameter sendInitialEvents.
+func (c *call) sends() (value, given bool) {
+	values := c.query["sendInitialEvents"]
+	return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false"), len(values) > 0
+}
+
+// startsWithState reports whether a watch begins with the state there is.
+func (c *call) startsWithState() bool {
+	if sends, given := c.sends(); given {
+		return sends
+	}
+	version := c.query.Get("resourceVersion")
+	return version == "" || version == "0"
+}
+
+// watchCheck holds what a watch told against history.
+type watchCheck struct {
+	*history
+	record   *record
+	call     *call
+	events   []told
+	resource *store.Resource
+	selects  func(*store.Item) bool
+}
+
+// flaw is where a watch did not tell what it should have.
+type flaw struct {
+	at      int // the event, by its index
+	text    string
+	missing []store.RecordedChange
+}
+
+// mostStarts bounds how many versions are tried as that at which a watch began.
+const mostStarts = 1000
+
+// run looks for the version at which the watch may have begun such that all it
+// told is right, and returns nil if there is one, or else what is wrong if it began
+// where it fits best. seen is false where that cannot be known.
+func (w *watchCheck) run() (p *flaw, seen bool) {
+	c := w.call
+	if c.forgot {
+		return w.follow(max(c.forgotUpTo, w.Since), false), c.pastInitial
+	}
+	requested, _ := strconv.ParseUint(c.query.Get("resourceVersion"), 10, 64)
+	if requested > 0 && !c.startsWithState() {
+		return w.follow(max(requested, w.Since), false), true
+	}
+	low, high := max(requested, c.floor), c.ceiling
+	if c.stale || requested > 0 || c.query.Get("resourceVersion") == "0" {
+		low = max(requested, w.Since)
+	}
+	for _, t := range w.events {
+		if t.what == toldInitialEnd {
+			if t.version < low || t.version > high {
+				return &flaw{text: fmt.Sprintf("began with the state of %d, when the store was between %d and %d", t.version, low, high)}, true
+			}
+			low, high = t.version, t.version
+			break
+		}
+	}
+	if low < w.Since {
+		return nil, false
+	}
+	changes := w.byResource[w.resource]
+	for n, first := w.after(changes, high), w.after(changes, low); ; n-- {
+		start := low
+		if n > first {
+			start = w.Changes[changes[n-1]].Version
+		}
+		q := w.follow(start, c.startsWithState())
+		if q == nil {
+			return nil, true
+		}
+		if p == nil || q.at > p.at {
+			p = q
+		}
+		if start == low || n < w.after(changes, high)-mostStarts {
+			return p, true
+		}
+	}
+}
+
+// follow goes along with the watch from a version on.
+func (w *watchCheck) follow(start uint64, withState bool) *flaw {
+	f := follower{watchCheck: w, at: start, next: w.after(w.byResource[w.resource], start), seen: map[objectKey]bool{}}
+	initial := map[uint64]objectKey{} // by version, what is to be told first
+	for _, k := range w.objects() {
+		if it := w.stateAt(k, start); w.selects(it) {
+			f.seen[k] = true
+			if withState {
+				initial[it.Version()] = k
+			}
+		}
+	}
+	for i, t := range w.events {
+		p := &flaw{at: i}
+		switch {
+		case t.version <= w.Since && f.at == w.Since && !w.Complete && t.what != toldError && len(initial) == 0:
+			continue // too long ago
+		case f.ended:
+			p.text = "went on after an ERROR"
+		case t.what == toldError:
+			f.ended = true
+			continue
+		case t.version == 0:
+			p.text = "sent an event without a version"
+		case len(initial) > 0:
+			k, wanted := initial[t.version]
+			switch {
+			case !wanted:
+				p.text = fmt.Sprintf("went on with %s before it told of all there was at %d", t, start)
+				for _, version := range slices.Sorted(maps.Keys(initial)) {
+					p.missing = append(p.missing, store.RecordedChange{Resource: w.resource, Type: watch.Added, Version: version, New: w.stateAt(initial[version], start)})
+				}
+			case t.what != toldAdded:
+				p.text = fmt.Sprintf("told of what there was at %d by %s", start, t)
+			case t.key != 0 && t.key != w.keyIn(k):
+				p.text = fmt.Sprintf("told of another object than that of version %d", t.version)
+			default:
+				delete(initial, t.version)
+				continue
+			}
+		case t.what == toldInitialEnd && t.version == f.at:
+			continue
+		default:
+			if p.text, p.missing = f.take(t); p.text == "" {
+				continue
+			}
+		}
+		if t.isObject() && slices.ContainsFunc(w.events[:i], func(o told) bool { return o.isObject() && o.version == t.version }) {
+			p.text, p.missing = fmt.Sprintf("told twice of %d", t.version), nil
+		}
+		return p
+	}
+	return nil
+}
+
+// isObject reports whether it is an event that tells of an object.
+func (t told) isObject() bool {
+	return t.what == toldAdded || t.what == toldModified || t.what == toldDeleted
+}
+
+// objects returns the objects that the watch may be concerned with.
+func (w *watchCheck) objects() []objectKey {
+	if w.call.namespace != "" && w.call.name != "" {
+		return []objectKey{{w.resource, w.call.namespace, w.call.name}}
+	}
+	return w.keys[w.resource]
+}
+
+// keyIn returns what the record knows an object by.
+func (w *watchCheck) keyIn(k objectKey) uint64 {
+	return w.record.key(w.call.group, w.call.resource, k.namespace, k.name)
+}
+
+// follower is how far a watch has come.
+type follower struct {
+	*watchCheck
+	at    uint64 // the last version that was told
+	next  int    // of the changes of the resource
+	seen  map[objectKey]bool
+	ended bool
+}
+
+// event returns what a change is to a watch which has seen what it has, "" where
+// it is nothing.
+func (f *follower) event(c *store.RecordedChange) watch.EventType {
+	before, after := f.seen[keyOf(c.Resource, c.New)], c.Type != watch.Deleted && f.selects(c.New)
+	switch {
+	case before && after:
+		return watch.Modified
+	case before:
+		return watch.Deleted
+	case after:
+		return watch.Added
+	}
+	return ""
+}
+
+// take holds an event against the changes up to its version, and returns what is
+// wrong with it.
+func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
+	bookmark := t.what == toldBookmark || t.what == toldInitialEnd
+	switch {
+	case t.version > f.Version:
+		return "told of a version that the store has not come to: " + t.String(), nil
+	case t.version == f.at && !bookmark:
+		return fmt.Sprintf("told of %s, though it was at %d before", t, f.at), nil
+	case t.version < f.at:
+		return fmt.Sprintf("told of %s after %d", t, f.at), nil
+	}
+	var want watch.EventType
+	var wanted *store.RecordedChange
+	changes := f.byResource[f.resource]
+	for ; f.next < len(changes) && f.Changes[changes[f.next]].Version <= t.version; f.next++ {
+		c := &f.Changes[changes[f.next]]
+		event := f.event(c)
+		if event == "" {
+			continue
+		}
+		f.seen[keyOf(c.Resource, c.New)] = event != watch.Deleted
+		if c.Version == t.version && !bookmark {
+			want, wanted = event, c
+			continue
+		}
+		left := *c
+		left.Type = event
+		missing = append(missing, left)
+	}
+	f.at = t.version
+	switch {
+	case len(missing) > 0:
+		return fmt.Sprintf("did not tell of %d before %s", missing[0].Version, t), missing
+	case bookmark:
+		return "", nil
+	case wanted == nil:
+		return fmt.Sprintf("told of %s, which is no change of what it selects", t), nil
+	case t.eventType() != want:
+		return fmt.Sprintf("told of %s, want %s: going by what it had told before", t, want), nil
+	case t.key != 0 && t.key != f.keyIn(keyOf(wanted.Resource, wanted.New)):
+		return fmt.Sprintf("told of %s of another object than %s", t, keyOf(wanted.Resource, wanted.New)), nil
+	}
+	return "", nil
+}
+
+// eventType returns the type of an event.
+func (t told) eventType() watch.EventType {
+	switch t.what {
+	case toldAdded:
+		return watch.Added
+	case toldModified:
+		return watch.Modified
+	case toldDeleted:
+		return watch.Deleted
+	case toldBookmark, toldInitialEnd:
+		return watch.Bookmark
+	}
+	return watch.Error
+}
+
+// String returns an event in short.
+func (t told) String() string {
+	if t.what == toldError {
+		return "ERROR"
+	}
+	return fmt.Sprintf("%s %d", t.eventType(), t.version)
+}
+
+// excerpt shows what a watch told before it went wrong.
+func (w *watchCheck) excerpt(p *flaw) (lines []string) {
+	first := max(0, p.at-excerptLines/2)
+	if first > 0 || w.call.forgot {
+		lines = append(lines, "…")
+	}
+	for _, t := range w.events[first:p.at] {
+		lines = append(lines, "  sent "+w.told(t))
+	}
+	for i, c := range p.missing {
+		if i == excerptLines/2 {
+			lines = append(lines, fmt.Sprintf("- … and %d more", len(p.missing)-i))
+			break
+		}
+		lines = append(lines, "- miss "+w.line(&c))
+	}
+	if p.at < len(w.events) {
+		lines = append(lines, "> sent "+w.told(w.events[p.at]))
+	}
+	return lines
+}
+
+// told shows an event with its object.
+func (w *watchCheck) told(t told) string {
+	text := t.String()
+	if c := w.change(t.version); c != nil && t.what != toldBookmark && t.what != toldInitialEnd && c.Resource == w.resource {
+		text += " " + keyOf(c.Resource, c.New).String()
+	}
+	return text
+}

@@ -1,0 +1,291 @@
+package apitest_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// An edit makes of the nth frame of a watch, from 0, what is sent in its place.
+type edit func(n int, frame []byte) [][]byte
+
+// editor is a ResponseWriter that edits the frames of a watch.
+type editor struct {
+	http.ResponseWriter
+	edit   edit
+	frames int
+}
+
+func (e *editor) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *editor) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; e.frames++ {
+		n := bytes.IndexByte(rest, '\n') + 1
+		if strings.Contains(e.Header().Get("Content-Type"), "protobuf") {
+			n = int(binary.BigEndian.Uint32(rest)) + 4
+		}
+		for _, frame := range e.edit(e.frames, rest[:n]) {
+			if _, err := e.ResponseWriter.Write(frame); err != nil {
+				return 0, err
+			}
+		}
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
+
+// broken returns an API whose watches are not what they should be.
+func broken(t testing.TB, edit edit) *apitest.API {
+	middleware := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("watch") != "" {
+				w = &editor{ResponseWriter: w, edit: edit}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	return apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
+}
+
+// lose leaves out the nth frame.
+func lose(n int) edit {
+	return func(i int, frame []byte) [][]byte {
+		if i == n {
+			return nil
+		}
+		return [][]byte{frame}
+	}
+}
+
+// replaced changes the text of the nth frame.
+func replaced(n int, old, new string) edit {
+	return func(i int, frame []byte) [][]byte {
+		if i == n {
+			frame = bytes.ReplaceAll(frame, []byte(old), []byte(new))
+		}
+		return [][]byte{frame}
+	}
+}
+
+// asIs sends all frames, cut into pieces of an odd size.
+func asIs(_ int, frame []byte) (pieces [][]byte) {
+	for ; len(frame) > 7; frame = frame[7:] {
+		pieces = append(pieces, frame[:7])
+	}
+	return append(pieces, frame)
+}
+
+// swapped sends the nth frame after the one that follows it.
+func swapped(n int) edit {
+	var held []byte
+	return func(i int, frame []byte) [][]byte {
+		switch i {
+		case n:
+			held = bytes.Clone(frame)
+			return nil
+		case n + 1:
+			return [][]byte{frame, held}
+		}
+		return [][]byte{frame}
+	}
+}
+
+// live makes the changes 1003 to 1008.
+func live(t testing.TB, leases *store.Collection[lease.Lease]) {
+	_, err := leases.Create(leaseOf("c"), storeOptions)
+	require.NoError(t, err)
+	for _, app := range []string{"x", "y"} {
+		_, err = leases.Modify("default", "c", func(l *lease.Lease) error {
+			l.Labels = map[string]string{"app": app}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	_, err = leases.Modify("default", "a", func(l *lease.Lease) error {
+		l.Labels = map[string]string{"app": "x"}
+		return nil
+	})
+	require.NoError(t, err)
+	_, err = leases.Delete("default", "c", store.DeleteOptions{})
+	require.NoError(t, err)
+	_, err = leases.Create(leaseOf("d"), storeOptions)
+	require.NoError(t, err)
+}
+
+// watched returns the verdict on a watch that was open while objects lived and died: a and b are there before.
+func watched(t *testing.T, query, accept string, edit edit) (verdict apitest.Verdict) {
+	synctest.Test(t, func(t *testing.T) {
+		api := broken(t, edit)
+		leases := lease.In(api.Store())
+		for _, name := range []string{"a", "b"} {
+			_, err := leases.Create(leaseOf(name), storeOptions)
+			require.NoError(t, err)
+		}
+		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d.watch(t, "/apis/coordination.k8s.io/v1/namespaces/default/leases?watch=true"+query, "Accept", accept)
+		live(t, leases)
+		synctest.Wait()
+		verdict = api.Verdict()
+	})
+	return verdict
+}
+
+const (
+	fromNow     = "&resourceVersion=1002"
+	withInitial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+)
+
+func TestVerifyAcceptsWhatWatchesAreTold(t *testing.T) {
+	for name, accept := range map[string]string{
+		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
+		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+	} {
+		for query, events := range map[string]int{
+			fromNow: 6, withInitial: 9, "&resourceVersion=0": 8, "&resourceVersion=1001": 7, "": 8,
+			fromNow + "&labelSelector=app%3Dx": 3, withInitial + "&labelSelector=!app": 7, fromNow + "&fieldSelector=metadata.name%3Da": 1,
+			"&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0": 6,
+			"&includeObject=None": 8,
+		} {
+			t.Run(name+" "+query, func(t *testing.T) {
+				v := watched(t, query, accept, asIs)
+				assert.Empty(t, v.Findings)
+				assert.Empty(t, v.Limits)
+				assert.Equal(t, []int{8, events, 1}, []int{v.Changes, v.Events, v.Watches})
+			})
+		}
+	}
+}
+
+func TestVerifyNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
+	for name, accept := range map[string]string{
+		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
+		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+		"metadata in protobuf": "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := watched(t, fromNow, accept, lose(1))
+			require.Len(t, v.Findings, 1)
+			assert.Equal(t, `watch leases default/* resourceVersion=1002 by a client did not tell of 1004 before MODIFIED 1005
+    sent ADDED 1003 leases default/c
+  - miss         0s  1004 MODIFIED leases default/c through the Store
+  > sent MODIFIED 1005 leases default/c`, v.Findings[0].String())
+		})
+	}
+}
+
+func TestVerifyNoticesWatchesThatAreBroken(t *testing.T) {
+	twice := func(i int, frame []byte) [][]byte {
+		if i == 2 {
+			return [][]byte{frame, frame}
+		}
+		return [][]byte{frame}
+	}
+	failed := func(i int, frame []byte) [][]byte {
+		if i == 2 {
+			return [][]byte{[]byte(`{"type":"ERROR","object":{"kind":"Status","metadata":{},"code":410}}` + "\n"), frame}
+		}
+		return [][]byte{frame}
+	}
+	for name, tt := range map[string]struct {
+		query string
+		edit  edit
+		want  string
+	}{
+		"an event twice":                   {fromNow, twice, "told twice of 1005"},
+		"the initial state in part":        {withInitial, lose(0), "went on with BOOKMARK 1002 before it told of all there was at 1002"},
+		"no bookmark after it":             {"&resourceVersion=0", lose(1), "went on with ADDED 1003 before it told of all there was at 1002"},
+		"two that changed places":          {fromNow, swapped(2), "did not tell of 1005 before MODIFIED 1006"},
+		"a deletion that is missing":       {fromNow, lose(4), "did not tell of 1007 before ADDED 1008"},
+		"an object that leaves a selector": {"&labelSelector=app%3Dx&resourceVersion=1002", lose(1), "did not tell of 1005 before ADDED 1006"},
+		"a wrong type":                     {fromNow, replaced(1, "MODIFIED", "ADDED"), "told of ADDED 1004, want MODIFIED: going by what it had told before"},
+		"a version from elsewhere":         {fromNow, replaced(0, "1003", "1001"), "told of ADDED 1001 after 1002"},
+		"a version from the future":        {fromNow, replaced(5, "1008", "2000"), "told of a version that the store has not come to: ADDED 2000"},
+		"another object":                   {fromNow, replaced(0, `"name":"c"`, `"name":"z"`), "told of ADDED 1003 of another object than leases default/c"},
+		"an initial object of another":     {withInitial, replaced(0, `"name":"a"`, `"name":"z"`), "told of another object than that of version 1001"},
+		"an initial object that changed":   {withInitial, replaced(0, "ADDED", "MODIFIED"), "told of what there was at 1002 by MODIFIED 1001"},
+		"a bookmark that runs ahead":       {fromNow, replaced(1, "MODIFIED", "BOOKMARK"), "did not tell of 1004 before BOOKMARK 1004"},
+		"a bookmark of another state":      {withInitial, replaced(2, "1002", "1001"), "began with the state of 1001, when the store was between 1002 and 1002"},
+		"no version":                       {fromNow, replaced(1, "resourceVersion", "r"), "sent an event without a version"},
+		"more after an error":              {fromNow, failed, "went on after an ERROR"},
+		"what is not selected":             {"&labelSelector=app%3Dx&resourceVersion=1002", replaced(0, "1004", "1003"), "told of ADDED 1003, which is no change of what it selects"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := watched(t, tt.query, "application/json", tt.edit)
+			require.Len(t, v.Findings, 1)
+			assert.Equal(t, apitest.BrokenWatch, v.Findings[0].Kind)
+			assert.True(t, strings.HasSuffix(v.Findings[0].Text, " by a client "+tt.want), v.Findings[0].Text)
+		})
+	}
+}
+
+// Of a watch that told more than is remembered the rest is looked at.
+func TestVerifyLooksAtTheEndOfALongWatch(t *testing.T) {
+	for name, tt := range map[string]struct {
+		edit edit
+		want int
+	}{
+		"good":                          {func(_ int, frame []byte) [][]byte { return [][]byte{frame} }, 0},
+		"bad":                           {lose(45), 1},
+		"bad before what is remembered": {lose(20), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				middleware := func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						next.ServeHTTP(&editor{ResponseWriter: w, edit: tt.edit}, r)
+					})
+				}
+				api := apitest.New(t, apitest.Options{KeepHistory: 10, API: httpapi.Options{Middleware: middleware}})
+				d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+				d.watch(t, leases+"?watch=true"+withInitial)
+				for i := range 50 {
+					_, err := lease.In(api.Store()).Create(leaseOf("a"+strings.Repeat("x", i)), storeOptions)
+					require.NoError(t, err)
+				}
+				synctest.Wait()
+				v := api.Verdict()
+				assert.Len(t, v.Findings, tt.want)
+				assert.Equal(t, []int{10, 10}, []int{v.Changes, v.Events})
+				assert.Equal(t, []string{
+					"clients were told more than what is kept: only the last 10 answers and events are looked at",
+					"history is longer than what is kept: only the last 10 changes are looked at",
+				}, v.Limits)
+			})
+		})
+	}
+}
+
+func TestVerifyDoesNotBlameAWatchForFaults(t *testing.T) {
+	for name, f := range map[string]apitest.Fault{
+		"torn":             {Tear: &apitest.Tear{After: 2}},
+		"torn in midframe": {Tear: &apitest.Tear{After: 2, MidFrame: true}},
+		"torn with ERROR":  {Tear: &apitest.Tear{After: 2, Error: apitest.Expired()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachDoor(t, func(t *testing.T, d *door) {
+				d.Fault(f)
+				d.create(t, "a")
+				s := d.watch(t, leases+"?watch=true")
+				for _, name := range []string{"b", "c", "d"} {
+					d.create(t, name)
+				}
+				for strings.HasPrefix(s.next(), "ADDED") {
+				}
+				v := d.Verdict()
+				assert.Empty(t, v.Findings)
+				assert.Equal(t, 1, v.Watches)
+			})
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package clock_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// diary notes what happens, and how long after the start by its clock.
+type diary struct {
+	m       *clock.Manual
+	entries []string
+}
+
+func newDiary() *diary { return &diary{m: clock.NewManual(start)} }
+
+// note returns a function that notes a word.
+func (d *diary) note(word string) func() {
+	return func() { d.entries = append(d.entries, word+" "+d.m.Now().Sub(start).String()) }
+}
+
+func TestTimersGoOffInTheirOrder(t *testing.T) {
+	d := newDiary()
+	d.m.AfterFunc(3*time.Second, d.note("c"))
+	d.m.AfterFunc(time.Second, d.note("a"))
+	d.m.AfterFunc(2*time.Second, d.note("b"))
+	d.m.AfterFunc(time.Second, d.note("a, set later"))
+	d.m.AfterFunc(5*time.Second, d.note("late"))
+	stopped := d.m.AfterFunc(2*time.Second, d.note("stopped"))
+	assert.True(t, stopped.Stop())
+	assert.False(t, stopped.Stop())
+	assert.Empty(t, d.entries)
+
+	d.m.FastForward(4 * time.Second)
+	assert.Equal(t, []string{"a 1s", "a, set later 1s", "b 2s", "c 3s"}, d.entries)
+	assert.Equal(t, start.Add(4*time.Second), d.m.Now())
+	d.m.FastForward(time.Second)
+	assert.Equal(t, "late 5s", d.entries[len(d.entries)-1], "what is due at the very end goes off")
+}
+
+func TestTimersThatTimersSetGoOffToo(t *testing.T) {
+	d := newDiary()
+	var tick clock.Timer
+	tick = d.m.AfterFunc(time.Minute, func() {
+		d.note("tick")()
+		tick.Reset(time.Minute)
+		d.m.AfterFunc(time.Second, d.note("tock"))
+	})
+	d.m.FastForward(2 * time.Minute)
+	assert.Equal(t, []string{"tick 1m0s", "tock 1m1s", "tick 2m0s"}, d.entries)
+}
+
+func TestResetPutsATimerOff(t *testing.T) {
+	d := newDiary()
+	timer := d.m.AfterFunc(time.Second, d.note("off"))
+	assert.True(t, timer.Reset(3*time.Second))
+	d.m.FastForward(2 * time.Second)
+	assert.Empty(t, d.entries)
+	d.m.FastForward(time.Second)
+	assert.Equal(t, []string{"off 3s"}, d.entries)
+	assert.False(t, timer.Reset(time.Second), "it has gone off")
+	d.m.FastForward(time.Second)
+	assert.Equal(t, []string{"off 3s", "off 4s"}, d.entries)
+}
+
+func TestChannelHoldsTheTimeUntilTheTimerIsSetAnew(t *testing.T) {
+	for name, row := range map[string]struct {
+		do   func(clock.Timer) bool
+		want bool
+	}{
+		"stopped":  {clock.Timer.Stop, true},
+		"reset":    {func(timer clock.Timer) bool { return timer.Reset(time.Hour) }, true},
+		"received": {func(timer clock.Timer) bool { <-timer.C(); return timer.Stop() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := clock.NewManual(start)
+			timer := m.NewTimer(time.Second)
+			m.FastForward(time.Minute)
+			assert.Equal(t, row.want, row.do(timer), "whether anybody can have seen it go off")
+			assert.Empty(t, timer.C())
+		})
+	}
+	m := clock.NewManual(start)
+	timer := m.NewTimer(time.Second)
+	m.FastForward(time.Minute)
+	assert.Equal(t, start.Add(time.Second), <-timer.C(), "the time at which it went off")
+	timer.Reset(0)
+	assert.Equal(t, start.Add(time.Minute), <-timer.C(), "at once")
+	timer.Reset(-time.Second)
+	assert.Equal(t, start.Add(time.Minute), <-timer.C(), "at once")
+}
+
+func TestFunctionThatIsDueAtOnceIsWaitedFor(t *testing.T) {
+	d := newDiary()
+	goOn, entered := make(chan struct{}), make(chan struct{})
+	d.m.AfterFunc(0, func() {
+		close(entered)
+		<-goOn
+		d.note("due")()
+	})
+	<-entered
+	go close(goOn)
+	d.m.FastForward(0)
+	assert.Equal(t, []string{"due 0s"}, d.entries)
+}
+
+func TestNoTimePassesWhileTheClockIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDiary()
+		var release func()
+		d.m.AfterFunc(time.Second, func() { release = d.m.Hold() })
+		d.m.AfterFunc(2*time.Second, d.note("second"))
+		var wg sync.WaitGroup
+		wg.Go(func() { d.m.FastForward(3 * time.Second) })
+		synctest.Wait()
+		assert.Empty(t, d.entries)
+		assert.Equal(t, start.Add(time.Second), d.m.Now())
+
+		// Who holds it may still set what comes next.
+		d.m.AfterFunc(500*time.Millisecond, d.note("first"))
+		another := d.m.Hold()
+		release()
+		release()
+		synctest.Wait()
+		assert.Empty(t, d.entries, "a second release of one hold is not that of another")
+		another()
+		wg.Wait()
+		assert.Equal(t, []string{"first 1.5s", "second 2s"}, d.entries)
+	})
+}
+
+func TestTimeOfAllFastForwardsPasses(t *testing.T) {
+	m := clock.NewManual(start)
+	var mu sync.Mutex
+	ticks := 0
+	var tick clock.Timer
+	tick = m.AfterFunc(time.Second, func() {
+		mu.Lock()
+		ticks++
+		mu.Unlock()
+		tick.Reset(time.Second)
+	})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				m.FastForward(time.Second)
+				m.Now()
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, start.Add(80*time.Second), m.Now())
+	assert.Equal(t, 80, ticks)
+}
+
+func TestTimeDoesNotGoBack(t *testing.T) {
+	assert.PanicsWithValue(t, "clock: FastForward(-1s): want zero or more, time does not go back", func() {
+		clock.NewManual(start).FastForward(-time.Second)
+	})
+}
+
+func TestContextEndsAtATimeOfItsClock(t *testing.T) {
+	cause := errors.New("the time has come")
+	for name, c := range map[string]clock.Clock{"real": clock.Real{}, "for timestamps": clock.Func(func() time.Time { return start }), "manual": clock.NewManual(start)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pass := time.Sleep
+				if m, ok := c.(*clock.Manual); ok {
+					pass = m.FastForward
+				}
+				now := clock.Waiting(c).Now
+				ctx, cancel := clock.WithDeadline(t.Context(), c, now().Add(time.Minute), cause)
+				defer cancel()
+				pass(time.Minute - 1)
+				synctest.Wait()
+				require.NoError(t, ctx.Err())
+				pass(1)
+				<-ctx.Done()
+				assert.Equal(t, cause, context.Cause(ctx))
+
+				ctx, cancel = clock.WithDeadline(t.Context(), c, now(), cause)
+				defer cancel()
+				<-ctx.Done()
+				assert.Equal(t, cause, context.Cause(ctx), "it had come before")
+
+				ctx, cancel = clock.WithDeadline(t.Context(), c, now().Add(time.Minute), cause)
+				cancel()
+				pass(time.Hour)
+				assert.Equal(t, context.Canceled, context.Cause(ctx))
+			})
+		})
+	}
+}

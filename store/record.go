@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Recorded is what a store has recorded of its changes, and what they led to; see
+// Options.Record.
+type Recorded struct {
+	// Since is the version before the first of the changes, and Version that of
+	// the store. Complete tells that there were no changes before.
+	Since, Version uint64
+	Complete       bool
+	// Changes are those of all resources in the order of their versions.
+	Changes []RecordedChange
+	// Now is what there is, in no order across resources.
+	Now []RecordedState
+}
+
+// RecordedChange is one change of a Recorded.
+type RecordedChange struct {
+	Resource *Resource
+	Type     watch.EventType
+	Version  uint64
+	// Old is the state before, nil for Added. New is that after; for Deleted it is
+	// the last state under the version of the deletion.
+	Old, New *Item
+	// At is when it was made, by the store's clock.
+	At time.Time
+	// Origin is that of the Request which made it, or 0.
+	Origin uint64
+}
+
+// RecordedState is the current state of an object.
+type RecordedState struct {
+	Resource *Resource
+	Item     *Item
+}
+
+// record holds the last changes. It is guarded by the store's mutex, but what it
+// holds never changes: a clone of a store may share it.
+type record struct {
+	limit   int
+	since   uint64 // the version before the first of changes
+	changes []*watch.Change[change]
+}
+
+// forkLocked returns the record of a fork. Its first change copies what the two
+// share, so as not to write where the parent will.
+func (rec *record) forkLocked() record {
+	return record{limit: rec.limit, since: rec.since, changes: slices.Clip(rec.changes)}
+}
+
+// addLocked takes in a change. It keeps up to twice as many as it has to, so that
+// letting go of the rest costs little.
+func (rec *record) addLocked(c *watch.Change[change]) {
+	if rec.limit <= 0 {
+		return
+	}
+	if len(rec.changes) >= 2*rec.limit {
+		left := len(rec.changes) - rec.limit
+		rec.since = rec.changes[left-1].Version
+		rec.changes = append(make([]*watch.Change[change], 0, 2*rec.limit), rec.changes[left:]...)
+	}
+	rec.changes = append(rec.changes, c)
+}
+
+// Recorded returns the changes that were recorded and the state that they led to,
+// at one and the same version.
+func (st *Store) Recorded() Recorded {
+	st.mu.Lock()
+	out := Recorded{Since: st.record.since, Version: st.version}
+	changes := st.record.changes
+	resources := make(map[int]*Resource, len(st.resources))
+	snapshots := make(map[int]snapshot, len(st.resources))
+	for _, r := range st.resources {
+		resources[r.id], snapshots[r.id] = r, r.snapshotLocked()
+	}
+	st.mu.Unlock()
+	if st.record.limit <= 0 {
+		out.Since = out.Version
+	}
+	if left := len(changes) - st.record.limit; left > 0 {
+		out.Since, changes = changes[left-1].Version, changes[left:]
+	}
+	out.Complete = out.Since == st.first
+	out.Changes = make([]RecordedChange, len(changes))
+	for i, c := range changes {
+		p := &c.Payload
+		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType, c.Version, p.old, p.new, c.At, p.origin}
+	}
+	for id, s := range snapshots {
+		s.tree.Ascend(func(e entry) bool {
+			out.Now = append(out.Now, RecordedState{resources[id], e.item})
+			return true
+		})
+	}
+	return out
+}
+
+// Selects returns what tells whether a watch with these options is concerned with
+// an object in a certain state. The error is that of Watch.
+func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
+	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	if err != nil {
+		return nil, err
+	}
+	if err := sel.checkFields(opts.Name); err != nil {
+		return nil, err
+	}
+	if err := sel.parseShards(opts.ShardSelector, nil); err != nil {
+		return nil, err
+	}
+	return sel.matches, nil
+}
+
+// originKey is where the origin of changes is in a context.
+type originKey struct{}
+
+// WithOrigin returns a context that names the origin of the changes made in it by
+// a number other than 0; see Request.Origin.
+func WithOrigin(ctx context.Context, origin uint64) context.Context {
+	return context.WithValue(ctx, originKey{}, origin)
+}
+
+// OriginOf returns the origin that a context names, or 0.
+func OriginOf(ctx context.Context) uint64 {
+	origin, _ := ctx.Value(originKey{}).(uint64)
+	return origin
+}

@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+// recorded returns the changes and the state of a record in words.
+func recorded(rec store.Recorded) (changes, now []string) {
+	version := func(it *store.Item) string {
+		if it == nil {
+			return "-"
+		}
+		return it.ResourceVersion()
+	}
+	for _, c := range rec.Changes {
+		changes = append(changes, fmt.Sprintf("%d %s %s %s from %s to %s by %d", c.Version, c.Type, c.Resource.Info().Plural, c.New.Name(), version(c.Old), version(c.New), c.Origin))
+	}
+	for _, s := range rec.Now {
+		now = append(now, fmt.Sprint(s.Resource.Info().Plural, " ", s.Item.Name(), " ", s.Item.Version()))
+	}
+	return changes, now
+}
+
+func TestRecordOutlivesHistory(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	st := newStoreWith(t, store.Options{Record: 10, History: 1, Clock: clock.Func(func() time.Time { return now })})
+	leases := lease.In(st)
+	mustCreate(t, leases, newLease("ns/a"))
+	_, err := endpoints.In(st).Create(newEndpoints("ns/e"), store.CreateOptions{})
+	require.NoError(t, err)
+	mustModify(t, leases, "ns/a", holder("x"))
+	st.ExpireHistory()
+	mustDelete(t, leases, "ns/a")
+
+	rec := st.Recorded()
+	changes, state := recorded(rec)
+	assert.Equal(t, []string{
+		"1001 ADDED leases a from - to 1001 by 0",
+		"1002 ADDED endpoints e from - to 1002 by 0",
+		"1003 MODIFIED leases a from 1001 to 1003 by 0",
+		"1004 DELETED leases a from 1003 to 1004 by 0",
+	}, changes)
+	assert.Equal(t, []string{"endpoints e 1002"}, state)
+	assert.True(t, rec.Complete)
+	assert.EqualValues(t, 1000, rec.Since)
+	assert.EqualValues(t, 1004, rec.Version)
+	assert.Equal(t, now, rec.Changes[0].At)
+}
+
+func TestRecordHoldsTheLastChanges(t *testing.T) {
+	st := newStoreWith(t, store.Options{Record: 3})
+	leases := lease.In(st)
+	for i := range 20 {
+		mustCreate(t, leases, newLease(fmt.Sprint("ns/a", i)))
+		rec := st.Recorded()
+		require.Len(t, rec.Changes, min(i+1, 3))
+		require.EqualValues(t, 1001+i, rec.Changes[len(rec.Changes)-1].Version)
+		require.Equal(t, i < 3, rec.Complete)
+		require.Equal(t, rec.Changes[0].Version-1, rec.Since)
+	}
+}
+
+func TestStoreThatRecordsNothingSaysSo(t *testing.T) {
+	st := newStoreWith(t, store.Options{})
+	mustCreate(t, lease.In(st), newLease("ns/a"))
+	rec := st.Recorded()
+	assert.Empty(t, rec.Changes)
+	assert.False(t, rec.Complete)
+	assert.Equal(t, rec.Version, rec.Since)
+}
+
+func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
+	st := newStoreWith(t, store.Options{Record: 10})
+	r := st.Resource(lease.Kind())
+	req := func(origin uint64) store.Request {
+		return store.Request{Namespace: "ns", Name: "a", Origin: origin}
+	}
+	_, err := r.Create(newLease("ns/a"), req(1))
+	require.NoError(t, err)
+	_, _, err = r.Update(req(2), "", func(current *store.Item) (store.Object, error) {
+		l := current.Wire(0).(*lease.Lease)
+		holder("x")(l)
+		finalizers("a/b")(l)
+		return l, nil
+	})
+	require.NoError(t, err)
+	_, _, err = r.Delete(req(3), store.DeleteOptions{})
+	require.NoError(t, err)
+	_, _, err = r.Update(req(4), "", func(current *store.Item) (store.Object, error) {
+		l := current.Wire(0).(*lease.Lease)
+		l.Finalizers = nil
+		return l, nil
+	})
+	require.NoError(t, err)
+	_, err = r.Create(newLease("ns/a"), req(5))
+	require.NoError(t, err)
+	_, err = r.DeleteCollection(store.WithOrigin(t.Context(), 6), store.ListOptions{}, store.DeleteOptions{})
+	require.NoError(t, err)
+
+	changes, _ := recorded(st.Recorded())
+	assert.Equal(t, []string{
+		"1001 ADDED leases a from - to 1001 by 1",
+		"1002 MODIFIED leases a from 1001 to 1002 by 2",
+		"1003 MODIFIED leases a from 1002 to 1003 by 3",
+		"1004 DELETED leases a from 1003 to 1004 by 4",
+		"1005 ADDED leases a from - to 1005 by 5",
+		"1006 DELETED leases a from 1005 to 1006 by 6",
+	}, changes)
+}
+
+func TestSelectsTellsWhatAWatchIsConcernedWith(t *testing.T) {
+	st := newStore(t)
+	leases := lease.In(st)
+	mustCreate(t, leases, newLease("ns/a", label("app", "x")))
+	r := st.Resource(lease.Kind())
+	it, err := r.Get(t.Context(), "ns", "a", "")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		opts store.WatchOptions
+		want bool
+	}{
+		{store.WatchOptions{}, true},
+		{store.WatchOptions{Namespace: "ns", Name: "a"}, true},
+		{store.WatchOptions{Namespace: "other"}, false},
+		{store.WatchOptions{Name: "b"}, false},
+		{store.WatchOptions{LabelSelector: "app=x"}, true},
+		{store.WatchOptions{LabelSelector: "app=y"}, false},
+		{store.WatchOptions{FieldSelector: "metadata.name=b"}, false},
+		{store.WatchOptions{ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x0000000000000001')"}, false},
+	} {
+		selects, err := r.Selects(tt.opts)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, selects(it), "%+v", tt.opts)
+		assert.False(t, selects(nil))
+	}
+	for _, opts := range []store.WatchOptions{{LabelSelector: "=="}, {FieldSelector: "spec.x=1"}, {ShardSelector: "x"}} {
+		_, err := r.Selects(opts)
+		assert.Error(t, err, "%+v", opts)
+	}
+}

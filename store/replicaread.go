@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// This file holds what gets and lists see of a Replica.
+
+// waitFor waits until the Replica has come to a version, at most futureWait.
+func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
+	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
+		for {
+			at := p.position(r)
+			if at.version == everything {
+				return p.st.hub.WaitFor(ctx, version)
+			}
+			if at.version >= version {
+				return nil
+			}
+			if err := p.wait(ctx, at); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// wait blocks until the Replica may have left a position.
+func (p *Replica) wait(ctx context.Context, at position) error {
+	var due <-chan time.Time
+	if !at.next.IsZero() {
+		timer := p.st.clock.NewTimer(at.next.Sub(p.st.now()))
+		defer timer.Stop()
+		due = timer.C()
+	}
+	select {
+	case <-at.moved:
+	case <-at.grown:
+	case <-due:
+	case <-p.st.hub.Done():
+		return watch.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// get returns what the Replica has under a key, or nil. A real server reads a
+// single object without a resourceVersion from the storage.
+func (p *Replica) get(ctx context.Context, r *Resource, k key, resourceVersion string) (*Item, error) {
+	version, err := readVersion(resourceVersion)
+	switch {
+	case err != nil:
+		return nil, err
+	case resourceVersion == "" && !p.opts.EveryRead:
+		return r.lookup(k), nil
+	}
+	if err := p.waitFor(ctx, r, version); err != nil {
+		return nil, err
+	}
+	s, err := p.state(r)
+	if err != nil {
+		return nil, expiredList()
+	}
+	e, _ := s.tree.Get(entry{key: k})
+	return e.item, nil
+}
+
+// listState is Resource.listState for the Replica. single tells that the list is
+// of one object, by its key.
+func (p *Replica) listState(ctx context.Context, r *Resource, o ListOptions, single bool) (s snapshot, start string, limit int64, err error) {
+	limit = max(o.Limit, 0)
+	if o.ResourceVersion == "0" {
+		limit = 0
+	}
+	if o.Continue != "" {
+		version, start, err := o.continueFrom()
+		switch {
+		case err != nil:
+		case version < 0:
+			s, err = p.consistent(ctx, r)
+		default:
+			s, err = p.exactly(ctx, r, uint64(version))
+			if errors.Is(err, errSnapshotGone{}) {
+				err = expiredContinue(start)
+			}
+		}
+		return s, start, limit, err
+	}
+	version, err := readVersion(o.ResourceVersion)
+	if err != nil {
+		return s, "", 0, meta.NewBadRequest("invalid resource version: %s", err)
+	}
+	switch exact := o.exact(version); {
+	case o.ResourceVersion == "" && !p.opts.EveryRead:
+		s, err = p.consistent(ctx, r)
+	case exact && single:
+		s, err = r.singleState(version, o.ResourceVersionMatch)
+	case exact:
+		s, err = p.exactly(ctx, r, version)
+	default:
+		if err = p.waitFor(ctx, r, version); err == nil {
+			s, err = p.state(r)
+		}
+	}
+	if errors.Is(err, errSnapshotGone{}) {
+		err = expiredList()
+	}
+	return s, "", limit, err
+}
+
+// consistent returns a state that is not older than the store was when it was
+// asked for: the Replica's if that gets there in time.
+func (p *Replica) consistent(ctx context.Context, r *Resource) (snapshot, error) {
+	err := p.waitFor(ctx, r, p.st.ResourceVersion())
+	switch {
+	case err == nil:
+		return p.state(r)
+	case errors.Is(err, ErrTimeout):
+		return r.snapshot(), nil
+	}
+	return snapshot{}, err
+}
+
+// exactly returns the state at a version that the Replica has come to.
+func (p *Replica) exactly(ctx context.Context, r *Resource, version uint64) (snapshot, error) {
+	if err := p.waitFor(ctx, r, version); err != nil {
+		return snapshot{}, err
+	}
+	return p.at(r, version)
+}
