@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,56 @@ func BenchmarkAlive(b *testing.B) {
 					}
 				}
 				b.ReportMetric(float64(heap()-before)/servers, "B/server")
+				runtime.KeepAlive(all)
+				e.end()
+			}
+		})
+	}
+}
+
+// withLeases returns a server with so many Leases.
+func withLeases(b *testing.B, n int) *apitest.API {
+	api := apitest.New(b)
+	for i := range n {
+		_, err := lease.In(api.Store()).Create(leaseOf(strconv.Itoa(i)), storeOptions)
+		require.NoError(b, err)
+	}
+	return api
+}
+
+// BenchmarkFork measures a fork and its end, of a server with as many Leases.
+func BenchmarkFork(b *testing.B) {
+	for _, objects := range []int{1, 100_000} {
+		api := withLeases(b, objects)
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e := &ending{TB: b}
+				api.Fork(e)
+				e.end()
+			}
+		})
+	}
+}
+
+// BenchmarkForksAlive measures the memory of forks that live at once: as Fork makes them, and after a write to each.
+func BenchmarkForksAlive(b *testing.B) {
+	const forks = 1000
+	api := withLeases(b, 100_000)
+	for name, use := range map[string]bool{"unused": false, "with a write": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				e := &ending{TB: b}
+				before := heap()
+				all := make([]*apitest.API, forks)
+				for i := range all {
+					all[i] = api.Fork(e)
+					if use {
+						_, err := lease.In(all[i].Store()).Create(leaseOf("a"), storeOptions)
+						require.NoError(b, err)
+					}
+				}
+				b.ReportMetric(float64(heap()-before)/forks, "B/fork")
 				runtime.KeepAlive(all)
 				e.end()
 			}

@@ -23,6 +23,9 @@
 // that undid what their writer had not seen. Options.Verify has the end of the
 // test do so, and Verdict returns the same as a value.
 //
+// Fork clones the whole world of a test for another one in a few microseconds: one
+// costly fixture, many tests at once that never see each other's writes.
+//
 // Load and Dump fill the store from files and write it back, see package
 // store/fixture. Open is for programs that have no test: a server that others
 // test against.

@@ -84,12 +84,17 @@ type call struct {
 	pastInitial bool
 }
 
-func newRecord(limit int) *record {
-	if limit == 0 {
-		limit = DefaultKeepHistory
+// recordLimit returns how many entries Options.KeepHistory asks for.
+func recordLimit(keep int) int {
+	if keep == 0 {
+		return DefaultKeepHistory
 	}
+	return max(keep, 0)
+}
+
+func newRecord(keep int) *record {
 	// Origins are to differ from those of whatever else wrote to the store.
-	return &record{limit: max(limit, 0), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
+	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
 }
 
 // begin returns the call of a request to a resource that is to be remembered, or

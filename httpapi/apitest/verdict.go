@@ -104,7 +104,7 @@ func (a *API) Verify(t testing.TB) bool {
 	ok := true
 	shown := map[FindingKind]int{}
 	for _, f := range v.Findings {
-		fails := !f.Permitted || a.strict
+		fails := !f.Permitted || a.opts.Strict
 		ok = ok && !fails
 		if shown[f.Kind]++; shown[f.Kind] > shownFindings {
 			continue
