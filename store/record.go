@@ -20,7 +20,7 @@ type Recorded struct {
 	// Forks are the moments between the changes at which the store became a fork
 	// of another one, in their order.
 	Forks []RecordedFork
-	// Now is what there is, in no order across resources.
+	// Now is what there is, resource by resource in the order of lists.
 	Now []RecordedState
 }
 
@@ -110,8 +110,8 @@ func (st *Store) Recorded() Recorded {
 	st.mu.Lock()
 	out := Recorded{Version: st.version}
 	rec := st.record
-	resources := make(map[int]*Resource, len(st.resources))
-	snapshots := make(map[int]snapshot, len(st.resources))
+	resources := make([]*Resource, len(st.resources))
+	snapshots := make([]snapshot, len(st.resources))
 	for _, r := range st.resources {
 		resources[r.id], snapshots[r.id] = r, r.snapshotLocked()
 	}
@@ -126,9 +126,9 @@ func (st *Store) Recorded() Recorded {
 		p := &c.Payload
 		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType, c.Version, p.old, p.new, c.At, p.origin}
 	}
-	for id, s := range snapshots {
-		s.tree.Ascend(func(e entry) bool {
-			out.Now = append(out.Now, RecordedState{resources[id], e.item})
+	for id, r := range resources {
+		snapshots[id].tree.Ascend(func(e entry) bool {
+			out.Now = append(out.Now, RecordedState{r, e.item})
 			return true
 		})
 	}
