@@ -10,6 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // Options says what an API serves. The zero value serves Lease,
@@ -49,9 +50,13 @@ type API struct {
 	kinds   []store.Descriptor
 	groups  []*apiGroup
 	openAPI openAPI
-	status  *codec.Type
-	lists   *codec.Type // ListMeta
-	delete  *codec.Type // DeleteOptions
+	// dated tells that answers say the date of the store, where net/http would
+	// put that of the machine on a socket.
+	dated    bool
+	auditIDs auditIDs
+	status   *codec.Type
+	lists    *codec.Type // ListMeta
+	delete   *codec.Type // DeleteOptions
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -70,7 +75,10 @@ func New(st *store.Store, opts Options) *API {
 	a := &API{
 		st: st, log: opts.Log, authenticate: opts.Authenticate, authorize: opts.Authorize,
 		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
+		auditIDs: auditIDs{seed: st.Seed()},
 	}
+	_, real := st.Clock().(clock.Real)
+	a.dated = !real
 	a.ctx, a.close = context.WithCancel(context.Background())
 	a.kinds = append(Kinds(), opts.Kinds...)
 	for _, k := range a.kinds {
