@@ -7,7 +7,7 @@ import "net/http"
 // Query: dryRun, fieldManager, fieldValidation, pretty. The type of the body is
 // looked at before the body is read.
 func (c *call) create() error {
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err != nil {
 		return err
 	}

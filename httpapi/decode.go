@@ -54,6 +54,9 @@ func (c *call) decodeBody(data []byte, f format, v patch.Validation) (store.Obje
 	if gv := c.endpoint.gv.String(); d.named.APIVersion != gv {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, gv)
 	}
+	if err := c.endpoint.checkType(d.object); err != nil {
+		return nil, err
+	}
 	return c.endpoint.res.FromWire(c.endpoint.version, d.object), nil
 }
 
@@ -72,6 +75,9 @@ func strictError(d decoded) error {
 // decode reads an object of the endpoint's kind. What the body leaves out of
 // kind and apiVersion is taken from the endpoint.
 func (e *endpoint) decode(a *API, data []byte, f format, strict bool) (d decoded, err error) {
+	if e.info.Unstructured {
+		return e.decodeUnstructured(data, f, strict)
+	}
 	if d, ok := e.decodeOwn(data, f, strict); ok {
 		return d, nil
 	}

@@ -54,6 +54,13 @@ func (c *call) writeList(l *store.List) error {
 	if format == store.Protobuf {
 		return c.writeProtobufList(l, items, size)
 	}
+	if c.endpoint.info.Unstructured {
+		data, err := c.listInOrder(l, items, size)
+		if err == nil {
+			c.writeDocument(http.StatusOK, data, c.media)
+		}
+		return err
+	}
 	m := l.Meta()
 	head, err := c.api.lists.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
 	if err != nil {

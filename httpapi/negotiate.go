@@ -105,12 +105,16 @@ func stars(c clause) int {
 
 // negotiate finds the first clause that can be served. converts tells whether
 // objects can be turned into tables and partial metadata; clauses that ask for
-// what cannot be had are skipped.
-func negotiate(header string, converts bool) (mediaType, bool) {
+// what cannot be had are skipped, such as objects in protobuf where textOnly tells
+// that there are none.
+func negotiate(header string, converts, textOnly bool) (mediaType, bool) {
 	switch header {
 	case "", "*/*", typeJSON:
 		return mediaType{}, true
 	case typeProtobuf + "," + typeJSON:
+		if textOnly {
+			return mediaType{}, true
+		}
 		return mediaType{format: formatProtobuf}, true
 	}
 	for _, cl := range parseAccept(header) {
@@ -119,7 +123,7 @@ func negotiate(header string, converts bool) (mediaType, bool) {
 			if any := cl.mainType == "*" && cl.subType == "*"; !any && (cl.mainType != mainType || cl.subType != "*" && cl.subType != subType) {
 				continue
 			}
-			if m, ok := accept(cl.params, f, converts); ok {
+			if m, ok := accept(cl.params, f, converts); ok && (!textOnly || f != formatProtobuf || m.as.Kind != "") {
 				return m, true
 			}
 		}
@@ -194,7 +198,7 @@ func (c *call) prepare(streams bool) error {
 			return err
 		}
 	}
-	m, ok := negotiate(header, c.endpoint != nil)
+	m, ok := negotiate(header, c.endpoint != nil, c.endpoint != nil && c.endpoint.info.Unstructured)
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}
@@ -266,6 +270,16 @@ func notAcceptableRoute(streams bool) error {
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
+}
+
+// bodyFormat returns the format of an object in the body.
+func (c *call) bodyFormat() (format, error) {
+	f, err := bodyFormat(c.req)
+	if err == nil && f == formatProtobuf && c.endpoint.info.Unstructured {
+		// A real server takes the type and then panics.
+		err = unsupportedMedia(typeJSON, typeYAML)
+	}
+	return f, err
 }
 
 func unsupportedMedia(types ...string) error {

@@ -35,10 +35,14 @@ func isPatch(r *http.Request) bool {
 
 // patchType is the second, strict one: the type is what stands before the
 // first semicolon.
-func patchType(r *http.Request) (string, error) {
-	t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	if !slices.Contains(patchTypes, t) {
-		return "", unsupportedMedia(patchTypes...)
+func (c *call) patchType() (string, error) {
+	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	types := patchTypes
+	if c.endpoint.info.Unstructured {
+		types = []string{jsonPatch, mergePatch, applyPatch} // there is no schema to go by
+	}
+	if !slices.Contains(types, t) {
+		return "", unsupportedMedia(types...)
 	}
 	return t, nil
 }
@@ -49,7 +53,7 @@ func patchType(r *http.Request) (string, error) {
 //
 // Query: dryRun, fieldManager, fieldValidation, force (for apply only), pretty.
 func (c *call) patch() error {
-	kind, err := patchType(c.req)
+	kind, err := c.patchType()
 	if err != nil {
 		return err
 	}
@@ -91,6 +95,9 @@ func (c *call) patch() error {
 		}
 		o := patched.(store.Object)
 		if err := c.matchNames(o.GetObjectMeta()); err != nil {
+			return nil, err
+		}
+		if err := c.endpoint.checkType(o); err != nil {
 			return nil, err
 		}
 		return c.endpoint.res.FromWire(c.endpoint.version, o), nil

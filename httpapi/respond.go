@@ -27,7 +27,7 @@ var (
 // the answer is JSON for people.
 func (c *call) fail(err error) {
 	s := *meta.StatusOf(err)
-	m, ok := negotiate(c.req.Header.Get("Accept"), false)
+	m, ok := negotiate(c.req.Header.Get("Accept"), false, false)
 	m.pretty = !ok || m.pretty || prettyWanted(c)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
@@ -130,6 +130,9 @@ func (c *call) encodeWhole(it *store.Item) ([]byte, error) {
 	raw, err := it.Encoded(e.version, store.JSON)
 	if err != nil {
 		return nil, err
+	}
+	if e.info.Unstructured {
+		return e.typedInOrder(raw)
 	}
 	return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
 }

@@ -45,6 +45,9 @@ func (a *API) addResource(res *store.Resource) {
 		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + gv.String() + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + gv.String() + `","metadata":`
+		if info.Unstructured {
+			e.jsonHead = `{"apiVersion":"` + gv.String() + `","kind":"` + info.Kind + `",`
+		}
 		gv.endpoints = append(gv.endpoints, e)
 	}
 }

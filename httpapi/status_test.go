@@ -189,8 +189,14 @@ func TestStatusIsDiscovered(t *testing.T) {
 		require.NotNil(t, path, document)
 		assert.Equal(t, "patchExampleComV2NamespacedEngineStatus", tree(path).at("patch", "operationId"))
 		assert.NotNil(t, path["get"])
+		assert.Len(t, path["parameters"], 3, "name, namespace and pretty")
 		assert.NotNil(t, path["put"])
 		assert.Nil(t, path["delete"])
+	}
+	for document, form := range map[string]string{"/openapi/v2": "v2", "/openapi/v3/apis/example.com/v2": "v3"} {
+		a := s.do(t, "GET", document, "", "Accept", "application/com.github.proto-openapi.spec."+form+"@v1.0+protobuf")
+		assert.Equal(t, http.StatusOK, a.Code)
+		assert.Contains(t, a.Body, "patchExampleComV2NamespacedEngineStatus")
 	}
 }
 

@@ -63,7 +63,10 @@ func (c *call) tableOf(m meta.ListMeta, items []*store.Item) ([]byte, error) {
 	}
 	out = append(append(out, columns...), `,"rows":`...)
 	if len(items) == 0 {
-		return append(out, "null}"...), nil
+		if c.endpoint.info.Native {
+			return append(out, "null}"...), nil
+		}
+		return append(out, "[]}"...), nil
 	}
 	now := c.api.st.Now()
 	for i, it := range items {

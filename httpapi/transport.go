@@ -42,13 +42,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	p.closed = t.api.ctx.Done()
 	served := serverRequest(req, ctx)
-	closeOnce := sync.OnceFunc(func() { closeBody(req.Body) })
 	go func() {
 		growStack()
 		defer t.api.calls.Done()
-		defer closeOnce()
-		// A handler that waits for more of the body is to see the end, too.
-		defer context.AfterFunc(ctx, closeOnce)()
+		if req.Body != nil && req.Body != http.NoBody {
+			closeOnce := sync.OnceFunc(func() { req.Body.Close() })
+			defer closeOnce()
+			// A handler that waits for more of the body is to see the end, too.
+			defer context.AfterFunc(ctx, closeOnce)()
+		}
 		p.run(t.api, served)
 	}()
 	select {

@@ -21,7 +21,7 @@ func (c *call) update() error {
 	if err := store.UpdateOptions(opts).Validate(); err != nil {
 		return err
 	}
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -106,9 +107,9 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" {
+	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit <= 0 {
 		// Real servers list in pages here, where a version means that very one.
-		list.ResourceVersionMatch = MatchExact
+		list.Limit = math.MaxInt64
 	}
 	l, err := r.List(ctx, list)
 	if err != nil {

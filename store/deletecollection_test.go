@@ -38,13 +38,15 @@ func TestDeleteCollectionDeletesWhatTheListSelects(t *testing.T) {
 		list store.ListOptions
 		left []string
 	}{
-		"a namespace":           {store.ListOptions{Namespace: "a"}, []string{"b/x"}},
-		"a label":               {store.ListOptions{LabelSelector: "k=v"}, []string{"a/x", "b/x"}},
-		"a name":                {store.ListOptions{FieldSelector: "metadata.name=x"}, []string{"a/y"}},
-		"the first page":        {store.ListOptions{Limit: 2}, []string{"b/x"}},
-		"nothing":               {store.ListOptions{Namespace: "c"}, []string{"a/x", "a/y", "b/x"}},
-		"a state of the past":   {store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact}, []string{"a/y", "b/x"}},
-		"objects that are gone": {store.ListOptions{ResourceVersion: "1004", ResourceVersionMatch: store.MatchExact}, nil},
+		"a namespace":               {store.ListOptions{Namespace: "a"}, []string{"b/x"}},
+		"a label":                   {store.ListOptions{LabelSelector: "k=v"}, []string{"a/x", "b/x"}},
+		"a name":                    {store.ListOptions{FieldSelector: "metadata.name=x"}, []string{"a/y"}},
+		"the first page":            {store.ListOptions{Limit: 2}, []string{"b/x"}},
+		"nothing":                   {store.ListOptions{Namespace: "c"}, []string{"a/x", "a/y", "b/x"}},
+		"a state of the past":       {store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact}, []string{"a/y", "b/x"}},
+		"the same by the old rules": {store.ListOptions{ResourceVersion: "1001"}, []string{"a/y", "b/x"}},
+		"one object, of now":        {store.ListOptions{ResourceVersion: "1001", Namespace: "a", FieldSelector: "metadata.name=y"}, []string{"a/x", "b/x"}},
+		"objects that are gone":     {store.ListOptions{ResourceVersion: "1004", ResourceVersionMatch: store.MatchExact}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leases := lease.In(newStore(t))

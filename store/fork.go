@@ -29,13 +29,13 @@ func (st *Store) Fork() (*Store, error) {
 	f := &Store{
 		now: st.now, clock: st.clock, seed: st.seed, aging: st.aging, first: st.first, version: st.version,
 		hub:       st.hub.Fork(),
-		record:    st.record.forkLocked(),
 		resources: make(map[meta.GroupResource]*Resource, len(st.resources)),
 	}
 	if c, ok := st.clock.(clock.Forker); ok {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
+	f.record = st.record.forkLocked(st.version, f.now())
 	f.shares.joinFork(&st.shares)
 	all := make([]Resource, len(st.resources))
 	for gr, r := range st.resources {
@@ -44,6 +44,9 @@ func (st *Store) Fork() (*Store, error) {
 	}
 	return f, nil
 }
+
+// In returns the collection of the same kind in another store, such as a fork.
+func (r *Resource) In(st *Store) *Resource { return st.resource(r.kind) }
 
 // forkLocked makes an empty resource that of a fork.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {

@@ -26,10 +26,11 @@ type Object interface {
 // know about it. T is a struct that embeds meta.TypeMeta with
 // the tag `json:",inline"` and meta.ObjectMeta with the tags
 // `json:"metadata" protobuf:"1"`; its other fields carry json tags as in the
-// API and protobuf tags with their field numbers.
+// API and protobuf tags with their field numbers. For objects of any form it is
+// Unstructured.
 //
-// A Kind must not be changed after its first use. Only Plural, Name and
-// Versions are required; a nil function means that there is nothing to do.
+// A Kind must not be changed after its first use. Only Name and Versions are
+// required; a nil function means that there is nothing to do.
 // Functions are called without a lock held, from any goroutine. They must not
 // keep the objects they are given, and only Default and PrepareForUpdate may
 // change obj.
@@ -38,7 +39,8 @@ type Kind[T any] struct {
 	Group string
 	// Name is the kind in CamelCase, such as "Lease".
 	Name string
-	// Plural is the resource in paths, such as "leases".
+	// Plural is the resource in paths, such as "leases". Default: Name in lower case
+	// and an "s", or "es" after an "s", or "ies" in place of a "y".
 	Plural string
 	// Singular defaults to Name in lower case.
 	Singular string
@@ -214,12 +216,13 @@ func (k *Kind[T]) compile() *descriptor {
 	if _, ok := any(new(T)).(Object); !ok {
 		panic(fmt.Sprintf("store: %T does not embed meta.TypeMeta and meta.ObjectMeta", *new(T)))
 	}
-	if k.Name == "" || k.Plural == "" || len(k.Versions) == 0 {
-		panic("store: a Kind needs Name, Plural and Versions")
+	if k.Name == "" || len(k.Versions) == 0 {
+		panic("store: a Kind needs Name and Versions")
 	}
+	plural := cmp.Or(k.Plural, pluralOf(k.Name))
 	d := &descriptor{
-		group: k.Group, name: k.Name, plural: k.Plural, singular: k.Singular, shortNames: k.ShortNames,
-		storagePrefix: cmp.Or(k.StoragePrefix, path.Join(k.Group, k.Plural)),
+		group: k.Group, name: k.Name, plural: plural, singular: k.Singular, shortNames: k.ShortNames,
+		storagePrefix: cmp.Or(k.StoragePrefix, path.Join(k.Group, plural)),
 		clusterScoped: k.ClusterScoped, status: k.Status, native: k.Native,
 		createOnUpdate: k.CreateOnUpdate, unconditionalUpdate: k.UnconditionalUpdate,
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
@@ -263,7 +266,7 @@ func (k *Kind[T]) compile() *descriptor {
 	k.compileVersions(d)
 	if k.Status {
 		for _, f := range d.forms {
-			if f.typ.Field(memberStatus) == nil {
+			if !f.typ.Has(memberStatus) {
 				panic(fmt.Sprintf("store: Kind %s has a status subresource, but %s has no member %q", k.Name, f.typ.Name, memberStatus))
 			}
 		}
@@ -320,6 +323,21 @@ func (k *Kind[T]) compileVersions(d *descriptor) {
 		}
 		d.versions = append(d.versions, erased)
 	}
+}
+
+// pluralOf guesses the resource of a kind as clients do (upstream: apimachinery,
+// api/meta/restmapper.go).
+func pluralOf(kind string) string {
+	name := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(name, "endpoints"):
+		return name
+	case strings.HasSuffix(name, "s"):
+		return name + "es"
+	case strings.HasSuffix(name, "y"):
+		return name[:len(name)-1] + "ies"
+	}
+	return name + "s"
 }
 
 // as returns the typed pointer behind o, and nil for the nil Object.

@@ -149,7 +149,7 @@ func TestVersionHasRulesOfItsOwn(t *testing.T) {
 
 func TestKindsThatDoNotFitAreAPanic(t *testing.T) {
 	st := newStore(t)
-	assert.PanicsWithValue(t, "store: a Kind needs Name, Plural and Versions", func() { store.In(st, &store.Kind[widget]{}) })
+	assert.PanicsWithValue(t, "store: a Kind needs Name and Versions", func() { store.In(st, &store.Kind[widget]{}) })
 	assert.PanicsWithValue(t, "store: struct {} does not embed meta.TypeMeta and meta.ObjectMeta", func() {
 		store.In(st, &store.Kind[struct{}]{Name: "S", Plural: "ss", Versions: []store.Version[struct{}]{{Name: "v1"}}})
 	})

@@ -132,7 +132,7 @@ func (o ListOptions) validate() error {
 func (r *Resource) listState(ctx context.Context, o ListOptions, sel selection) (s snapshot, start string, limit int64, err error) {
 	r.past.dropBefore(r.st.oldest())
 	if p := r.st.replicaOf(ctx); p != nil {
-		return p.listState(ctx, r, o, o.Namespace != "" && sel.name != "")
+		return p.listState(ctx, r, o, sel.single())
 	}
 	limit = max(o.Limit, 0)
 	if o.Continue != "" {
@@ -153,6 +153,10 @@ func (r *Resource) listState(ctx context.Context, o ListOptions, sel selection) 
 		}
 		return r.snapshot(), "", limit, nil
 	}
+	if o.exact(version) && sel.single() {
+		s, err = r.singleState(version, o.ResourceVersionMatch)
+		return s, "", limit, err
+	}
 	if err := r.st.waitFor(ctx, version); err != nil {
 		return s, "", 0, err
 	}
@@ -165,7 +169,26 @@ func (r *Resource) listState(ctx context.Context, o ListOptions, sel selection) 
 	return s, "", limit, err
 }
 
-// exact reports whether a list is to be of this very version.
+// singleState finds the state for a list of one object, by its key, where that of
+// many would be one at a very version. A real server reads it from etcd, past its
+// cache: without waiting for a version to come, and at that version only where
+// that is said by the match, not by a limit (upstream: storage.ValidateListOptions).
+func (r *Resource) singleState(version uint64, match string) (snapshot, error) {
+	now := r.snapshot()
+	if version > now.version {
+		return snapshot{}, tooLarge(version, now.version, 0)
+	}
+	if match != MatchExact {
+		return now, nil
+	}
+	s, err := r.at(version)
+	if err != nil {
+		err = expiredList()
+	}
+	return s, err
+}
+
+// exact reports whether a list of many objects is to be of this very version.
 func (o *ListOptions) exact(version uint64) bool {
 	return version > 0 && (o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && o.Limit > 0)
 }

@@ -87,6 +87,53 @@ func TestResourceVersionOfAList(t *testing.T) {
 	}
 }
 
+// A real server reads one object from etcd where a list of many would be of a very version: nothing is waited for, and a
+// limit does not make it exact. The store is that of the table above.
+func TestResourceVersionOfAListOfOneObject(t *testing.T) {
+	type options = store.ListOptions
+	for name, row := range map[string]struct {
+		opts    options
+		want    string // the version of the list, or the error
+		waits   bool
+		retries int32
+	}{
+		"N":                             {options{ResourceVersion: "1001"}, "1004", false, 0},
+		"N with a limit":                {options{ResourceVersion: "1001", Limit: 1}, "1004", false, 0},
+		"N long gone with a limit":      {options{ResourceVersion: "1", Limit: 1}, "1004", false, 0},
+		"N Exact":                       {options{ResourceVersion: "1001", ResourceVersionMatch: "Exact", Limit: 1}, "1001", false, 0},
+		"N Exact, long gone":            {options{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, tooOldList, false, 0},
+		"N to come":                     {options{ResourceVersion: "1005"}, tooLarge("1005", "1004"), true, 1},
+		"N to come, with a limit":       {options{ResourceVersion: "1005", Limit: 1}, tooLarge("1005", "1004"), false, 0},
+		"N to come, Exact":              {options{ResourceVersion: "1005", ResourceVersionMatch: "Exact"}, tooLarge("1005", "1004"), false, 0},
+		"N to come, NotOlderThan":       {options{ResourceVersion: "1005", ResourceVersionMatch: "NotOlderThan", Limit: 1}, tooLarge("1005", "1004"), true, 1},
+		"of all namespaces but for one": {options{ResourceVersion: "1", Limit: 1, FieldSelector: "metadata.namespace=ns,metadata.name=a"}, "1004", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leases := lease.In(newStore(t))
+				createAll(t, leases, "ns/a")
+				mustModify(t, leases, "ns/a", holder("x"))
+				createAll(t, leases, "ns/b", "ns/c")
+				if row.opts.FieldSelector == "" {
+					row.opts.Namespace, row.opts.FieldSelector = "ns", "metadata.name=a"
+				}
+				start := time.Now()
+				items, m, err := leases.List(t.Context(), row.opts)
+				assert.Equal(t, row.waits, time.Since(start) == 3*time.Second)
+				if err != nil {
+					assert.EqualError(t, err, row.want)
+					if details := statusOf(t, err).Details; details != nil {
+						assert.Equal(t, row.retries, details.RetryAfterSeconds)
+					}
+					return
+				}
+				assert.Equal(t, row.want, m.ResourceVersion)
+				assert.Equal(t, []string{"ns/a"}, paths(items))
+			})
+		})
+	}
+}
+
 // states is a model of a store's leases: the state after each version.
 type states map[uint64]map[string]*lease.Lease
 

@@ -84,7 +84,12 @@ func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func
 	case !errors.Is(context.Cause(ctx), errTooLarge):
 		return ctx.Err()
 	}
-	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current()), 1,
+	return tooLarge(version, current(), 1)
+}
+
+// tooLarge is the answer to who asks for a version that is not there yet.
+func tooLarge(version, current uint64, retryAfter int32) error {
+	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current), retryAfter,
 		meta.StatusCause{Type: "ResourceVersionTooLarge", Message: "Too large resource version"})
 }
 

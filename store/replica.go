@@ -144,7 +144,8 @@ func (p *Replica) CatchUp() { p.catchUp(0) }
 
 // Jump has the Replica start afresh from a list, as one does whose own watch has
 // expired: what it has not seen up to now nobody will be told of. Open watches
-// end with ErrExpired, and so do those to come that start before. From then on it
+// end with ErrExpired, and so do those to come that start before; a real server
+// ends open ones without a word, and tells those that come back. From then on it
 // follows at once.
 func (p *Replica) Jump() { p.catchUp(p.st.ResourceVersion()) }
 

@@ -81,6 +81,7 @@ func TestListOfAReplicaThatLags(t *testing.T) {
 		"exactly what it lacks":               {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact"}, tooLarge("1004", "1003"), true},
 		"a page of what it lacks":             {options{ResourceVersion: "1005", Limit: 1}, tooLarge("1005", "1003"), true},
 		"exactly what it lacks, of an object": {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact", Namespace: "ns", FieldSelector: "metadata.name=a"}, "1004: ns/a=y", false},
+		"a page, of an object":                {options{ResourceVersion: "1002", Limit: 1, Namespace: "ns", FieldSelector: "metadata.name=a"}, "1005: ns/a=y", false},
 		"consistently":                        {options{}, now, true},
 		"consistently, of an object":          {options{Namespace: "ns", FieldSelector: "metadata.name=a"}, "1005: ns/a=y", true},
 		"of a time long gone":                 {options{ResourceVersion: "999", ResourceVersionMatch: "Exact"}, tooOldList, false},

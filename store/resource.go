@@ -41,6 +41,9 @@ type Info struct {
 	// ClusterScoped tells that objects have no namespaces, Status that the status is
 	// a subresource, Native that a real server has the kind built in.
 	ClusterScoped, Status, Native bool
+	// Unstructured tells that objects may have any form. They are not to be had in
+	// protobuf, and their members are in the order of their names.
+	Unstructured bool
 }
 
 // VersionInfo is one served version of a kind.
@@ -55,7 +58,7 @@ func (r *Resource) Info() Info {
 	info := Info{
 		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
 		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
-		ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
+		Unstructured: d.forms[0].typ.Rest != nil, ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
 	}
 	for _, v := range d.versions {
 		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})

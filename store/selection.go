@@ -87,6 +87,9 @@ func (s *selection) scope(collection int) watch.Scope {
 	return scope
 }
 
+// single reports whether it is one object at the most, whose key is known.
+func (s *selection) single() bool { return s.namespace != "" && s.name != "" }
+
 // all reports whether everything in the namespace is selected.
 func (s *selection) all() bool {
 	return s.labels.Empty() && s.fields.Empty() && s.shards.Empty()

@@ -207,16 +207,20 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64) error {
-	var woken func()
-	if w.worker != nil {
-		woken = w.worker.Wake
-	}
-	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), woken)
+	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), w.woken())
 	if err != nil {
 		return expiredWatch(err)
 	}
 	w.hub, w.version = hub, after
 	return nil
+}
+
+// woken returns what a writer calls before it wakes the watch, or nil.
+func (w *Watcher) woken() func() {
+	if w.worker == nil {
+		return nil
+	}
+	return w.worker.Wake
 }
 
 // startWithState takes the current state and the position that follows it in

@@ -1,5 +1,5 @@
-// Command customkind serves a kind of its own beside those of kubecoord: a
-// Go type, a descriptor, and nothing else.
+// Command customkind serves kinds of its own beside those of kubecoord: one of a
+// Go type, a descriptor and nothing else, and one of any form.
 package main
 
 import (
@@ -19,21 +19,27 @@ import (
 type Barrier struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	Spec            BarrierSpec `json:"spec" protobuf:"2"`
+	Spec            BarrierSpec   `json:"spec" protobuf:"2"`
+	Status          BarrierStatus `json:"status,omitzero" protobuf:"3"`
 }
 
-// BarrierSpec says who is waited for and who is there.
+// BarrierSpec says who is waited for.
 type BarrierSpec struct {
 	// Parties is how many must arrive, at least 1.
 	Parties int32 `json:"parties" protobuf:"1"`
-	// Arrived are those who have, each once.
-	Arrived []string `json:"arrived,omitempty" protobuf:"2" patchStrategy:"merge" listType:"set"`
+}
+
+// BarrierStatus says who is there.
+type BarrierStatus struct {
+	// Arrived are the parties that have, each once.
+	Arrived []string `json:"arrived,omitempty" protobuf:"1" patchStrategy:"merge" listType:"set"`
 }
 
 func newKind() *store.Kind[Barrier] {
 	return &store.Kind[Barrier]{
-		Group: "sync.example.com", Name: "Barrier", Plural: "barriers", ShortNames: []string{"bar"},
+		Group: "sync.example.com", Name: "Barrier", ShortNames: []string{"bar"},
 		Versions: []store.Version[Barrier]{{Name: "v1"}},
+		Status:   true, // is written at …/barriers/{name}/status alone
 		Default: func(b *Barrier) {
 			if b.Spec.Parties == 0 {
 				b.Spec.Parties = 2
@@ -52,15 +58,23 @@ func newKind() *store.Kind[Barrier] {
 		Columns: []store.Column[Barrier]{
 			store.NameColumn[Barrier](),
 			{Name: "Arrived", Type: "string", Description: "How many of the parties are there.", Cell: func(b *Barrier, _ time.Time) any {
-				return fmt.Sprintf("%d/%d", len(b.Spec.Arrived), b.Spec.Parties)
+				return fmt.Sprintf("%d/%d", len(b.Status.Arrived), b.Spec.Parties)
 			}},
 			store.AgeColumn[Barrier](),
 		},
 	}
 }
 
+// newOpenKind returns a kind without a Go type or a schema: what a client sends is
+// kept. Its objects lie in no namespace.
+func newOpenKind() *store.Kind[store.Unstructured] {
+	kind := store.UnstructuredKind("sync.example.com", "Hall", "v1")
+	kind.ClusterScoped = true
+	return kind
+}
+
 func newAPI(st *store.Store) *httpapi.API {
-	return httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newKind()}})
+	return httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newKind(), newOpenKind()}})
 }
 
 func main() {

@@ -11,14 +11,14 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-func TestABarrierIsServedLikeAnyOtherKind(t *testing.T) {
+// newServer returns what sends requests to an API of the test's own.
+func newServer(t *testing.T) (send func(method, path, contentType, body string) (int, string)) {
 	st := store.New(store.Options{})
-	defer st.Close()
+	t.Cleanup(st.Close)
 	api := newAPI(st)
-	defer api.Close()
-	const collection = "http://api/apis/sync.example.com/v1/namespaces/default/barriers"
-	send := func(method, url, contentType, body string) (int, string) {
-		req, err := http.NewRequest(method, url, strings.NewReader(body))
+	t.Cleanup(api.Close)
+	return func(method, path, contentType, body string) (int, string) {
+		req, err := http.NewRequest(method, "http://api/apis/sync.example.com/v1"+path, strings.NewReader(body))
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", contentType)
 		resp, err := api.Transport().RoundTrip(req)
@@ -28,21 +28,41 @@ func TestABarrierIsServedLikeAnyOtherKind(t *testing.T) {
 		require.NoError(t, err)
 		return resp.StatusCode, string(data)
 	}
+}
 
+func TestABarrierIsServedLikeAnyOtherKind(t *testing.T) {
+	send := newServer(t)
+	const collection = "/namespaces/default/barriers"
 	code, body := send("POST", collection, "application/json", `{"metadata":{"name":"b"}}`)
 	require.Equal(t, http.StatusCreated, code, body)
 	require.Contains(t, body, `"spec":{"parties":2}`, "the default is filled in")
 
-	code, body = send("PATCH", collection+"/b", "application/strategic-merge-patch+json", `{"spec":{"arrived":["x"]}}`)
-	require.Equal(t, http.StatusOK, code, body)
-	require.Contains(t, body, `"arrived":["x"]`)
+	for _, party := range []string{"x", "y"} {
+		code, body = send("PATCH", collection+"/b/status", "application/strategic-merge-patch+json", `{"spec":{"parties":9},"status":{"arrived":["`+party+`"]}}`)
+		require.Equal(t, http.StatusOK, code, body)
+	}
+	require.Contains(t, body, `"spec":{"parties":2},"status":{"arrived":["y","x"]}`, "the status alone is written")
+	require.Contains(t, body, `"generation":1,`)
 
 	code, body = send("PATCH", collection+"/b", "application/merge-patch+json", `{"spec":{"parties":3}}`)
 	require.Equal(t, http.StatusUnprocessableEntity, code, body)
 	require.Contains(t, body, `spec.parties: Invalid value: 3: field is immutable`)
 
-	code, body = send("GET", "http://api/apis/sync.example.com/v1", "", "")
+	code, body = send("GET", "", "", "")
 	require.Equal(t, http.StatusOK, code, body)
 	require.Contains(t, body, `"name":"barriers"`)
 	require.Contains(t, body, `"shortNames":["bar"]`)
+}
+
+func TestAHallMayHaveAnyForm(t *testing.T) {
+	send := newServer(t)
+	const hall = `{"apiVersion":"sync.example.com/v1","kind":"Hall","metadata":{"name":"h"},"doors":[{"open":true}]}`
+	code, body := send("POST", "/halls", "application/json", hall)
+	require.Equal(t, http.StatusCreated, code, body)
+	require.Contains(t, body, `"doors":[{"open":true}]`)
+	code, body = send("PATCH", "/halls/h", "application/merge-patch+json", `{"seats":{"taken":3}}`)
+	require.Equal(t, http.StatusOK, code, body)
+	require.Contains(t, body, `"seats":{"taken":3}`)
+	code, _ = send("GET", "/namespaces/default/halls/h", "", "")
+	require.Equal(t, http.StatusNotFound, code, "it lies in no namespace")
 }

@@ -23,8 +23,9 @@ func (s *Storage) GetList(ctx context.Context, key string, opts storage.ListOpti
 		ResourceVersionMatch: string(opts.ResourceVersionMatch),
 	}
 	list.LabelSelector, list.FieldSelector = selectors(at, &opts.Predicate)
+	list.Limit = opts.Predicate.Limit
 	if opts.Recursive {
-		list.Limit, list.Continue = opts.Predicate.Limit, opts.Predicate.Continue
+		list.Continue = opts.Predicate.Continue
 	}
 	if s.PageAnyVersion && list.ResourceVersion == "0" && (list.ResourceVersionMatch == "" || list.ResourceVersionMatch == store.MatchNotOlderThan) {
 		list.ResourceVersion, list.ResourceVersionMatch = "", ""

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/timeline"
 )
 
@@ -39,19 +38,6 @@ func record(ctx context.Context, rec *timeline.Recorder) (stop func()) {
 	}
 }
 
-// withDebug serves the pages beside the API, to those whom the API lets in. It is
-// no http.ServeMux, which would redirect paths that the API takes as they are.
-func withDebug(api *httpapi.API, rec *timeline.Recorder) http.Handler {
-	pages := api.Guard(debugPages{rec}.handler())
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/debug/") {
-			pages.ServeHTTP(w, r)
-		} else {
-			api.ServeHTTP(w, r)
-		}
-	})
-}
-
 // debugHint says how to see the page.
 func debugHint(c config, url string) string {
 	switch {
@@ -63,8 +49,8 @@ func debugHint(c config, url string) string {
 	return "kubectl --kubeconfig " + c.kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
 }
 
-func (d debugPages) handler() http.Handler {
-	mux := http.NewServeMux()
+// register adds the pages to those of a mux.
+func (d debugPages) register(mux *http.ServeMux) {
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, view){
 		"elections":        d.negotiated,
 		"elections.json":   d.json,
@@ -82,7 +68,6 @@ func (d debugPages) handler() http.Handler {
 			serve(w, r, v)
 		})
 	}
-	return mux
 }
 
 // secure forbids the page all that it does not need, which is everything from

@@ -24,6 +24,8 @@ func writeKubeconfig(file, url string, cert *tls.Certificate, tokens map[string]
 	if cert != nil {
 		block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[len(cert.Certificate)-1]})
 		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(block)
+	} else {
+		cluster["insecure-skip-tls-verify"] = true // or Node's client takes no plain HTTP
 	}
 	user := map[string]any{}
 	if len(tokens) > 0 {

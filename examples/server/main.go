@@ -5,8 +5,21 @@
 //	go run ./examples/server -listen 127.0.0.1:8001
 //
 // It prints one line "serving on http://HOST:PORT" when it is ready. SIGINT and
-// SIGTERM end open watches and stop it. With -debug it shows elections as they
-// happen at /debug/elections.
+// SIGTERM end open watches and stop it.
+//
+// With -debug it is a server for tests in any language: below /debug/ it offers
+// what package httpapi/apitest offers to Go, and shows elections as they happen.
+// GET /debug/ lists all of it.
+//
+//	curl -X POST -H 'Content-Type: application/json' $URL/debug/faults \
+//	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'
+//	curl $URL/debug/faults            # how many requests were hit
+//	curl -X POST $URL/debug/worlds    # a world of its own, at the URL that is answered
+//	curl -X POST $URL/debug/reset     # back to the start
+//
+// With -clock as well, time passes only when POST /debug/clock says so.
+//
+// Such a world has all of it below its own URL, /debug/ too.
 //
 // With -load it starts with the state that files tell, such as `kubectl get -o
 // yaml` prints; with -dump it leaves its own behind, so that another one can go
@@ -30,9 +43,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -49,6 +60,7 @@ type config struct {
 	kubeconfig string
 	elect      bool
 	debug      bool
+	clock      string
 	load       string
 	dump       string
 }
@@ -65,7 +77,8 @@ func main() {
 	flag.BoolVar(&c.insecure, "insecure", false, "allow an address that others can reach without authentication")
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
-	flag.BoolVar(&c.debug, "debug", false, "show elections at /debug/elections")
+	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, to be tested against")
+	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and stand still until told")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
 	flag.Parse()
@@ -101,11 +114,11 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	st := store.New(store.Options{History: c.history})
-	defer st.Close()
-	if err := loadState(st, c.load); err != nil {
+	served, err := newServed(c, tokens)
+	if err != nil {
 		return err
 	}
+	defer served.close()
 	ln, err := net.Listen("tcp", c.listen)
 	if err != nil {
 		return err
@@ -120,42 +133,19 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 
-	var electing candidate.ElectorOptions
-	var rec *timeline.Recorder // nil without -debug
-	if c.debug {
-		rec = timeline.NewRecorder(st, timeline.Options{})
-		electing.Log = rec.Log
-		defer record(ctx, rec)()
-	}
-	opts := httpapi.Options{}
-	if c.elect {
-		if opts.Elector, err = candidate.NewElector(st, electing); err != nil {
-			return err
-		}
-	}
-	if c.verbose {
-		opts.Log = logRequest
-	}
-	if tokens != nil {
-		opts.Authenticate = httpapi.BearerTokens(tokens)
-	}
-	api := httpapi.New(st, opts)
-	var handler http.Handler = api
-	if rec != nil {
-		handler = withDebug(api, rec)
-	}
-	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
+	srv := &http.Server{Handler: served, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {
+		fmt.Fprintf(out, "  curl %s/debug/   # what a test can ask for\n", url)
 		fmt.Fprintln(out, "  "+debugHint(c, url))
 	}
-	return errors.Join(serve(ctx, srv, ln, api), state.dump(st))
+	return errors.Join(serve(ctx, srv, ln, served), state.dump(served.store()))
 }
 
 // serve runs the server until the context ends, and then stops it within half
 // a second, whatever its clients do.
-func serve(ctx context.Context, srv *http.Server, ln net.Listener, api *httpapi.API) error {
+func serve(ctx context.Context, srv *http.Server, ln net.Listener, served served) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -164,7 +154,7 @@ func serve(ctx context.Context, srv *http.Server, ln net.Listener, api *httpapi.
 		return nil
 	})
 	<-ctx.Done()
-	api.Close() // ends the watches, which would otherwise keep Shutdown waiting
+	served.close() // ends the watches, which would otherwise keep Shutdown waiting
 	bounded, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	if srv.Shutdown(bounded) != nil {

@@ -67,6 +67,8 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 		"a certificate alone":      {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing}, "go together"},
 		"two certificates":         {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing, selfSigned: true}, "not both"},
 		"a missing certificate":    {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing}, "-tls-cert"},
+		"a clock of its own":       {config{listen: "127.0.0.1:0", history: 1, clock: "2026-01-01T00:00:00Z"}, "-clock: got it without -debug, want both"},
+		"a clock without a time":   {config{listen: "127.0.0.1:0", history: 1, debug: true, clock: "noon"}, `-clock: got "noon", want a time such as 2026-01-01T00:00:00Z`},
 		"an unwritable kubeconfig": {config{listen: "127.0.0.1:0", history: 1, kubeconfig: filepath.Join(missing, "k")}, "-kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {

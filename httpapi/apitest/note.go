@@ -2,12 +2,15 @@ package apitest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/skim"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // note takes down, for Verify, what a client is told, just before it is sent: so
@@ -29,6 +32,7 @@ func (x *exchange) note() *note {
 	if x.call == nil {
 		return nil
 	}
+	x.call.stale = x.stale != nil
 	x.api.record.handOn(x.call, x.api.st.ResourceVersion())
 	return &note{api: x.api, call: x.call}
 }
@@ -68,10 +72,40 @@ func (n *note) answer(p []byte, whole bool) {
 	switch {
 	case enough:
 		n.data, n.noted = nil, true
-		n.api.record.answered(n.call, n.code, head, n.api.st.ResourceVersion())
+		altered := n.altered(p, head, whole)
+		n.api.record.answered(n.call, n.code, head, altered, n.api.st.ResourceVersion())
 	case n.data == nil:
 		n.data = bytes.Clone(p)
 	}
+}
+
+// altered reports whether an answer has other content than the version which it
+// tells of, where that can be told at a glance: the object is in that version, and
+// the answer is what the store remembers of it.
+func (n *note) altered(body []byte, head skim.Head, whole bool) bool {
+	c := n.call
+	if n.code >= 300 || c.dryRun || !head.Enough() || head.Name == "" {
+		return false
+	}
+	for i, info := range n.api.kinds {
+		if info.Group != c.group || info.Plural != c.resource || info.Kind != head.Kind {
+			continue
+		}
+		it, err := n.api.st.Resource(n.api.served[i]).Get(context.Background(), head.Namespace, head.Name, "")
+		version := slices.IndexFunc(info.Versions, func(v store.VersionInfo) bool { return v.Name == c.version })
+		if err != nil || version < 0 || it.Version() != head.ResourceVersion {
+			return false
+		}
+		if bytes.IndexByte(body, '\n') == len(body)-1 { // and all of it is there
+			data, err := it.Encoded(version, store.JSON)
+			return err == nil && !bytes.HasSuffix(body[:len(body)-1], data[1:])
+		}
+		if whole && bytes.HasPrefix(body, []byte("k8s\x00")) {
+			data, err := it.Encoded(version, store.Protobuf)
+			return err == nil && !bytes.Contains(body, data)
+		}
+	}
+	return false
 }
 
 // frames takes down the events that are complete with p.

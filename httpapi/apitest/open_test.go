@@ -110,6 +110,19 @@ func TestFixturesAreThereFromTheBeginning(t *testing.T) {
 	assert.Equal(t, "apitest.New: Options.Fixtures: fixture: stat none: no such file or directory", message)
 }
 
+func TestServerBeginsAsAForkOfAStore(t *testing.T) {
+	first := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
+	second := apitest.New(t, apitest.Options{From: first.Store()})
+	d := &door{API: second, client: &http.Client{Transport: second.Transport()}, base: second.Host()}
+	assert.Equal(t, http.StatusOK, d.do(t, "DELETE", leasesA, "").code)
+	_, err := lease.In(first.Store()).Get("default", "a")
+	assert.NoError(t, err)
+
+	first.Close()
+	message := failure(t, func(t testing.TB) { apitest.New(t, apitest.Options{From: first.Store()}) })
+	assert.Equal(t, "apitest.New: Options.From: store.Fork: got a store that was closed, want one that is open: store: closed", message)
+}
+
 func TestFixtureThatCannotBeFailsTheTest(t *testing.T) {
 	api := apitest.New(t)
 	api.Load(someFixture())

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/skim"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -59,18 +58,24 @@ const (
 // call is a request as it is remembered for Verify. It does not change any more
 // once it is part of a told.
 type call struct {
-	origin                                 uint64 // of its changes
-	began                                  uint64 // record.next when it was handed to the API
-	at                                     time.Time
-	verb, group, resource, namespace, name string
-	path, client, userAgent, contentType   string
-	query                                  url.Values
-	dryRun, subresource, stale             bool
-	base                                   uint64 // the resourceVersion in the body
-	guarded                                bool   // the body names the version that it is meant for
-	floor, ceiling                         uint64 // the version of the store when it was handed on, and when it was answered
-	status                                 int
-	answer                                 skim.Head
+	origin uint64 // of its changes
+	began  uint64 // record.next when it was handed to the API
+	// floor and ceiling are the versions of the store when it was handed to the
+	// API, and when it was answered.
+	floor, ceiling uint64
+
+	verb, group, version, resource, namespace, name string
+	client, userAgent, contentType                  string
+	query                                           url.Values
+	subresource                                     bool // it is about a part of the object
+	dryRun                                          bool
+	stale                                           bool   // a fault has it answered with an older state
+	base                                            uint64 // the resourceVersion in the body
+	guarded                                         bool   // the body names the version that it is meant for
+
+	status  int // 0 where the client does not know
+	answer  skim.Head
+	altered bool // the answer has other content than the version it tells of
 
 	// Of a watch, guarded by record.mu: what the ring no longer holds, up to
 	// which version, and whether that goes beyond the initial events.
@@ -79,12 +84,17 @@ type call struct {
 	pastInitial bool
 }
 
-func newRecord(limit int) *record {
-	if limit == 0 {
-		limit = DefaultKeepHistory
+// recordLimit returns how many entries Options.KeepHistory asks for.
+func recordLimit(keep int) int {
+	if keep == 0 {
+		return DefaultKeepHistory
 	}
+	return max(keep, 0)
+}
+
+func newRecord(keep int) *record {
 	// Origins are to differ from those of whatever else wrote to the store.
-	return &record{limit: max(limit, 0), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
+	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
 }
 
 // begin returns the call of a request to a resource that is to be remembered, or
@@ -94,11 +104,10 @@ func (rec *record) begin(r *Request, body []byte) *call {
 		return nil
 	}
 	c := &call{
-		at: r.Time, verb: r.Verb, group: r.Group, resource: r.Resource, namespace: r.Namespace, name: r.Name,
-		path: r.Path, client: r.Client, userAgent: r.UserAgent, contentType: r.ContentType, query: r.Query,
+		verb: r.Verb, group: r.Group, version: r.Version, resource: r.Resource, namespace: r.Namespace, name: r.Name,
+		client: r.Client, userAgent: r.UserAgent, contentType: r.ContentType, query: r.Query,
 	}
-	c.dryRun = len(r.Query["dryRun"]) > 0 ||
-		strings.HasPrefix(r.Verb, "delete") && (bytes.Contains(body, []byte("dryRun")) || bytes.Contains(body, []byte("All")))
+	c.dryRun = len(r.Query["dryRun"]) > 0 || strings.HasPrefix(r.Verb, "delete") && triesOnly(body)
 	c.subresource = c.name != "" && r.Verb != "create" && !strings.HasSuffix(strings.TrimSuffix(r.Path, "/"), "/"+c.name)
 	switch c.verb {
 	case "update", "patch", "apply":
@@ -111,6 +120,11 @@ func (rec *record) begin(r *Request, body []byte) *call {
 	rec.last++
 	c.origin = rec.last
 	return c
+}
+
+// triesOnly reports whether the body of a deletion has dryRun: All.
+func triesOnly(body []byte) bool {
+	return bytes.Contains(body, []byte("All")) && (bytes.Contains(body, []byte("dryRun")) || bytes.HasPrefix(body, []byte("k8s\x00")))
 }
 
 // handOn notes that a call is handed to the API, whose store is at a version.
@@ -159,19 +173,35 @@ func (c *call) forget(t told) {
 	c.forgotUpTo = t.version
 }
 
-// all returns what there is, in its order, and how many there were before.
+// all returns what there is, in its order, and how many there were before. What it
+// returns does not change any more.
 func (rec *record) all() (out []told, before uint64) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.next <= uint64(len(rec.told)) {
-		return append(out, rec.told...), 0
+	if rec.next > uint64(len(rec.told)) {
+		before = rec.next - uint64(len(rec.told))
+		first := rec.next % uint64(rec.limit)
+		out = append(out, rec.told[first:]...)
+		out = append(out, rec.told[:first]...)
+	} else {
+		out = append(out, rec.told...)
 	}
-	first := rec.next % uint64(rec.limit)
-	return append(append(out, rec.told[first:]...), rec.told[:first]...), rec.next - uint64(len(rec.told))
+	watches := map[*call]*call{}
+	for i, t := range out {
+		if t.call.verb != "watch" {
+			continue
+		}
+		if watches[t.call] == nil {
+			watch := *t.call
+			watches[t.call] = &watch
+		}
+		out[i].call = watches[t.call]
+	}
+	return out, before
 }
 
 // answered notes how a call was answered, before its client can know.
-func (rec *record) answered(c *call, code int, head skim.Head, version uint64) {
+func (rec *record) answered(c *call, code int, head skim.Head, altered bool, version uint64) {
 	t := told{call: c, what: toldRefusal, version: head.ResourceVersion}
 	switch {
 	case code >= 200 && code < 300:
@@ -183,7 +213,7 @@ func (rec *record) answered(c *call, code int, head skim.Head, version uint64) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	c.status, c.answer, c.ceiling = code, head, version
+	c.status, c.answer, c.altered, c.ceiling = code, head, altered, version
 	rec.addLocked(t)
 }
 

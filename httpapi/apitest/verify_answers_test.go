@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -109,8 +110,17 @@ func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
 		}, apitest.LostWrite, `update leases default/a by client "c" was answered 200, but it was meant for version 1000, and replaced 1001`},
 		"a get of what never was": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), apitest.StaleRead,
 			`get leases default/a by client "c" told of version 1007, which was not so when the store was between 1001 and 1001`},
+		"a get of what never was, be it old": {"GET", leasesA + "?resourceVersion=0", "", nil, but(`"1001"`, `"999"`), apitest.StaleRead,
+			`get leases default/a by client "c" told of version 999, which was not so when the store was between 0 and 1001`},
 		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), apitest.StaleRead,
 			`get leases default/a by client "c" did not find it, which was not so when the store was between 1001 and 1001`},
+		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), apitest.StaleRead,
+			`get leases default/a by client "c" told of version 1001 with other content than that has`},
+		"a patch that was only tried": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+			dry := r.Clone(r.Context())
+			dry.URL.RawQuery = "dryRun=All"
+			api.ServeHTTP(w, dry)
+		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
 		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), apitest.StaleRead,
 			`list leases default/* by client "c" told of version 1000, when the store was between 1001 and 1001`},
 	} {
@@ -226,7 +236,8 @@ func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: -1})
 	_, err := lease.In(api.Store()).Create(leaseOf("a"), store.CreateOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, apitest.Verdict{Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}, api.Verdict())
+	nothing := apitest.Verdict{Findings: []apitest.Finding{}, Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}
+	assert.Equal(t, nothing, api.Verdict())
 }
 
 // withoutTimes are the moments in an excerpt.
@@ -237,4 +248,33 @@ func withBody(r *http.Request, body string) *http.Request {
 	other := r.Clone(r.Context())
 	other.Body, other.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 	return other
+}
+
+// A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
+func TestVerifyDoesNotBlameAReplicaThatLags(t *testing.T) {
+	for _, pattern := range []apitest.StalePattern{apitest.StaleState, apitest.UnobservedState} {
+		t.Run(string(pattern), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := apitest.New(t)
+				w := &writers{t, api}
+				w.does("w", "POST", leases, leaseNamed("a"))
+				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{Pattern: pattern, EveryRead: true}})
+				c := &door{API: api, client: &http.Client{Transport: api.TransportFor("c")}, base: api.Host()}
+				c.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
+				w.patches("w", heldBy+"w"+endOf)
+				w.does("w", "POST", leases, leaseNamed("b"))
+				require.Contains(t, w.does("c", "GET", leasesA, "").body, `"1001"`)
+				require.Equal(t, http.StatusNotFound, w.does("c", "GET", leases+"/b", "").code)
+				require.Contains(t, w.does("c", "GET", leases, "").body, `"1001"`)
+				c.watch(t, leases+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=1001")
+				replica.Remove()
+				w.does("w", "DELETE", leasesA, "")
+				synctest.Wait()
+				v := api.Verdict()
+				assert.Empty(t, v.Findings)
+				assert.Equal(t, 2, v.Watches)
+				assert.Greater(t, v.Events, 4)
+			})
+		})
+	}
 }

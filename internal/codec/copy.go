@@ -53,6 +53,9 @@ func (t *Type) detach(p unsafe.Pointer) {
 		t.detachList(p)
 	case shapeMap:
 		t.detachMap(p)
+	case shapeTree:
+		m := (*map[string]any)(p)
+		*m = copyObject(*m)
 	}
 }
 
@@ -78,7 +81,7 @@ func (f *Field) detach(p unsafe.Pointer) {
 
 // clear sets the bytes, list or map at p to nil.
 func (t *Type) clear(p unsafe.Pointer) {
-	if t.shape == shapeMap {
+	if t.shape == shapeMap || t.shape == shapeTree {
 		*(*unsafe.Pointer)(p) = nil
 		return
 	}

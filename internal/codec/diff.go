@@ -66,7 +66,7 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 			return false
 		}
 	}
-	return true
+	return t.Rest == nil || t.diffRest(p, q, at, report)
 }
 
 // sameMemory reports whether two structs are the same down to the references in
@@ -124,6 +124,9 @@ func (t *Type) outline(p unsafe.Pointer) map[string]any {
 		default:
 			tree[f.Name] = f.Type.toTree(q)
 		}
+	}
+	if t.Rest != nil {
+		t.addRestTo(tree, p, false)
 	}
 	return tree
 }

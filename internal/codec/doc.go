@@ -19,7 +19,9 @@
 //
 // # Tags
 //
-// The json tag is that of encoding/json with omitempty, omitzero and inline.
+// The json tag is that of encoding/json with omitempty, omitzero and inline. A
+// field of type map[string]any tagged ",rest" holds all members that the struct
+// does not declare, as trees; they are on no protobuf wire.
 // Fields tagged "-" are on no wire, but they are copied and compared. The
 // protobuf tag holds the field number; fields without one are not in the
 // protobuf form. The tags patchStrategy, patchMergeKey, listType, listMapKey

@@ -46,6 +46,8 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 		return t.equalLists((*slice)(p), (*slice)(q))
 	case shapeMap:
 		return t.equalMaps(p, q)
+	case shapeTree:
+		return equalTrees(*(*map[string]any)(p), *(*map[string]any)(q))
 	}
 	// From the end: what follows the metadata is what most often differs.
 	for _, f := range slices.Backward(t.all) {

@@ -14,8 +14,10 @@ import (
 // both in the order of the document, at most 100 of them. The texts of all
 // errors are those of the API server, which names types by API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
-	t.check(obj)
-	if strict {
+	p := t.check(obj)
+	if t.Rest != nil {
+		strictErrs, err = t.decodeOpen(data, p, strict)
+	} else if strict {
 		strictErrs, err = kjson.UnmarshalStrict(data, obj)
 	} else {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)

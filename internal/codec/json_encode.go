@@ -58,6 +58,9 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
+	if t.Rest != nil {
+		return appendTree(dst, t.outlineAll(p))
+	}
 	dst = append(dst, '{')
 	first := true
 	for _, f := range t.Fields {

@@ -5,14 +5,21 @@ import "unsafe"
 // This file holds what a subresource needs: one member of an object taken apart
 // from the others.
 
+// Has reports whether objects can have a member with the given JSON name.
+func (t *Type) Has(name string) bool { return t.byName[name] != nil || t.Rest != nil }
+
 // CopyMember sets the member of dst with the given JSON name to a deep copy of
-// that of src. Both are non-nil pointers to the compiled struct; a nil src
+// that of src; it must be one that they can have. Both are non-nil pointers to the compiled struct; a nil src
 // stands for an empty one.
 func (t *Type) CopyMember(dst, src any, name string) {
 	f, p := t.byName[name], t.check(dst)
 	from := unsafe.Pointer(nil)
 	if src != nil {
 		from = t.check(src)
+	}
+	if f == nil {
+		t.copyRestMember(p, from, name)
+		return
 	}
 	f.assign(p, from)
 	if from != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Size returns how many bytes AppendProto would append for obj, without making
-// them.
+// them. Members that have no type count about as much as they take in JSON.
 func (t *Type) Size(obj any) int { return t.messageSize(t.check(obj)) }
 
 func (t *Type) messageSize(p unsafe.Pointer) int {
@@ -28,6 +28,9 @@ func (t *Type) messageSize(p unsafe.Pointer) int {
 		default:
 			n += len(f.tag) + f.Type.valueSize(q)
 		}
+	}
+	if t.Rest != nil {
+		n += treeSize(*(*map[string]any)(t.Rest.at(p)))
 	}
 	return n
 }

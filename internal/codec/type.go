@@ -23,8 +23,9 @@ const (
 	Scalar Kind = iota // a string, number, bool or time
 	Struct             // an object with known members
 	List
-	Map    // an object with arbitrary members of one type
-	Opaque // JSON of any form, kept as it is
+	Map     // an object with arbitrary members of one type
+	Opaque  // JSON of any form, kept as it is
+	Untyped // JSON of any form, looked into as it comes
 )
 
 // Type is the compiled plan of a Go type, and its schema. Nothing in it may be
@@ -36,6 +37,9 @@ type Type struct {
 	// Fields are the members of a Struct in the order they are encoded in.
 	// Members of inlined structs are among them.
 	Fields []*Field
+	// Rest holds the members of a Struct that are not among Fields, as a Map of
+	// Untyped values; nil where there can be none.
+	Rest *Field
 	// Elem is the type of the items of a List and of the values of a Map.
 	Elem *Type
 	// Atomic marks a Struct that has one owner as a whole.
@@ -105,6 +109,7 @@ const (
 	shapeStruct
 	shapeList
 	shapeMap
+	shapeTree // a map[string]any
 )
 
 // Compile returns the plan for the struct type t. version is the API version
@@ -120,6 +125,9 @@ func Compile(t reflect.Type, version string) *Type {
 	out.labels = map[reflect.Type]string{}
 	for goType, part := range c.seen {
 		out.labels[goType] = part.label
+		if part.Rest != nil && part != out {
+			panic(fmt.Sprintf("codec: %v.%s: only the object itself may keep what it does not declare", goType, part.Rest.goName))
+		}
 		if part.shape == shapeStruct {
 			part.room = newRoom(part)
 		}
@@ -262,6 +270,10 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 		}
 		tag := sf.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
+		if options == "rest" {
+			c.addRest(t, sf, offset)
+			continue
+		}
 		if sf.Anonymous && name == "" {
 			if sf.Type.Kind() != reflect.Struct {
 				panic(fmt.Sprintf("codec: %v embeds %v, which is not a struct", goType, sf.Type))
@@ -278,6 +290,18 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 		}
 		t.all = append(t.all, f)
 	}
+}
+
+// addRest adds the field that holds all other members of the document.
+func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
+	if sf.Type != reflect.TypeFor[map[string]any]() || t.Rest != nil {
+		panic(fmt.Sprintf("codec: %v.%s: the rest of the members must be one map[string]any", t.goType, sf.Name))
+	}
+	t.Rest = &Field{goName: sf.Name, offset: offset + sf.Offset, OmitEmpty: true, Type: &Type{
+		Kind: Map, shape: shapeTree, goType: sf.Type, ptrType: reflect.PointerTo(sf.Type), label: "map[string]interface {}",
+		Elem: &Type{Kind: Untyped, label: "interface {}"},
+	}}
+	t.all = append(t.all, t.Rest)
 }
 
 func (c *compiler) newField(sf reflect.StructField) *Field {
@@ -377,7 +401,7 @@ func (t *Type) item(s *slice, i int) unsafe.Pointer {
 
 // refers reports whether a value of the type is a reference that can be nil.
 func (t *Type) refers() bool {
-	return t.shape == shapeBytes || t.shape == shapeList || t.shape == shapeMap
+	return t.shape == shapeBytes || t.shape == shapeList || t.shape == shapeMap || t.shape == shapeTree
 }
 
 // length returns the number of items of a value that has them: of a list, a
@@ -388,6 +412,8 @@ func (t *Type) length(p unsafe.Pointer) int {
 		return len(*(*string)(p))
 	case shapeBytes, shapeList:
 		return (*slice)(p).len
+	case shapeTree:
+		return len(*(*map[string]any)(p))
 	case shapeMap:
 		if t.stringMap {
 			return len(*(*map[string]string)(p))

@@ -73,6 +73,9 @@ func (t *Type) structToTree(p unsafe.Pointer) map[string]any {
 			tree[f.Name] = f.Type.toTree(q)
 		}
 	}
+	if t.Rest != nil {
+		t.addRestTo(tree, p, true)
+	}
 	return tree
 }
 
@@ -242,7 +245,9 @@ func (r *treeReader) readStruct(t *Type, p unsafe.Pointer, tree any) error {
 			return err
 		}
 	}
-	if r.strict {
+	if t.Rest != nil {
+		t.setRest(p, doc)
+	} else if r.strict {
 		for name := range doc {
 			if t.byName[name] == nil {
 				n := r.enterMember(name)

@@ -37,6 +37,9 @@ func (c *comparer) mark(r any) {
 
 // compare compares two values, of which one may be absent.
 func (c *comparer) compare(s schema, l, r any) error {
+	if s.untyped() {
+		return c.compareUntyped(s, l, r)
+	}
 	if s.isLeaf(l, r) {
 		if !equalValues(l, r) {
 			c.mark(r)
@@ -58,6 +61,24 @@ func (c *comparer) compare(s schema, l, r any) error {
 		if err := c.under(member(name), below, get(x, name), get(y, name)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// compareUntyped compares two values that may be of different forms. Then both
+// forms count: the members that one has, and the place as a whole.
+func (c *comparer) compareUntyped(s schema, l, r any) error {
+	x, y := members(l), members(r)
+	open := len(x) > 0 || len(y) > 0
+	for _, name := range sortedNames(x, y) {
+		if err := c.under(member(name), s, get(x, name), get(y, name)); err != nil {
+			return err
+		}
+	}
+	whole := func(v any) bool { return !isAbsent(v) && !isObjectOrNull(v) }
+	leaf := !open || whole(l) || whole(r)
+	if leaf && !equalValues(l, r) || !leaf && (isAbsent(l) || isAbsent(r)) {
+		c.mark(r)
 	}
 	return nil
 }

@@ -18,10 +18,14 @@ func fieldsIn(s schema, v any) (below *set, self bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return s.fieldsInObject(v), false
+	case nil:
+		return nil, false
 	case []any:
-		return s.fieldsInList(v), false
+		if !s.untyped() {
+			return s.fieldsInList(v), false
+		}
 	}
-	return nil, false
+	return nil, s.untyped()
 }
 
 func (s schema) fieldsInObject(object map[string]any) *set {

@@ -12,9 +12,17 @@ func (s schema) merge(l, r map[string]any) (map[string]any, error) {
 	return merged, nil
 }
 
+// mergesWhole reports whether one value takes the place of the other.
+func (s schema) mergesWhole(l, r any) bool {
+	if !s.untyped() {
+		return s.isLeaf(l, r)
+	}
+	return len(members(l)) == 0 && len(members(r)) == 0 || !isAbsent(r) && !isObjectOrNull(r)
+}
+
 // mergeValues returns absent where nothing is left.
 func (s schema) mergeValues(l, r any) (any, error) {
-	if s.isLeaf(l, r) {
+	if s.mergesWhole(l, r) {
 		if isAbsent(r) {
 			return l, nil
 		}

@@ -20,7 +20,13 @@ func (s schema) without(v any, fields *set) any {
 	case map[string]any:
 		return s.withoutMembers(v, fields)
 	case []any:
+		if s.untyped() {
+			return nil
+		}
 		return s.withoutItems(v, fields)
+	}
+	if s.untyped() {
+		return v
 	}
 	return nil
 }

@@ -29,6 +29,11 @@ func (s schema) member(name string) (_ schema, declared bool) {
 		if f := s.typ.Field(name); f != nil {
 			return schemaOf(f), true
 		}
+		if s.typ.Rest != nil {
+			return schema{typ: s.typ.Rest.Type.Elem}, false
+		}
+	case s.typ.Kind == codec.Untyped:
+		return s, false
 	case s.typ.Kind == codec.Map:
 		return schema{typ: s.typ.Elem}, false
 	}
@@ -64,14 +69,31 @@ func (s schema) atomic() bool {
 	case s.typ.Kind == codec.Struct:
 		return s.typ.Atomic
 	}
-	return s.typ.Kind != codec.Map
+	return s.typ.Kind != codec.Map && s.typ.Kind != codec.Untyped
 }
+
+// untyped reports whether the form of values is up to them: objects are not
+// atomic, all else is.
+func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
 // isLeaf reports whether one of the values, of which one may be absent, is
 // owned as a whole. Empty lists and objects are too, which keeps them apart
 // from null.
 func (s schema) isLeaf(l, r any) bool {
 	return s.atomic() || size(l) == 0 && size(r) == 0
+}
+
+// members returns the members of what may be an object, nil for all else.
+func members(v any) map[string]any {
+	object, _ := v.(map[string]any)
+	return object
+}
+
+// isObjectOrNull reports whether a value, which may be absent, is an object, or
+// null, which stands for any.
+func isObjectOrNull(v any) bool {
+	_, isObject := v.(map[string]any)
+	return isObject || v == nil
 }
 
 // size returns the number of items or members.

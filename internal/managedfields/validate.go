@@ -54,7 +54,7 @@ func (fs faults) err() error {
 // stands for all of its object, and everything else is in the order of names.
 func (s schema) validate(v any) faults {
 	switch {
-	case v == nil || s.typ == nil:
+	case v == nil || s.typ == nil || s.untyped():
 		return nil
 	case s.isList():
 		return s.validateList(v)
@@ -115,7 +115,7 @@ func (s schema) validateObject(v any) (fs faults) {
 		return faultf("expected map, got &{%v}", v)
 	}
 	names := sortedNames(object, nil)
-	if s.typ.Kind == codec.Struct {
+	if s.typ.Kind == codec.Struct && s.typ.Rest == nil {
 		for _, name := range names {
 			if s.typ.Field(name) == nil {
 				return faultf("field not declared in schema").under("." + name)

@@ -116,7 +116,7 @@ func (c *collector) meta(goType reflect.Type, name string) *definition {
 }
 
 func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, about notes) {
-	def.description, def.atomic = about.text, t.Atomic
+	def.description, def.atomic, def.open = about.text, t.Atomic, t.Rest != nil
 	goFields := map[string]reflect.StructField{}
 	addGoFields(goFields, goType)
 	for _, f := range t.Fields {

@@ -41,6 +41,8 @@ type Resource struct {
 	// ClusterScoped tells that objects have no namespaces, Status that they have
 	// their status as a subresource.
 	ClusterScoped, Status bool
+	// Unstructured tells that objects may have any form.
+	Unstructured bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type

@@ -110,20 +110,26 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	if r.ClusterScoped {
 		named, within, where = r.Kind, "", ""
 	}
+	produces, produceStreams, consumes, consumePatches := documentTypes, streamTypes, []string{"*/*"}, patchTypes
+	if r.Unstructured {
+		produces = documentTypes[:2]
+		produceStreams, consumes = produces, produces
+		consumePatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
+	}
 	op := func(method, action, verb, object, description, answer string, parameters []parameter, codes ...string) operation {
 		return operation{
 			method: method, id: verb + group + object, description: description, tag: tag, action: action, kind: kind,
-			parameters: parameters, consumes: []string{"*/*"}, produces: documentTypes, codes: codes, answer: answer,
+			parameters: parameters, consumes: consumes, produces: produces, codes: codes, answer: answer,
 		}
 	}
 	stream := func(action, verb, object, description, answer string, parameters []parameter) operation {
 		o := op("get", action, verb, object, description, answer, parameters, "200")
-		o.produces = streamTypes
+		o.produces = produceStreams
 		return o
 	}
 	patch := op("patch", "patch", "patch", named, "Change some members of the "+r.Kind+".", item,
 		join(r.objectParameters(), patchParameters()), "200", "201")
-	patch.consumes = patchTypes
+	patch.consumes = consumePatches
 	const deprecated = " Deprecated: list with the parameter watch"
 	var paths []path
 	if !r.ClusterScoped {
@@ -157,6 +163,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	}...)
 	if r.Status {
 		patch.id += "Status"
+		patch.parameters = slices.Clone(patch.parameters) // each path takes out what its operations share
 		patch.description = "Change some members of the status of the " + r.Kind + "."
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
 			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),

@@ -18,6 +18,7 @@ type definition struct {
 	format string
 	fields []property
 	atomic bool // owned as a whole
+	open   bool // has members that are not told of
 	// kinds are the API types that the schema is the form of.
 	kinds []groupVersionKind
 	// everywhere is the kind that the schema has in every group version, or "".
@@ -62,7 +63,11 @@ func (d dialect) definition(def *definition) object {
 	o := described(object{"type": "object"}, def.description)
 	var required []string
 	properties := object{}
-	for _, p := range def.fields {
+	fields := def.fields
+	if def.open && !d.v3 {
+		fields = nil // as of custom resources: a client is not to check them
+	}
+	for _, p := range fields {
 		properties[p.name] = d.property(p)
 		if p.required {
 			required = append(required, p.name)
@@ -73,6 +78,9 @@ func (d dialect) definition(def *definition) object {
 	}
 	if required != nil {
 		o["required"] = required
+	}
+	if def.open && d.v3 {
+		o["x-kubernetes-preserve-unknown-fields"] = true
 	}
 	if def.atomic {
 		o["x-kubernetes-map-type"] = "atomic"

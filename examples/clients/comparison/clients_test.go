@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -124,13 +123,3 @@ func asks(t *testing.T, s subject, accept, answer string) finding {
 	require.NoError(t, err)
 	return when(resp.StatusCode == http.StatusOK && strings.Contains(string(body), answer))
 }
-
-var kinds = row{"kinds", []point{
-	{name: "Lease and Endpoints", check: func(t *testing.T, s subject) finding {
-		given(t, s, "a")
-		return when(s.create(t.Context(), &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a"}}) == nil)
-	}},
-	{name: "all others of Kubernetes", check: func(t *testing.T, s subject) finding {
-		return when(s.create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a"}}) == nil)
-	}},
-}, "yes"}

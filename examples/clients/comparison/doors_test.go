@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,6 +55,8 @@ func (d clientGoDoor) create(ctx context.Context, o client.Object) error {
 		if err = e; err == nil {
 			*o = *created
 		}
+	case *coordinationv1beta1.LeaseCandidate:
+		_, err = d.CoordinationV1beta1().LeaseCandidates(namespace).Create(ctx, o, metav1.CreateOptions{})
 	case *corev1.ConfigMap:
 		_, err = d.CoreV1().ConfigMaps(namespace).Create(ctx, o, metav1.CreateOptions{})
 	}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
@@ -43,7 +44,9 @@ func newFakeClientset(cs *fake.Clientset) subject {
 }
 
 func fakeUntyped() (dynamic.Interface, error) {
-	return dynamicfake.NewSimpleDynamicClient(scheme.Scheme), nil
+	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme.Scheme, map[schema.GroupVersionResource]string{
+		widgetResource: "WidgetList",
+	}), nil
 }
 
 func fakePartial() (metadata.Interface, error) {
@@ -114,6 +117,7 @@ func newFakeClient(t testing.TB) subject {
 	name := func(o client.Object) []string { return []string{o.GetName()} }
 	return &fakeClient{runtimeDoor{runtimefake.NewClientBuilder().
 		WithReturnManagedFields().
+		WithStatusSubresource(newWidget("", "")).
 		WithGlobalResourceVersionCounter().
 		WithIndex(&coordinationv1.Lease{}, "metadata.name", name).
 		Build()}, nothing{}}

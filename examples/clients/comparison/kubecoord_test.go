@@ -9,12 +9,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -22,31 +24,43 @@ import (
 // server is kubecoord.
 type server struct {
 	door
-	t      testing.TB
-	api    *apitest.API
-	wire   *recorder
-	canned http.HandlerFunc // answers gets of Leases in place of the API; nil is none
+	t       testing.TB
+	connect func(*rest.Config) door
+	api     *apitest.API
+	wire    *recorder
+	canned  http.HandlerFunc // answers gets of Leases in place of the API; nil is none
 }
 
 // kubecoord is one that client-go's real clients use.
 func kubecoord(t testing.TB) subject {
-	s := newServer(t)
-	s.door = realClientGoDoor(t, s.config())
-	return s
+	return newServer(t, func(config *rest.Config) door { return realClientGoDoor(t, config) })
 }
 
 // kubecoordByRuntime is one that controller-runtime's real client uses.
 func kubecoordByRuntime(t testing.TB) subject {
-	s := newServer(t)
-	s.door = realRuntimeDoor(t, s.config())
+	return newServer(t, func(config *rest.Config) door { return realRuntimeDoor(t, config) })
+}
+
+func newServer(t testing.TB, connect func(*rest.Config) door) *server {
+	s := &server{t: t, connect: connect}
+	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{
+		Kinds: []store.Descriptor{widgetDescriptor()}, Middleware: s.middleware,
+	}})
+	s.wire = &recorder{next: s.api.Transport()}
+	s.door = connect(s.config())
 	return s
 }
 
-func newServer(t testing.TB) *server {
-	s := &server{t: t}
-	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: s.middleware}})
-	s.wire = &recorder{next: s.api.Transport()}
-	return s
+func (s *server) fork(t testing.TB) subject {
+	st, err := s.api.Store().Fork()
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	api := httpapi.New(st, httpapi.Options{})
+	t.Cleanup(api.Close)
+	return struct {
+		door
+		nothing
+	}{door: s.connect(&rest.Config{Host: s.api.Host(), Transport: api.Transport(), QPS: -1})}
 }
 
 func (s *server) middleware(next http.Handler) http.Handler {

@@ -29,6 +29,7 @@ var ends = []struct {
 func TestEachOfAThousandTransitionsHasOneLeader(t *testing.T) {
 	for _, end := range ends {
 		t.Run(end.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				api := apitest.New(t, apitest.Options{Verify: true})
 				ref := referee{turns: make(chan string, 1)}

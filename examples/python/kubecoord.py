@@ -1,0 +1,132 @@
+"""A kubecoord server for tests, and what its -debug offers below /debug/.
+
+    with Server() as server:
+        world = server.fork()  # a world of its own, such as one for each test
+        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=world.url)))
+        fault = world.fault(verb="update", resource="leases", first=2, answer={"code": 409})
+        ...
+        assert fault.hits == 2
+
+Nothing but the standard library is needed here.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+
+
+class World:
+    """A world: the API at url, and faults, forks, fixtures and history beside it."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def ask(self, method, path, body=None, content_type="application/json"):
+        """Returns what is answered below /debug/: JSON as what it says, all else as text."""
+        data = None
+        if body is not None:
+            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + "/debug/" + path, data, method=method)
+        if data is not None:
+            request.add_header("Content-Type", content_type)
+        try:
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
+                text = response.read().decode()
+                is_json = response.headers.get_content_type() == "application/json"
+        except urllib.error.HTTPError as err:
+            with err:
+                raise ValueError(json.load(err)["message"]) from None
+        return json.loads(text) if is_json else text
+
+    def fault(self, **fault):
+        """Puts a fault in place, in the words of apitest.Fault."""
+        return Fault(self, self.ask("POST", "faults", fault)["id"])
+
+    def adversary(self, **adversary):
+        """Puts faults at random in place, in the words of apitest.Adversary."""
+        return Fault(self, self.ask("POST", "adversary", adversary)["id"])
+
+    def fork(self, **name):
+        """Returns a world of its own with the same state."""
+        return World(self.ask("POST", "worlds", name)["url"])
+
+    def reset(self, **to):
+        """Goes back to the state at the start, or to="NAME" to that of another world."""
+        self.ask("POST", "reset", to)
+
+    def load(self, fixture):
+        """Loads YAML, all of it or nothing."""
+        self.ask("POST", "fixtures", fixture, "application/yaml")
+
+    def dump(self):
+        """Returns the state as YAML without what differs from run to run."""
+        return self.ask("GET", "fixtures?omitServerFields=true")
+
+    def requests(self):
+        """Returns a line for each request that was received."""
+        return [request["text"] for request in self.ask("GET", "requests")["requests"]]
+
+    def history(self):
+        """Returns the changes that were made."""
+        return self.ask("GET", "history")["changes"]
+
+    def forward(self, duration):
+        """Lets time pass at once, such as "90s", on a server with -clock."""
+        self.ask("POST", "clock", {"forward": duration})
+
+    def verdict(self):
+        """Returns a text for each thing that was not as it should be."""
+        return [finding["text"] for finding in self.ask("GET", "verdict")["findings"]]
+
+
+class Fault:
+    """A fault in its place."""
+
+    def __init__(self, world, number):
+        self.world, self.path = world, "faults/%d" % number
+
+    @property
+    def hits(self):
+        """How many requests were hit."""
+        return self.world.ask("GET", self.path)["hits"]
+
+    def remove(self):
+        """Takes the fault away."""
+        self.world.ask("DELETE", self.path)
+
+
+class Server(World):
+    """A server in a process of its own: that in KUBECOORD_SERVER, or one that is built.
+
+    What it is given are more flags, such as "-clock", "2026-01-01T00:00:00Z".
+    """
+
+    def __init__(self, *flags):
+        super().__init__(None)
+        self.flags = flags
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.kubeconfig = os.path.join(self.folder.name, "kubeconfig")
+        program = os.environ.get("KUBECOORD_SERVER")
+        if not program:
+            program = os.path.join(self.folder.name, "server")
+            source = pathlib.Path(__file__).resolve().parent.parent / "server"
+            subprocess.run(["go", "build", "-o", program, "."], cwd=source, check=True)
+        command = [program, "-debug", "-listen", "127.0.0.1:0", "-kubeconfig", self.kubeconfig, *self.flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        first = self.process.stdout.readline().strip()
+        if not first.startswith("serving on "):
+            self.__exit__()
+            raise RuntimeError("the server ended with %d" % self.process.returncode)
+        self.url = first.removeprefix("serving on ")
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate()
+        self.folder.cleanup()

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// newClock returns what -clock says: nil for the real one, else one that shows the
+// time and stands still until it is told how much has passed.
+func newClock(c config) (clock.Clock, error) {
+	if c.clock == "" {
+		return nil, nil
+	}
+	start, err := time.Parse(time.RFC3339, c.clock)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
+	case !c.debug:
+		return nil, fmt.Errorf("-clock: got it without -debug, want both: who else would move it")
+	}
+	return clock.NewManual(start), nil
+}
+
+// clockView is a clock as it is shown.
+type clockView struct {
+	Now    time.Time `json:"now"`
+	Stands bool      `json:"stands"` // until it is told otherwise
+}
+
+func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
+	_, manual := c.api.Store().Clock().(*clock.Manual)
+	return answer(w, http.StatusOK, clockView{c.api.Store().Now().UTC(), manual})
+}
+
+// mostForward is how far a clock is moved at once.
+const mostForward = 366 * 24 * time.Hour
+
+// moveClock lets time pass at once: Leases expire, watches time out, what is
+// delayed comes. It is answered when all has happened.
+func (c control) moveClock(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Forward string `json:"forward"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(body.Forward)
+	if err != nil || d < 0 || d > mostForward {
+		return bad(fmt.Errorf(`body: forward: got %q, want a duration such as "90s", %v at most`, body.Forward, mostForward))
+	}
+	m, ok := c.api.Store().Clock().(*clock.Manual)
+	if !ok {
+		return problem(http.StatusConflict, meta.ReasonConflict, fmt.Errorf("clock: got the real one, want one that stands still: start the server with -clock 2026-01-01T00:00:00Z"))
+	}
+	m.FastForward(d)
+	return c.showClock(w, r)
+}

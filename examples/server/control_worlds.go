@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// worldView is a world as it is shown.
+type worldView struct {
+	Name            string `json:"name"`
+	URL             string `json:"url"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+// viewWorld shows a world, as it is reached by those who reached this one; nil
+// where it has ended.
+func viewWorld(w *world, r *http.Request) *worldView {
+	s := w.stage()
+	if s == nil {
+		return nil
+	}
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	return &worldView{w.name, scheme + r.Host + w.path(), versionOf(s.api.Store())}
+}
+
+func (c control) listWorlds(w http.ResponseWriter, r *http.Request) error {
+	views := []*worldView{}
+	for _, name := range c.ws.names() {
+		if other := c.ws.find(name); other != nil {
+			if v := viewWorld(other, r); v != nil {
+				views = append(views, v)
+			}
+		}
+	}
+	return answer(w, http.StatusOK, map[string]any{"worlds": views})
+}
+
+func (c control) getWorld(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if other := c.ws.find(name); other != nil {
+		if v := viewWorld(other, r); v != nil {
+			return answer(w, http.StatusOK, v)
+		}
+	}
+	return notFound(noWorld(name))
+}
+
+func (c control) fork(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Name string `json:"name"`
+	}
+	if err := readOption(w, r, &body); err != nil {
+		return err
+	}
+	other, err := c.ws.fork(c.world, body.Name)
+	if err != nil {
+		return refused(err)
+	}
+	v := viewWorld(other, r)
+	if v == nil {
+		return refused(errClosed)
+	}
+	w.Header().Set("Location", other.path())
+	return answer(w, http.StatusCreated, v)
+}
+
+// refused is the error of a fork or a reset as clients are told of it.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, errClosed), errors.Is(err, store.ErrClosed):
+		return problem(http.StatusServiceUnavailable, meta.ReasonServiceUnavailable, err)
+	case errors.Is(err, errTaken):
+		return problem(http.StatusConflict, meta.ReasonAlreadyExists, err)
+	case errors.Is(err, errFull):
+		return problem(http.StatusForbidden, meta.ReasonForbidden, err)
+	}
+	return bad(err)
+}
+
+func (c control) removeWorld(w http.ResponseWriter, r *http.Request) error {
+	if err := c.ws.remove(r.PathValue("name")); err != nil {
+		return notFound(err)
+	}
+	return done(w)
+}
+
+func (c control) removeWorlds(w http.ResponseWriter, _ *http.Request) error {
+	for _, name := range c.ws.names() {
+		c.ws.remove(name) // its error is that somebody else did
+	}
+	return done(w)
+}
+
+// resetTo takes the world back to its start, to the state of another, or to what
+// a fixture holds and nothing else.
+func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
+	to, own, err := c.resetState(w, r)
+	if err != nil {
+		return err
+	}
+	if own {
+		defer to.Close()
+	}
+	if err := c.world.reset(to); err != nil {
+		return refused(err)
+	}
+	return answer(w, http.StatusOK, viewWorld(c.world, r))
+}
+
+// resetState returns what a reset is to begin with, and whether it is the
+// caller's.
+func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.Store, own bool, err error) {
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if mediaType == typeYAML || mediaType == typeTxtar {
+		source, err := readFixture(w, r)
+		if err != nil {
+			return nil, false, err
+		}
+		st := store.New(c.ws.empty)
+		if err := fixture.Load(st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+			st.Close()
+			return nil, false, bad(err)
+		}
+		return st, true, nil
+	}
+	var body struct {
+		To string `json:"to"`
+	}
+	if err := readOption(w, r, &body); err != nil || body.To == "" {
+		return c.start, false, err
+	}
+	if other := c.ws.find(body.To); other != nil {
+		if s := other.stage(); s != nil {
+			return s.api.Store(), false, nil
+		}
+	}
+	return nil, false, bad(noWorld(body.To))
+}

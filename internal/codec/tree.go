@@ -1,0 +1,287 @@
+package codec
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// This file holds what is done with the members of a struct that has a field for
+// all that it does not declare: trees of map[string]any, []any, string, int64,
+// float64, bool and nil. Such a struct is written with its members in the order
+// of their names, all the way down, as API servers write custom resources.
+
+// copyObject returns a deep copy of a tree, nil for nil.
+func copyObject(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for name, v := range m {
+		out[name] = copyTree(v)
+	}
+	return out
+}
+
+// copyTree returns a deep copy of a tree in which each number has the one type
+// that it would be read as. Other Go values become what their JSON is; it panics
+// where they have none.
+func copyTree(v any) any {
+	switch v := v.(type) {
+	case nil, string, bool, int64:
+		return v
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<62 {
+			return int64(v)
+		}
+		return v
+	case map[string]any:
+		return copyObject(v)
+	case []any:
+		if v == nil {
+			return v
+		}
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = copyTree(v[i])
+		}
+		return out
+	}
+	text, err := json.Marshal(v)
+	var out any
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(text, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("codec: %T cannot be part of an object: %v", v, err))
+	}
+	return copyTree(out)
+}
+
+// equalTrees reports whether two trees mean the same on the wire. No object at
+// all is like an empty one.
+func equalTrees(a, b map[string]any) bool { return maps.EqualFunc(a, b, equalTree) }
+
+func equalTree(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && (a == nil) == (b == nil) && equalTrees(a, b)
+	case []any:
+		b, ok := b.([]any)
+		return ok && (a == nil) == (b == nil) && slices.EqualFunc(a, b, equalTree)
+	case nil, string, bool:
+		return a == b
+	case int64, float64:
+		return copyTree(a) == copyTree(b)
+	}
+	return equalTree(copyTree(a), b)
+}
+
+// appendTree appends a tree as JSON with sorted members.
+func appendTree(dst []byte, v any) (_ []byte, err error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case string:
+		return appendJSONString(dst, v), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case int64:
+		return strconv.AppendInt(dst, v, 10), nil
+	case float64:
+		return appendJSONFloat(dst, v)
+	case []any:
+		if v == nil {
+			return append(dst, "null"...), nil
+		}
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = appendTree(dst, item); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, ']'), nil
+	case map[string]any:
+		if v == nil {
+			return append(dst, "null"...), nil
+		}
+		dst = append(dst, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendJSONString(dst, name), ':')
+			if dst, err = appendTree(dst, v[name]); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, '}'), nil
+	}
+	return appendTree(dst, copyTree(v))
+}
+
+// treeSize returns about how many bytes a tree takes as JSON.
+func treeSize(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) + 3
+	case []any:
+		n := 2
+		for _, item := range v {
+			n += treeSize(item)
+		}
+		return n
+	case map[string]any:
+		n := 2
+		for name, item := range v {
+			n += len(name) + 3 + treeSize(item)
+		}
+		return n
+	}
+	return 6
+}
+
+// rest returns the undeclared members of the struct at p.
+func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
+
+// outlineAll returns the struct at p as a tree that may share memory with it.
+func (t *Type) outlineAll(p unsafe.Pointer) map[string]any {
+	tree := make(map[string]any, len(t.Fields)+len(*t.rest(p)))
+	for _, f := range t.Fields {
+		if f.omitted(p) {
+			continue
+		}
+		tree[f.Name] = nil
+		if q := f.target(p); q != nil {
+			tree[f.Name] = f.Type.toTree(q)
+		}
+	}
+	t.addRestTo(tree, p, false)
+	return tree
+}
+
+// addRestTo adds the undeclared members to a tree, or copies of them.
+func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
+	for name, v := range *t.rest(p) {
+		if t.byName[name] != nil {
+			continue
+		}
+		if copies {
+			v = copyTree(v)
+		}
+		tree[name] = v
+	}
+}
+
+// setRest makes copies of those members of a document the undeclared ones that
+// are.
+func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
+	rest := make(map[string]any, len(doc))
+	for name, v := range doc {
+		if t.byName[name] == nil {
+			rest[name] = copyTree(v)
+		}
+	}
+	*t.rest(p) = rest
+}
+
+// copyRestMember sets an undeclared member to a copy of that of the struct at
+// from, or removes it where that is nil or has none.
+func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
+	rest := t.rest(p)
+	var v any
+	found := false
+	if from != nil {
+		v, found = (*t.rest(from))[name]
+	}
+	if !found {
+		delete(*rest, name)
+		return
+	}
+	if *rest == nil {
+		*rest = map[string]any{}
+	}
+	(*rest)[name] = copyTree(v)
+}
+
+// diffRest reports the undeclared members in which two structs differ.
+func (t *Type) diffRest(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
+	a, b := *t.rest(p), *t.rest(q)
+	goesOn := func(name string) bool {
+		return report(at.to(&Field{Name: name, Type: t.Rest.Type.Elem}), false)
+	}
+	for name, v := range a {
+		if w, ok := b[name]; (!ok || !equalTree(v, w)) && !goesOn(name) {
+			return false
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok && !goesOn(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeOpen is DecodeJSON for a struct with undeclared members, which all are
+// known. Declared members are read from the tree that the document is, so that
+// of their duplicates there is nothing left to tell.
+func (t *Type) decodeOpen(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
+	var doc map[string]any
+	if strict {
+		strictErrs, err = kjson.UnmarshalStrict(data, &doc)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, &doc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range t.Fields {
+		problems, err := f.decodeMember(p, doc[f.Name], strict)
+		if err != nil {
+			return nil, err
+		}
+		strictErrs = append(strictErrs, problems...)
+	}
+	t.setRest(p, doc)
+	return strictErrs, nil
+}
+
+// decodeMember sets the field in the struct at p to what a tree is read as.
+func (f *Field) decodeMember(p unsafe.Pointer, tree any, strict bool) (problems []error, err error) {
+	goType := f.Type.goType
+	if f.Pointer {
+		goType = f.Type.ptrType
+	}
+	into := reflect.NewAt(goType, f.at(p))
+	into.Elem().SetZero()
+	if tree == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return nil, err
+	}
+	if !strict {
+		return nil, kjson.UnmarshalCaseSensitivePreserveInts(text, into.Interface())
+	}
+	problems, err = kjson.UnmarshalStrict(text, into.Interface())
+	for i, problem := range problems {
+		if rest, ok := strings.CutPrefix(problem.Error(), `unknown field "`); ok {
+			problems[i] = fmt.Errorf(`unknown field "%s.%s`, f.Name, rest)
+		}
+	}
+	return problems, err
+}

@@ -1,0 +1,101 @@
+package managedfields
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// blob is an object of any form.
+type blob struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Rest            map[string]any `json:",rest"`
+}
+
+func treeOf(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var tree map[string]any
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &tree))
+	return tree
+}
+
+// The expected sets and objects below are those of an API server 1.37 for a custom
+// resource whose schema preserves unknown fields.
+
+func TestUntypedFieldsAreOwnedByTheirForm(t *testing.T) {
+	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	for name, row := range map[string]struct{ before, after, want string }{
+		"an object and what is in it": {`{}`, `{"s":{"a":{"b":1},"l":[{"x":1}],"e":{},"n":null}}`,
+			`{"f:s":{".":{},"f:a":{".":{},"f:b":{}},"f:e":{},"f:l":{},"f:n":{}}}`},
+		"a member that is new":           {`{"s":{"a":1}}`, `{"s":{"a":1,"b":2}}`, `{"f:s":{"f:b":{}}}`},
+		"a list that changes":            {`{"s":[1]}`, `{"s":[1,2]}`, `{"f:s":{}}`},
+		"a list that becomes an object":  {`{"s":[1]}`, `{"s":{"k":1}}`, `{"f:s":{".":{},"f:k":{}}}`},
+		"an object that becomes a list":  {`{"s":{"k":1}}`, `{"s":[1]}`, `{"f:s":{}}`},
+		"null that becomes an object":    {`{"s":null}`, `{"s":{"k":1}}`, `{"f:s":{"f:k":{}}}`},
+		"null that becomes an empty one": {`{"s":null}`, `{"s":{}}`, `{"f:s":{}}`},
+		"the same number":                {`{"s":{"a":1}}`, `{"s":{"a":1.0}}`, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := &blob{Rest: treeOf(t, row.before)}
+			live.UID, live.ManagedFields = "u", []meta.ManagedFieldsEntry{{
+				Manager: "o", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:other":{}}`)},
+			}}
+			next := &blob{Rest: treeOf(t, row.after)}
+			next.UID = "u"
+			kind.Update(0, live, next, "m", at(1))
+			got := ""
+			for _, e := range next.ManagedFields {
+				if e.Manager == "m" {
+					got = string(e.FieldsV1.Raw)
+				}
+			}
+			assert.Equal(t, row.want, got)
+		})
+	}
+}
+
+func TestUntypedDocumentsAreMergedByTheirForm(t *testing.T) {
+	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	for name, row := range map[string]struct{ live, config, want string }{
+		"objects are merged":                  {`{"s":{"a":{"x":1}}}`, `{"s":{"a":{"y":2}}}`, `{"s":{"a":{"x":1,"y":2}}}`},
+		"lists are replaced":                  {`{"s":[1,2]}`, `{"s":[3]}`, `{"s":[3]}`},
+		"an object takes a list's place":      {`{"s":[1]}`, `{"s":{"k":1}}`, `{"s":{"k":1}}`},
+		"a list takes an object's place":      {`{"s":{"k":1}}`, `{"s":[1]}`, `{"s":[1]}`},
+		"an empty object takes a list's":      {`{"s":[1]}`, `{"s":{}}`, `{"s":{}}`},
+		"an empty object leaves one":          {`{"s":{"k":1}}`, `{"s":{}}`, `{"s":{"k":1}}`},
+		"null leaves an object":               {`{"s":{"k":1}}`, `{"s":null}`, `{"s":{"k":1}}`},
+		"null takes the place of a number":    {`{"s":1}`, `{"s":null}`, `{"s":null}`},
+		"what is not said stays":              {`{"l":[1],"n":null,"e":{}}`, `{"s":1}`, `{"e":{},"l":[1],"n":null,"s":1}`},
+		"a number takes the place of an list": {`{"s":[]}`, `{"s":1}`, `{"s":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := treeOf(t, row.config)
+			config["apiVersion"], config["kind"] = "example.com/v1", "Blob"
+			o, err := kind.Apply(0, &blob{Rest: treeOf(t, row.live)}, config, ApplyOptions{Manager: "m", Force: true, Now: at(1)})
+			require.NoError(t, err)
+			assert.Equal(t, treeOf(t, row.want), o.(*blob).Rest)
+		})
+	}
+}
+
+func TestUntypedFieldsThatAreNoLongerAppliedGo(t *testing.T) {
+	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	var o Object
+	for _, row := range []struct{ config, want string }{
+		{`{"s":{"a":{"x":1},"l":[1]},"e":{"k":1}}`, `{"s":{"a":{"x":1},"l":[1]},"e":{"k":1}}`},
+		{`{"s":{"a":{"y":1}}}`, `{"s":{"a":{"y":1}}}`},
+		{`{"s":{"a":{}}}`, `{"s":{"a":null}}`},
+	} {
+		config := treeOf(t, row.config)
+		config["apiVersion"], config["kind"] = "example.com/v1", "Blob"
+		var err error
+		o, err = kind.Apply(0, o, config, ApplyOptions{Manager: "m", Now: at(1)})
+		require.NoError(t, err)
+		assert.Equal(t, treeOf(t, row.want), o.(*blob).Rest)
+	}
+}

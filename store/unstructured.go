@@ -1,0 +1,30 @@
+package store
+
+import "github.com/kubecoord/kubecoord/store/meta"
+
+// Unstructured is an object of any form. Where T of a Kind is Unstructured, or
+// another struct with a field of type map[string]any that is tagged
+// `json:",rest"`, unknown members are kept, as for a custom resource whose schema
+// is x-kubernetes-preserve-unknown-fields: true. Such a kind is served in JSON and
+// YAML, has no strategic merge patch, and is applied with its maps merged and its
+// lists replaced.
+type Unstructured struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	// Content are the members of the object beside apiVersion, kind and metadata.
+	// Objects in it are map[string]any, lists []any, and numbers int64, or float64
+	// where they are not whole. Other values become these when they are stored, by
+	// way of their JSON; one that has none is a panic.
+	Content map[string]any `json:",rest"`
+}
+
+// UnstructuredKind returns a kind of objects of any form. The first of the versions
+// is the preferred one; the same objects are served in all of them. The other
+// members of the Kind may be set before its first use.
+func UnstructuredKind(group, name string, versions ...string) *Kind[Unstructured] {
+	k := &Kind[Unstructured]{Group: group, Name: name}
+	for _, v := range versions {
+		k.Versions = append(k.Versions, Version[Unstructured]{Name: v})
+	}
+	return k
+}
