@@ -10,6 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // Options says what an API serves. The zero value serves Lease,
@@ -49,9 +50,13 @@ type API struct {
 	kinds   []store.Descriptor
 	groups  []*apiGroup
 	openAPI openAPI
-	status  *codec.Type
-	lists   *codec.Type // ListMeta
-	delete  *codec.Type // DeleteOptions
+	// dated tells that answers say the date of the store, where net/http would
+	// put that of the machine on a socket.
+	dated    bool
+	auditIDs auditIDs
+	status   *codec.Type
+	lists    *codec.Type // ListMeta
+	delete   *codec.Type // DeleteOptions
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -82,6 +87,9 @@ func New(st *store.Store, opts Options) *API {
 // requests.
 func (a *API) start(opts Options) {
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
+	a.auditIDs.seed = a.st.Seed()
+	_, real := a.st.Clock().(clock.Real)
+	a.dated = !real
 	a.ctx, a.close = context.WithCancel(context.Background())
 	a.handler = http.HandlerFunc(a.serve)
 	if opts.Middleware != nil {

@@ -27,7 +27,7 @@ func (st *Store) Fork() (*Store, error) {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
 	f := &Store{
-		now: st.now, clock: st.clock, aging: st.aging, first: st.first, version: st.version,
+		now: st.now, clock: st.clock, seed: st.seed, aging: st.aging, first: st.first, version: st.version,
 		hub:       st.hub.Fork(),
 		resources: make(map[meta.GroupResource]*Resource, len(st.resources)),
 	}
@@ -52,6 +52,7 @@ func (r *Resource) In(st *Store) *Resource { return st.resource(r.kind) }
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
 	r.st, r.kind, r.id = st, parent.kind, parent.id
 	r.tree = parent.tree.Clone()
+	r.made = parent.made.fork()
 	r.hot.seed = parent.hot.seed // by which its items know their slots
 	r.past.kept = parent.past.all()
 }

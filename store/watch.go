@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -120,7 +119,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if w.stays = w.worker != nil; !w.stays {
 		w.worker = atwork.New(r.st.clock)
 	}
-	w.startTimer(opts.TimeoutSeconds)
+	w.startTimer(&opts)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
 }
@@ -166,13 +165,13 @@ func (o *WatchOptions) validate() error {
 	return optionsError("ListOptions", errs)
 }
 
-func (w *Watcher) startTimer(seconds *int64) {
+func (w *Watcher) startTimer(opts *WatchOptions) {
 	timeout := time.Duration(0)
-	if seconds != nil {
+	if seconds := opts.TimeoutSeconds; seconds != nil {
 		timeout = clampSeconds(*seconds)
 	}
 	if timeout == 0 {
-		timeout = minWatchTimeout + rand.N(minWatchTimeout)
+		timeout = w.r.watchTimeout(opts)
 	}
 	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)

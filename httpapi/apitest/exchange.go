@@ -154,6 +154,7 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
+	x.worker.Work()
 	timer := x.worker.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
 	x.worker.Rest(x.worker.Wakes())
