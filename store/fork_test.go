@@ -284,11 +284,11 @@ func TestForkCostsTheSameHoweverMuchThereIs(t *testing.T) {
 			f.Close()
 		})
 	}
-	assert.Equal(t, cost(1), cost(5000))
+	assert.Equal(t, cost(1), cost(2000))
 
 	const forks, most = 500, 3 << 10
 	st := newStore(t)
-	createAll(t, lease.In(st), manyPaths("ns", 5000)...)
+	createAll(t, lease.In(st), manyPaths("ns", 2000)...)
 	before := heapInUse()
 	all := make([]*store.Store, forks)
 	for i := range all {

@@ -237,7 +237,7 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 			from.namespace += "\x00" // before every key that starts with it
 		}
 	}
-	if (s.namespace != "" || s.kind.clusterScoped) && s.name != "" {
+	if s.single() {
 		// One key, whatever the rest of the selector says.
 		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
 		if ok && !e.key.less(from) && s.matches(e.item) {

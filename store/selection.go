@@ -88,7 +88,7 @@ func (s *selection) scope(collection int) watch.Scope {
 }
 
 // single reports whether it is one object at the most, whose key is known.
-func (s *selection) single() bool { return s.namespace != "" && s.name != "" }
+func (s *selection) single() bool { return (s.namespace != "" || s.kind.clusterScoped) && s.name != "" }
 
 // all reports whether everything in the namespace is selected.
 func (s *selection) all() bool {

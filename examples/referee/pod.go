@@ -35,7 +35,7 @@ type PodSpec struct {
 
 func podKind() *store.Kind[Pod] {
 	return &store.Kind[Pod]{
-		Name: "Pod", Plural: "pods", Versions: []store.Version[Pod]{{Name: "v1"}},
+		Name: "Pod", Plural: "pods", Native: true, Versions: []store.Version[Pod]{{Name: "v1"}},
 		CreateOnUpdate: true, // GuaranteedUpdate with ignoreNotFound
 		SelectableFields: []store.SelectableField[Pod]{
 			{Path: "spec.nodeName", Value: func(p *Pod) string { return p.Spec.NodeName }},

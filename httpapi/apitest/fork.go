@@ -23,7 +23,8 @@ import (
 // It takes a few microseconds however much there is in the store, may be called
 // from any goroutine while others write, and may be called on a fork. A fork may
 // also be made inside a testing/synctest bubble of something that was made outside
-// of it; mind that time in there begins in the year 2000.
+// of it; mind that time in there begins in the year 2000. Verify takes that into
+// account: for it, time goes on at the moment of the fork.
 //
 // Faults, requests and sockets are not cloned: the fork starts without. The
 // functions in the Options are called for both worlds. Options.Elector is called

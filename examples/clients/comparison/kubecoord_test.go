@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -52,15 +51,10 @@ func newServer(t testing.TB, connect func(*rest.Config) door) *server {
 }
 
 func (s *server) fork(t testing.TB) subject {
-	st, err := s.api.Store().Fork()
-	require.NoError(t, err)
-	t.Cleanup(st.Close)
-	api := httpapi.New(st, httpapi.Options{})
-	t.Cleanup(api.Close)
-	return struct {
-		door
-		nothing
-	}{door: s.connect(&rest.Config{Host: s.api.Host(), Transport: api.Transport(), QPS: -1})}
+	f := &server{t: t, connect: s.connect, api: s.api.Fork(t)}
+	f.wire = &recorder{next: f.api.Transport()}
+	f.door = f.connect(f.config())
+	return f
 }
 
 func (s *server) middleware(next http.Handler) http.Handler {

@@ -110,7 +110,7 @@ type WidgetNested2 struct {
 
 func newWidgetKind() *store.Kind[Widget] {
 	return &store.Kind[Widget]{
-		Group: widgetGroup, Name: "Widget", Plural: "widgets", CreateOnUpdate: true,
+		Group: widgetGroup, Name: "Widget", Plural: "widgets", Native: true, CreateOnUpdate: true,
 		Versions: []store.Version[Widget]{{Name: widgetVersion.Version}},
 	}
 }
