@@ -61,6 +61,25 @@ func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
 	})
 }
 
+func TestFastForwardPassesAWatchThatHoldsEventsBackWhileOthersCome(t *testing.T) {
+	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
+	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+	s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
+	d.create(t, "a")
+	for <-c.set != time.Minute {
+	}
+	d.create(t, "b")
+	api.FastForward(time.Minute)
+	assert.Equal(t, "ADDED a", s.next())
+	for <-c.set != time.Minute {
+	}
+	api.FastForward(time.Minute) // past the end of the watch
+	assert.Equal(t, "ADDED b", s.next())
+	assert.Equal(t, "0 bytes, EOF", s.next())
+}
+
 // signalling is a clock that tells when somebody has begun to wait for a time.
 type signalling struct {
 	*clock.Manual
