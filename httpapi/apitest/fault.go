@@ -211,6 +211,8 @@ func validateStatus(field string, s meta.Status, least int32) error {
 		return fmt.Errorf("%s.Code: got 0 in a Status that says more, want %d to 599", field, least)
 	case s.Code != 0 && (s.Code < least || s.Code > 599):
 		return fmt.Errorf("%s.Code: got %d, want %d to 599", field, s.Code, least)
+	case s.Details != nil && s.Details.RetryAfterSeconds < 0:
+		return fmt.Errorf("%s.Details.RetryAfterSeconds: got %d, want 0 or more", field, s.Details.RetryAfterSeconds)
 	}
 	return nil
 }

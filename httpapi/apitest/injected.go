@@ -50,9 +50,9 @@ func (a *API) Inject(f Fault) (*Injected, error) {
 func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 	in := &Injected{api: a, fault: f, dice: d, removed: make(chan struct{})}
 	if f.Resource != "" {
-		var ok bool
-		if in.resource, ok = a.resource(f.Resource); !ok {
-			return nil, fmt.Errorf("apitest.Fault: Resource: got %q, want one of %s", f.Resource, strings.Join(a.resources(), ", "))
+		var err error
+		if in.resource, err = a.resource(f.Resource, f.Namespace); err != nil {
+			return nil, fmt.Errorf("apitest.Fault: %w", err)
 		}
 	}
 	if err := in.putReplica(); err != nil {
@@ -198,16 +198,20 @@ func (in *Injected) reach(x *exchange) {
 	}
 }
 
-// resource finds what is served by one of its names.
-func (a *API) resource(name string) (meta.GroupResource, bool) {
-	name, group, qualified := strings.Cut(strings.ToLower(name), ".")
+// resource finds what is served by one of its names, and that may be in a namespace
+// if one is given. The error names the place and what was expected there.
+func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
+	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	i := slices.IndexFunc(a.kinds, func(k store.Info) bool {
 		return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 	})
-	if i < 0 {
-		return meta.GroupResource{}, false
+	switch {
+	case i < 0:
+		return meta.GroupResource{}, fmt.Errorf("Resource: got %q, want one of %s", resource, strings.Join(a.resources(), ", "))
+	case namespace != "" && a.kinds[i].ClusterScoped:
+		return meta.GroupResource{}, fmt.Errorf("Namespace: got %q, want none: %s are in no namespace", namespace, a.kinds[i].Plural)
 	}
-	return meta.GroupResource{Group: a.kinds[i].Group, Resource: a.kinds[i].Plural}, true
+	return meta.GroupResource{Group: a.kinds[i].Group, Resource: a.kinds[i].Plural}, nil
 }
 
 func (a *API) resources() (names []string) {

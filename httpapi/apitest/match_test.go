@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -162,6 +163,7 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 		`Tear.After: got -1, want 0 or more`:                                                                            {Tear: &apitest.Tear{After: -1}},
 		`Tear: got MidFrame and Error, want one of them`:                                                                {Tear: &apitest.Tear{MidFrame: true, Error: busy}},
 		`Tear.Error.Code: got 200, want 400 to 599`:                                                                     {Tear: &apitest.Tear{Error: meta.Status{Code: 200}}},
+		`Answer.Details.RetryAfterSeconds: got -1, want 0 or more`:                                                      {Answer: apitest.TooManyRequests(-1)},
 		`Answer.Code: got 100, want 200 to 599`:                                                                         {Answer: meta.Status{Code: 100}},
 		`Answer.Code: got 0 in a Status that says more, want 200 to 599`:                                                {Answer: meta.Status{Message: "x"}, Delay: 1},
 	} {
@@ -173,6 +175,18 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 		})
 	}
 	assert.NoError(t, apitest.Fault{Verb: "watch", Every: 2, Delay: 1, ExpireHistory: true, SlowEvents: 1, Tear: &apitest.Tear{After: 3, MidFrame: true}}.Validate())
+}
+
+func TestFaultsNameNoNamespaceOfWhatIsInNone(t *testing.T) {
+	kind := store.UnstructuredKind("example.com", "Hall", "v1")
+	kind.ClusterScoped = true
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+	_, err := api.Inject(apitest.Fault{Resource: "halls", Namespace: "ns", Hang: true})
+	assert.EqualError(t, err, `apitest.Fault: Namespace: got "ns", want none: halls are in no namespace`)
+	_, err = api.Inject(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "Hall", Namespace: "ns"}}})
+	assert.EqualError(t, err, `apitest.Fault: Stale.After.Namespace: got "ns", want none: halls are in no namespace`)
+	_, err = api.Inject(apitest.Fault{Resource: "halls", Name: "a", Hang: true})
+	assert.NoError(t, err)
 }
 
 func TestFaultsNameResourcesThatAreServed(t *testing.T) {

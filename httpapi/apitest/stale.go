@@ -203,9 +203,9 @@ func (a *API) newReplica(s *Stale) (*store.Replica, error) {
 	if w := s.After; w != nil {
 		var resource meta.GroupResource
 		if w.Resource != "" {
-			var ok bool
-			if resource, ok = a.resource(w.Resource); !ok {
-				return nil, fmt.Errorf("After.Resource: got %q, want one of %s", w.Resource, strings.Join(a.resources(), ", "))
+			var err error
+			if resource, err = a.resource(w.Resource, w.Namespace); err != nil {
+				return nil, fmt.Errorf("After.%w", err)
 			}
 		}
 		matches := 0
