@@ -152,7 +152,8 @@ func (st *Store) Clock() clock.Clock { return st.clock }
 func (st *Store) Watchers() int { return st.hub.Watchers() }
 
 // Resource returns the collection of a kind, which is empty the first time.
-// It panics where another kind has taken the same group and plural.
+// It panics where another kind has taken the same group and plural, and where the
+// Kind is declared wrongly, with a text that names the mistake.
 func (st *Store) Resource(kind Descriptor) *Resource {
 	if kind == nil {
 		panic(noKind)

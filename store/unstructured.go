@@ -7,7 +7,8 @@ import "github.com/kubecoord/kubecoord/store/meta"
 // `json:",rest"`, unknown members are kept, as for a custom resource whose schema
 // is x-kubernetes-preserve-unknown-fields: true. Such a kind is served in JSON and
 // YAML, has no strategic merge patch, and is applied with its maps merged and its
-// lists replaced.
+// lists replaced. The body of a request must say its apiVersion and kind, as those of
+// custom resources must.
 type Unstructured struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
