@@ -10,6 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // Options says what an API serves. The zero value serves Lease,
@@ -49,9 +50,13 @@ type API struct {
 	kinds   []store.Descriptor
 	groups  []*apiGroup
 	openAPI openAPI
-	status  *codec.Type
-	lists   *codec.Type // ListMeta
-	delete  *codec.Type // DeleteOptions
+	// dated tells that answers say the date of the store, where net/http would
+	// put that of the machine on a socket.
+	dated    bool
+	auditIDs auditIDs
+	status   *codec.Type
+	lists    *codec.Type // ListMeta
+	delete   *codec.Type // DeleteOptions
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -67,25 +72,32 @@ func Kinds() []store.Descriptor {
 
 // New returns the API of a store.
 func New(st *store.Store, opts Options) *API {
-	a := &API{
-		st: st, log: opts.Log, authenticate: opts.Authenticate, authorize: opts.Authorize,
-		status: statusType(), lists: listMetaType(), delete: deleteOptionsType(),
-	}
-	a.ctx, a.close = context.WithCancel(context.Background())
+	a := &API{st: st, status: statusType(), lists: listMetaType(), delete: deleteOptionsType()}
 	a.kinds = append(Kinds(), opts.Kinds...)
 	for _, k := range a.kinds {
 		a.addResource(st.Resource(k))
 	}
 	a.mux = muxOf(a.groups, len(opts.Kinds) == 0)
 	a.openAPI = newOpenAPI(a)
+	a.start(opts)
+	return a
+}
+
+// start makes what does not depend on the kinds, and starts what runs beside the
+// requests.
+func (a *API) start(opts Options) {
+	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
+	a.auditIDs.seed = a.st.Seed()
+	_, real := a.st.Clock().(clock.Real)
+	a.dated = !real
+	a.ctx, a.close = context.WithCancel(context.Background())
 	a.handler = http.HandlerFunc(a.serve)
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
 	if opts.Elector != nil {
-		a.calls.Go(func() { opts.Elector.Run(a.ctx) }) // its error is that a or st was closed
+		a.calls.Go(func() { opts.Elector.Run(a.ctx) }) // its error is that a or its store was closed
 	}
-	return a
 }
 
 // Close ends all open watches and the Elector, and waits for it and for the

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/hex"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
@@ -81,10 +79,13 @@ func (c *call) setHeaders() {
 	h := c.w.Header()
 	id := c.req.Header.Get("Audit-Id")
 	if id == "" {
-		id = auditID()
+		id = c.api.auditIDs.next(c.req)
 	}
 	h["Audit-Id"] = []string{id}
 	h["Cache-Control"] = []string{"no-cache, private"}
+	if c.api.dated {
+		h["Date"] = []string{c.api.st.Now().UTC().Format(http.TimeFormat)}
+	}
 }
 
 // Header returns the header of the answer.
@@ -121,22 +122,6 @@ func (c *call) params() url.Values {
 }
 
 func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
-
-// auditID returns a random UUID, version 4. It is no secret, so the fast
-// generator will do.
-func auditID() string {
-	var b [16]byte
-	for i := 0; i < 16; i += 8 {
-		v := rand.Uint64()
-		for j := range 8 {
-			b[i+j] = byte(v >> (8 * j))
-		}
-	}
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	s := hex.EncodeToString(b[:])
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-}
 
 // groupResource names the resource of the request.
 func (c *call) groupResource() meta.GroupResource {

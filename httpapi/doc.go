@@ -6,6 +6,8 @@
 // reaches the handler without a socket, so that a client of any kind can be
 // pointed at it inside one process, and inside a testing/synctest bubble.
 //
+// An API over a fork of the store, see store.Store.Fork, is made by API.Fork.
+//
 // Each verb has a file of its own, named after it, which starts with the query
 // parameters it reads. What a verb does to objects is decided in package
 // store; what is decided here is how requests are read and answers are written.

@@ -57,7 +57,7 @@ func (r *Resource) Create(o Object, req Request) (*Item, error) {
 		return it, err
 	}
 	for attempt := 1; ; attempt++ {
-		m.Name = generateName(m.GenerateName)
+		m.Name = r.generateName(m.Namespace, m.GenerateName, attempt, req.DryRun)
 		it, err := r.create(r.kind.copy(o), req)
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
@@ -95,7 +95,7 @@ func (r *Resource) create(o Object, req Request) (*Item, error) {
 // prepareCreate fills in what the server sets on a new object and checks it.
 func (r *Resource) prepareCreate(o Object, req Request) error {
 	m := o.GetObjectMeta()
-	m.UID = newUID()
+	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
 	r.kind.begin(o)
 	if err := matchNamespace(m, req.Namespace); err != nil {
@@ -125,6 +125,7 @@ func (r *Resource) insert(o Object, req Request) (*Item, error) {
 		}
 		return nil, err
 	}
+	r.settleUIDLocked(m)
 	if req.DryRun {
 		return newItem(r.kind, o, 0), nil
 	}

@@ -27,15 +27,15 @@ func (st *Store) Fork() (*Store, error) {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
 	f := &Store{
-		now: st.now, clock: st.clock, aging: st.aging, first: st.first, version: st.version,
+		now: st.now, clock: st.clock, seed: st.seed, aging: st.aging, first: st.first, version: st.version,
 		hub:       st.hub.Fork(),
-		record:    st.record.forkLocked(),
 		resources: make(map[meta.GroupResource]*Resource, len(st.resources)),
 	}
 	if c, ok := st.clock.(clock.Forker); ok {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
+	f.record = st.record.forkLocked(st.version, f.now())
 	f.shares.joinFork(&st.shares)
 	all := make([]Resource, len(st.resources))
 	for gr, r := range st.resources {
@@ -45,10 +45,14 @@ func (st *Store) Fork() (*Store, error) {
 	return f, nil
 }
 
+// In returns the collection of the same kind in another store, such as a fork.
+func (r *Resource) In(st *Store) *Resource { return st.resource(r.kind) }
+
 // forkLocked makes an empty resource that of a fork.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
 	r.st, r.kind, r.id = st, parent.kind, parent.id
 	r.tree = parent.tree.Clone()
+	r.made = parent.made.fork()
 	r.hot.seed = parent.hot.seed // by which its items know their slots
 	r.past.kept = parent.past.all()
 }

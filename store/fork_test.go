@@ -222,8 +222,11 @@ func TestForkHasAManualClockOfItsOwn(t *testing.T) {
 // What is recorded before the fork is in both records, and what comes later in one.
 func TestForkRecordsItsOwnChanges(t *testing.T) {
 	for limit := 1; limit < 8; limit++ {
-		parent := newStoreWith(t, store.Options{Record: limit})
-		createAll(t, lease.In(parent), "ns/a", "ns/b", "ns/c")
+		grandparent := newStoreWith(t, store.Options{Record: limit})
+		createAll(t, lease.In(grandparent), "ns/a", "ns/b")
+		parent := newFork(t, newFork(t, grandparent))
+		createAll(t, lease.In(parent), "ns/c")
+		createAll(t, lease.In(grandparent), "ns/other")
 		fork := newFork(t, parent)
 		recorded := func(st *store.Store) (out []string) {
 			for _, c := range st.Recorded().Changes {
@@ -239,6 +242,10 @@ func TestForkRecordsItsOwnChanges(t *testing.T) {
 		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
 		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
 		assert.Equal(t, limit == 7, fork.Recorded().Complete)
+		if limit == 7 {
+			assert.Equal(t, []store.RecordedFork{{1002, epoch}, {1002, epoch}, {1003, epoch}}, fork.Recorded().Forks)
+			assert.Empty(t, grandparent.Recorded().Forks)
+		}
 		assert.Same(t, fork.Resource(lease.Kind()), fork.Recorded().Changes[0].Resource)
 	}
 }
@@ -277,11 +284,11 @@ func TestForkCostsTheSameHoweverMuchThereIs(t *testing.T) {
 			f.Close()
 		})
 	}
-	assert.Equal(t, cost(1), cost(5000))
+	assert.Equal(t, cost(1), cost(2000))
 
 	const forks, most = 500, 3 << 10
 	st := newStore(t)
-	createAll(t, lease.In(st), manyPaths("ns", 5000)...)
+	createAll(t, lease.In(st), manyPaths("ns", 2000)...)
 	before := heapInUse()
 	all := make([]*store.Store, forks)
 	for i := range all {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -22,50 +20,6 @@ func wipeSystemFields(m *meta.ObjectMeta) {
 	m.UID, m.SelfLink = "", ""
 	m.CreationTimestamp = meta.Time{}
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
-}
-
-// newUID returns a random UUID, version 4 (RFC 9562).
-func newUID() meta.UID {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	var s [36]byte
-	hex.Encode(s[:8], b[:4])
-	hex.Encode(s[9:13], b[4:6])
-	hex.Encode(s[14:18], b[6:8])
-	hex.Encode(s[19:23], b[8:10])
-	hex.Encode(s[24:], b[10:])
-	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return meta.UID(s[:])
-}
-
-const (
-	generatedSuffix = 5
-	longestPrefix   = 63 - generatedSuffix
-	// suffixAlphabet leaves out vowels and digits that look like letters, so
-	// that no words come about.
-	suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
-	// generateAttempts is how often a generated name is tried.
-	generateAttempts = 8
-)
-
-// generateName appends random characters to a prefix, cut so that the whole
-// fits into a DNS label.
-func generateName(prefix string) string {
-	if len(prefix) > longestPrefix {
-		prefix = prefix[:longestPrefix]
-	}
-	name := append(make([]byte, 0, len(prefix)+generatedSuffix), prefix...)
-	var b [1]byte
-	for len(name) < len(prefix)+generatedSuffix {
-		rand.Read(b[:])
-		// Values past the last whole multiple would favour some characters.
-		if n := len(suffixAlphabet); int(b[0]) < 256/n*n {
-			name = append(name, suffixAlphabet[int(b[0])%n])
-		}
-	}
-	return string(name)
 }
 
 // restoreSystemFields puts back what an update cannot change.

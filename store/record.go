@@ -17,8 +17,20 @@ type Recorded struct {
 	Complete       bool
 	// Changes are those of all resources in the order of their versions.
 	Changes []RecordedChange
-	// Now is what there is, in no order across resources.
+	// Forks are the moments between the changes at which the store became a fork
+	// of another one, in their order.
+	Forks []RecordedFork
+	// Now is what there is, resource by resource in the order of lists.
 	Now []RecordedState
+}
+
+// RecordedFork is the moment at which a store was forked: the changes up to Version
+// were made before, by the clock of the parent.
+type RecordedFork struct {
+	Version uint64
+	// At is when it was by the clock of the fork, which may show quite another
+	// time than the parent's: that of a testing/synctest bubble does.
+	At time.Time
 }
 
 // RecordedChange is one change of a Recorded.
@@ -47,12 +59,34 @@ type record struct {
 	limit   int
 	since   uint64 // the version before the first of changes
 	changes []*watch.Change[change]
+	before  *record   // what was recorded before the store was forked, or nil
+	forked  time.Time // when it was, by the clock of the fork
 }
 
-// forkLocked returns the record of a fork. Its first change copies what the two
-// share, so as not to write where the parent will.
-func (rec *record) forkLocked() record {
-	return record{limit: rec.limit, since: rec.since, changes: slices.Clip(rec.changes)}
+// forkLocked returns the record of a fork that is made of a store at a version.
+func (rec *record) forkLocked(version uint64, now time.Time) record {
+	if rec.limit <= 0 {
+		return record{}
+	}
+	before := *rec
+	before.changes = slices.Clip(rec.changes)
+	return record{limit: rec.limit, since: version, before: &before, forked: now}
+}
+
+// last returns the changes that are to be kept, the version before them, and the
+// forks between them.
+func (rec *record) last() (changes []*watch.Change[change], since uint64, forks []RecordedFork) {
+	changes, since = rec.changes, rec.since
+	for p := rec; p.before != nil && len(changes) < rec.limit; {
+		forks = append(forks, RecordedFork{p.since, p.forked})
+		p = p.before
+		changes, since = slices.Concat(p.changes, changes), p.since
+	}
+	if left := len(changes) - rec.limit; left > 0 {
+		changes, since = changes[left:], changes[left-1].Version
+	}
+	slices.Reverse(forks)
+	return changes, since, forks
 }
 
 // addLocked takes in a change. It keeps up to twice as many as it has to, so that
@@ -65,6 +99,7 @@ func (rec *record) addLocked(c *watch.Change[change]) {
 		left := len(rec.changes) - rec.limit
 		rec.since = rec.changes[left-1].Version
 		rec.changes = append(make([]*watch.Change[change], 0, 2*rec.limit), rec.changes[left:]...)
+		rec.before, rec.forked = nil, time.Time{}
 	}
 	rec.changes = append(rec.changes, c)
 }
@@ -73,19 +108,17 @@ func (rec *record) addLocked(c *watch.Change[change]) {
 // at one and the same version.
 func (st *Store) Recorded() Recorded {
 	st.mu.Lock()
-	out := Recorded{Since: st.record.since, Version: st.version}
-	changes := st.record.changes
-	resources := make(map[int]*Resource, len(st.resources))
-	snapshots := make(map[int]snapshot, len(st.resources))
+	out := Recorded{Version: st.version}
+	rec := st.record
+	resources := make([]*Resource, len(st.resources))
+	snapshots := make([]snapshot, len(st.resources))
 	for _, r := range st.resources {
 		resources[r.id], snapshots[r.id] = r, r.snapshotLocked()
 	}
 	st.mu.Unlock()
-	if st.record.limit <= 0 {
+	var changes []*watch.Change[change]
+	if changes, out.Since, out.Forks = rec.last(); rec.limit <= 0 {
 		out.Since = out.Version
-	}
-	if left := len(changes) - st.record.limit; left > 0 {
-		out.Since, changes = changes[left-1].Version, changes[left:]
 	}
 	out.Complete = out.Since == st.first
 	out.Changes = make([]RecordedChange, len(changes))
@@ -93,9 +126,9 @@ func (st *Store) Recorded() Recorded {
 		p := &c.Payload
 		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType, c.Version, p.old, p.new, c.At, p.origin}
 	}
-	for id, s := range snapshots {
-		s.tree.Ascend(func(e entry) bool {
-			out.Now = append(out.Now, RecordedState{resources[id], e.item})
+	for id, r := range resources {
+		snapshots[id].tree.Ascend(func(e entry) bool {
+			out.Now = append(out.Now, RecordedState{r, e.item})
 			return true
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -15,6 +16,7 @@ import (
 func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
 	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
 		for {
+			seen := atwork.From(ctx).Wakes()
 			at := p.position(r)
 			if at.version == everything {
 				return p.st.hub.WaitFor(ctx, version)
@@ -22,20 +24,25 @@ func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) erro
 			if at.version >= version {
 				return nil
 			}
-			if err := p.wait(ctx, at); err != nil {
+			if err := p.wait(ctx, at, seen); err != nil {
 				return err
 			}
 		}
 	})
 }
 
-// wait blocks until the Replica may have left a position.
-func (p *Replica) wait(ctx context.Context, at position) error {
+// wait blocks until the Replica may have left a position. seen is how often the
+// worker of the context had been woken when it was looked for.
+func (p *Replica) wait(ctx context.Context, at position, seen uint64) error {
+	w := atwork.From(ctx)
 	var due <-chan time.Time
 	if !at.next.IsZero() {
-		timer := p.st.clock.NewTimer(at.next.Sub(p.st.now()))
+		timer := w.NewTimer(p.st.clock, at.next.Sub(p.st.now()))
 		defer timer.Stop()
 		due = timer.C()
+	}
+	if !w.Rest(seen) {
+		return ctx.Err()
 	}
 	select {
 	case <-at.moved:

@@ -159,6 +159,27 @@ func TestWatchFollowsAReplica(t *testing.T) {
 	}
 }
 
+func TestReplicaLagsByTheClockOfItsStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.NewManual(epoch)
+		st := newStoreWith(t, store.Options{Clock: c, HistoryAge: time.Hour})
+		_, ctx := newReplica(t, st, store.ReplicaOptions{Age: 2 * time.Second})
+		rec := recordUnder(ctx, t, st, store.WatchOptions{ResourceVersion: "1000"})
+		createAll(t, lease.In(st), "ns/a")
+		c.FastForward(2*time.Second - 1)
+		assert.Empty(t, rec.take())
+		c.FastForward(1)
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+
+		createAll(t, lease.In(st), "ns/b")
+		done := make(chan string)
+		go func() { done <- stateUnder(ctx, st, store.ListOptions{ResourceVersion: "1002"}) }()
+		synctest.Wait()
+		c.FastForward(2 * time.Second)
+		assert.Equal(t, "1002: ns/a ns/b", <-done)
+	})
+}
+
 func TestWatchOfAReplicaMissesNothingUnderConcurrentWriters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStoreWith(t, store.Options{Clock: clock.Real{}, HistoryAge: time.Hour})

@@ -22,6 +22,7 @@ type Resource struct {
 	// guarded by st.mu
 	tree  *btree.BTreeG[entry]
 	fresh *snapshot // of the tree as it is, or nil
+	made  madeUp
 
 	past pastSnapshots
 	hot  hotTable
@@ -150,6 +151,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	}
 	if eventType == watch.Deleted {
 		r.tree.Delete(e)
+		r.buryLocked(obj.GetObjectMeta())
 		r.hot.drop(old)
 	} else {
 		r.tree.ReplaceOrInsert(e)

@@ -23,6 +23,7 @@ type Restored struct {
 	r       *Resource
 	obj     Object
 	version uint64 // 0 for any
+	made    bool   // its uid is made up
 }
 
 // PrepareRestore checks an object, given in the stored form with defaults filled
@@ -42,6 +43,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	if errs := checkRestored(m); len(errs) > 0 {
 		return nil, errs.Status(r.kind.groupKind(), m.Name)
 	}
+	made := m.UID == ""
 	r.dedupOwners(m, req)
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 		return nil, fmt.Errorf("the object cannot be written so that it can be read again: does a time lie outside of the years 0 to 9999?")
 	}
 	r.st.shares.share(o, nil)
-	return &Restored{r, o, version}, nil
+	return &Restored{r, o, version, made}, nil
 }
 
 // ParseRestoredVersion reads the resourceVersion of an object or a list that is to
@@ -91,7 +93,10 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	m := o.GetObjectMeta()
 	m.SelfLink = ""
 	if m.UID == "" {
-		m.UID = newUID()
+		m.UID = r.newUID()
+		r.st.mu.RLock()
+		r.settleUIDLocked(m)
+		r.st.mu.RUnlock()
 	}
 	if m.Generation == 0 && !r.kind.native {
 		m.Generation = 1
@@ -172,6 +177,9 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 			st.skipLocked(o.version-1, last)
 		} else {
 			st.skipLocked(version, last)
+		}
+		if o.made {
+			o.r.settleUIDLocked(o.obj.GetObjectMeta()) // the name may have been another's meanwhile
 		}
 		o.r.commitLocked(watch.Added, nil, o.obj, 0)
 	}

@@ -28,6 +28,24 @@ type Options struct {
 	// that of the packages above too. Nil means clock.Real, which is right inside
 	// a testing/synctest bubble as well; see package clock for others.
 	Clock clock.Clock
+	// Seed, if not 0, makes what is random otherwise a function of it: uids,
+	// generated names, when a watch ends that does not say, and the Audit-Id of
+	// answers. With a Clock that is a clock.Manual, or stands still, the same
+	// sequence of writes and requests leads to the same state and the same
+	// answers, byte for byte.
+	//
+	// A uid follows from the kind, the namespace, the name, and the uid of the
+	// object that had the name before; a generated name from the kind, the
+	// namespace, the prefix, and how many were made of it; an Audit-Id from the
+	// method and the URI, and how many such requests there were. So writers at
+	// once do no harm to what is another's. Which of two that want names of one
+	// prefix gets which, who conflicts with whom, and resourceVersions, all
+	// depend on who comes first, as they do without a Seed. A dry run has the
+	// uid and the name of the create that it tries.
+	//
+	// What names were given to and are free again takes memory: about 150 bytes
+	// for each.
+	Seed uint64
 	// Record is how many changes are recorded for Recorded, the last ones. Unlike
 	// those of History they stay when history expires. Zero means none.
 	Record int
@@ -46,6 +64,7 @@ type Store struct {
 	clock  clock.Clock // to wait by
 	hub    *watch.Hub[change]
 	shares shareTable
+	seed   uint64 // what is made up follows from it; 0 is random
 	aging  bool   // changes remember when they were made
 	first  uint64 // the version before all changes
 
@@ -80,6 +99,7 @@ func New(opts Options) *Store {
 	return &Store{
 		now:       now,
 		clock:     clock.Waiting(opts.Clock),
+		seed:      opts.Seed,
 		aging:     opts.HistoryAge > 0 || opts.Record > 0,
 		shares:    shareTable{seed: maphash.MakeSeed()},
 		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
@@ -133,8 +153,9 @@ func (st *Store) Watchers() int { return st.hub.Watchers() }
 
 // Resource returns the collection of a kind, which is empty the first time.
 // It panics where another kind has taken the same group and plural.
-func (st *Store) Resource(kind Descriptor) *Resource {
-	d := kind.describe()
+func (st *Store) Resource(kind Descriptor) *Resource { return st.resource(kind.describe()) }
+
+func (st *Store) resource(d *descriptor) *Resource {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	r := st.resources[d.groupResource()]

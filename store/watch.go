@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -120,7 +119,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if w.stays = w.worker != nil; !w.stays {
 		w.worker = atwork.New(r.st.clock)
 	}
-	w.startTimer(opts.TimeoutSeconds)
+	w.startTimer(&opts)
 	w.err = w.start(ctx, opts, version)
 	return w, nil
 }
@@ -166,13 +165,13 @@ func (o *WatchOptions) validate() error {
 	return optionsError("ListOptions", errs)
 }
 
-func (w *Watcher) startTimer(seconds *int64) {
+func (w *Watcher) startTimer(opts *WatchOptions) {
 	timeout := time.Duration(0)
-	if seconds != nil {
+	if seconds := opts.TimeoutSeconds; seconds != nil {
 		timeout = clampSeconds(*seconds)
 	}
 	if timeout == 0 {
-		timeout = minWatchTimeout + rand.N(minWatchTimeout)
+		timeout = w.r.watchTimeout(opts)
 	}
 	now := w.r.st.clock.Now()
 	w.deadline = now.Add(timeout)
@@ -208,16 +207,20 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64) error {
-	var woken func()
-	if w.worker != nil {
-		woken = w.worker.Wake
-	}
-	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), woken)
+	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, w.r.st.now(), w.woken())
 	if err != nil {
 		return expiredWatch(err)
 	}
 	w.hub, w.version = hub, after
 	return nil
+}
+
+// woken returns what a writer calls before it wakes the watch, or nil.
+func (w *Watcher) woken() func() {
+	if w.worker == nil {
+		return nil
+	}
+	return w.worker.Wake
 }
 
 // startWithState takes the current state and the position that follows it in

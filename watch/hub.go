@@ -144,10 +144,10 @@ func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (
 	return w, nil
 }
 
-// WatchLate is Watch for who is in no hurry: that history no longer reaches back
-// far enough is what Poll tells, once it is asked for more than is lost.
-func (h *Hub[P]) WatchLate(s Scope, after uint64) *Watcher[P] {
-	w := h.join(s, after, nil)
+// WatchLate is WatchFunc for who is in no hurry: that history no longer reaches
+// back far enough is what Poll tells, once it is asked for more than is lost.
+func (h *Hub[P]) WatchLate(s Scope, after uint64, woken func()) *Watcher[P] {
+	w := h.join(s, after, woken)
 	w.start(after)
 	return w
 }

@@ -54,7 +54,7 @@ func TestWhatWasHeldBackMayHaveExpired(t *testing.T) {
 func TestLateWatchExpiresWhenItAsks(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(6, "ns", "a")
-	w := p.WatchLate(Scope{}, 101)
+	w := p.WatchLate(Scope{}, 101, nil)
 	defer w.Close()
 	assert.Empty(t, until(t, w, 101))
 	_, _, err := w.Poll(nil)

@@ -76,6 +76,16 @@ export class World {
   async history() {
     return (await this.ask('GET', 'history')).changes;
   }
+
+  /** Lets time pass at once, such as '90s', on a server with -clock. */
+  async forward(duration) {
+    await this.ask('POST', 'clock', { forward: duration });
+  }
+
+  /** Returns a text for each thing that was not as it should be. */
+  async verdict() {
+    return (await this.ask('GET', 'verdict')).findings.map((finding) => finding.text);
+  }
 }
 
 /** A fault in its place. */
@@ -96,8 +106,11 @@ class Fault {
   }
 }
 
-/** Starts a server in a process of its own: that in KUBECOORD_SERVER, or one that is built. */
-export async function startServer() {
+/**
+ * Starts a server in a process of its own: that in KUBECOORD_SERVER, or one that is built. What it is given are more
+ * flags, such as '-clock', '2026-01-01T00:00:00Z'.
+ */
+export async function startServer(...flags) {
   const folder = mkdtempSync(join(tmpdir(), 'kubecoord-'));
   let program = process.env.KUBECOORD_SERVER;
   if (!program) {
@@ -105,7 +118,7 @@ export async function startServer() {
     execFileSync('go', ['build', '-o', program, '.'], { cwd: new URL('../server', import.meta.url), stdio: 'inherit' });
   }
   const kubeconfig = join(folder, 'kubeconfig');
-  const args = ['-debug', '-listen', '127.0.0.1:0', '-kubeconfig', kubeconfig];
+  const args = ['-debug', '-listen', '127.0.0.1:0', '-kubeconfig', kubeconfig, ...flags];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the server ended with ${code}`);

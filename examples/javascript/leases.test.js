@@ -3,9 +3,9 @@
 //     npm ci && npm test
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 
-import { ApiException, CoordinationV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
+import { ApiException, CoordinationV1Api, KubeConfig, V1MicroTime, Watch } from '@kubernetes/client-node';
 
 import { startServer } from './kubecoord.js';
 
@@ -36,6 +36,10 @@ beforeEach(async () => {
   kubeconfig = new KubeConfig();
   kubeconfig.loadFromClusterAndUser({ name: 'test', server: world.url, skipTLSVerify: true }, { name: 'test' });
   leases = kubeconfig.makeApiClient(CoordinationV1Api);
+});
+
+afterEach(async () => {
+  assert.deepEqual(await world.verdict(), []);
 });
 
 /** Takes the lease as its holder would: again from the start where somebody else was faster. */
@@ -144,6 +148,37 @@ test('worlds see nothing of each other', async () => {
   assert.equal((await leases.readNamespacedLease(leader)).spec.holderIdentity, 'me');
   await fork.reset();
   assert.equal((await theirs.readNamespacedLease(leader)).spec.holderIdentity, 'me');
+});
+
+test('two holders at once are found', async () => {
+  const fork = await world.fork();
+  const there = new KubeConfig();
+  there.loadFromClusterAndUser({ name: 'fork', server: fork.url, skipTLSVerify: true }, { name: 'fork' });
+  const theirs = there.makeApiClient(CoordinationV1Api);
+  for (const holderIdentity of ['first', 'second']) { // which does not wait for the first one's time to be up
+    const body = await theirs.readNamespacedLease(leader);
+    Object.assign(body.spec, { holderIdentity, leaseDurationSeconds: 3600, renewTime: new V1MicroTime() });
+    await theirs.replaceNamespacedLease({ ...leader, body });
+  }
+  assert.match((await fork.verdict())[0], /two held the Lease default\/leader at once/);
+});
+
+test('time passes at once', async () => {
+  const standing = await startServer('-clock', '2026-01-01T00:00:00Z');
+  try {
+    const there = new KubeConfig();
+    there.loadFromFile(standing.kubeconfig);
+    const theirs = there.makeApiClient(CoordinationV1Api);
+    const created = [];
+    for (const name of ['first', 'second']) {
+      const lease = await theirs.createNamespacedLease({ namespace: 'default', body: { metadata: { name } } });
+      created.push(lease.metadata.creationTimestamp.toISOString());
+      await standing.forward('36h');
+    }
+    assert.deepEqual(created, ['2026-01-01T00:00:00.000Z', '2026-01-02T12:00:00.000Z']);
+  } finally {
+    await standing.stop();
+  }
 });
 
 test('a kubeconfig is all that a client needs', async () => {

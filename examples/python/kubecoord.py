@@ -74,6 +74,14 @@ class World:
         """Returns the changes that were made."""
         return self.ask("GET", "history")["changes"]
 
+    def forward(self, duration):
+        """Lets time pass at once, such as "90s", on a server with -clock."""
+        self.ask("POST", "clock", {"forward": duration})
+
+    def verdict(self):
+        """Returns a text for each thing that was not as it should be."""
+        return [finding["text"] for finding in self.ask("GET", "verdict")["findings"]]
+
 
 class Fault:
     """A fault in its place."""
@@ -92,10 +100,14 @@ class Fault:
 
 
 class Server(World):
-    """A server in a process of its own: that in KUBECOORD_SERVER, or one that is built."""
+    """A server in a process of its own: that in KUBECOORD_SERVER, or one that is built.
 
-    def __init__(self):
+    What it is given are more flags, such as "-clock", "2026-01-01T00:00:00Z".
+    """
+
+    def __init__(self, *flags):
         super().__init__(None)
+        self.flags = flags
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -105,7 +117,7 @@ class Server(World):
             program = os.path.join(self.folder.name, "server")
             source = pathlib.Path(__file__).resolve().parent.parent / "server"
             subprocess.run(["go", "build", "-o", program, "."], cwd=source, check=True)
-        command = [program, "-debug", "-listen", "127.0.0.1:0", "-kubeconfig", self.kubeconfig]
+        command = [program, "-debug", "-listen", "127.0.0.1:0", "-kubeconfig", self.kubeconfig, *self.flags]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         first = self.process.stdout.readline().strip()
         if not first.startswith("serving on "):

@@ -4,6 +4,7 @@
 """
 
 import unittest
+from datetime import datetime, timedelta, timezone
 
 from kubernetes import client, config, watch
 from kubernetes.client.exceptions import ApiException
@@ -34,6 +35,9 @@ class LeasesTest(unittest.TestCase):
         self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
         self.world, self.leases = world, leases
         world.load(FIXTURE)
+
+    def tearDown(self):
+        self.assertEqual(self.world.verdict(), [])
 
     def take(self, holder):
         """Takes the lease as its holder would: again from the start where somebody else was faster."""
@@ -123,6 +127,28 @@ class LeasesTest(unittest.TestCase):
         self.assertEqual(self.leases.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
         fork.reset()
         self.assertEqual(there.read_namespaced_lease("leader", "default").spec.holder_identity, "me")
+
+    def test_two_holders_at_once_are_found(self):
+        fork = self.world.fork()
+        leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=fork.url)))
+        self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
+        for holder in ["first", "second"]:  # which does not wait for the first one's time to be up
+            now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+            spec = {"holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": now}
+            leases.patch_namespaced_lease("leader", "default", {"spec": spec})
+        self.assertRegex(fork.verdict()[0], "two held the Lease default/leader at once")
+
+    def test_time_passes_at_once(self):
+        with Server("-clock", "2026-01-01T00:00:00Z") as standing:
+            leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=standing.url)))
+            self.addCleanup(leases.api_client.rest_client.pool_manager.clear)
+            created = []
+            for name in ["first", "second"]:
+                body = client.V1Lease(metadata=client.V1ObjectMeta(name=name))
+                created.append(leases.create_namespaced_lease("default", body).metadata.creation_timestamp)
+                standing.forward("36h")
+        self.assertEqual(created[0], datetime(2026, 1, 1, tzinfo=timezone.utc))
+        self.assertEqual(created[1] - created[0], timedelta(hours=36))
 
     def test_kubeconfig_is_all_that_a_client_needs(self):
         config.load_kube_config(server.kubeconfig)

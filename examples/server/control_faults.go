@@ -139,15 +139,20 @@ func (c control) removeFaults(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // fieldNames matches the names of fields that errors of package apitest tell of.
-var fieldNames = func() *regexp.Regexp {
-	names := []string{"Fault", "Adversary", "Code"}
-	for _, t := range []reflect.Type{reflect.TypeFor[apitest.Fault](), reflect.TypeFor[apitest.Tear](), reflect.TypeFor[apitest.Adversary]()} {
-		for _, f := range reflect.VisibleFields(t) {
-			names = append(names, f.Name)
+var fieldNames = regexp.MustCompile(`\b(Fault|Adversary|Code|` + strings.Join(append(
+	namesIn(reflect.TypeFor[apitest.Fault]()), namesIn(reflect.TypeFor[apitest.Adversary]())...), "|") + `)\b`)
+
+// namesIn returns the names of the fields of a struct, and of those of its package
+// that it points to.
+func namesIn(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		names = append(names, f.Name)
+		if f.Type.Kind() == reflect.Pointer && f.Type.Elem().PkgPath() == t.PkgPath() {
+			names = append(names, namesIn(f.Type.Elem())...)
 		}
 	}
-	return regexp.MustCompile(`\b(` + strings.Join(names, "|") + `)\b`)
-}()
+	return names
+}
 
 // inWords returns an error with the words that the JSON has for fields.
 func inWords(err error) error {

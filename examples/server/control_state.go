@@ -25,25 +25,33 @@ const (
 	typeTxtar = "application/x-txtar"
 )
 
-// load stores what the body holds, all of it or nothing. The parameter name is
-// what errors call the file.
+// load stores what the body holds, all of it or nothing.
 func (c control) load(w http.ResponseWriter, r *http.Request) error {
-	if err := readQuery(r, "name"); err != nil {
-		return err
-	}
-	data, mediaType, err := read(w, r, mostFixture, typeYAML, typeJSON, typeTxtar)
+	source, err := readFixture(w, r)
 	if err != nil {
 		return err
-	}
-	name := cmp.Or(r.URL.Query().Get("name"), "body")
-	source := fixture.Stream(name, bytes.NewReader(data))
-	if mediaType == typeTxtar {
-		source = fixture.Txtar(name, data)
 	}
 	if err := c.api.Handler().Load(source); err != nil {
 		return bad(err)
 	}
 	return answer(w, http.StatusOK, map[string]string{"resourceVersion": versionOf(c.api.Store())})
+}
+
+// readFixture reads what the body holds. The parameter name is what errors call
+// the file.
+func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source, err error) {
+	if err := readQuery(r, "name"); err != nil {
+		return source, err
+	}
+	data, mediaType, err := read(w, r, mostFixture, typeYAML, typeJSON, typeTxtar)
+	if err != nil {
+		return source, err
+	}
+	name := cmp.Or(r.URL.Query().Get("name"), "body")
+	if mediaType == typeTxtar {
+		return fixture.Txtar(name, data), nil
+	}
+	return fixture.Stream(name, bytes.NewReader(data)), nil
 }
 
 func versionOf(st *store.Store) string { return strconv.FormatUint(st.ResourceVersion(), 10) }
@@ -224,9 +232,12 @@ func (c control) forgetRequests(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// verdict answers with what apitest.Verify says.
+// verdict answers with what apitest.API.Verdict finds.
 func (c control) verdict(w http.ResponseWriter, _ *http.Request) error {
-	var l listener
-	ok := c.api.Verify(&l)
-	return answer(w, http.StatusOK, map[string]any{"ok": ok && len(l.problems) == 0, "problems": append([]string{}, l.problems...), "notes": append([]string{}, l.notes...)})
+	v := c.api.Verdict()
+	v.Findings = append([]apitest.Finding{}, v.Findings...) // a list, if an empty one
+	return answer(w, http.StatusOK, struct {
+		OK bool `json:"ok"`
+		apitest.Verdict
+	}{!slices.ContainsFunc(v.Findings, func(f apitest.Finding) bool { return !f.Permitted }), v})
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
 func TestFixturesAreLoadedAndDumpedInEachForm(t *testing.T) {
@@ -120,7 +122,7 @@ func TestVerdictTellsOfTwoHolders(t *testing.T) {
 	d := startDebug(t)
 	var v struct {
 		OK       bool
-		Problems []string
+		Findings []apitest.Finding
 	}
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.True(t, v.OK)
@@ -130,6 +132,7 @@ func TestVerdictTellsOfTwoHolders(t *testing.T) {
 	c.hold("second")
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.False(t, v.OK)
-	require.Len(t, v.Problems, 1)
-	assert.Contains(t, v.Problems[0], "two held the Lease default/main at once")
+	require.Len(t, v.Findings, 1)
+	assert.Contains(t, v.Findings[0].Text, "two held the Lease default/main at once")
+	assert.NotEmpty(t, v.Findings[0].Excerpt)
 }

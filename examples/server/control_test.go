@@ -144,6 +144,19 @@ func TestFaultsAreInjectedCountedAndRemoved(t *testing.T) {
 	assert.Empty(t, list.Faults)
 }
 
+func TestStaleReadsAreForThoseWhoPutUpWithThem(t *testing.T) {
+	d := startDebug(t)
+	d.must(201, "POST", leases, named("a"), nil)
+	d.must(201, "POST", "/debug/faults", `{"verb":"get","resource":"leases","stale":{"changes":1}}`, nil)
+	d.must(201, "POST", leases, named("b"), nil)
+	assert.Equal(t, 404, d.code("GET", leases+"/b?resourceVersion=0", ""), "the replica is a change behind")
+	assert.Equal(t, 200, d.code("GET", leases+"/b", ""))
+	var fault struct{ Hits int }
+	d.must(200, "DELETE", "/debug/faults/1", "", &fault)
+	assert.Equal(t, 1, fault.Hits)
+	assert.Equal(t, 200, d.code("GET", leases+"/b?resourceVersion=0", ""))
+}
+
 func TestFaultsSpareWhatIsBesideTheAPI(t *testing.T) {
 	d := startDebug(t)
 	d.must(201, "POST", "/debug/faults", `{"cut":"before"}`, nil)
@@ -190,6 +203,8 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/faults", typeJSON, `{"hang":true,"cut":"after"}`, 400, `body: fault: hang, cut: got 2 of them, want one`},
 		{"POST", "/debug/faults", typeJSON, `{"tear":{"after":-1}}`, 400, `body: fault: tear.after: got -1, want 0 or more`},
 		{"POST", "/debug/faults", typeJSON, `{"tear":{"before":1}}`, 400, `body: fault: tear.before: got an unknown member, want one of after, midFrame, error`},
+		{"POST", "/debug/faults", typeJSON, `{"stale":{"changes":1,"version":1}}`, 400, `body: fault: stale`},
+		{"POST", "/debug/faults", typeJSON, `{"stale":{"after":{"type":"GONE"}}}`, 400, `body: fault: stale.after: got it with pattern \"stale\", want it with \"intermediate\"`},
 		{"POST", "/debug/faults", typeJSON, `{"delay":1}`, 400, `body: fault: delay: got 1, want a duration such as`},
 		{"POST", "/debug/faults", typeJSON, `{"answer":{"code":42}}`, 400, `body: fault: answer.code: got 42, want 200 to 599`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true`, 400, `body: unexpected EOF`},

@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
+	"mime"
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -97,27 +100,48 @@ func (c control) removeWorlds(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// resetTo takes the world back to its start, or to the state of another.
+// resetTo takes the world back to its start, to the state of another, or to what
+// a fixture holds and nothing else.
 func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		To string `json:"to"`
-	}
-	if err := readOption(w, r, &body); err != nil {
+	to, own, err := c.resetState(w, r)
+	if err != nil {
 		return err
 	}
-	to := c.start
-	if body.To != "" {
-		var s *stage
-		if other := c.ws.find(body.To); other != nil {
-			s = other.stage()
-		}
-		if s == nil {
-			return bad(noWorld(body.To))
-		}
-		to = s.api.Store()
+	if own {
+		defer to.Close()
 	}
 	if err := c.world.reset(to); err != nil {
 		return refused(err)
 	}
 	return answer(w, http.StatusOK, viewWorld(c.world, r))
+}
+
+// resetState returns what a reset is to begin with, and whether it is the
+// caller's.
+func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.Store, own bool, err error) {
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if mediaType == typeYAML || mediaType == typeTxtar {
+		source, err := readFixture(w, r)
+		if err != nil {
+			return nil, false, err
+		}
+		st := store.New(c.ws.empty)
+		if err := fixture.Load(st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+			st.Close()
+			return nil, false, bad(err)
+		}
+		return st, true, nil
+	}
+	var body struct {
+		To string `json:"to"`
+	}
+	if err := readOption(w, r, &body); err != nil || body.To == "" {
+		return c.start, false, err
+	}
+	if other := c.ws.find(body.To); other != nil {
+		if s := other.stage(); s != nil {
+			return s.api.Store(), false, nil
+		}
+	}
+	return nil, false, bad(noWorld(body.To))
 }

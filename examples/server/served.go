@@ -34,6 +34,7 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 	of := store.Options{History: c.history, Clock: now}
 	if c.debug {
 		of.HistoryAge = math.MaxInt64 // for ever, and with its times
+		of.Record = apitest.DefaultKeepHistory
 	}
 	st := store.New(of)
 	if err := loadState(st, c.load); err != nil {
@@ -41,7 +42,7 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 		return served{}, err
 	}
 	if c.debug {
-		ws, err := newWorlds(st, apitest.Options{API: opts}, c.elect)
+		ws, err := newWorlds(st, of, apitest.Options{API: opts}, c.elect)
 		if err != nil {
 			return served{}, err
 		}

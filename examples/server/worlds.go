@@ -18,6 +18,7 @@ import (
 // that were forked below worldsPath. Worlds know nothing of each other.
 type worlds struct {
 	options apitest.Options // of each
+	empty   store.Options   // of a store for a fixture that one is to be reset to
 	elect   bool
 	main    *world
 
@@ -52,9 +53,10 @@ var (
 )
 
 // newWorlds opens the world at the root, which begins as a fork of a store, and
-// closes the store in the end. The options are those of each world.
-func newWorlds(start *store.Store, opts apitest.Options, elect bool) (*worlds, error) {
-	ws := &worlds{options: opts, elect: elect, forks: map[string]*world{}}
+// closes the store in the end. The options are those of each world, and of a store
+// that one is to be reset to.
+func newWorlds(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*worlds, error) {
+	ws := &worlds{options: opts, empty: empty, elect: elect, forks: map[string]*world{}}
 	var err error
 	ws.main, err = ws.newWorld("", start)
 	return ws, err

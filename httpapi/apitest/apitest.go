@@ -46,7 +46,7 @@ type Options struct {
 	// Fixtures are what the store begins with, all of them; see API.Load.
 	Fixtures []fixture.Source
 	// Elector, if not nil, makes the Elector of the API, as API.Elector is, for
-	// its store. It is called when the fixtures are there.
+	// its store. It is called when the fixtures are there, and for each Fork.
 	Elector func(*store.Store) (*candidate.Elector, error)
 }
 
@@ -61,13 +61,13 @@ const (
 // goroutine.
 type API struct {
 	t       testing.TB // a noTest where Open made it
+	opts    Options
 	st      *store.Store
 	api     *httpapi.API
 	kinds   []store.Info
 	served  []store.Descriptor
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
 	record  *record
-	strict  bool
 	ended   sync.Once
 
 	socketMu      sync.Mutex // guards the two
@@ -96,13 +96,18 @@ func New(t testing.TB, opts ...Options) *API {
 	if err != nil {
 		t.Fatalf("apitest.New: %v", err)
 	}
+	a.endWith(t)
+	return a
+}
+
+// endWith has the end of a test close the API.
+func (a *API) endWith(t testing.TB) {
 	t.Cleanup(func() {
 		a.Close()
-		if o.Verify {
+		if a.opts.Verify {
 			a.Verify(t)
 		}
 	})
-	return a
 }
 
 // open makes an API of a new store.
@@ -110,33 +115,28 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
-	record := newRecord(o.KeepHistory)
 	if o.Store.Record == 0 {
-		o.Store.Record = record.limit
+		o.Store.Record = recordLimit(o.KeepHistory)
 	}
 	st, err := o.openStore()
 	if err != nil {
 		return nil, err
 	}
-	a := &API{
-		t: t, st: st, record: record, strict: o.Strict, closing: make(chan struct{}), open: map[*exchange]struct{}{},
-		log: newRequestLog(o.KeepRequests, o.KeepBody), served: append(httpapi.Kinds(), o.API.Kinds...),
-	}
+	a := over(t, st, o)
+	a.served = append(httpapi.Kinds(), o.API.Kinds...)
 	for _, kind := range a.served {
 		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
 	}
-	if err := a.furnish(&o); err != nil {
+	if err := a.furnish(); err != nil {
 		a.st.Close()
 		return nil, err
 	}
-	inner := o.API.Middleware
-	o.API.Middleware = func(api http.Handler) http.Handler {
-		if inner != nil {
-			api = inner(api)
-		}
-		return a.middleware(api)
+	opts, err := a.apiOptions()
+	if err != nil {
+		a.st.Close()
+		return nil, err
 	}
-	a.api = httpapi.New(a.st, o.API)
+	a.api = httpapi.New(a.st, opts)
 	return a, nil
 }
 
@@ -152,23 +152,45 @@ func (o *Options) openStore() (*store.Store, error) {
 	return st, nil
 }
 
-// furnish gives the API its fixtures and then its Elector.
-func (a *API) furnish(o *Options) (err error) {
-	if len(o.Fixtures) > 0 {
-		if err := a.load(o.Fixtures); err != nil {
+// over makes what surrounds the API of a store.
+func over(t testing.TB, st *store.Store, o Options) *API {
+	return &API{
+		t: t, opts: o, st: st, record: newRecord(o.KeepHistory), closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		log: newRequestLog(o.KeepRequests, o.KeepBody),
+	}
+}
+
+// furnish gives the store its fixtures.
+func (a *API) furnish() error {
+	if len(a.opts.Fixtures) > 0 {
+		if err := a.load(a.opts.Fixtures); err != nil {
 			return fmt.Errorf("Options.Fixtures: %w", err)
 		}
 	}
-	if o.Elector == nil {
-		return nil
-	}
-	if o.API.Elector != nil {
-		return errors.New("Options: got Elector and API.Elector, want one of them")
-	}
-	if o.API.Elector, err = o.Elector(a.st); err != nil {
-		return fmt.Errorf("Options.Elector: %w", err)
-	}
 	return nil
+}
+
+// apiOptions returns the options of the API below, with the faults around it and
+// an Elector for its store.
+func (a *API) apiOptions() (o httpapi.Options, err error) {
+	o = a.opts.API
+	inner := o.Middleware
+	o.Middleware = func(api http.Handler) http.Handler {
+		if inner != nil {
+			api = inner(api)
+		}
+		return a.middleware(api)
+	}
+	if a.opts.Elector == nil {
+		return o, nil
+	}
+	if o.Elector != nil {
+		return o, errors.New("Options: got Elector and API.Elector, want one of them")
+	}
+	if o.Elector, err = a.opts.Elector(a.st); err != nil {
+		return o, fmt.Errorf("Options.Elector: %w", err)
+	}
+	return o, nil
 }
 
 // Close ends the API: the requests under way, the watches, the sockets and what

@@ -1,8 +1,11 @@
 package apitest_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +54,56 @@ func BenchmarkAlive(b *testing.B) {
 	}
 }
 
+// withLeases returns a server with so many Leases.
+func withLeases(b *testing.B, n int) *apitest.API {
+	api := apitest.New(b)
+	for i := range n {
+		_, err := lease.In(api.Store()).Create(leaseOf(strconv.Itoa(i)), storeOptions)
+		require.NoError(b, err)
+	}
+	return api
+}
+
+// BenchmarkFork measures a fork and its end, of a server with as many Leases.
+func BenchmarkFork(b *testing.B) {
+	for _, objects := range []int{1, 100_000} {
+		api := withLeases(b, objects)
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e := &ending{TB: b}
+				api.Fork(e)
+				e.end()
+			}
+		})
+	}
+}
+
+// BenchmarkForksAlive measures the memory of forks that live at once: as Fork makes them, and after a write to each.
+func BenchmarkForksAlive(b *testing.B) {
+	const forks = 1000
+	api := withLeases(b, 100_000)
+	for name, use := range map[string]bool{"unused": false, "with a write": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				e := &ending{TB: b}
+				before := heap()
+				all := make([]*apitest.API, forks)
+				for i := range all {
+					all[i] = api.Fork(e)
+					if use {
+						_, err := lease.In(all[i].Store()).Create(leaseOf("a"), storeOptions)
+						require.NoError(b, err)
+					}
+				}
+				b.ReportMetric(float64(heap()-before)/forks, "B/fork")
+				runtime.KeepAlive(all)
+				e.end()
+			}
+		})
+	}
+}
+
 // TestAThousandServersAreSmall is what BenchmarkAlive promises, with room to spare.
 func TestAThousandServersAreSmall(t *testing.T) {
 	const servers, most = 1000, 50 << 10
@@ -74,4 +127,25 @@ func heap() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// BenchmarkVerdict measures looking back at a test of 10,000 renewals, each of which four watches were told of.
+func BenchmarkVerdict(b *testing.B) {
+	e := &ending{TB: b}
+	defer e.end()
+	api := apitest.New(e, apitest.Options{KeepHistory: 100_000})
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d.create(b, "a")
+	for range 4 {
+		s := d.watch(b, leases+"?watch=true")
+		go io.Copy(io.Discard, s)
+	}
+	for i := range 10_000 {
+		patch := fmt.Sprintf(`{"spec":{"leaseTransitions":%d}}`, i)
+		d.do(b, "PATCH", leasesA, patch, "Content-Type", "application/merge-patch+json")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		require.Empty(b, api.Verdict().Findings)
+	}
 }

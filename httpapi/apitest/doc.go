@@ -12,10 +12,19 @@
 //
 // A Fault says which requests are to meet with what: an error, a delay, a
 // connection that is cut before or after the write is done, a watch that is
-// torn, a partition, a replica of the server that lags behind. Faults act alike through every door but the Store, which
-// has none. Each counts what it hit, so that a test can make sure that what it
-// tests took place. What was asked of the server is in Requests, and Verify tells
-// whether a Lease ever had two holders at once.
+// torn, a partition, a replica of the server that lags behind. Faults act alike
+// through every door but the Store, which has none. Each counts what it hit, so
+// that a test can make sure that what it tests took place. What was asked of the
+// server is in Requests.
+//
+// Verify looks back at a test: whether a Lease ever had two holders at once, and
+// whether clients were told the truth, of their writes, by their reads and in
+// their watches, whatever stood between them and the store. It also shows writes
+// that undid what their writer had not seen. Options.Verify has the end of the
+// test do so, and Verdict returns the same as a value.
+//
+// Fork clones the whole world of a test for another one in a few microseconds: one
+// costly fixture, many tests at once that never see each other's writes.
 //
 // Load and Dump fill the store from files and write it back, see package
 // store/fixture. Open is for programs that have no test: a server that others

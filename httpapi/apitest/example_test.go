@@ -165,3 +165,26 @@ func ExampleRequests_Assert() {
 	//   - update leases default/a 200
 	//   + create leases default/a 409
 }
+
+// One fixture, and tests that never see each other's writes. They may run at once.
+func ExampleAPI_Fork() {
+	t, end := exampleTest()
+	defer end()
+	fixture := apitest.New(t)
+	post(&http.Client{Transport: fixture.Transport()}, fixture.Host()+path, `{"metadata":{"name":"a"}}`)
+	for _, name := range []string{"first", "second"} {
+		t, end := exampleTest() // of a t.Run
+		api := fixture.Fork(t)
+		client := &http.Client{Transport: api.Transport()}
+		fmt.Println(name, "creates a:", post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+		fmt.Println(name, "creates b:", post(client, api.Host()+path, `{"metadata":{"name":"b"}}`))
+		end()
+	}
+	fmt.Println("the fixture is at", fixture.Store().ResourceVersion())
+	// Output:
+	// first creates a: 409 Conflict
+	// first creates b: 201 Created
+	// second creates a: 409 Conflict
+	// second creates b: 201 Created
+	// the fixture is at 1001
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // exchange is a request on its way through the faults.
@@ -31,8 +32,9 @@ type exchange struct {
 	// its answer, and in a watch from when there is an event to when it is sent.
 	worker *atwork.Worker
 
-	discard bool // the answer is not to be sent
-	stale   bool // a replica answers
+	discard bool           // the answer is not to be sent
+	stale   *Injected      // whose replica answers, or nil; guarded by api.mu
+	replica *store.Replica // that answers, or nil; guarded by api.mu
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
@@ -152,6 +154,7 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
+	x.worker.Work()
 	timer := x.worker.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
 	x.worker.Rest(x.worker.Wakes())

@@ -3,7 +3,6 @@ package apitest
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 // the store did.
 type history struct {
 	store.Recorded
+	served    []*store.Resource
 	resources map[meta.GroupResource]*store.Resource
 	calls     map[uint64]*call // by their origin
 
@@ -46,7 +46,7 @@ func (k objectKey) String() string {
 
 func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *history {
 	h := &history{
-		Recorded: rec, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
+		Recorded: rec, served: resources, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
 		byOrigin: map[uint64][]int{}, byResource: map[*store.Resource][]int{}, byObject: map[objectKey][]int{},
 		base: map[objectKey]*store.Item{}, now: map[objectKey]*store.Item{},
 		keys: map[*store.Resource][]objectKey{},
@@ -59,12 +59,16 @@ func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *hi
 		h.calls[t.call.origin] = t.call
 	}
 	for _, s := range rec.Now {
-		h.now[keyOf(s.Resource, s.Item)] = s.Item
-		h.base[keyOf(s.Resource, s.Item)] = s.Item
+		k := keyOf(s.Resource, s.Item)
+		h.now[k], h.base[k] = s.Item, s.Item
+		h.keys[s.Resource] = append(h.keys[s.Resource], k)
 	}
 	for i, c := range rec.Changes {
 		k := keyOf(c.Resource, c.New)
 		if h.byObject[k] == nil {
+			if h.now[k] == nil {
+				h.keys[c.Resource] = append(h.keys[c.Resource], k)
+			}
 			h.base[k] = c.Old
 		}
 		h.byObject[k] = append(h.byObject[k], i)
@@ -72,9 +76,6 @@ func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *hi
 		if c.Origin != 0 {
 			h.byOrigin[c.Origin] = append(h.byOrigin[c.Origin], i)
 		}
-	}
-	for k := range h.base {
-		h.keys[k.resource] = append(h.keys[k.resource], k)
 	}
 	return h
 }
@@ -112,34 +113,20 @@ func (h *history) stateAt(k objectKey, version uint64) *store.Item {
 // not there, at some time after which the store was at floor and before it was at
 // ceiling. What cannot be known was.
 func (h *history) wasThere(k objectKey, version, floor, ceiling uint64) bool {
-	holds := func(it *store.Item, from, until uint64) bool {
-		var is uint64
-		if it != nil {
-			is = it.Version()
-		}
-		return is == version && from <= ceiling && floor < until
-	}
-	changes := h.byObject[k]
-	until := func(n int) uint64 {
-		if n < len(changes) {
-			return h.Changes[changes[n]].Version
-		}
-		return math.MaxUint64
-	}
-	if floor < h.Since || holds(h.base[k], 0, until(0)) {
-		return true
-	}
-	for n, i := range changes {
-		c := h.Changes[i]
-		it := c.New
-		if c.Type == watch.Deleted {
-			it = nil
-		}
-		if holds(it, c.Version, until(n+1)) {
+	if floor < h.Since {
+		if !h.Complete {
 			return true
 		}
+		floor = h.Since
 	}
-	return false
+	changes := h.byObject[k]
+	if version != 0 {
+		n := h.after(changes, version)
+		return versionOf(h.stateAt(k, version)) == version && version <= ceiling &&
+			(n == len(changes) || h.Changes[changes[n]].Version > floor)
+	}
+	return h.stateAt(k, floor) == nil || slices.ContainsFunc(changes[h.after(changes, floor):h.after(changes, ceiling)],
+		func(i int) bool { return h.Changes[i].Type == watch.Deleted })
 }
 
 // excerptLines is how much is shown of what led to a finding.

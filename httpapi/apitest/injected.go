@@ -155,7 +155,7 @@ func (in *Injected) wantsVerb(verb string) bool {
 func (in *Injected) claim(x *exchange) *Fault {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
-	if in.gone || in.fault.Stale != nil && x.stale {
+	if in.gone || in.fault.Stale != nil && x.stale != nil {
 		return nil
 	}
 	f := &in.fault

@@ -70,6 +70,9 @@ func wordsOf(t reflect.Type) (words []word) {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if name == "" {
 			name = string(unicode.ToLower(rune(f.Name[0]))) + f.Name[1:]
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 func TestFaultsAreReadAndWrittenAsJSON(t *testing.T) {
@@ -26,8 +27,14 @@ func TestFaultsAreReadAndWrittenAsJSON(t *testing.T) {
 		`{"every":2,"delay":"1.5s","cut":"after"}`:   {Every: 2, Delay: 1500 * time.Millisecond, Cut: apitest.CutAfter},
 		`{"expireHistory":true,"slowEvents":"1m0s"}`: {ExpireHistory: true, SlowEvents: time.Minute},
 		`{"partition":"silent"}`:                     {Partition: apitest.Silent},
-		`{"hang":true}`:                              {Hang: true},
-		`{"client":"c","stale":{"changes":3}}`:       {Client: "c", Stale: &apitest.Stale{Changes: 3}},
+		`{"verb":"get","stale":{"pattern":"intermediate","after":{"type":"DELETED","resource":"leases","nth":2},"everyRead":true}}`: {
+			Verb: "get", Stale: &apitest.Stale{
+				Pattern: apitest.IntermediateState, EveryRead: true, After: &apitest.Write{Type: watch.Deleted, Resource: "leases", Nth: 2},
+			},
+		},
+		`{"stale":{"version":1001,"changes":3,"age":"2s"}}`: {Stale: &apitest.Stale{Version: 1001, Changes: 3, Age: 2 * time.Second}},
+		`{"hang":true}`:                        {Hang: true},
+		`{"client":"c","stale":{"changes":3}}`: {Client: "c", Stale: &apitest.Stale{Changes: 3}},
 		`{"stale":{"pattern":"intermediate","after":{"type":"MODIFIED","resource":"leases","nth":2}}}`: {
 			Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: "MODIFIED", Resource: "leases", Nth: 2}},
 		},

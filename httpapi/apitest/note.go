@@ -32,7 +32,7 @@ func (x *exchange) note() *note {
 	if x.call == nil {
 		return nil
 	}
-	x.call.stale = x.stale
+	x.call.stale = x.stale != nil
 	x.api.record.handOn(x.call, x.api.st.ResourceVersion())
 	return &note{api: x.api, call: x.call}
 }

@@ -84,12 +84,17 @@ type call struct {
 	pastInitial bool
 }
 
-func newRecord(limit int) *record {
-	if limit == 0 {
-		limit = DefaultKeepHistory
+// recordLimit returns how many entries Options.KeepHistory asks for.
+func recordLimit(keep int) int {
+	if keep == 0 {
+		return DefaultKeepHistory
 	}
+	return max(keep, 0)
+}
+
+func newRecord(keep int) *record {
 	// Origins are to differ from those of whatever else wrote to the store.
-	return &record{limit: max(limit, 0), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
+	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
 }
 
 // begin returns the call of a request to a resource that is to be remembered, or
@@ -102,8 +107,7 @@ func (rec *record) begin(r *Request, body []byte) *call {
 		verb: r.Verb, group: r.Group, version: r.Version, resource: r.Resource, namespace: r.Namespace, name: r.Name,
 		client: r.Client, userAgent: r.UserAgent, contentType: r.ContentType, query: r.Query,
 	}
-	c.dryRun = len(r.Query["dryRun"]) > 0 ||
-		strings.HasPrefix(r.Verb, "delete") && (bytes.Contains(body, []byte("dryRun")) || bytes.Contains(body, []byte("All")))
+	c.dryRun = len(r.Query["dryRun"]) > 0 || strings.HasPrefix(r.Verb, "delete") && triesOnly(body)
 	c.subresource = c.name != "" && r.Verb != "create" && !strings.HasSuffix(strings.TrimSuffix(r.Path, "/"), "/"+c.name)
 	switch c.verb {
 	case "update", "patch", "apply":
@@ -116,6 +120,11 @@ func (rec *record) begin(r *Request, body []byte) *call {
 	rec.last++
 	c.origin = rec.last
 	return c
+}
+
+// triesOnly reports whether the body of a deletion has dryRun: All.
+func triesOnly(body []byte) bool {
+	return bytes.Contains(body, []byte("All")) && (bytes.Contains(body, []byte("dryRun")) || bytes.HasPrefix(body, []byte("k8s\x00")))
 }
 
 // handOn notes that a call is handed to the API, whose store is at a version.
@@ -164,15 +173,31 @@ func (c *call) forget(t told) {
 	c.forgotUpTo = t.version
 }
 
-// all returns what there is, in its order, and how many there were before.
+// all returns what there is, in its order, and how many there were before. What it
+// returns does not change any more.
 func (rec *record) all() (out []told, before uint64) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.next <= uint64(len(rec.told)) {
-		return append(out, rec.told...), 0
+	if rec.next > uint64(len(rec.told)) {
+		before = rec.next - uint64(len(rec.told))
+		first := rec.next % uint64(rec.limit)
+		out = append(out, rec.told[first:]...)
+		out = append(out, rec.told[:first]...)
+	} else {
+		out = append(out, rec.told...)
 	}
-	first := rec.next % uint64(rec.limit)
-	return append(append(out, rec.told[first:]...), rec.told[:first]...), rec.next - uint64(len(rec.told))
+	watches := map[*call]*call{}
+	for i, t := range out {
+		if t.call.verb != "watch" {
+			continue
+		}
+		if watches[t.call] == nil {
+			watch := *t.call
+			watches[t.call] = &watch
+		}
+		out[i].call = watches[t.call]
+	}
+	return out, before
 }
 
 // answered notes how a call was answered, before its client can know.

@@ -75,6 +75,8 @@ func objectPath(namespace, name string) string {
 		return "*"
 	case name == "":
 		return namespace + "/*"
+	case namespace == "":
+		return name
 	}
 	return namespace + "/" + name
 }

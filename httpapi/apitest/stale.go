@@ -240,14 +240,25 @@ func (in *Injected) putReplica() (err error) {
 	return nil
 }
 
-// catchUp ends what the replica of a fault that has one lacks.
+// catchUp ends what the replica of a fault that has one lacks, and those of an
+// adversary that still answer.
 func (in *Injected) catchUp() {
-	switch {
-	case in.replica == nil:
-	case in.fault.Stale.pattern() == UnobservedState:
+	if in.replica != nil && in.fault.Stale.pattern() == UnobservedState {
 		in.replica.Jump()
-	default:
-		in.replica.CatchUp()
+		return
+	}
+	replicas := []*store.Replica{in.replica}
+	in.api.mu.Lock()
+	for x := range in.api.open {
+		if x.stale == in {
+			replicas = append(replicas, x.replica)
+		}
+	}
+	in.api.mu.Unlock()
+	for _, replica := range replicas {
+		if replica != nil {
+			replica.CatchUp()
+		}
 	}
 }
 
@@ -258,8 +269,17 @@ func (x *exchange) readFrom(in *Injected, s *Stale) {
 	if replica == nil {
 		replica, _ = x.api.newReplica(s) // none where times are not known
 	}
-	if replica != nil && !x.stale {
-		x.stale = true
+	if replica == nil {
+		return
+	}
+	x.api.mu.Lock()
+	late := in.gone && in.replica == nil // nobody else will tell it
+	if x.stale == nil {
+		x.stale, x.replica = in, replica
 		x.r = x.r.WithContext(replica.Context(x.r.Context()))
+	}
+	x.api.mu.Unlock()
+	if late {
+		replica.CatchUp()
 	}
 }

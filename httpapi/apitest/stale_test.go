@@ -2,7 +2,6 @@ package apitest_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -237,63 +236,6 @@ func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 			assert.Equal(t, want, names(t, d.do(t, "GET", leases+anyState, "")))
 		}
 		assert.Equal(t, []int{1, 2}, []int{first.Hits(), second.Hits()})
-	})
-}
-
-func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
-		d.create(t, "a")
-		d.Fault(apitest.Fault{Delay: time.Second, SlowEvents: time.Second, Tear: &apitest.Tear{After: 1}, Stale: &apitest.Stale{}})
-		d.create(t, "b")
-		start := time.Now()
-		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
-		assert.Equal(t, "ADDED a", w.next())
-		assert.Equal(t, 2*time.Second, time.Since(start))
-		assert.Equal(t, "0 bytes, EOF", w.next())
-	})
-}
-
-// A function that looks at the requests is no reason to hang.
-func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
-	api := apitest.New(t)
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
-	var f *apitest.Injected
-	removed := make(chan struct{})
-	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(store.PastChange) bool {
-		go func() {
-			f.Remove()
-			close(removed)
-		}()
-		for len(api.Faults()) > 0 {
-			api.Requests()
-		}
-		return true
-	}}}})
-	d.create(t, "a")
-	d.do(t, "GET", leases+anyState, "")
-	<-removed
-	assert.Equal(t, "1001: a", names(t, d.do(t, "GET", leases+anyState, "")))
-}
-
-func TestAdversaryLagsBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
-		d.create(t, "a")
-		d.Adversary(apitest.Adversary{Seed: 3, Percent: 100})
-		behind := 0
-		for range 200 {
-			d.hold(t, time.Now().String())
-			now := fmt.Sprint(d.Store().ResourceVersion(), ": a")
-			if got := d.do(t, "GET", leases+anyState, ""); got.code == http.StatusOK && names(t, got) != now {
-				behind++
-			}
-			if got := d.do(t, "GET", leases, ""); got.code == http.StatusOK {
-				assert.Equal(t, now, names(t, got), "what must be true is")
-			}
-			time.Sleep(time.Second)
-		}
-		assert.Greater(t, behind, 10)
 	})
 }
 

@@ -55,7 +55,7 @@ func (a *answer) fail() { a.x.broken.Store(true) }
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
-		a.x.worker.Away() // the client may be slow
+		defer a.grace()()
 		if a.torn || !a.x.pass() {
 			a.fail()
 			return 0, errFault
@@ -81,17 +81,32 @@ func (a *answer) FlushError() error {
 	if a.x.broken.Load() || a.torn {
 		return errFault
 	}
+	defer a.grace()()
 	if err := http.NewResponseController(a.w).Flush(); err != nil {
 		return err
-	}
-	if a.watching() {
-		a.x.worker.Work()
 	}
 	return a.tearIfDue()
 }
 
 // watching reports whether the answer is a stream of events.
 func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
+
+// sendGrace is how long a clock that is moved by hand stands still for a watcher
+// that does not read, by package time: it is the one thing that cannot be known.
+const sendGrace = time.Second
+
+// grace says that something is sent to a watcher, until the function that it
+// returns is called.
+func (a *answer) grace() (sent func()) {
+	if a.x.worker == nil || !a.watching() {
+		return func() {}
+	}
+	limit := time.AfterFunc(sendGrace, a.x.worker.Away)
+	return func() {
+		limit.Stop()
+		a.x.worker.Work()
+	}
+}
 
 // holdBack waits for as long as an event that came at a time, or was sent before
 // that, is to be held back. It reports whether to go on.
@@ -114,7 +129,7 @@ func (a *answer) sendFrame(frame []byte, came time.Time) error {
 		}
 		return errFault
 	}
-	a.x.worker.Away()
+	defer a.grace()()
 	for _, t := range a.x.tears {
 		if t.MidFrame && t.After == a.events {
 			a.w.Write(frame[:len(frame)/2])

@@ -2,6 +2,8 @@ package apitest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,7 +104,7 @@ func (a *API) Verify(t testing.TB) bool {
 	ok := true
 	shown := map[FindingKind]int{}
 	for _, f := range v.Findings {
-		fails := !f.Permitted || a.strict
+		fails := !f.Permitted || a.opts.Strict
 		ok = ok && !fails
 		if shown[f.Kind]++; shown[f.Kind] > shownFindings {
 			continue
@@ -113,8 +115,8 @@ func (a *API) Verify(t testing.TB) bool {
 			t.Logf("apitest: %s", f)
 		}
 	}
-	for kind, n := range shown {
-		if n > shownFindings {
+	for _, kind := range slices.Sorted(maps.Keys(shown)) {
+		if n := shown[kind]; n > shownFindings {
 			t.Logf("apitest: Verify: %s: %d more", kind, n-shownFindings)
 		}
 	}
@@ -129,9 +131,6 @@ func (a *API) Verdict() Verdict {
 		resources[i] = a.st.Resource(kind)
 	}
 	v := verifier{history: newHistory(a.st.Recorded(), resources, log), record: a.record, log: log, before: forgotten}
-	if forgotten > 0 {
-		v.limit("clients were told more than what is kept: only the last %d answers and events are looked at", len(log))
-	}
 	return v.verdict()
 }
 
@@ -145,12 +144,15 @@ type verifier struct {
 }
 
 func (v *verifier) verdict() Verdict {
-	v.out.Changes = len(v.Changes)
+	v.out = Verdict{Findings: []Finding{}, Changes: len(v.Changes)}
 	switch {
 	case v.record.limit == 0:
 		v.limit("nothing was remembered: Options.KeepHistory is below 0")
 	case !v.Complete:
 		v.limit("history is longer than what is kept: only the last %d changes are looked at", len(v.Changes))
+	}
+	if v.before > 0 {
+		v.limit("clients were told more than what is kept: only the last %d answers and events are looked at", len(v.log))
 	}
 	v.leases()
 	v.objects()

@@ -11,27 +11,34 @@ import (
 
 // objects finds states that do not follow from the one before.
 func (v *verifier) objects() {
-	for k, changes := range v.byObject {
-		state := v.base[k]
-		for _, i := range changes {
-			c := &v.Changes[i]
-			switch {
-			case c.Type == watch.Added && state != nil:
-				v.find(LostWrite, v.excerpt(k, c.Version), "%s was added at %d, though it was there since %d", k, c.Version, state.Version())
-			case c.Type != watch.Added && state == nil:
-				v.find(LostWrite, v.excerpt(k, c.Version), "%s was changed at %d, though it was not there", k, c.Version)
-			case c.Type != watch.Added && c.Old.Version() != state.Version():
-				v.find(LostWrite, v.excerpt(k, c.Version), "%s of %d replaced that of %d, though there was one of %d: that is lost", k, c.Version, c.Old.Version(), state.Version())
-			case c.Type != watch.Added && c.Old.UID() != c.New.UID():
-				v.find(LostWrite, v.excerpt(k, c.Version), "%s changed its uid at %d", k, c.Version)
-			}
-			if state = c.New; c.Type == watch.Deleted {
-				state = nil
-			}
+	for _, r := range v.served {
+		for _, k := range v.keys[r] {
+			v.object(k)
 		}
-		if now := v.now[k]; versionOf(now) != versionOf(state) {
-			v.find(LostWrite, v.excerpt(k, v.Version), "%s is in the state of %d, its last change was to that of %d (0 is: not there)", k, versionOf(now), versionOf(state))
+	}
+}
+
+// object finds the states of an object that do not follow from the one before.
+func (v *verifier) object(k objectKey) {
+	state := v.base[k]
+	for _, i := range v.byObject[k] {
+		c := &v.Changes[i]
+		switch {
+		case c.Type == watch.Added && state != nil:
+			v.find(LostWrite, v.excerpt(k, c.Version), "%s was added at %d, though it was there since %d", k, c.Version, state.Version())
+		case c.Type != watch.Added && state == nil:
+			v.find(LostWrite, v.excerpt(k, c.Version), "%s was changed at %d, though it was not there", k, c.Version)
+		case c.Type != watch.Added && c.Old.Version() != state.Version():
+			v.find(LostWrite, v.excerpt(k, c.Version), "%s of %d replaced that of %d, though there was one of %d: that is lost", k, c.Version, c.Old.Version(), state.Version())
+		case c.Type != watch.Added && c.Old.UID() != c.New.UID():
+			v.find(LostWrite, v.excerpt(k, c.Version), "%s changed its uid at %d", k, c.Version)
 		}
+		if state = c.New; c.Type == watch.Deleted {
+			state = nil
+		}
+	}
+	if now := v.now[k]; versionOf(now) != versionOf(state) {
+		v.find(LostWrite, v.excerpt(k, v.Version), "%s is in the state of %d, its last change was to that of %d (0 is: not there)", k, versionOf(now), versionOf(state))
 	}
 }
 

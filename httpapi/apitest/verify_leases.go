@@ -14,8 +14,14 @@ import (
 // leases finds Leases that two held at once.
 func (v *verifier) leases() {
 	audits := map[objectKey]*leaseAudit{}
+	var clock onward
+	forks := v.Forks
 	for _, i := range v.byResource[v.resources[meta.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}]] {
 		c := v.Changes[i]
+		for ; len(forks) > 0 && forks[0].Version < c.Version; forks = forks[1:] {
+			clock.shows(forks[0].At)
+		}
+		c.At = clock.shows(c.At)
 		k := keyOf(c.Resource, c.New)
 		if audits[k] == nil {
 			audits[k] = &leaseAudit{}
@@ -24,6 +30,24 @@ func (v *verifier) leases() {
 			v.find(TwoHolders, audits[k].timeline(), "two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o)
 		}
 	}
+}
+
+// onward is the time by a clock that may be set back: time does not. So is that of
+// a fork inside a bubble, of what was made outside of it.
+type onward struct {
+	last time.Time
+	back time.Duration // how far it was set back
+}
+
+// shows returns the time when the clock shows one.
+func (o *onward) shows(at time.Time) time.Time {
+	at = at.Add(o.back)
+	if at.Before(o.last) {
+		o.back += o.last.Sub(at)
+		at = o.last
+	}
+	o.last = at
+	return at
 }
 
 // leaseAudit is what is known of one Lease.

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -79,12 +80,11 @@ func (v *verifier) scopeKey(c *call, namespace string) uint64 {
 
 // until returns the last version that was seen before a call began.
 func until(all []sight, c *call) uint64 {
-	for _, s := range slices.Backward(all) {
-		if s.when < c.began {
-			return s.version
-		}
+	n, _ := slices.BinarySearchFunc(all, c.began, func(s sight, began uint64) int { return cmp.Compare(s.when, began) })
+	if n == 0 {
+		return 0
 	}
-	return 0
+	return all[n-1].version
 }
 
 // update looks at a write without a precondition.
@@ -101,7 +101,11 @@ func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
 	changes := v.byObject[k]
 	unseen := changes[v.after(changes, version):v.after(changes, made.Old.Version())]
 	for n, i := range slices.Backward(unseen) {
-		if by := v.calls[v.Changes[i].Origin]; by != nil && by.writer() == w {
+		by := v.calls[v.Changes[i].Origin]
+		if by == nil && v.Changes[i].Origin != 0 {
+			return // whose it is is not known yet, or no longer
+		}
+		if by != nil && by.writer() == w {
 			version, unseen = v.Changes[i].Version, unseen[n+1:]
 			break
 		}

@@ -258,8 +258,8 @@ func TestVerifyLooksAtTheEndOfALongWatch(t *testing.T) {
 				assert.Len(t, v.Findings, tt.want)
 				assert.Equal(t, []int{10, 10}, []int{v.Changes, v.Events})
 				assert.Equal(t, []string{
-					"clients were told more than what is kept: only the last 10 answers and events are looked at",
 					"history is longer than what is kept: only the last 10 changes are looked at",
+					"clients were told more than what is kept: only the last 10 answers and events are looked at",
 				}, v.Limits)
 			})
 		})

@@ -26,8 +26,9 @@
 // whoever the step before has woken, so that what they set next is in its turn. It
 // returns when they have come to rest. That holds for the goroutines that this
 // module keeps: the Contenders of package lease, the Electors of package
-// candidate, watches up to the moment that they hand on their events, requests
-// that were held back up to the beginning of their answer. It holds for whom those
+// candidate, watches up to the moment that they hand on their events, or with
+// package apitest until these are sent, requests that were held back up to the
+// beginning of their answer. It holds for whom those
 // wake by what they write, too.
 //
 // It does not hold for what is beyond: a client that is sent an event, the loop of

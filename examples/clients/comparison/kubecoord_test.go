@@ -23,33 +23,38 @@ import (
 // server is kubecoord.
 type server struct {
 	door
-	t      testing.TB
-	api    *apitest.API
-	wire   *recorder
-	canned http.HandlerFunc // answers gets of Leases in place of the API; nil is none
+	t       testing.TB
+	connect func(*rest.Config) door
+	api     *apitest.API
+	wire    *recorder
+	canned  http.HandlerFunc // answers gets of Leases in place of the API; nil is none
 }
 
 // kubecoord is one that client-go's real clients use.
 func kubecoord(t testing.TB) subject {
-	s := newServer(t)
-	s.door = realClientGoDoor(t, s.config())
-	return s
+	return newServer(t, func(config *rest.Config) door { return realClientGoDoor(t, config) })
 }
 
 // kubecoordByRuntime is one that controller-runtime's real client uses.
 func kubecoordByRuntime(t testing.TB) subject {
-	s := newServer(t)
-	s.door = realRuntimeDoor(t, s.config())
-	return s
+	return newServer(t, func(config *rest.Config) door { return realRuntimeDoor(t, config) })
 }
 
-func newServer(t testing.TB) *server {
-	s := &server{t: t}
+func newServer(t testing.TB, connect func(*rest.Config) door) *server {
+	s := &server{t: t, connect: connect}
 	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{
 		Kinds: []store.Descriptor{widgetDescriptor()}, Middleware: s.middleware,
 	}})
 	s.wire = &recorder{next: s.api.Transport()}
+	s.door = connect(s.config())
 	return s
+}
+
+func (s *server) fork(t testing.TB) subject {
+	f := &server{t: t, connect: s.connect, api: s.api.Fork(t)}
+	f.wire = &recorder{next: f.api.Transport()}
+	f.door = f.connect(f.config())
+	return f
 }
 
 func (s *server) middleware(next http.Handler) http.Handler {

@@ -52,6 +52,8 @@ type control interface {
 	// load and dump read and write a state as YAML.
 	load(yaml string)
 	dump() string
+	// fork returns another one that goes on from the same state, or nil.
+	fork(t testing.TB) subject
 	// expire makes it forget what was before.
 	expire()
 
@@ -76,6 +78,7 @@ func (nothing) requests() []string                { return nil }
 func (nothing) warnings() []string                { return nil }
 func (nothing) verdict() string                   { return "" }
 func (nothing) load(string)                       {}
+func (nothing) fork(testing.TB) subject           { return nil }
 func (nothing) dump() string                      { return "" }
 func (nothing) expire()                           {}
 func (nothing) fail(string, metav1.Status) string { return "" }
@@ -112,7 +115,7 @@ func get(t *testing.T, s subject, name string) *coordinationv1.Lease {
 	return l
 }
 
-// held gives a Lease another holder, and says what came of it.
+// hold gives a Lease another holder, and says what came of it.
 func hold(t *testing.T, s subject, l *coordinationv1.Lease, holder string) error {
 	l = l.DeepCopy()
 	l.Spec.HolderIdentity = &holder

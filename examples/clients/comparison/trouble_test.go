@@ -59,6 +59,15 @@ var before = row{"to begin with", []point{
 		s.load(yaml)
 		return when(slices.Equal(all(t, s), []string{"a"}))
 	}},
+	{name: "a fork of another test's", check: func(t *testing.T, s subject) finding {
+		given(t, s, "a")
+		f := s.fork(t)
+		if f == nil {
+			return no()
+		}
+		given(t, f, "b")
+		return when(slices.Equal(all(t, s), []string{"a"}) && slices.Equal(all(t, f), []string{"a", "b"}))
+	}},
 }, "CRDs from YAML"}
 
 // yaml is a Lease as people write it down.

@@ -73,6 +73,9 @@ func succeed(t *testing.T, api *apitest.API, ref *referee, released func(term in
 	require.Equal(t, leader.identity, <-ref.turns)
 	for term := 1; term <= thousand; term++ {
 		next := stand(term)
+		// It is to have seen that the other one leads: client-go lets go of the
+		// Lease before it says so, and it might come in between.
+		synctest.Wait()
 		leader.stop()
 		require.Equal(t, next.identity, <-ref.turns)
 		leader = next

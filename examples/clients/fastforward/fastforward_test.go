@@ -1,0 +1,102 @@
+package fastforward
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+const namespace = "default"
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// serve returns a server whose clock is moved by hand, and client-go's clients over a socket.
+func serve(t *testing.T) (*apitest.API, kubernetes.Interface) {
+	t.Helper()
+	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start)}})
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	cs, err := kubernetes.NewForConfig(&rest.Config{Host: api.URL(), Transport: transport, QPS: -1})
+	require.NoError(t, err)
+	return api, cs
+}
+
+func watchLeases(t *testing.T, cs kubernetes.Interface, opts metav1.ListOptions) watch.Interface {
+	t.Helper()
+	w, err := cs.CoordinationV1().Leases(namespace).Watch(t.Context(), opts)
+	require.NoError(t, err)
+	t.Cleanup(w.Stop)
+	return w
+}
+
+func TestWatchOfAClientTimesOut(t *testing.T) {
+	api, cs := serve(t)
+	w := watchLeases(t, cs, metav1.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true, TimeoutSeconds: new(int64(600))})
+	for range 9 {
+		api.FastForward(time.Minute)
+		assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type)
+	}
+	api.FastForward(time.Minute)
+	assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type, "how far it came")
+	_, open := <-w.ResultChan()
+	assert.False(t, open)
+}
+
+// An Elector pings, is answered, gives up a candidate who is silent, and elects another: all by the clock of the server.
+func TestElectorActsWhenTimePasses(t *testing.T) {
+	api, cs := serve(t)
+	e, err := candidate.NewElector(api.Store(), candidate.ElectorOptions{})
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- e.Run(t.Context()) }()
+	t.Cleanup(func() { <-done })
+	w := watchLeases(t, cs, metav1.ListOptions{ResourceVersion: "1000"})
+
+	candidates := cs.CoordinationV1beta1().LeaseCandidates(namespace)
+	_, err = candidates.Create(t.Context(), &coordinationv1beta1.LeaseCandidate{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec: coordinationv1beta1.LeaseCandidateSpec{
+			LeaseName: "main", BinaryVersion: "1.37.0", EmulationVersion: "1.37.0", Strategy: coordinationv1.OldestEmulationVersion,
+			RenewTime: new(metav1.NewMicroTime(start)),
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	elected := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
+	assert.Equal(t, "a", *elected.Spec.HolderIdentity)
+	assert.Equal(t, start, elected.Spec.RenewTime.UTC())
+
+	// It does not take up the Lease, which runs out; it is elected once more, and then it is asked whether it is there.
+	api.FastForward(10 * time.Second)
+	again := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
+	assert.Equal(t, start.Add(5*time.Second), again.Spec.RenewTime.UTC())
+	asked, err := candidates.Get(t.Context(), "a", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.NotNil(t, asked.Spec.PingTime)
+	assert.Equal(t, start.Add(10*time.Second), asked.Spec.PingTime.UTC())
+
+	// It answers, and is elected at that very moment.
+	asked.Spec.RenewTime = asked.Spec.PingTime
+	_, err = candidates.Update(t.Context(), asked, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	third := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
+	assert.Equal(t, start.Add(10*time.Second), third.Spec.RenewTime.UTC())
+
+	api.FastForward(time.Hour)
+	left, err := candidates.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, left.Items, "who is silent for half an hour is collected")
+}

@@ -1,0 +1,126 @@
+package apitest_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// eachManualDoor runs a test through a transport and over a socket, outside of any bubble.
+func eachManualDoor(t *testing.T, test func(t *testing.T, d *door)) {
+	t.Run("transport", func(t *testing.T) {
+		api := byHand(t, 0)
+		test(t, &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()})
+	})
+	t.Run("socket", func(t *testing.T) {
+		api := byHand(t, 0)
+		transport := &http.Transport{}
+		t.Cleanup(transport.CloseIdleConnections)
+		test(t, &door{api, &http.Client{Transport: transport}, api.URL(), true})
+	})
+}
+
+func TestFastForwardEndsAWatch(t *testing.T) {
+	eachManualDoor(t, func(t *testing.T, d *door) {
+		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=90")
+		d.FastForward(time.Minute)
+		assert.Equal(t, "BOOKMARK ", s.next())
+		d.create(t, "a")
+		assert.Equal(t, "ADDED a", s.next())
+		d.FastForward(28 * time.Second)
+		assert.Equal(t, "BOOKMARK ", s.next(), "it tells how far it came")
+		d.FastForward(2 * time.Second)
+		assert.Equal(t, "0 bytes, EOF", s.next())
+	})
+}
+
+func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
+	eachManualDoor(t, func(t *testing.T, d *door) {
+		for _, name := range []string{"a", "b", "c"} {
+			d.create(t, name)
+		}
+		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		s := d.watch(t, leases+"?watch=true")
+		for _, want := range []string{"ADDED a", "ADDED b", "ADDED c"} {
+			d.FastForward(time.Minute)
+			assert.Equal(t, want, s.next())
+		}
+		d.create(t, "d")
+		d.FastForward(time.Minute)
+		assert.Equal(t, "ADDED d", s.next())
+	})
+}
+
+// signalling is a clock that tells when somebody has begun to wait for a time.
+type signalling struct {
+	*clock.Manual
+	set chan time.Duration
+}
+
+func (s signalling) AfterFunc(d time.Duration, f func()) clock.Timer {
+	defer func() { s.set <- d }()
+	return s.Manual.AfterFunc(d, f)
+}
+
+func TestFastForwardEndsADelay(t *testing.T) {
+	c := signalling{clock.NewManual(start), make(chan time.Duration, 1)}
+	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	delay := api.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
+	done := make(chan answer, 1)
+	go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
+	assert.Equal(t, time.Hour, <-c.set)
+	api.FastForward(time.Hour - 1)
+	assert.Equal(t, "create leases default/a pending", api.Requests()[0].String())
+	api.FastForward(1)
+	_, err := lease.In(api.Store()).Get("default", "a")
+	assert.NoError(t, err, "the write is done by the time that FastForward returns")
+	a := <-done
+	assert.Equal(t, http.StatusCreated, a.code, a)
+	assert.Equal(t, 1, delay.Hits())
+}
+
+// A client in Go may count its deadline by the same clock.
+func TestFastForwardLetsAClientGiveUp(t *testing.T) {
+	api := byHand(t, 0)
+	hung := api.Fault(apitest.Fault{Verb: "list", Hang: true})
+	ctx, cancel := clock.WithDeadline(t.Context(), api.Store().Clock(), start.Add(time.Minute), context.DeadlineExceeded)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", api.Host()+leases, nil)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, err := api.Transport().RoundTrip(req)
+		done <- err
+	}()
+	api.FastForward(time.Minute)
+	require.Error(t, <-done)
+	assert.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+	assert.LessOrEqual(t, hung.Hits(), 1)
+}
+
+func TestFastForwardMakesHistoryOld(t *testing.T) {
+	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start), HistoryAge: time.Minute}})
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d.create(t, "a")
+	api.FastForward(2 * time.Minute)
+	assert.Equal(t, "ERROR 410", d.watch(t, leases+"?watch=true&resourceVersion=1000").next())
+	assert.Equal(t, meta.NewTime(start), meta.NewTime(api.Requests()[0].Time))
+}
+
+func TestFastForwardNeedsAClockThatIsMovedByHand(t *testing.T) {
+	assert.Equal(t, "apitest: FastForward(1m0s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep",
+		failure(t, func(t testing.TB) { apitest.New(t).FastForward(time.Minute) }))
+	assert.Equal(t, "apitest: FastForward(-1m0s): want zero or more, time does not go back",
+		failure(t, func(t testing.TB) { byHand(t, 0).FastForward(-time.Minute) }))
+}

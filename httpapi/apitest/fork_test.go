@@ -1,0 +1,326 @@
+package apitest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// inProcess is the door without a socket.
+func inProcess(api *apitest.API) *door {
+	return &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+}
+
+// names returns the names of the Leases in a list or a page of it, and its metadata.
+func (d *door) names(t testing.TB, query string) (names []string, list meta.ListMeta) {
+	t.Helper()
+	a := d.do(t, "GET", leases+query, "")
+	require.Equal(t, http.StatusOK, a.code, a)
+	var l struct {
+		Metadata meta.ListMeta
+		Items    []struct{ Metadata struct{ Name string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &l))
+	for _, item := range l.Items {
+		names = append(names, item.Metadata.Name)
+	}
+	return names, l.Metadata
+}
+
+func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
+	parent := apitest.New(t)
+	d := inProcess(parent)
+	d.create(t, "a")
+	first, second := parent.Fork(t), parent.Fork(t)
+	doors := map[string]*door{
+		"transport": inProcess(first),
+		"socket":    {API: first, client: http.DefaultClient, base: first.URL()},
+		"TLS":       {API: first, client: tlsClient(t, first), base: first.TLSURL()},
+	}
+	want := []string{"a"}
+	for _, name := range []string{"TLS", "socket", "transport"} {
+		doors[name].create(t, "of-"+strings.ToLower(name))
+		want = append(want, "of-"+strings.ToLower(name))
+	}
+	want[1], want[2] = want[2], want[1]
+	d.create(t, "parents")
+	grandchild := first.Fork(t)
+	_, err := lease.In(first.Store()).Delete("default", "a", store.DeleteOptions{})
+	require.NoError(t, err)
+	for _, row := range []struct {
+		api  *apitest.API
+		want []string
+	}{
+		{parent, []string{"a", "parents"}}, {first, want[1:]}, {second, []string{"a"}}, {grandchild, want},
+	} {
+		names, _ := inProcess(row.api).names(t, "")
+		assert.Equal(t, row.want, names)
+	}
+	assert.NotEqual(t, parent.URL(), first.URL())
+}
+
+// One costly fixture and many tests at once, each in a world and a bubble of its own.
+func TestManyTestsForkOneFixture(t *testing.T) {
+	shared := apitest.New(t)
+	shared.Load(fixture.Stream("leases", strings.NewReader(manyLeases(1000))))
+	before := shared.Dump(fixture.DumpOptions{})
+	version := shared.Store().ResourceVersion()
+	t.Run("tests", func(t *testing.T) {
+		for i := range 20 {
+			t.Run(fmt.Sprint("test-", i), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					api := shared.Fork(t)
+					d := inProcess(api)
+					w := d.watch(t, fmt.Sprintf("%s?watch=true&resourceVersion=%d", leases, version-1))
+					assert.Equal(t, "ADDED l0999", w.next(), "the history of the fixture")
+					d.create(t, "mine")
+					assert.Equal(t, "ADDED mine", w.next())
+					time.Sleep(time.Duration(i) * time.Minute) // virtual, and its own
+					_, err := lease.In(api.Store()).Modify("default", "l0500", func(l *lease.Lease) error {
+						assert.Nil(t, l.Spec.HolderIdentity, "nobody else has been here")
+						l.Spec.HolderIdentity = new(t.Name())
+						return nil
+					})
+					require.NoError(t, err)
+					assert.Equal(t, "MODIFIED l0500", w.next())
+					assert.EqualValues(t, version+2, api.Store().ResourceVersion())
+				})
+			})
+		}
+	})
+	assert.Equal(t, before, shared.Dump(fixture.DumpOptions{}))
+	assert.Empty(t, shared.Requests())
+}
+
+// manyLeases returns documents with so many Leases.
+func manyLeases(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: default, name: l%04d}\n", i)
+	}
+	return b.String()
+}
+
+func TestForkGoesOnFromBeforeTheFork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inProcess(apitest.New(t))
+		for _, name := range []string{"a", "b", "c"} {
+			d.create(t, name)
+		}
+		page, list := d.names(t, "?limit=2")
+		require.Equal(t, []string{"a", "b"}, page)
+		f := inProcess(d.Fork(t))
+		f.create(t, "d")
+		require.Equal(t, http.StatusOK, f.do(t, "DELETE", leases+"/c", "").code)
+		d.create(t, "parents")
+		for _, d := range []*door{d, f} {
+			page, next := d.names(t, "?limit=2&continue="+url.QueryEscape(list.Continue))
+			assert.Equal(t, []string{"c"}, page)
+			assert.Equal(t, list.ResourceVersion, next.ResourceVersion)
+		}
+		exact, _ := f.names(t, "?resourceVersionMatch=Exact&resourceVersion="+list.ResourceVersion)
+		assert.Equal(t, []string{"a", "b", "c"}, exact)
+		w := f.watch(t, leases+"?watch=true&resourceVersion=1002")
+		assert.Equal(t, []string{"ADDED c", "ADDED d", "DELETED c"}, []string{w.next(), w.next(), w.next()})
+	})
+}
+
+func TestForkHasNoneOfTheFaultsAndRequestsOfItsParent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inProcess(apitest.New(t))
+		d.create(t, "a")
+		fault := d.Fault(apitest.Fault{Verb: "get", Answer: apitest.Unavailable()})
+		f := inProcess(d.Fork(t))
+		assert.Empty(t, f.Faults())
+		assert.Empty(t, f.Requests())
+		assert.Equal(t, http.StatusOK, f.do(t, "GET", leasesA, "").code)
+		assert.Zero(t, fault.Hits())
+		f.Fault(apitest.Fault{Verb: "list", Answer: apitest.Unavailable()})
+		assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "").code)
+		assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leasesA, "").code)
+		f.Requests().Assert(t, "get leases default/a 200")
+		assert.Len(t, d.Requests(), 3)
+	})
+}
+
+func TestForkHasTheOptionsOfItsParent(t *testing.T) {
+	kind := &store.Kind[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}}
+	through := 0
+	parent := apitest.New(t, apitest.Options{
+		KeepRequests: 1,
+		API: httpapi.Options{
+			Kinds:        []store.Descriptor{kind},
+			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
+			Middleware: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					through++
+					next.ServeHTTP(w, r)
+				})
+			},
+		},
+	})
+	const widgets = "/apis/example.com/v1/namespaces/default/widgets"
+	f := inProcess(parent.Fork(t).Fork(t))
+	assert.Equal(t, http.StatusUnauthorized, f.do(t, "GET", widgets, "").code)
+	assert.Equal(t, http.StatusCreated, f.do(t, "POST", widgets, leaseNamed("w"), "Authorization", "Bearer s3cret").code)
+	assert.Equal(t, 2, through)
+	assert.Len(t, f.Requests(), 1)
+	hit := f.Fault(apitest.Fault{Resource: "widgets", Answer: apitest.Unavailable()})
+	assert.Equal(t, http.StatusServiceUnavailable, f.do(t, "GET", widgets, "").code)
+	assert.Equal(t, 1, hit.Hits())
+	assert.Equal(t, 2, through, "the faults come first")
+	assert.Contains(t, f.Dump(fixture.DumpOptions{}), "kind: Widget")
+	assert.NotContains(t, parent.Dump(fixture.DumpOptions{}), "kind: Widget")
+}
+
+// widget is a kind of a user's own.
+type widget struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+}
+
+func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := map[*store.Store]bool{}
+		parent := apitest.New(t, apitest.Options{Elector: func(st *store.Store) (*candidate.Elector, error) {
+			made[st] = true
+			return candidate.NewElector(st, candidate.ElectorOptions{})
+		}})
+		fork := parent.Fork(t)
+		assert.Equal(t, map[*store.Store]bool{parent.Store(): true, fork.Store(): true}, made)
+		_, err := candidate.In(fork.Store()).Create(&candidate.LeaseCandidate{
+			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},
+			Spec: candidate.LeaseCandidateSpec{
+				LeaseName: "l", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
+				RenewTime: new(meta.NewMicroTime(time.Now())),
+			},
+		}, store.CreateOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		_, err = lease.In(fork.Store()).Get("default", "l")
+		assert.NoError(t, err)
+		_, err = lease.In(parent.Store()).Get("default", "l")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+	})
+}
+
+// An Elector in Options.API can only be one of another store: the parent alone runs it.
+func TestForkDoesNotRunTheElectorOfAnotherStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		defer st.Close()
+		elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
+		require.NoError(t, err)
+		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elector: elector}})
+		synctest.Wait()
+		watching := st.Watchers()
+		assert.NotZero(t, watching)
+		parent.Fork(t)
+		synctest.Wait()
+		assert.Equal(t, watching, st.Watchers())
+	})
+}
+
+func TestForkThatCannotHaveItsElectorFailsTheTest(t *testing.T) {
+	calls := 0
+	parent := apitest.New(t, apitest.Options{Elector: func(st *store.Store) (*candidate.Elector, error) {
+		if calls++; calls > 1 {
+			return nil, fmt.Errorf("no more than one")
+		}
+		return candidate.NewElector(st, candidate.ElectorOptions{})
+	}})
+	message := failure(t, func(t testing.TB) { parent.Fork(t) })
+	assert.Equal(t, "apitest.Fork: Options.Elector: no more than one", message)
+}
+
+func TestForkOfAnAPIWhoseTestHasEndedFailsTheTest(t *testing.T) {
+	var api *apitest.API
+	t.Run("a test", func(t *testing.T) { api = apitest.New(t) })
+	message := failure(t, func(t testing.TB) { api.Fork(t) })
+	assert.Equal(t, "apitest.Fork: TestForkOfAnAPIWhoseTestHasEndedFailsTheTest/a_test has ended: "+
+		"got a call for a fork, want it before the end: store.Fork: got a store that was closed, want one that is open: store: closed", message)
+	_, err := api.OpenFork()
+	assert.ErrorIs(t, err, store.ErrClosed)
+	assert.ErrorContains(t, err, "apitest.OpenFork: ")
+}
+
+func TestForkEndsWithItsOwnTest(t *testing.T) {
+	ofParent, ofFork := &ending{TB: t}, &ending{TB: t}
+	parent := apitest.New(ofParent)
+	inProcess(parent).create(t, "a")
+	fork, ended := parent.Fork(t), parent.Fork(ofFork)
+	ofFork.end()
+	_, err := ended.Store().Fork()
+	assert.ErrorIs(t, err, store.ErrClosed)
+	assert.Equal(t, http.StatusOK, inProcess(parent).do(t, "GET", leasesA, "").code, "the end of a fork")
+	ofParent.end()
+	assert.Error(t, inProcess(parent).do(t, "GET", leasesA, "").err)
+	assert.Equal(t, http.StatusOK, inProcess(fork).do(t, "GET", leasesA, "").code, "the end of its parent")
+	inProcess(fork).create(t, "b")
+}
+
+func TestForkWithoutATestLastsUntilClose(t *testing.T) {
+	parent, err := apitest.Open(apitest.Options{})
+	require.NoError(t, err)
+	defer parent.Close()
+	inProcess(parent).create(t, "a")
+	fork, err := parent.OpenFork()
+	require.NoError(t, err)
+	inProcess(fork).create(t, "b")
+	names, _ := inProcess(parent).names(t, "")
+	assert.Equal(t, []string{"a"}, names)
+	fork.Close()
+	_, err = fork.OpenFork()
+	assert.ErrorIs(t, err, store.ErrClosed)
+	assert.Equal(t, http.StatusOK, inProcess(parent.Fork(t)).do(t, "GET", leasesA, "").code, "a test may fork it too")
+}
+
+// What was made before counts from the moment of the fork, though the clock of a bubble shows another time.
+func TestVerifyOfAForkInABubbleGoesByTheTimeThatPasses(t *testing.T) {
+	hold := func(t *testing.T, api *apitest.API, who string) {
+		_, err := lease.In(api.Store()).Modify("default", "leader", func(l *lease.Lease) error {
+			l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	shared := apitest.New(t)
+	_, err := lease.In(shared.Store()).Create(leaseOf("leader"), storeOptions)
+	require.NoError(t, err)
+	hold(t, shared, "before")
+	for _, row := range []struct {
+		name   string
+		waited time.Duration
+		want   bool
+	}{{"taken when it has run out", 16 * time.Second, true}, {"taken too early", 14 * time.Second, false}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := shared.Fork(t)
+				time.Sleep(row.waited - 5*time.Second)
+				api = api.Fork(t)
+				time.Sleep(5 * time.Second)
+				hold(t, api, "after")
+				var v verdict
+				assert.Equal(t, row.want, api.Verify(&v), v.errors)
+			})
+		})
+	}
+	assert.True(t, shared.Verify(t))
+}

@@ -1,0 +1,147 @@
+package apitest_test
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+// This file holds tests of what a replica that lags has to get along with.
+
+func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.Fault(apitest.Fault{Delay: time.Second, SlowEvents: time.Second, Tear: &apitest.Tear{After: 1}, Stale: &apitest.Stale{}})
+		d.create(t, "b")
+		start := time.Now()
+		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
+		assert.Equal(t, "ADDED a", w.next())
+		assert.Equal(t, 2*time.Second, time.Since(start))
+		assert.Equal(t, "0 bytes, EOF", w.next())
+	})
+}
+
+// A function that looks at the requests is no reason to hang.
+func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
+	api := apitest.New(t)
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	var f *apitest.Injected
+	removed := make(chan struct{})
+	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(store.PastChange) bool {
+		go func() {
+			f.Remove()
+			close(removed)
+		}()
+		for len(api.Faults()) > 0 {
+			api.Requests()
+		}
+		return true
+	}}}})
+	d.create(t, "a")
+	d.do(t, "GET", leases+anyState, "")
+	<-removed
+	assert.Equal(t, "1001: a", names(t, d.do(t, "GET", leases+anyState, "")))
+}
+
+func TestAdversaryLagsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := inBubble(t)
+		d.create(t, "a")
+		d.Adversary(apitest.Adversary{Seed: 3, Percent: 100})
+		behind := 0
+		for range 200 {
+			d.hold(t, time.Now().String())
+			now := fmt.Sprint(d.Store().ResourceVersion(), ": a")
+			if got := d.do(t, "GET", leases+anyState, ""); got.code == http.StatusOK && names(t, got) != now {
+				behind++
+			}
+			if got := d.do(t, "GET", leases, ""); got.code == http.StatusOK {
+				assert.Equal(t, now, names(t, got), "what must be true is")
+			}
+			time.Sleep(time.Second)
+		}
+		assert.Greater(t, behind, 10)
+	})
+}
+
+func TestVerifyAcceptsWhatAReplicaSays(t *testing.T) {
+	for name, stale := range map[string]apitest.Stale{
+		"stands still": {}, "changes behind": {Changes: 2}, "a while behind": {Age: time.Second}, "every read": {EveryRead: true},
+		"unobserved": {Pattern: apitest.UnobservedState}, "intermediate": {Pattern: apitest.IntermediateState, After: &apitest.Write{Nth: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := apitest.New(t, apitest.Options{Verify: true})
+				d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+				d.create(t, "a")
+				f := d.Fault(apitest.Fault{Stale: &stale})
+				w := d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
+				for i := range 5 {
+					d.hold(t, fmt.Sprint(i))
+					for _, target := range []string{leases, leases + anyState, leasesA + anyState, leases + "?resourceVersion=1003"} {
+						d.do(t, "GET", target, "")
+					}
+					time.Sleep(2 * time.Second)
+				}
+				assert.Contains(t, []string{"ADDED a", "BOOKMARK "}, w.next())
+				f.Remove()
+				d.create(t, "b")
+				d.do(t, "GET", leases+anyState, "")
+				assert.Greater(t, f.Hits(), 20)
+			})
+		})
+	}
+}
+
+func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
+	for range 20 { // what is due first comes first, however far the clock goes
+		synctest.Test(t, func(t *testing.T) {
+			m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: m}})
+			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d.Fault(apitest.Fault{Stale: &apitest.Stale{Age: 2 * time.Second}})
+			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
+			d.create(t, "a")
+			done := make(chan answer)
+			go func() { done <- d.do(t, "GET", leases+"?resourceVersion=1001", "") }()
+			synctest.Wait()
+			m.FastForward(3 * time.Second)
+			assert.Equal(t, "1001: a", names(t, <-done))
+			assert.Equal(t, "ADDED a", w.next())
+		})
+	}
+}
+
+// With a clock that stands still what is a while behind would be so for ever.
+func TestWatchesCatchUpWhenTheAdversaryIsGone(t *testing.T) {
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			now := time.Now()
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.Func(func() time.Time { return now })}})
+			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d.create(t, "a")
+			adversary := d.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 100})
+			start := time.Now()
+			req, err := http.NewRequestWithContext(t.Context(), "GET", d.base+leases+"?watch=true&resourceVersion=1000", nil)
+			require.NoError(t, err)
+			resp, err := d.client.Do(req)
+			adversary.Remove()
+			if err == nil {
+				_, _ = bufio.NewReader(resp.Body).ReadString('\n') // an event, or the end
+				resp.Body.Close()
+			}
+			assert.LessOrEqual(t, time.Since(start), apitest.DefaultMaxDelay, "no event comes later than that")
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package apitest_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// engine is a kind of one's own.
+type engine struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Spec            struct {
+		Speed int32 `json:"speed,omitempty" protobuf:"1"`
+	} `json:"spec,omitzero" protobuf:"2"`
+	Status struct {
+		Turns int32 `json:"turns,omitempty" protobuf:"1"`
+	} `json:"status,omitzero" protobuf:"3"`
+}
+
+// Verify looks at kinds of any scope, and at writes to their status, which is a part of the object.
+func TestVerifyLooksAtKindsOfOnesOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kind := &store.Kind[engine]{
+			Group: "example.com", Name: "Engine", Plural: "engines", Status: true, ClusterScoped: true,
+			Versions: []store.Version[engine]{{Name: "v1"}},
+		}
+		forgetful := false
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{
+			Kinds: []store.Descriptor{kind},
+			Middleware: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if forgetful {
+						r = r.Clone(r.Context())
+						r.URL.RawQuery = "dryRun=All"
+					}
+					next.ServeHTTP(w, r)
+				})
+			},
+		}})
+		const engines = "/apis/example.com/v1/engines"
+		w := &writers{t, api}
+		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d.watch(t, engines+"?watch=true")
+		require.Equal(t, 201, w.does("w", "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":3}}`).code)
+		merge := []string{"Content-Type", "application/merge-patch+json"}
+		require.Equal(t, 200, w.does("w", "PATCH", engines+"/a/status", `{"status":{"turns":1}}`, merge...).code)
+		require.Equal(t, 200, w.does("w", "GET", engines+"/a/status", "").code)
+		require.Equal(t, 404, w.does("w", "GET", engines+"/a/scale", "").code)
+		synctest.Wait()
+		v := api.Verdict()
+		assert.Empty(t, v.Findings)
+		assert.Equal(t, []int{2, 2, 1}, []int{v.Changes, v.Events, v.Watches})
+
+		forgetful = true
+		require.Equal(t, 200, w.does("w", "PATCH", engines+"/a/status", `{"status":{"turns":2}}`, merge...).code)
+		findings := api.Verdict().Findings
+		require.Len(t, findings, 1)
+		assert.Equal(t, `patch engines a by client "w" was answered 200, but it told of version 1002 with other content than that has`, findings[0].Text)
+	})
+}

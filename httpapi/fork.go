@@ -1,0 +1,44 @@
+package httpapi
+
+import "github.com/kubecoord/kubecoord/store"
+
+// Fork returns an API of the same kinds over another store, such as a fork of the
+// store behind this one: what New would return for it, at a fraction of the cost,
+// since all that depends on the kinds alone is shared. Kinds in opts are not
+// looked at, and an Elector in it is to be one of st. The caller must Close the
+// API; nothing else connects it with the one that it was forked from.
+func (a *API) Fork(st *store.Store, opts Options) *API {
+	f := &API{
+		st: st, status: a.status, lists: a.lists, delete: a.delete,
+		mux: a.mux, kinds: a.kinds, openAPI: a.openAPI,
+	}
+	f.groups = groupsIn(st, a.groups)
+	f.start(opts)
+	return f
+}
+
+// groupsIn returns the same groups for the resources of another store.
+func groupsIn(st *store.Store, groups []*apiGroup) []*apiGroup {
+	var from, to *store.Resource // versions of one kind follow each other, mostly
+	out := make([]*apiGroup, len(groups))
+	for i, g := range groups {
+		group := *g
+		group.versions = make([]*groupVersion, len(g.versions))
+		for j, v := range g.versions {
+			version := *v
+			version.endpoints = make([]*endpoint, len(v.endpoints))
+			all := make([]endpoint, len(v.endpoints))
+			for k, e := range v.endpoints {
+				if e.res != from {
+					from, to = e.res, e.res.In(st)
+				}
+				all[k] = *e
+				all[k].res = to
+				version.endpoints[k] = &all[k]
+			}
+			group.versions[j] = &version
+		}
+		out[i] = &group
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+// Package derive makes up, from a seed, what is otherwise random: the same from
+// the same seed and the same words, and something else from any other. None of it
+// is a secret.
+package derive
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// Sum is what is made of a seed and some words.
+type Sum [sha256.Size]byte
+
+// From returns the Sum of a seed and words.
+func From(seed uint64, words ...string) Sum {
+	size := 8
+	for _, w := range words {
+		size += 8 + len(w)
+	}
+	data := binary.BigEndian.AppendUint64(make([]byte, 0, size), seed)
+	for _, w := range words {
+		// With its length, so that no two lists of words are the same text.
+		data = binary.BigEndian.AppendUint64(data, uint64(len(w)))
+		data = append(data, w...)
+	}
+	return sha256.Sum256(data)
+}
+
+// Uint64 returns the Sum as a number.
+func (s Sum) Uint64() uint64 { return binary.BigEndian.Uint64(s[:]) }
+
+// UUID returns the Sum in the form of a random UUID.
+func (s Sum) UUID() string { return UUID([16]byte(s[:16])) }
+
+// UUID returns bytes as a UUID of version 4 (RFC 9562).
+func UUID(b [16]byte) string {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[:8], b[:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:], b[10:])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
+}
