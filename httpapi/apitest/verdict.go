@@ -81,7 +81,9 @@ const shownFindings = 5
 //     lists hold is not looked at.
 //   - Watches: what each was sent begins where it asked for, is in order, nothing
 //     twice, nothing that it does not select, each event of the right type, and
-//     up to the last event or bookmark nothing is missing.
+//     up to the last event or bookmark nothing is missing. What would have come
+//     after that is not waited for. Of the object of an event it compares the
+//     name, the uid and the version.
 //   - Lost updates: a patch or update that names no resourceVersion replaced what
 //     another one had written since its writer last saw the object. Kubernetes
 //     permits this and often it is meant so, hence it is logged alone, unless
