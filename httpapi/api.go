@@ -98,8 +98,9 @@ func (a *API) start(opts Options) {
 	}
 }
 
-// Close ends all open watches and the Elector, and waits for it and for the
-// requests that came through a Transport. Requests that come later are refused. The store stays open.
+// Close ends all open watches, reads that wait for a version, and the Elector, and
+// waits for it and for the requests that came through a Transport. Requests that
+// come later are refused. The store stays open.
 func (a *API) Close() {
 	a.mu.Lock()
 	a.close()

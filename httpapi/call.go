@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -126,4 +128,21 @@ func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
 // groupResource names the resource of the request.
 func (c *call) groupResource() meta.GroupResource {
 	return meta.GroupResource{Group: c.endpoint.info.Group, Resource: c.endpoint.info.Plural}
+}
+
+// untilClose returns the context of the request for what may wait, which ends with
+// the API too, until done is called.
+func (c *call) untilClose() (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(c.req.Context())
+	stop := context.AfterFunc(c.api.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// orClosed returns the error of what has waited, and says so if it waited in vain
+// because the API was closed.
+func (c *call) orClosed(err error) error {
+	if c.api.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errClosed
+	}
+	return err
 }

@@ -16,9 +16,11 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	l, err := c.endpoint.res.DeleteCollection(c.req.Context(), list, opts)
+	ctx, done := c.untilClose()
+	defer done()
+	l, err := c.endpoint.res.DeleteCollection(ctx, list, opts)
 	if err != nil {
-		return err
+		return c.orClosed(err)
 	}
 	return c.writeList(l)
 }

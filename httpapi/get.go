@@ -14,9 +14,15 @@ func (c *call) get() error {
 		}
 		resourceVersion = c.param("resourceVersion")
 	}
-	it, err := c.endpoint.res.Get(c.req.Context(), c.namespace, c.name, resourceVersion)
+	ctx := c.req.Context()
+	if resourceVersion != "" { // which may have to be waited for
+		var done func()
+		ctx, done = c.untilClose()
+		defer done()
+	}
+	it, err := c.endpoint.res.Get(ctx, c.namespace, c.name, resourceVersion)
 	if err != nil {
-		return err
+		return c.orClosed(err)
 	}
 	return c.writeItem(http.StatusOK, it)
 }

@@ -21,9 +21,11 @@ func (c *call) list() error {
 	if err != nil {
 		return err
 	}
-	l, err := c.endpoint.res.List(c.req.Context(), opts)
+	ctx, done := c.untilClose()
+	defer done()
+	l, err := c.endpoint.res.List(ctx, opts)
 	if err != nil {
-		return err
+		return c.orClosed(err)
 	}
 	return c.writeList(l)
 }

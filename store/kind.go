@@ -208,8 +208,49 @@ type ColumnInfo struct {
 // describe compiles the kind on first use. It panics where T does not fit or a
 // required member is missing: mistakes of a programmer.
 func (k *Kind[T]) describe() *descriptor {
+	if k == nil {
+		panic(noKind)
+	}
 	k.once.Do(func() { k.built = k.compile() })
 	return k.built
+}
+
+const noKind = "store: got nil, want a Kind"
+
+// checkNames panics where a name would not do in a path.
+func (k *Kind[T]) checkNames(plural string) {
+	check := func(what, got string, rule func(string, bool) []string) {
+		if problems := rule(got, false); len(problems) > 0 {
+			panic(fmt.Sprintf("store: Kind %s: %s: got %q, want %s", k.Name, what, got, problems[0]))
+		}
+	}
+	check("Name in lower case", strings.ToLower(k.Name), DNSLabelName)
+	check("Plural", plural, DNSLabelName)
+	if k.Group != "" {
+		check("Group", k.Group, DNSSubdomainName)
+	}
+	seen := map[string]bool{}
+	for _, v := range k.Versions {
+		if check("Versions", v.Name, DNSLabelName); seen[v.Name] {
+			panic(fmt.Sprintf("store: Kind %s: Versions: got %q twice, want it once", k.Name, v.Name))
+		}
+		seen[v.Name] = true
+	}
+}
+
+// checkFunctions panics where one is missing that a column or field cannot do
+// without.
+func (k *Kind[T]) checkFunctions() {
+	for _, c := range k.Columns {
+		if c.Cell == nil {
+			panic(fmt.Sprintf("store: Kind %s: Columns: got %q without a Cell, want one", k.Name, c.Name))
+		}
+	}
+	for _, f := range k.SelectableFields {
+		if f.Value == nil {
+			panic(fmt.Sprintf("store: Kind %s: SelectableFields: got %q without a Value, want one", k.Name, f.Path))
+		}
+	}
 }
 
 func (k *Kind[T]) compile() *descriptor {
@@ -220,6 +261,8 @@ func (k *Kind[T]) compile() *descriptor {
 		panic("store: a Kind needs Name and Versions")
 	}
 	plural := cmp.Or(k.Plural, pluralOf(k.Name))
+	k.checkNames(plural)
+	k.checkFunctions()
 	d := &descriptor{
 		group: k.Group, name: k.Name, plural: plural, singular: k.Singular, shortNames: k.ShortNames,
 		storagePrefix: cmp.Or(k.StoragePrefix, path.Join(k.Group, plural)),
@@ -318,6 +361,9 @@ func (k *Kind[T]) compileVersions(d *descriptor) {
 			})
 		}
 		erased.schema = d.forms[erased.form].typ
+		if typ := d.forms[erased.form].typ; !typ.Has("metadata") {
+			panic(fmt.Sprintf("store: Kind %s: %s embeds meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`", k.Name, typ.Name))
+		}
 		if erased.form == 0 && v.Name != k.Versions[0].Name {
 			erased.schema = codec.Compile(stored, v.Name)
 		}

@@ -157,6 +157,47 @@ func TestKindsThatDoNotFitAreAPanic(t *testing.T) {
 	assert.PanicsWithValue(t, "store: two kinds for widgets.example.com", func() { store.In(st, newWidgetKind()) })
 }
 
+func TestMistakesInAKindAreNamed(t *testing.T) {
+	type untagged struct {
+		meta.TypeMeta
+		meta.ObjectMeta
+	}
+	type formless struct {
+		meta.TypeMeta   `json:",inline"`
+		meta.ObjectMeta `json:"metadata" protobuf:"1"`
+		Count           int `json:"count" protobuf:"2"`
+	}
+	of := func(edit func(k *store.Kind[widget])) store.Descriptor {
+		k := newWidgetKind()
+		edit(k)
+		return k
+	}
+	for name, row := range map[string]struct {
+		kind store.Descriptor
+		want string
+	}{
+		"none":              {nil, "store: got nil, want a Kind"},
+		"a nil Kind":        {(*store.Kind[widget])(nil), "store: got nil, want a Kind"},
+		"a name":            {of(func(k *store.Kind[widget]) { k.Name, k.Plural = "Wid/get", "" }), `store: Kind Wid/get: Name in lower case: got "wid/get", want a lowercase RFC 1123 label`},
+		"a plural":          {of(func(k *store.Kind[widget]) { k.Plural = "Widgets" }), `store: Kind Widget: Plural: got "Widgets", want a lowercase RFC 1123 label`},
+		"a group":           {of(func(k *store.Kind[widget]) { k.Group = "a/b" }), `store: Kind Widget: Group: got "a/b", want a lowercase RFC 1123 subdomain`},
+		"a version":         {of(func(k *store.Kind[widget]) { k.Versions[0].Name = "" }), `store: Kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
+		"a version twice":   {of(func(k *store.Kind[widget]) { k.Versions[1].Name = k.Versions[0].Name }), `store: Kind Widget: Versions: got "v1" twice, want it once`},
+		"an empty column":   {of(func(k *store.Kind[widget]) { k.Columns = []store.Column[widget]{{Name: "X"}} }), `store: Kind Widget: Columns: got "X" without a Cell, want one`},
+		"an unread field":   {of(func(k *store.Kind[widget]) { k.SelectableFields[0].Value = nil }), `store: Kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
+		"untagged metadata": {&store.Kind[untagged]{Name: "U", Versions: []store.Version[untagged]{{Name: "v1"}}}, "store: Kind U: untagged embeds meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`"},
+		"a type":            {&store.Kind[formless]{Name: "F", Versions: []store.Version[formless]{{Name: "v1"}}}, "codec: store_test.formless.Count: int has no wire form"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				got, _ := recover().(string)
+				assert.True(t, strings.HasPrefix(got, row.want), "got %s", got)
+			}()
+			newStore(t).Resource(row.kind)
+		})
+	}
+}
+
 func TestItemRemembersItsBytes(t *testing.T) {
 	st := newStore(t)
 	r := st.Resource(newWidgetKind())

@@ -64,17 +64,31 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
+	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.reach(ctx, version) })
+}
+
+// reach blocks until a version is there. The worker of the context rests.
+func (st *Store) reach(ctx context.Context, version uint64) error {
+	w := atwork.From(ctx)
+	w.Rest(w.Wakes()) // or the context ends in this moment
+	return st.hub.WaitFor(ctx, version)
 }
 
 // waitAtMost waits for a version, at most futureWait. The answer to who has waited
 // in vain tells the current one.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
+	if w := atwork.From(ctx); w != nil {
+		// What else wakes it, such as the end of a watch that is to begin here, does
+		// not end the wait, and so is not to hold the clock.
+		waiter := atwork.New(c)
+		waiter.Work()
+		defer waiter.Away()
+		w.Away()
+		defer w.Work()
+		ctx = atwork.With(ctx, waiter)
+	}
 	ctx, cancel := atwork.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
-	if w := atwork.From(ctx); w != nil && w.Rest(w.Wakes()) {
-		defer w.Work()
-	}
 	err := wait(ctx)
 	switch {
 	case err == nil:

@@ -153,7 +153,12 @@ func (st *Store) Watchers() int { return st.hub.Watchers() }
 
 // Resource returns the collection of a kind, which is empty the first time.
 // It panics where another kind has taken the same group and plural.
-func (st *Store) Resource(kind Descriptor) *Resource { return st.resource(kind.describe()) }
+func (st *Store) Resource(kind Descriptor) *Resource {
+	if kind == nil {
+		panic(noKind)
+	}
+	return st.resource(kind.describe())
+}
 
 func (st *Store) resource(d *descriptor) *Resource {
 	st.mu.Lock()

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -145,6 +146,9 @@ func TestObjectsThatJSONCannotHoldAreAPanic(t *testing.T) {
 	blobs := store.In(newStore(t), newBlobKind())
 	assert.PanicsWithValue(t, "codec: chan int cannot be part of an object: json: unsupported type: chan int", func() {
 		_, _ = blobs.Create(newBlob("ns/a", map[string]any{"c": make(chan int)}), store.CreateOptions{})
+	})
+	assert.PanicsWithValue(t, "codec: NaN cannot be part of an object: JSON has no such number", func() {
+		_, _ = blobs.Create(newBlob("ns/a", map[string]any{"c": math.NaN()}), store.CreateOptions{})
 	})
 }
 

@@ -154,10 +154,17 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	x.worker.Work()
-	timer := x.worker.NewTimer(x.api.st.Clock(), d)
+	// What else wakes the worker, such as another event of the watch, does not end
+	// the wait, and so is not to hold the clock.
+	waiter := atwork.New(x.api.st.Clock())
+	waiter.Work()
+	defer waiter.Away()
+	x.worker.Away()
+	defer x.worker.Work()
+	seen := waiter.Wakes()
+	timer := waiter.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
-	x.worker.Rest(x.worker.Wakes())
+	waiter.Rest(seen) // or the timer has gone off already
 	select {
 	case <-timer.C():
 		return !x.broken.Load()

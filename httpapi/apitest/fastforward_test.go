@@ -61,6 +61,49 @@ func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
 	})
 }
 
+func TestFastForwardPassesAWatchThatHoldsEventsBackWhileOthersCome(t *testing.T) {
+	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
+	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
+	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+	s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
+	d.create(t, "a")
+	for <-c.set != time.Minute {
+	}
+	d.create(t, "b")
+	api.FastForward(time.Minute)
+	assert.Equal(t, "ADDED a", s.next())
+	for <-c.set != time.Minute {
+	}
+	api.FastForward(time.Minute) // past the end of the watch
+	assert.Equal(t, "ADDED b", s.next())
+	assert.Equal(t, "0 bytes, EOF", s.next())
+}
+
+func TestFastForwardPassesWatchesThatWaitForTheirVersion(t *testing.T) {
+	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c, Record: 10}})
+			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d.create(t, "a")
+			version := "1002"
+			if stale != nil {
+				api.Fault(apitest.Fault{Stale: stale})
+				d.create(t, "b")
+			}
+			done := make(chan answer, 1)
+			go func() {
+				done <- d.do(t, "GET", leases+"?watch=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion="+version, "")
+			}()
+			for <-c.set != 3*time.Second {
+			}
+			api.FastForward(time.Hour)
+			assert.Contains(t, (<-done).String(), "Too large resource version: 1002, current: ")
+		})
+	}
+}
+
 // signalling is a clock that tells when somebody has begun to wait for a time.
 type signalling struct {
 	*clock.Manual

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +100,7 @@ func (n *note) altered(body []byte, head skim.Head, whole bool) bool {
 		}
 		if bytes.IndexByte(body, '\n') == len(body)-1 { // and all of it is there
 			data, err := it.Encoded(version, store.JSON)
-			return err == nil && !bytes.HasSuffix(body[:len(body)-1], data[1:])
+			return err == nil && !bytes.HasSuffix(body[:len(body)-1], data[1:]) && !(info.Unstructured && sameMembers(body, data))
 		}
 		if whole && bytes.HasPrefix(body, []byte("k8s\x00")) {
 			data, err := it.Encoded(version, store.Protobuf)
@@ -106,6 +108,18 @@ func (n *note) altered(body []byte, head skim.Head, whole bool) bool {
 		}
 	}
 	return false
+}
+
+// sameMembers reports whether an answer has the members of an object and its type,
+// which stands between them where the object is of any form.
+func sameMembers(body, object []byte) bool {
+	var got, want map[string]any
+	if json.Unmarshal(body, &got) != nil || json.Unmarshal(object, &want) != nil {
+		return false
+	}
+	delete(got, "apiVersion")
+	delete(got, "kind")
+	return reflect.DeepEqual(got, want)
 }
 
 // frames takes down the events that are complete with p.

@@ -67,3 +67,36 @@ func TestVerifyLooksAtKindsOfOnesOwn(t *testing.T) {
 		assert.Equal(t, `patch engines a by client "w" was answered 200, but it told of version 1002 with other content than that has`, findings[0].Text)
 	})
 }
+
+// The members of an object of any form stand before and after its type.
+func TestVerifyReadsObjectsOfAnyForm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kind := store.UnstructuredKind("example.com", "Part", "v1", "v2")
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+		const parts = "/apis/example.com/v2/namespaces/default/parts"
+		w := &writers{t, api}
+		require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v2","kind":"Part","metadata":{"name":"a"},"alloy":["<Cu>",1.5],"data":{"x":1}}`).code)
+		require.Equal(t, 200, w.does("w", "PATCH", parts+"/a", `{"zinc":null,"brass":true}`, "Content-Type", "application/merge-patch+json").code)
+		require.Equal(t, 200, w.does("w", "GET", parts+"/a", "").code)
+		v := api.Verdict()
+		assert.Empty(t, v.Findings)
+		assert.Equal(t, []int{2, 3}, []int{v.Changes, v.Answers})
+	})
+}
+
+// What is altered on the way is seen in the members before the type too.
+func TestVerifyNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
+	kind := store.UnstructuredKind("example.com", "Part", "v1")
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{
+		Kinds: []store.Descriptor{kind},
+		Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { but(`"Cu"`, `"Sn"`)(next, w, r) })
+		},
+	}})
+	const parts = "/apis/example.com/v1/namespaces/default/parts"
+	w := &writers{t, api}
+	require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v1","kind":"Part","metadata":{"name":"a"},"alloy":"Cu"}`).code)
+	findings := api.Verdict().Findings
+	require.Len(t, findings, 1)
+	assert.Equal(t, `create parts default/a by client "w" was answered 201, but it told of version 1001 with other content than that has`, findings[0].Text)
+}

@@ -42,6 +42,9 @@ func copyTree(v any) any {
 		if v == math.Trunc(v) && math.Abs(v) < 1<<62 {
 			return int64(v)
 		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			panic(fmt.Sprintf("codec: %v cannot be part of an object: JSON has no such number", v))
+		}
 		return v
 	case map[string]any:
 		return copyObject(v)

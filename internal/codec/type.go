@@ -139,6 +139,16 @@ type compiler struct {
 	pkg     string
 	version string
 	seen    map[reflect.Type]*Type // also types not yet complete, for recursion
+	place   func() string          // of what is compiled, for who has declared it wrongly; nil for the whole
+}
+
+// noForm panics for a type that has no wire form.
+func (c *compiler) noForm(t reflect.Type) {
+	place := ""
+	if c.place != nil {
+		place = c.place() + ": "
+	}
+	panic(fmt.Sprintf("codec: %s%v has no wire form", place, t))
 }
 
 func (c *compiler) compile(t reflect.Type) *Type {
@@ -189,7 +199,7 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.Kind, out.shape = Struct, shapeStruct
 		c.compileStruct(out)
 	default:
-		panic(fmt.Sprintf("codec: %v has no wire form", t))
+		c.noForm(t)
 	}
 	return out
 }
@@ -281,7 +291,10 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 			c.addFields(t, sf.Type, offset+sf.Offset)
 			continue
 		}
+		around := c.place
+		c.place = func() string { return fmt.Sprintf("%v.%s", goType, sf.Name) }
 		f := c.newField(sf)
+		c.place = around
 		f.offset += offset
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
 			f.readTags(goType, sf, name, options)
@@ -312,7 +325,7 @@ func (c *compiler) newField(sf reflect.StructField) *Field {
 	}
 	f.Type = c.compile(goType)
 	if f.Pointer && f.Type.refers() {
-		panic(fmt.Sprintf("codec: %v has no wire form", sf.Type))
+		c.noForm(sf.Type)
 	}
 	return f
 }
