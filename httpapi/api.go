@@ -45,8 +45,7 @@ type API struct {
 	authenticate Authenticator
 	authorize    Authorizer
 
-	handler http.Handler   // what requests are handed to
-	mux     *http.ServeMux // shared by all API that serve the same kinds
+	handler http.Handler // what requests are handed to
 	kinds   []store.Descriptor
 	groups  []*apiGroup
 	openAPI openAPI
@@ -77,7 +76,6 @@ func New(st *store.Store, opts Options) *API {
 	for _, k := range a.kinds {
 		a.addResource(st.Resource(k))
 	}
-	a.mux = muxOf(a.groups, len(opts.Kinds) == 0)
 	a.openAPI = newOpenAPI(a)
 	a.start(opts)
 	return a

@@ -8,6 +8,10 @@
 //
 // An API over a fork of the store, see store.Store.Fork, is made by API.Fork.
 //
+// The paths of kinds that are cluster-scoped leave out namespaces/{ns}. Those of
+// kinds of a user's own differ from those of kinds that a server has built in as
+// the paths of custom resources do; see place.go and routes.go.
+//
 // Each verb has a file of its own, named after it, which starts with the query
 // parameters it reads. What a verb does to objects is decided in package
 // store; what is decided here is how requests are read and answers are written.

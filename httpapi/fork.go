@@ -10,7 +10,7 @@ import "github.com/kubecoord/kubecoord/store"
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
 		st: st, status: a.status, lists: a.lists, delete: a.delete,
-		mux: a.mux, kinds: a.kinds, openAPI: a.openAPI,
+		kinds: a.kinds, openAPI: a.openAPI,
 	}
 	f.groups = groupsIn(st, a.groups)
 	f.start(opts)

@@ -2,7 +2,8 @@ package httpapi
 
 import "net/http"
 
-// get answers GET …/namespaces/{ns}/{resource}/{name}.
+// get answers GET …/namespaces/{ns}/{resource}/{name}, and /status below it,
+// which shows the same.
 //
 // Query: resourceVersion, pretty. A watch parameter has no effect here.
 func (c *call) get() error {

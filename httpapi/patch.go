@@ -47,9 +47,9 @@ func (c *call) patchType() (string, error) {
 	return t, nil
 }
 
-// patch answers PATCH …/namespaces/{ns}/{resource}/{name}. The patch is applied
-// to the object in the version of the path, and again where another writer was
-// faster.
+// patch answers PATCH …/namespaces/{ns}/{resource}/{name}, and /status below it.
+// The patch is applied to the object in the version of the path, and again where
+// another writer was faster.
 //
 // Query: dryRun, fieldManager, fieldValidation, force (for apply only), pretty.
 func (c *call) patch() error {

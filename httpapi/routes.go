@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store"
@@ -77,27 +76,13 @@ func (g *apiGroup) version(name string) *groupVersion {
 	return v
 }
 
-// muxOf returns the mux for such groups. It knows them by their place among the
-// groups of the API that a call is for, so that one does for all that serve the
-// same kinds; builtin tells that these are the kinds of this module alone.
-func muxOf(groups []*apiGroup, builtin bool) *http.ServeMux {
-	if !builtin {
-		return newMux(groups)
-	}
-	builtinMux.once.Do(func() { builtinMux.mux = newMux(groups) })
-	return builtinMux.mux
-}
+// mux lays out the paths for every API. It is made once, since it would be most of
+// what an API costs, and it never changes: what is served is told apart below it.
+var mux = newMux()
 
-// builtinMux is made by the first API that needs it: most of the time that it
-// takes to make an API would go into it.
-var builtinMux struct {
-	once sync.Once
-	mux  *http.ServeMux
-}
-
-// newMux lays out the paths. What lies below a group version is told apart
-// by resource: those paths have more forms than patterns can say.
-func newMux(groups []*apiGroup) *http.ServeMux {
+// newMux lays out the paths. What lies below /api and /apis depends on the API, and
+// has more forms than patterns can say.
+func newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h func(*call)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(w.(*call)) })
@@ -111,20 +96,43 @@ func newMux(groups []*apiGroup) *http.ServeMux {
 	handleOpenAPI(handle)
 	handle("/{$}", (*call).paths)
 	handle("/api", (*call).legacyVersions)
-	handle("/api/", (*call).unknownResource)
+	handle("/api/", (*call).group)
 	handle("/apis", (*call).groupList)
-	for i, g := range groups {
-		if g.name != "" {
-			handle("/apis/"+g.name, func(c *call) { c.groupDocument(c.api.groups[i]) })
-			handle("/apis/"+g.name+"/", (*call).unknownResource)
-		}
-		for j, v := range g.versions {
-			handle(v.root, func(c *call) { c.resourceList(c.api.groups[i].versions[j]) })
-			handle(v.root+"/", func(c *call) { c.resource(c.api.groups[i].versions[j]) })
-		}
-	}
+	handle("/apis/", (*call).group)
 	handle("/", (*call).unknownPath)
 	return mux
+}
+
+// group tells the paths below /api/ and /apis/ apart, as far as the version of a
+// group.
+func (c *call) group() {
+	p := c.req.URL.Path
+	for _, g := range c.api.groups {
+		if p == g.root() {
+			c.groupDocument(g)
+			return
+		}
+		if !strings.HasPrefix(p, g.root()+"/") {
+			continue
+		}
+		for _, v := range g.versions {
+			if p == v.root {
+				c.resourceList(v)
+				return
+			}
+			if strings.HasPrefix(p, v.root+"/") {
+				c.resource(v)
+				return
+			}
+		}
+		c.unknownResource()
+		return
+	}
+	if strings.HasPrefix(p, "/api/") {
+		c.unknownResource()
+		return
+	}
+	c.unknownPath()
 }
 
 // route finds the handler of a path. http.ServeMux would redirect paths that
@@ -137,7 +145,7 @@ func (a *API) route(c *call) {
 		return
 	}
 	if path.Clean(p) == p {
-		a.mux.ServeHTTP(c, c.req)
+		c.serve(p)
 		return
 	}
 	for _, g := range a.groups {
@@ -151,9 +159,7 @@ func (a *API) route(c *call) {
 	trimmed := strings.TrimSuffix(p, "/")
 	switch {
 	case path.Clean(trimmed) == trimmed && len(trimmed) > 1 && !isHealthPath(trimmed):
-		c.req = c.req.Clone(c.req.Context())
-		c.req.URL.Path, c.req.URL.RawPath = trimmed, ""
-		a.mux.ServeHTTP(c, c.req)
+		c.serve(trimmed)
 	default:
 		for _, g := range a.groups {
 			if strings.HasPrefix(p, g.root()+"/") && strings.Trim(p[len(g.root()):], "/") != "" {
@@ -163,6 +169,16 @@ func (a *API) route(c *call) {
 		}
 		c.unknownPath()
 	}
+}
+
+// serve hands the request to the mux as one for a path. What is escaped in that of
+// the request counts as what it stands for, slashes too, as for a real server.
+func (c *call) serve(p string) {
+	if u := c.req.URL; u.Path != p || u.RawPath != "" {
+		c.req = c.req.Clone(c.req.Context())
+		c.req.URL.Path, c.req.URL.RawPath = p, ""
+	}
+	mux.ServeHTTP(c, c.req)
 }
 
 // root is the path that all versions of the group are below.

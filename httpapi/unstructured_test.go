@@ -198,4 +198,19 @@ func TestObjectsOfAnyFormAreDescribedAsSuch(t *testing.T) {
 	assert.Equal(t, 200, s.do(t, "GET", "/openapi/v3/apis/example.com/v1", "", "Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").Code)
 }
 
+func TestKindsOfOneGoTypeAreDescribedEach(t *testing.T) {
+	var kinds []store.Descriptor
+	for _, name := range []string{"Blob", "Glob"} {
+		kinds = append(kinds, store.UnstructuredKind("example.com", name, "v1"))
+	}
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
+	for _, name := range []string{"Blob", "Glob"} {
+		want := []any{map[string]any{"group": "example.com", "kind": name, "version": "v1"}}
+		v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")
+		assert.Equal(t, want, v3.at("components", "schemas", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
+		v2 := s.must(t, "GET", "/openapi/v2", "")
+		assert.Equal(t, want, v2.at("definitions", "com.example.v1."+name, "x-kubernetes-group-version-kind"))
+	}
+}
+
 const blobsPath = "/apis/example.com/v1/namespaces/{namespace}/blobs"

@@ -8,7 +8,8 @@ import (
 )
 
 // update answers PUT …/namespaces/{ns}/{resource}/{name}, which creates the
-// object where there is none and the kind allows it.
+// object where there is none and the kind allows it, and /status below it, which
+// does not.
 //
 // Query: dryRun, fieldManager, fieldValidation, pretty. The type of the body is
 // looked at after the options.

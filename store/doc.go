@@ -9,6 +9,13 @@
 // package httpapi serves; both run through the same code, so a rule of the API
 // holds for both.
 //
+// # Kinds
+//
+// A Kind says all there is to know of one kind: its names and versions, whether
+// objects lie in namespaces, whether their status is a subresource, and rules of
+// its own. Objects have a Go type, or any form: see Unstructured. Kinds that are
+// not Native go by the rules of custom resources.
+//
 // # Objects
 //
 // Stored objects never change: a write puts another in their place. What comes

@@ -179,3 +179,30 @@ func ExampleStore_Fork() {
 	// worker-2 at 1002
 	// the store is at 1001
 }
+
+// The status of an object is written apart from the rest of it, which alone makes
+// another generation.
+func ExampleCollection_UpdateStatus() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	kind := store.UnstructuredKind("example.com", "Engine", "v1")
+	kind.Status, kind.ClusterScoped = true, true
+	engines := store.In(st, kind)
+
+	e, err := engines.Create(&store.Unstructured{
+		ObjectMeta: meta.ObjectMeta{Name: "a"},
+		Content:    map[string]any{"spec": "fast", "status": "a create has none"},
+	}, store.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(e.Generation, e.Content)
+	e.Content["status"], e.Content["spec"] = "running", "not written"
+	e, err = engines.UpdateStatus(e, store.UpdateOptions{})
+	fmt.Println(e.Generation, e.Content, err)
+
+	// Output:
+	// 1 map[spec:fast]
+	// 1 map[spec:fast status:running] <nil>
+}

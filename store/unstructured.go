@@ -15,7 +15,8 @@ type Unstructured struct {
 	// Content are the members of the object beside apiVersion, kind and metadata.
 	// Objects in it are map[string]any, lists []any, and numbers int64, or float64
 	// where they are not whole. Other values become these when they are stored, by
-	// way of their JSON; one that has none is a panic.
+	// way of their JSON; one that has none is a panic. So 1.0 is 1, and an update
+	// from one to the other changes nothing; a real server counts a generation.
 	Content map[string]any `json:",rest"`
 }
 

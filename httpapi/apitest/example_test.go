@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -86,6 +87,16 @@ func ExampleAPI_Kubeconfig() {
 	data, err := os.ReadFile(file)
 	fmt.Println(strings.Contains(string(data), api.URL()), err)
 	// Output: true <nil>
+}
+
+// It is not run here, for want of a kubectl.
+func ExampleAPI_Kubeconfig_kubectl() {
+	var t *testing.T // of the test
+	api := apitest.New(t)
+	cmd := exec.Command("kubectl", "get", "leases")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+api.Kubeconfig())
+	out, err := cmd.CombinedOutput()
+	fmt.Println(string(out), err)
 }
 
 // The first two creates are told that the server is not available.

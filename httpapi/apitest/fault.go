@@ -1,8 +1,10 @@
 package apitest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,9 @@ type Fault struct {
 	// Resource is a resource that is served, by plural, singular or Kind, with
 	// or without its group: "leases", "Lease", "leases.coordination.k8s.io".
 	Resource string
+	// Subresource is "status" for the requests to that of an object alone. Where
+	// it is empty the object and its status are both meant.
+	Subresource string
 	// Namespace and Name are those in the path; the Name of a create is that in
 	// its body.
 	Namespace, Name string
@@ -129,6 +134,12 @@ func (f *Fault) validateMatch() error {
 	if f.Name != "" && (f.Verb == "list" || f.Verb == "deletecollection") {
 		return problem("Name", "got %q, want none: %s has no name", f.Name, f.Verb)
 	}
+	switch {
+	case f.Subresource != "" && f.Subresource != "status":
+		return problem("Subresource", "got %q, want \"status\" or none", f.Subresource)
+	case f.Subresource != "" && f.Verb != "" && !slices.Contains([]string{"get", "update", "patch", "apply"}, f.Verb):
+		return problem("Verb", "got %q with Subresource, want get, update, patch, apply or none", f.Verb)
+	}
 	counts := 0
 	for _, n := range []struct {
 		field string
@@ -224,7 +235,7 @@ func (f Fault) String() string {
 		parts[0] = f.Verb
 	}
 	for _, part := range []struct{ name, value string }{
-		{"", f.Resource}, {"", objectPath(f.Namespace, f.Name)}, {"userAgent=", f.UserAgent}, {"client=", f.Client},
+		{"", path.Join(cmp.Or(f.Resource, orAny(f.Subresource)), f.Subresource)}, {"", objectPath(f.Namespace, f.Name)}, {"userAgent=", f.UserAgent}, {"client=", f.Client},
 	} {
 		if part.value != "" {
 			parts = append(parts, part.name+part.value)
@@ -242,6 +253,14 @@ func (f Fault) String() string {
 		}
 	}
 	return strings.Join(parts, " ") + ": " + strings.Join(f.actions(), ", ")
+}
+
+// orAny returns what stands for any resource before a subresource.
+func orAny(subresource string) string {
+	if subresource == "" {
+		return ""
+	}
+	return "*"
 }
 
 // actions returns what happens, in its order.

@@ -55,6 +55,11 @@ func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 			return nil, fmt.Errorf("apitest.Fault: %w", err)
 		}
 	}
+	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k store.Info) bool {
+		return k.Status && (f.Resource == "" || in.resource == meta.GroupResource{Group: k.Group, Resource: k.Plural})
+	}) {
+		return nil, fmt.Errorf("apitest.Fault: Subresource: got %q, want none: no such resource has one", f.Subresource)
+	}
 	if err := in.putReplica(); err != nil {
 		return nil, err
 	}
@@ -132,6 +137,7 @@ func (in *Injected) wants(r Request) bool {
 	f := &in.fault
 	return in.wantsVerb(r.Verb) && (f.Stale == nil || f.Stale.concerns(&r)) &&
 		(f.Resource == "" || in.resource == meta.GroupResource{Group: r.Group, Resource: r.Resource}) &&
+		(f.Subresource == "" || f.Subresource == r.Subresource) &&
 		(f.Namespace == "" || f.Namespace == r.Namespace) &&
 		(f.Name == "" || f.Name == r.Name) &&
 		(f.UserAgent == "" || strings.Contains(r.UserAgent, f.UserAgent)) &&

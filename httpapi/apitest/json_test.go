@@ -118,7 +118,7 @@ func TestSeedsThatAreDrawnAreExactInEveryLanguage(t *testing.T) {
 func TestJSONThatIsNoFaultIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"verb":"get","verb":"list"}`: "verb: got it twice, want it once",
-		`{"Verb":"get"}`:               "Verb: got an unknown member, want one of verb, resource, namespace, name, userAgent, client, first, nth, every, delay,",
+		`{"Verb":"get"}`:               "Verb: got an unknown member, want one of verb, resource, subresource, namespace, name, userAgent, client, first, nth, every, delay,",
 		`{"tear":{"before":1}}`:        "tear.before: got an unknown member, want one of after, midFrame, error",
 		`{"answer":{"status":409}}`:    "answer.status: got 409, want a text",
 		`{"answer":{"code":"409"}}`:    `answer.code: got "409", want a whole number`,

@@ -27,8 +27,8 @@ func leaseOf(name string) *lease.Lease {
 }
 
 // inBubble returns a door for a test that is in a bubble already.
-func inBubble(t testing.TB) *door {
-	api := apitest.New(t)
+func inBubble(t testing.TB, opts ...apitest.Options) *door {
+	api := apitest.New(t, opts...)
 	return &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
 }
 

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,6 +35,8 @@ type Request struct {
 	// Group to Name are those of the path, empty where it is no resource. The
 	// Name of a create is that in its body.
 	Group, Version, Resource, Namespace, Name string
+	// Subresource is "status" where the path says so, or "".
+	Subresource string
 	// UserAgent, Client and ContentType say who sent it, the second being the
 	// name that was given to TransportFor, and of what type the body is.
 	UserAgent, Client, ContentType string
@@ -54,7 +57,7 @@ type Request struct {
 func (r Request) String() string {
 	what := r.Path
 	if r.Resource != "" {
-		what = r.Resource + " " + objectPath(r.Namespace, r.Name)
+		what = path.Join(r.Resource, r.Subresource) + " " + objectPath(r.Namespace, r.Name)
 	}
 	outcome := "pending"
 	switch {
@@ -168,7 +171,7 @@ func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Req
 	req := &Request{
 		Time: a.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
 		Group: attributes.Group, Version: attributes.Version, Resource: attributes.Resource,
-		Namespace: attributes.Namespace, Name: attributes.Name,
+		Namespace: attributes.Namespace, Name: attributes.Name, Subresource: attributes.Subresource,
 		UserAgent: r.UserAgent(), Client: client, ContentType: r.Header.Get("Content-Type"),
 		Body: bytes.Clone(data[:min(len(data), a.log.perBody)]), BodySize: len(data),
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
@@ -115,4 +117,19 @@ func TestAssertShowsWhatIsDifferent(t *testing.T) {
   + list leases default/* 200
 `, message)
 	assert.Contains(t, failure(t, func(t testing.TB) { d.Requests().Assert(t) }), "got 3, want 0")
+}
+
+func TestRequestsTellTheSubresource(t *testing.T) {
+	kind := store.UnstructuredKind("example.com", "Engine", "v1")
+	kind.Status = true
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+	d := &door{API: api, client: clientOf(api), base: api.Host()}
+	f := api.Fault(apitest.Fault{
+		Resource: "engines", Answer: apitest.Conflict(), When: func(r apitest.Request) bool { return r.Subresource == "status" },
+	})
+	const path = "/apis/example.com/v1/namespaces/default/engines/a"
+	assert.Equal(t, 404, d.do(t, "GET", path, "").code)
+	assert.Equal(t, 409, d.do(t, "GET", path+"/status", "").code)
+	assert.Equal(t, 1, f.Hits())
+	api.Requests().Assert(t, "get engines default/a 404", "get engines/status default/a 409")
 }

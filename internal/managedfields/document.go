@@ -2,6 +2,7 @@ package managedfields
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
@@ -75,6 +76,12 @@ func (d document) in(apiVersion string) (document, error) {
 	}
 	if to == d.version {
 		return d, nil
+	}
+	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
+		// As upstream, which has no Go type in between: nulls stay.
+		tree := maps.Clone(d.tree)
+		tree["apiVersion"] = apiVersion
+		return document{kind: d.kind, version: to, tree: tree, obj: d.obj}, nil
 	}
 	o, err := d.object()
 	if err != nil {

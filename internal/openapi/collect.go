@@ -46,7 +46,9 @@ func collect(a API) map[string]*definition {
 			c.names[placedType{gv.GroupVersion, r.GoType}] = gv.definition(r.Kind)
 		}
 		for _, r := range gv.Resources {
-			name := c.define(r.Type, r.GoType, gv)
+			// Kinds may have one Go type and definitions of their own.
+			name := gv.definition(r.Kind)
+			c.defineAs(name, r.Type, r.GoType, gv)
 			c.definitions[name].kinds = append(c.definitions[name].kinds, groupVersionKind{gv.GroupVersion, r.Kind})
 			c.definitions[gv.definition(r.Kind+"List")] = c.list(gv, r, name)
 		}
@@ -101,12 +103,17 @@ func wordCharacter(r rune) rune {
 // returns its name.
 func (c *collector) define(t *codec.Type, goType reflect.Type, gv GroupVersion) string {
 	name := c.name(goType, gv)
-	if c.definitions[name] == nil {
-		def := &definition{}
-		c.definitions[name] = def // before its fields, which may lead back to it
-		c.fill(def, t, goType, gv, c.words[name])
-	}
+	c.defineAs(name, t, goType, gv)
 	return name
+}
+
+func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv GroupVersion) {
+	if c.definitions[name] != nil {
+		return
+	}
+	def := &definition{}
+	c.definitions[name] = def // before its fields, which may lead back to it
+	c.fill(def, t, goType, gv, c.words[name])
 }
 
 // meta makes the definition of a type of package meta and what it is made of.

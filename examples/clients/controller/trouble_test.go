@@ -25,7 +25,7 @@ func TestConflictStormPasses(t *testing.T) {
 		require.Equal(t, "1/1 True", s.state("web").status)
 
 		const storm = 8
-		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", First: storm, Answer: apitest.Conflict()})
+		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", Subresource: "status", First: storm, Answer: apitest.Conflict()})
 		for i := range int32(storm) {
 			require.NoError(t, s.merge(s.get("web"), fmt.Sprintf(`{"spec":{"minReady":%d}}`, i+2)))
 			synctest.Wait()
