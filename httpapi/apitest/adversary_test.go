@@ -71,10 +71,10 @@ func TestAdversaryHitsSoManyOfAHundred(t *testing.T) {
 
 func TestAdversaryIsRefusedNonsense(t *testing.T) {
 	for want, adv := range map[string]apitest.Adversary{
-		"apitest.Adversary: Percent: got 101, want 0 to 100":                                  {Percent: 101},
-		"apitest.Adversary: Percent: got -1, want 0 to 100":                                   {Percent: -1},
-		"apitest.Adversary: MaxDelay: got -1ns, want 0 or more":                               {MaxDelay: -1},
-		`apitest.Fault: Resource: got "pods", want one of leases, leasecandidates, endpoints`: {Resource: "pods"},
+		"apitest.Adversary: Percent: got 101, want 0 to 100":                                      {Percent: 101},
+		"apitest.Adversary: Percent: got -1, want 0 to 100":                                       {Percent: -1},
+		"apitest.Adversary: MaxDelay: got -1ns, want 0 or more":                                   {MaxDelay: -1},
+		`apitest.Adversary: Resource: got "pods", want one of leases, leasecandidates, endpoints`: {Resource: "pods"},
 	} {
 		assert.Equal(t, want, failure(t, func(t testing.TB) { apitest.New(t).Adversary(adv) }))
 	}

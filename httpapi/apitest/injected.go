@@ -52,13 +52,13 @@ func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 	if f.Resource != "" {
 		var err error
 		if in.resource, err = a.resource(f.Resource, f.Namespace); err != nil {
-			return nil, fmt.Errorf("apitest.Fault: %w", err)
+			return nil, fmt.Errorf("%s: %w", in.door(), err)
 		}
 	}
 	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k store.Info) bool {
 		return k.Status && (f.Resource == "" || in.resource == meta.GroupResource{Group: k.Group, Resource: k.Plural})
 	}) {
-		return nil, fmt.Errorf("apitest.Fault: Subresource: got %q, want none: no such resource has one", f.Subresource)
+		return nil, fmt.Errorf("%s: Subresource: got %q, want none: no such resource has one", in.door(), f.Subresource)
 	}
 	if err := in.putReplica(); err != nil {
 		return nil, err
@@ -78,6 +78,14 @@ func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 		}
 	}
 	return in, nil
+}
+
+// door returns the name of what was given, for messages.
+func (in *Injected) door() string {
+	if in.dice != nil {
+		return "apitest.Adversary"
+	}
+	return "apitest.Fault"
 }
 
 // Faults returns the faults that are in place, in their order.
