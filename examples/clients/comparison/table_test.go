@@ -36,8 +36,7 @@ type finding struct {
 	how   string
 }
 
-func yes(how ...string) finding { return finding{true, strings.Join(how, ", ")} }
-func no(how ...string) finding  { return finding{false, strings.Join(how, ", ")} }
+func no(how ...string) finding { return finding{false, strings.Join(how, ", ")} }
 
 // when is the finding that something holds or not.
 func when(holds bool) finding { return finding{holds, ""} }

@@ -5,16 +5,15 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
 )
 
-// TestMain takes out the handler of errors that remembers for the whole process
-// when the last one was, and in another bubble would wait for years. Logs are full
-// of the errors that the tests are about.
+// TestMain drops logs: they are full of errors that the tests are about.
 func TestMain(m *testing.M) {
-	utilruntime.ErrorHandlers = nil
+	virtualtime.HandleErrorsAtOnce()
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	os.Exit(m.Run())

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
@@ -56,9 +55,8 @@ func draw(file string, t timeline.Timeline) error {
 	return errors.Join(timeline.SVG(f, t), f.Close())
 }
 
-// silenceClients drops what client-go logs. Its handlers of errors go with that:
-// one of them waits a moment after the last error, in virtual time for decades.
+// silenceClients drops what client-go logs.
 func silenceClients() {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
-	utilruntime.ErrorHandlers = nil
+	virtualtime.HandleErrorsAtOnce()
 }

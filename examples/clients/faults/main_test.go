@@ -4,13 +4,10 @@ import (
 	"os"
 	"testing"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
 )
 
-// TestMain takes out the handler that slows down whoever reports errors: it
-// remembers when the last error was for the whole process, and in a bubble
-// whose clock is behind that of another one it would sleep for years.
 func TestMain(m *testing.M) {
-	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+	virtualtime.HandleErrorsAtOnce()
 	os.Exit(m.Run())
 }

@@ -10,8 +10,6 @@ import (
 
 // This file makes the bodies of the requests that writers send.
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
 // applied returns a configuration for server-side apply.
 func (w *writers) applied() object {
 	o := w.whole(true)
