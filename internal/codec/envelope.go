@@ -40,7 +40,7 @@ func OpenEnvelope(data []byte) (Envelope, error) {
 
 // read reads the message that the API calls Unknown.
 func (e *Envelope) read(data []byte) error {
-	c := &cursor{message: "Unknown", rest: data}
+	c := newCursor("Unknown", data)
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (e *Envelope) read(data []byte) error {
 }
 
 func (e *Envelope) readType(data []byte) error {
-	c := &cursor{message: "TypeMeta", rest: data}
+	c := newCursor("TypeMeta", data)
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err

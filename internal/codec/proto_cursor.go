@@ -21,6 +21,13 @@ type cursor struct {
 	field    []byte // rest from the tag of the current field on
 	number   int32
 	wireType int
+
+	size    int // of the message
+	overrun int // by how much the entries of its maps reached beyond their ends
+}
+
+func newCursor(message string, data []byte) *cursor {
+	return &cursor{message: message, rest: data, size: len(data)}
 }
 
 // more reports whether there is another field.
@@ -101,18 +108,29 @@ func (c *cursor) takeFixed64() (uint64, error) {
 }
 
 func (c *cursor) takeBytes() ([]byte, error) {
+	n, err := c.takeLength()
+	if err != nil {
+		return nil, err
+	}
+	return c.take(n)
+}
+
+// takeLength reads the length of what follows, all of which is there.
+func (c *cursor) takeLength() (int, error) {
 	v, err := c.takeVarint()
 	switch {
 	case err != nil:
-		return nil, err
-	case int64(v) < 0:
-		return nil, errProtoLength
+		return 0, err
+	case int64(v) < 0, int64(v)+int64(c.size-len(c.rest)) < 0: // the end, as a place in the message
+		return 0, errProtoLength
+	case v > uint64(len(c.rest)):
+		return 0, io.ErrUnexpectedEOF
 	}
-	return c.take(int64(v))
+	return int(v), nil
 }
 
-func (c *cursor) take(n int64) ([]byte, error) {
-	if n > int64(len(c.rest)) {
+func (c *cursor) take(n int) ([]byte, error) {
+	if n > len(c.rest) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	b := c.rest[:n:n]

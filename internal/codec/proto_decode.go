@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"reflect"
 	"time"
@@ -28,7 +29,7 @@ func (t *Type) readMessage(p unsafe.Pointer, data []byte, depth int) error {
 	if depth > maxProtoDepth {
 		return errors.New("proto: exceeded maximum recursion depth")
 	}
-	c := &cursor{message: t.Name, rest: data}
+	c := newCursor(t.Name, data)
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err
@@ -88,7 +89,7 @@ func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
 	if err != nil {
 		return err
 	}
-	for packed := (&cursor{rest: data}); packed.more(); {
+	for packed := newCursor("", data); packed.more(); {
 		if err := f.Type.Elem.readValue(packed, f.Type.grow(p), 0); err != nil {
 			return err
 		}
@@ -107,16 +108,26 @@ func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
 	return item.Addr().UnsafePointer()
 }
 
-// readEntry reads one entry of a map. Wire types in it are not checked, as in
-// the API server.
+// maxOverrun is how often over the entries of a message's maps may reach beyond
+// their ends, in sizes of the message.
+const maxOverrun = 16
+
+// readEntry reads one entry of a map. As in the API server, wire types in it
+// are not checked, and a key or a value may reach beyond the end of its entry,
+// where the next field is read all the same: up to maxOverrun, since entries
+// that each hold the rest of the message would let it grow to its square.
 func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
-	data, err := c.bytes(f.goName)
+	if err := c.expect(wireBytes, f.goName); err != nil {
+		return err
+	}
+	size, err := c.takeLength()
 	if err != nil {
 		return err
 	}
+	behind := c.rest[size:]
 	var key string
 	value := reflect.New(f.Type.Elem.goType)
-	for c := (&cursor{rest: data}); c.more(); {
+	for len(c.rest) > len(behind) {
 		if _, err := c.nextUnchecked(); err != nil {
 			return err
 		}
@@ -129,12 +140,18 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 			value.Elem().SetZero()
 			err = f.Type.Elem.readValue(c, value.UnsafePointer(), depth)
 		default:
-			err = c.skip()
+			if err = c.skip(); err == nil && len(c.rest) < len(behind) {
+				err = io.ErrUnexpectedEOF
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
+	if c.overrun += len(behind) - len(c.rest); c.overrun > maxOverrun*c.size {
+		return io.ErrUnexpectedEOF
+	}
+	c.rest = behind
 	f.Type.put(p, key, value.Elem())
 	return nil
 }
@@ -204,7 +221,7 @@ func (t *Type) setVarint(p unsafe.Pointer, v uint64) {
 }
 
 func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
-	c := &cursor{message: "Timestamp", rest: data}
+	c := newCursor("Timestamp", data)
 	for c.more() {
 		if err := c.next(); err != nil {
 			return 0, 0, err
@@ -237,7 +254,7 @@ func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time
 }
 
 func readFieldsV1(f *meta.FieldsV1, data []byte) error {
-	c := &cursor{message: "FieldsV1", rest: data}
+	c := newCursor("FieldsV1", data)
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err

@@ -131,6 +131,22 @@ func TestDecodeProtoSkipsUnknownFields(t *testing.T) {
 	assert.Equal(t, Endpoints{ObjectMeta: meta.ObjectMeta{Name: "a"}}, e)
 }
 
+func TestDecodeProtoLetsEntriesOfMapsReachBeyondTheirEnds(t *testing.T) {
+	typ := compileFor[Endpoints]("v1")
+	var e Endpoints
+	require.NoError(t, typ.DecodeProto(unhex(t, "0a07 5a02 0a03 0a0161"), &e))
+	assert.Equal(t, meta.ObjectMeta{Name: "a", Labels: map[string]string{"\n\x01a": ""}}, e.ObjectMeta, "what a key held is read again")
+	assert.EqualError(t, typ.DecodeProto(unhex(t, "0a07 5a02 fa01 03 0a01"), &e), "unexpected EOF", "a field of no meaning may not")
+
+	// Entries that each hold the 127 bytes behind the next one.
+	reaching := func(entries int) error {
+		m := strings.Repeat("\x5a\x02\x0a\x7f", entries) + "\xfa\x01\x7f" + strings.Repeat("x", 127)
+		return compileFor[meta.ObjectMeta]("v1").DecodeProto([]byte(m), new(meta.ObjectMeta))
+	}
+	require.NoError(t, reaching(10))
+	assert.EqualError(t, reaching(100), "unexpected EOF", "many times the size of the message")
+}
+
 func TestDecodeProtoReadsPackedNumbers(t *testing.T) {
 	var e Everything
 	require.NoError(t, compileFor[Everything]("v1").DecodeProto(unhex(t, "4801 4a03 02ac02 4a00 5a02 0100"), &e))
