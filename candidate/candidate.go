@@ -30,11 +30,18 @@
 // P, where D is the duration of the lease at that moment: it may have been
 // renewed just before its holder failed, one candidate may leave a ping
 // unanswered, and the elected one may have looked just before. With the timings
-// of client-go and of a control plane that is 15s + 5s + 4.4s. If the elected
-// one fails before it took the lease up, D is LeaseDuration. A holder that is
-// asked to make way lets its lease run out, so a hand-over takes as long. So does
-// one that was elected and does not lead yet, for LeaseDuration, when a better
-// candidate comes in: the time counts from there.
+// of client-go and of a control plane that is 15s + 5s + 4.4s.
+//
+// Where the lease is free at that moment, D is 2 PingWindow + LeaseDuration: a
+// candidate that fails counts as present in a round that begins up to PingWindow
+// later and takes as long, and has LeaseDuration to take the lease up. If the
+// elected one fails before it took the lease up, D is LeaseDuration.
+//
+// A holder that is asked to make way lets its lease run out, so a hand-over takes
+// as long. It is asked only for somebody who has just answered, so no healthy
+// holder lets it run out for one that failed before. One that was elected and does
+// not lead yet lets LeaseDuration pass too when a better candidate comes in: the
+// time counts from there.
 //
 // # What is out of the ordinary
 //

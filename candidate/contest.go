@@ -25,6 +25,9 @@ type contest struct {
 	// round is when the present round of the election began: contenders have
 	// given a sign of life since, or shortly before, or are asked for one.
 	round time.Time
+	// finalist is who was asked again before a holder is to make way for them,
+	// "" as long as nobody was in the present round.
+	finalist string
 	// offers counts the changes in who there is to choose from; decided is
 	// the count at the last decision.
 	offers, decided int
@@ -82,7 +85,7 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	c.noteSilence(&v, now, o)
 	c.sweep(&v, now, o)
 	if isOutsiders(c.lease) {
-		c.round = time.Time{}
+		c.endRound()
 		return v
 	}
 	c.noteMissed(&v, now, o)
@@ -99,7 +102,7 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 		return v
 	}
 	if !c.needsElection(&v, vacant, now, o) {
-		c.round = time.Time{}
+		c.endRound()
 		v.settled = true
 		return v
 	}
@@ -112,10 +115,12 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 		c.round = now
 	}
 	if !c.awaitsAnswers(&v, now, o) {
-		c.count(&v, now, o)
+		c.count(&v, vacant, now, o)
 	}
 	return v
 }
+
+func (c *contest) endRound() { c.round, c.finalist = time.Time{}, "" }
 
 // wakeAt makes the contest come up again at a time, or before.
 func (c *contest) wakeAt(t time.Time) {
@@ -215,9 +220,9 @@ func (v *verdict) askOnce(t *contender) {
 }
 
 // isPresent tells whether a contender gave a sign of life in the present round,
-// or shortly before.
+// or shortly before, and owes none.
 func (c *contest) isPresent(t *contender, o *ElectorOptions) bool {
-	return t.late == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
+	return t.late == 0 && t.pings == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
 }
 
 // needsElection tells whether there is a holder to be found: the lease is
@@ -285,10 +290,19 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 	return *l.Spec.Strategy
 }
 
-// count ends a round: it elects among those who are present.
-func (c *contest) count(v *verdict, now time.Time, o *ElectorOptions) {
+// count ends a round: it elects among those who are present. Before a holder is
+// to make way for somebody who was there some time ago, they are asked again: a
+// holder that is well would let the lease run out for nobody.
+func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOptions) {
 	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && c.isPresent(t, o) })
-	c.round = time.Time{}
+	if best != nil && !vacant && best.holder != c.observed.Holder() && best.holder != c.finalist {
+		if t := c.contender(best.holder); t != nil && !now.Before(t.seen.Add(breath)) {
+			c.round, c.finalist = now, best.holder
+			v.askOnce(t)
+			return
+		}
+	}
+	c.endRound()
 	switch {
 	case err != nil:
 		v.err = err

@@ -67,6 +67,31 @@ func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
 	})
 }
 
+// A round that waits for somebody may end with one in front who was there when it
+// began.
+func TestHolderDoesNotMakeWayForOneThatIsGone(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		w.start(offer("mute", "1.37.0", "1.37.0"), mute)
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.told()
+		b := w.start(offer("b", "1.37.0", "1.36.0"))
+		time.Sleep(time.Second)
+		b.stop()
+		for range 60 {
+			time.Sleep(time.Second)
+			assert.Equal(t, "a", w.leader())
+		}
+		assert.Equal(t, []string{"Pinged a", "Pinged mute", "Answered a", "Silent mute", "Pinged b", "Silent b"}, w.told()[:6])
+
+		w.start(offer("b", "1.37.0", "1.36.0"))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, "b", w.leader())
+	})
+}
+
 func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})

@@ -46,7 +46,7 @@ const instant = 50 * time.Millisecond // more than the Elector's own breath
 
 func newBounds(t timing, o candidate.ElectorOptions) bounds {
 	delay := min((t.leaseDuration-t.renewDeadline-t.retryPeriod)/5, (o.LeaseDuration-t.patience())/4)
-	if delay <= 0 || 2*o.LeaseDuration > t.leaseDuration {
+	if delay <= 0 || 2*o.PingWindow+o.LeaseDuration > t.leaseDuration {
 		panic("these timings do not go together")
 	}
 	lead := t.leaseDuration + o.PingWindow + t.patience() + 3*delay + instant
