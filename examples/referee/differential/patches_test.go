@@ -46,7 +46,7 @@ func patches(t *testing.T, contentType string, patch func(w *writers) any) {
 		for range 50 {
 			body, _ := json.Marshal(patch(w))
 			text := string(body)
-			if g.percent(5) {
+			if g.percent(20) {
 				text = g.mutate(text, `{}[]:,"$ 1n\`)
 			}
 			query := url.Values{"dryRun": {"All"}, "fieldValidation": {pick(g, "Ignore", "Warn", "Strict")}}

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -31,6 +32,9 @@ func validateLease(o runtime.Object) (errs field.ErrorList) {
 	}
 	if s.Strategy != nil {
 		errs = append(errs, validateStrategy(*s.Strategy)...)
+	}
+	if h := s.PreferredHolder; h != nil && *h != "" && (s.Strategy == nil || *s.Strategy == "") {
+		errs = append(errs, field.Forbidden(spec.Child("preferredHolder"), "may only be specified if `strategy` is defined"))
 	}
 	return errs
 }
@@ -115,13 +119,25 @@ func validateEndpoints(o runtime.Object) (errs field.ErrorList) {
 }
 
 func validateAddress(a corev1.EndpointAddress, at *field.Path) field.ErrorList {
+	errs := utilvalidation.IsValidIPForLegacyField(at.Child("ip"), a.IP, true, nil)
+	if a.Hostname != "" {
+		errs = append(errs, invalid(at.Child("hostname"), a.Hostname, utilvalidation.IsDNS1123Label(a.Hostname))...)
+	}
+	if a.NodeName != nil {
+		errs = append(errs, invalid(at.Child("nodeName"), *a.NodeName, utilvalidation.IsDNS1123Subdomain(*a.NodeName))...)
+	}
 	at, ip := at.Child("ip"), netutils.ParseIPSloppy(a.IP)
-	errs := utilvalidation.IsValidIPForLegacyField(at, a.IP, true, nil)
 	switch {
 	case ip == nil:
 		errs = append(errs, field.Invalid(at, a.IP, "must be a valid IP address"))
 	case ip.IsUnspecified():
 		errs = append(errs, field.Invalid(at, a.IP, fmt.Sprintf("may not be unspecified (%v)", a.IP)))
+	case ip.IsLoopback():
+		errs = append(errs, field.Invalid(at, a.IP, "may not be in the loopback range (127.0.0.0/8, ::1/128)"))
+	case ip.IsLinkLocalUnicast():
+		errs = append(errs, field.Invalid(at, a.IP, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"))
+	case ip.IsLinkLocalMulticast():
+		errs = append(errs, field.Invalid(at, a.IP, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"))
 	}
 	return errs
 }
@@ -133,5 +149,15 @@ func validatePort(p corev1.EndpointPort, named bool, at *field.Path) (errs field
 	case named:
 		errs = append(errs, field.Required(at.Child("name"), ""))
 	}
-	return append(errs, invalid(at.Child("port"), p.Port, utilvalidation.IsValidPortNum(int(p.Port)))...)
+	errs = append(errs, invalid(at.Child("port"), p.Port, utilvalidation.IsValidPortNum(int(p.Port)))...)
+	switch known := []corev1.Protocol{corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP}; {
+	case p.Protocol == "":
+		errs = append(errs, field.Required(at.Child("protocol"), ""))
+	case !slices.Contains(known, p.Protocol):
+		errs = append(errs, field.NotSupported(at.Child("protocol"), p.Protocol, known))
+	}
+	if p.AppProtocol != nil {
+		errs = append(errs, invalid(at.Child("appProtocol"), *p.AppProtocol, utilvalidation.IsQualifiedName(*p.AppProtocol))...)
+	}
+	return errs
 }

@@ -15,8 +15,9 @@ func TestYAMLIsReadAsUpstreamReadsIt(t *testing.T) {
 		text := g.yamlDocument()
 		got, duplicates, err := ours.ToJSON([]byte(text))
 		want, wantErr := yaml.YAMLToJSON([]byte(text))
-		for range 50 { // of several faults upstream tells any, in the order of a map
-			if wantErr == nil || err == nil || err.Error() == wantErr.Error() {
+		// Of several faults upstream tells any, and of keys that are one in JSON, such as 1 and 1.0, it takes any: in the order of a map.
+		for range 50 {
+			if errorText(err) == errorText(wantErr) && string(got) == string(want) {
 				break
 			}
 			want, wantErr = yaml.YAMLToJSON([]byte(text))
