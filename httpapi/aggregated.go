@@ -1,11 +1,10 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/sha512"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -14,98 +13,93 @@ import (
 // 3352). Clients know it by the parameters of the Content-Type, ask for it at
 // /api and /apis, and come back with the tag of what they have.
 
-const (
-	aggregatedVersion = "v2"
-	aggregatedType    = typeJSON + ";g=apidiscovery.k8s.io;v=" + aggregatedVersion + ";as=APIGroupDiscoveryList"
-)
+// aggregatedForm is what clients ask objects to be turned into, and
+// aggregatedSuffix what stands behind the media type of the answer.
+var aggregatedForm = meta.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}
+
+const aggregatedSuffix = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 type discoveryList struct {
 	meta.TypeMeta `json:",inline"`
-	meta.ListMeta `json:"metadata"`
-	Items         []groupDiscovery `json:"items"`
+	meta.ListMeta `json:"metadata" protobuf:"1"`
+	Items         []groupDiscovery `json:"items" protobuf:"2"`
 }
 
 type groupDiscovery struct {
-	Meta struct {
-		Name string `json:"name,omitempty"`
-	} `json:"metadata"`
-	Versions []versionDiscovery `json:"versions,omitempty"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	Versions        []versionDiscovery `json:"versions,omitempty" protobuf:"2"`
 }
 
 type versionDiscovery struct {
-	Version   string              `json:"version"`
-	Resources []resourceDiscovery `json:"resources,omitempty"`
-	Freshness string              `json:"freshness,omitempty"`
+	Version   string              `json:"version" protobuf:"1"`
+	Resources []resourceDiscovery `json:"resources,omitempty" protobuf:"2"`
+	Freshness string              `json:"freshness,omitempty" protobuf:"3"`
 }
 
 type resourceDiscovery struct {
-	Resource         string                 `json:"resource"`
-	ResponseKind     responseKind           `json:"responseKind"`
-	Scope            string                 `json:"scope"`
-	SingularResource string                 `json:"singularResource"`
-	Verbs            []string               `json:"verbs"`
-	ShortNames       []string               `json:"shortNames,omitempty"`
-	Subresources     []subresourceDiscovery `json:"subresources,omitempty"`
+	Resource         string                 `json:"resource" protobuf:"1"`
+	ResponseKind     responseKind           `json:"responseKind" protobuf:"2"`
+	Scope            string                 `json:"scope" protobuf:"3"`
+	SingularResource string                 `json:"singularResource" protobuf:"4"`
+	Verbs            []string               `json:"verbs" protobuf:"5"`
+	ShortNames       []string               `json:"shortNames,omitempty" protobuf:"6"`
+	Subresources     []subresourceDiscovery `json:"subresources,omitempty" protobuf:"8"`
 }
 
 type subresourceDiscovery struct {
-	Subresource  string       `json:"subresource"`
-	ResponseKind responseKind `json:"responseKind"`
-	Verbs        []string     `json:"verbs"`
+	Subresource  string       `json:"subresource" protobuf:"1"`
+	ResponseKind responseKind `json:"responseKind" protobuf:"2"`
+	Verbs        []string     `json:"verbs" protobuf:"4"`
 }
 
 // responseKind has no group and version where they are those of the parent.
 // Custom resources have them all the same.
 type responseKind struct {
-	Group   string `json:"group"`
-	Version string `json:"version"`
-	Kind    string `json:"kind"`
+	Group   string `json:"group" protobuf:"1"`
+	Version string `json:"version" protobuf:"2"`
+	Kind    string `json:"kind" protobuf:"3"`
 }
 
-// aggregated answers with the aggregated document if the client prefers it,
-// and reports whether it did.
+// aggregated answers with the aggregated document if the client takes it,
+// wherever in the Accept header it stands, and reports whether it did.
 func (c *call) aggregated(groups []*apiGroup) bool {
-	if c.req.Method != http.MethodGet || !wantsAggregated(c.req.Header.Get("Accept")) {
+	accept := c.req.Header.Get("Accept")
+	m, ok := negotiate(accept, aggregatedForms)
+	if !ok || c.req.Method != http.MethodGet || !matchesRoute(accept, false) {
 		return false
 	}
-	doc := discoveryList{TypeMeta: meta.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/" + aggregatedVersion}}
+	m.pretty = m.pretty || prettyWanted(c)
+	m.suffix = aggregatedSuffix
+	var doc discoveryList
 	for _, g := range groups {
 		doc.Items = append(doc.Items, g.discovery())
 	}
-	data, err := json.Marshal(doc)
+	untyped, err := json.Marshal(doc)
 	if err != nil {
 		c.fail(err)
 		return true
 	}
-	sum := sha256.Sum256(data)
-	tag := `"` + strings.ToUpper(hex.EncodeToString(sum[:])) + `"`
+	tag := fmt.Sprintf(`"%X"`, sha512.Sum512(untyped))
 	h := c.Header()
 	h["Vary"] = []string{"Accept"}
+	h["Cache-Control"] = []string{"public"}
 	h.Set("Etag", tag)
 	if c.req.Header.Get("If-None-Match") == tag {
 		c.WriteHeader(http.StatusNotModified)
 		return true
 	}
-	c.writeBytes(http.StatusOK, aggregatedType, append(data, '\n'))
+	doc.TypeMeta = aggregatedForm
+	data, err := encodeDiscovery(&doc, doc.TypeMeta, m.format)
+	if err != nil {
+		c.fail(err)
+		return true
+	}
+	c.writeDocument(http.StatusOK, data, m)
 	return true
 }
 
-// wantsAggregated reports whether any clause asks for the aggregated document,
-// wherever it stands.
-func wantsAggregated(header string) bool {
-	for _, cl := range parseAccept(header) {
-		name := cl.mainType + "/" + cl.subType
-		if (name == typeJSON || name == "*/*") && cl.params["as"] == "APIGroupDiscoveryList" &&
-			cl.params["g"] == "apidiscovery.k8s.io" && cl.params["v"] == aggregatedVersion {
-			return true
-		}
-	}
-	return false
-}
-
 func (g *apiGroup) discovery() groupDiscovery {
-	d := groupDiscovery{}
-	d.Meta.Name = g.name
+	d := groupDiscovery{ObjectMeta: meta.ObjectMeta{Name: g.name}}
 	for _, v := range g.versions {
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
 		for _, e := range v.endpoints {

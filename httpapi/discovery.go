@@ -210,19 +210,24 @@ func (c *call) document(doc any) {
 		c.fail(err)
 		return
 	}
-	if c.media.format == formatProtobuf {
-		t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
-		if m, ok := doc.(interface{ message() any }); ok {
-			doc, t.APIVersion = m.message(), "v1"
-		}
-		raw := codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc)
-		c.writeBytes(http.StatusOK, typeProtobuf, envelope(t.APIVersion, t.Kind, raw))
-		return
+	t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
+	if m, ok := doc.(interface{ message() any }); ok && c.media.format == formatProtobuf {
+		doc, t.APIVersion = m.message(), "v1"
 	}
-	data, err := json.Marshal(doc)
+	data, err := encodeDiscovery(doc, t, c.media.format)
 	if err != nil {
 		c.fail(err)
 		return
 	}
 	c.writeDocument(http.StatusOK, data, c.media)
+}
+
+// encodeDiscovery returns a discovery document in protobuf, or in JSON, which may
+// be sent as YAML.
+func encodeDiscovery(doc any, t meta.TypeMeta, f format) ([]byte, error) {
+	if f == formatProtobuf {
+		raw := codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc)
+		return envelope(t.APIVersion, t.Kind, raw), nil
+	}
+	return json.Marshal(doc)
 }

@@ -3,7 +3,9 @@ package httpapi_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,7 @@ import (
 const (
 	aggregatedAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 	aggregatedType   = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	typeYAML         = "application/yaml"
 )
 
 func TestLegacyDiscovery(t *testing.T) {
@@ -97,8 +100,32 @@ func TestAggregatedDiscoveryIsToldByHeaders(t *testing.T) {
 		assert.Equal(t, http.StatusOK, a.Code)
 		assert.Equal(t, aggregatedType, a.Header.Get("Content-Type"), "clients decide by the parameters")
 		assert.Equal(t, "Accept", a.Header.Get("Vary"))
-		assert.Regexp(t, `^"[0-9A-F]{64}"$`, a.Header.Get("Etag"))
+		assert.Equal(t, "public", a.Header.Get("Cache-Control"))
+		assert.Regexp(t, `^"[0-9A-F]{128}"$`, a.Header.Get("Etag"))
 	}
+	// A real server that serves the same in a group has the same tag.
+	assert.Equal(t, `"02B2F17030543AE14E6639C76841B1F159A02C35D042DDE49FE7F2A0D93C19491C04F29D083755543257DFF3BFF05412D217B07DA7924D747973A5040364651A"`,
+		s.do(t, "GET", "/api", "", "Accept", aggregatedAccept).Header.Get("Etag"))
+}
+
+func TestAggregatedDiscoveryComesInEveryFormat(t *testing.T) {
+	s := newServer(t)
+	const suffix = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	a := s.do(t, "GET", "/api", "", "Accept", typeYAML+suffix)
+	assert.Equal(t, typeYAML+suffix, a.Header.Get("Content-Type"))
+	assert.True(t, strings.HasPrefix(a.Body, "apiVersion: apidiscovery.k8s.io/v2\nitems:\n- metadata: {}\n  versions:\n"), a.Body)
+
+	a = s.do(t, "GET", "/api", "", "Accept", typeProtobuf+suffix)
+	assert.Equal(t, typeProtobuf+suffix, a.Header.Get("Content-Type"))
+	// The bytes are a real server's.
+	assert.Equal(t, "6b3873000a2f0a16617069646973636f766572792e6b38732e696f2f7632121541504947726f7570446973636f766572794c69737412a9010a060a0012001a00"+
+		"129e010a100a0012001a0022002a003200380042001289010a027631127a0a09656e64706f696e7473120f0a0012001a09456e64706f696e74731a0a4e616d65"+
+		"7370616365642209656e64706f696e74732a066372656174652a0664656c6574652a1064656c657465636f6c6c656374696f6e2a036765742a046c6973742a05"+
+		"70617463682a067570646174652a057761746368320265701a0743757272656e741a002200",
+		hex.EncodeToString([]byte(a.Body)))
+
+	a = s.do(t, "GET", "/api?pretty=true", "", "Accept", typeJSON+suffix)
+	assert.True(t, strings.HasPrefix(a.Body, "{\n  \"kind\": \"APIGroupDiscoveryList\",\n"), a.Body)
 }
 
 func TestAggregatedDiscoveryIsNotSentTwice(t *testing.T) {
@@ -139,6 +166,9 @@ func TestWhoIsAnsweredWithAggregatedDiscovery(t *testing.T) {
 		{"who knows older ones only", v2beta1, "406"},
 		{"who names JSON first", typeJSON + "," + clause, aggregatedType},
 		{"who names protobuf first", typeProtobuf + "," + clause, aggregatedType},
+		{"who would read it in another format", typeJSON + "," + typeYAML + strings.TrimPrefix(clause, typeJSON), typeYAML + strings.TrimPrefix(clause, typeJSON)},
+		{"who asks for a schema version", clause + ";sv=v1", "406"},
+		{"who asks for a stream", clause + ";stream=watch", aggregatedType},
 		{"who likes it less", clause + ";q=0.1,application/json;q=0.9", aggregatedType},
 		{"who takes any type", "*/*;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", aggregatedType},
 	} {

@@ -39,6 +39,7 @@ type mediaType struct {
 	pretty bool
 	stream bool
 	as     meta.TypeMeta // what objects are turned into; zero: what they are
+	suffix string        // what the Content-Type has behind the media type
 }
 
 // clause is one part of an Accept header.
@@ -49,7 +50,7 @@ type clause struct {
 }
 
 // parseAccept splits an Accept header and sorts the clauses by what the client
-// prefers: by q, then the more specific ones first (upstream: goautoneg).
+// prefers (upstream: goautoneg).
 func parseAccept(header string) []clause {
 	var out []clause
 	for part := range strings.SplitSeq(header, ",") {
@@ -80,42 +81,65 @@ func parseAccept(header string) []clause {
 		}
 		out = append(out, cl)
 	}
-	slices.SortStableFunc(out, func(a, b clause) int {
-		switch {
-		case a.q > b.q:
+	slices.SortFunc(out, func(a, b clause) int {
+		if a.isBefore(b) {
 			return -1
-		case a.q < b.q:
-			return 1
 		}
-		return stars(a) - stars(b)
+		return 0
 	})
 	return out
 }
 
-func stars(c clause) int {
-	n := 0
-	if c.mainType == "*" {
-		n++
-	}
-	if c.subType == "*" {
-		n++
-	}
-	return n
+// isBefore tells whether a client would rather have a clause than another, as
+// upstream sees it. That is no order: a named type is before any type even if
+// less wanted, and the other way round too. So the outcome is a matter of the
+// sort, which has to be that of the standard library and not a stable one.
+func (c clause) isBefore(other clause) bool {
+	return c.q > other.q || c.mainType != "*" && other.mainType == "*" || c.subType != "*" && other.subType == "*"
 }
 
-// negotiate finds the first clause that can be served. converts tells whether
-// objects can be turned into tables and partial metadata; clauses that ask for
-// what cannot be had are skipped, such as objects in protobuf where textOnly tells
-// that there are none.
-func negotiate(header string, converts, textOnly bool) (mediaType, bool) {
-	switch header {
-	case "", "*/*", typeJSON:
-		return mediaType{}, true
-	case typeProtobuf + "," + typeJSON:
-		if textOnly {
+// restrictions are what the clauses of an Accept header may ask for at a place
+// (upstream: negotiation.EndpointRestrictions).
+type restrictions int
+
+const (
+	// documentForms: what there is as it is, such as discovery and errors.
+	documentForms restrictions = iota
+	// objectForms: objects, which can be turned into tables and partial metadata.
+	objectForms
+	// textForms: the same, but objects as they are have no protobuf.
+	textForms
+	// aggregatedForms: nothing but the aggregated discovery document.
+	aggregatedForms
+)
+
+// allow tells whether a form may be asked for.
+func (r restrictions) allow(m mediaType) bool {
+	asIs := m.as == meta.TypeMeta{}
+	switch r {
+	case objectForms:
+		return asIs || canConvert(m)
+	case textForms:
+		return asIs && m.format != formatProtobuf || canConvert(m)
+	case aggregatedForms:
+		return m.as == aggregatedForm
+	}
+	return asIs
+}
+
+// negotiate finds the first clause that can be served. Clauses that ask for what
+// cannot be had are skipped.
+func negotiate(header string, r restrictions) (mediaType, bool) {
+	if r != aggregatedForms {
+		switch header {
+		case "", "*/*", typeJSON:
 			return mediaType{}, true
+		case typeProtobuf + "," + typeJSON:
+			if r == textForms {
+				return mediaType{}, true
+			}
+			return mediaType{format: formatProtobuf}, true
 		}
-		return mediaType{format: formatProtobuf}, true
 	}
 	for _, cl := range parseAccept(header) {
 		for _, f := range []format{formatJSON, formatYAML, formatProtobuf} {
@@ -123,7 +147,7 @@ func negotiate(header string, converts, textOnly bool) (mediaType, bool) {
 			if any := cl.mainType == "*" && cl.subType == "*"; !any && (cl.mainType != mainType || cl.subType != "*" && cl.subType != subType) {
 				continue
 			}
-			if m, ok := accept(cl.params, f, converts); ok && (!textOnly || f != formatProtobuf || m.as.Kind != "") {
+			if m, ok := accept(cl.params, f, r); ok {
 				return m, true
 			}
 		}
@@ -133,7 +157,7 @@ func negotiate(header string, converts, textOnly bool) (mediaType, bool) {
 
 // accept applies the parameters of a clause. One that cannot be met makes the
 // clause be skipped.
-func accept(params map[string]string, f format, converts bool) (mediaType, bool) {
+func accept(params map[string]string, f format, r restrictions) (mediaType, bool) {
 	m := mediaType{format: f}
 	group := ""
 	for key, value := range params {
@@ -150,18 +174,17 @@ func accept(params map[string]string, f format, converts bool) (mediaType, bool)
 			}
 			m.stream = true
 		case "sv":
-			if value != "" && value != "v1" {
+			if objects := r == objectForms || r == textForms; value != "" && (value != "v1" || !objects) {
 				return m, false
 			}
 		case "pretty":
 			m.pretty = value == "1"
 		}
 	}
-	if m.as.Kind == "" && m.as.APIVersion == "" && group == "" {
-		return m, true
+	if m.as != (meta.TypeMeta{}) || group != "" {
+		m.as.APIVersion = group + "/" + m.as.APIVersion
 	}
-	m.as.APIVersion = group + "/" + m.as.APIVersion
-	return m, converts && canConvert(m)
+	return m, r.allow(m)
 }
 
 // canConvert reports whether objects can be turned into what is asked for.
@@ -198,13 +221,23 @@ func (c *call) prepare(streams bool) error {
 			return err
 		}
 	}
-	m, ok := negotiate(header, c.endpoint != nil, c.endpoint != nil && c.endpoint.info.Unstructured)
+	m, ok := negotiate(header, c.restrictions())
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}
 	m.pretty = m.pretty || prettyWanted(c)
 	c.media = m
 	return nil
+}
+
+func (c *call) restrictions() restrictions {
+	switch {
+	case c.endpoint == nil:
+		return documentForms
+	case c.endpoint.info.Unstructured:
+		return textForms
+	}
+	return objectForms
 }
 
 // matchesRoute is the first, coarse look at Accept: whether any type that the

@@ -45,6 +45,8 @@ func TestAcceptOfAnObject(t *testing.T) {
 		{"application/vnd.kubernetes.protobuf, */*", typeProtobuf, ""},
 		{"application/json;q=0.1,application/vnd.kubernetes.protobuf;q=0.2", typeProtobuf, ""},
 		{"*/*,application/vnd.kubernetes.protobuf", typeProtobuf, ""},
+		{"*/*,application/vnd.kubernetes.protobuf;q=0.5", typeProtobuf, ""}, // named, if less wanted
+		{"*/*,text/html,application/vnd.kubernetes.protobuf;q=0.5", typeProtobuf, ""},
 		{"application/vnd.kubernetes.protobuf;as=Foo;v=v1;g=g,application/json", typeJSON, "Lease"},
 		{"application/json" + asTable, typeJSON, table},
 		{"*/*" + asTable, typeJSON, table},
@@ -106,6 +108,8 @@ func typeOf(t testing.TB, a answer) string {
 func TestAcceptOfASchemaVersionIsTaken(t *testing.T) {
 	s := newHostileServer(t)
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "", "Accept", "application/json;sv=v1").Code)
+	assertStatus(t, s.do(t, "GET", leases+"/a", "", "Accept", "application/json;sv=v2"), http.StatusNotAcceptable, "NotAcceptable", noneAccepted)
+	assertStatus(t, s.do(t, "GET", "/apis", "", "Accept", "application/json;sv=v1"), http.StatusNotAcceptable, "NotAcceptable", noneAccepted)
 }
 
 func TestAcceptOfAList(t *testing.T) {

@@ -27,7 +27,7 @@ var (
 // the answer is JSON for people.
 func (c *call) fail(err error) {
 	s := *meta.StatusOf(err)
-	m, ok := negotiate(c.req.Header.Get("Accept"), false, false)
+	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
 	m.pretty = !ok || m.pretty || prettyWanted(c)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
@@ -53,19 +53,6 @@ func (c *call) encodeStatus(s *meta.Status, f format) []byte {
 	return data
 }
 
-// writeJSON answers with one JSON document: indented without a newline at the
-// end, or compact with one.
-func (c *call) writeJSON(code int, data []byte, pretty bool) {
-	if pretty {
-		var b bytes.Buffer
-		if json.Indent(&b, data, "", "  ") == nil {
-			c.writeBytes(code, typeJSON, b.Bytes())
-			return
-		}
-	}
-	c.writeBytes(code, typeJSON, append(data, '\n'))
-}
-
 func (c *call) writeBytes(code int, contentType string, data []byte) {
 	h := c.Header()
 	h["Content-Type"] = []string{contentType}
@@ -86,20 +73,25 @@ func (c *call) writeItem(code int, it *store.Item) error {
 
 // writeDocument answers with an encoded document: a protobuf envelope where
 // that is the format, and JSON, which may be sent as YAML, where it is not.
+// JSON is indented without a newline at the end, or compact with one.
 func (c *call) writeDocument(code int, data []byte, m mediaType) {
 	switch m.format {
-	case formatProtobuf:
-		c.writeBytes(code, typeProtobuf, data)
 	case formatYAML:
-		text, err := yaml.FromJSON(data)
-		if err != nil {
-			c.writeJSON(code, data, m.pretty)
-			return
+		if text, err := yaml.FromJSON(data); err == nil {
+			data = text
+			break
 		}
-		c.writeBytes(code, typeYAML, text)
-	default:
-		c.writeJSON(code, data, m.pretty)
+		m.format = formatJSON
+		fallthrough
+	case formatJSON:
+		var b bytes.Buffer
+		if m.pretty && json.Indent(&b, data, "", "  ") == nil {
+			data = b.Bytes()
+		} else {
+			data = append(data, '\n')
+		}
 	}
+	c.writeBytes(code, m.format.String()+m.suffix, data)
 }
 
 // encodeItem returns an object with its type, as what and in which format the

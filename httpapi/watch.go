@@ -142,7 +142,7 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte 
 // place of the API.
 func (a *API) ErrorEvent(r *http.Request, err error) []byte {
 	c := &call{api: a, req: r}
-	c.media, _ = negotiate(r.Header.Get("Accept"), true, false)
+	c.media, _ = negotiate(r.Header.Get("Accept"), objectForms)
 	return c.appendFrame(nil, watch.Error, c.encodeStatus(meta.StatusOf(err), c.media.format))
 }
 
