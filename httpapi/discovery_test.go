@@ -251,4 +251,7 @@ func TestTheRootListsAllPaths(t *testing.T) {
 	for _, path := range paths {
 		assert.Equal(t, http.StatusOK, s.do(t, "GET", path.(string), "").Code, path)
 	}
+	for _, method := range []string{"POST", "DELETE", "OPTIONS", "FOO"} {
+		assert.Equal(t, s.do(t, "GET", "/", "").Body, s.do(t, method, "/", "").Body, method)
+	}
 }

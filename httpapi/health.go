@@ -93,12 +93,9 @@ func (c *call) serverVersion() {
 	c.indented(doc)
 }
 
-// paths answers / with all paths that are not below a group version.
+// paths answers / with all paths that are not below a group version, whatever
+// the method.
 func (c *call) paths() {
-	if c.req.Method != http.MethodGet {
-		c.fail(methodNotAllowed())
-		return
-	}
 	list := []string{"/apis", "/openapi/v2", "/openapi/v3", "/version"}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
 		list = append(list, "/"+name)
