@@ -39,6 +39,31 @@ func TestMiddlewareSeesTheRequestsOfEveryDoor(t *testing.T) {
 	assert.Equal(t, []string{leases, "/healthz"}, seen)
 }
 
+// As behind a socket: whoever writes down what is sent is done when the client has it.
+func TestTheClientHasTheHeaderWithWhatIsWrittenNext(t *testing.T) {
+	for name, next := range map[string]func(w http.ResponseWriter){
+		"a part of the body": func(w http.ResponseWriter) { io.WriteString(w, "x") },
+		"a flush":            func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+		"the end":            func(http.ResponseWriter) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				s := behind(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+					w.WriteHeader(http.StatusTeapot)
+					time.Sleep(time.Second)
+					next(w)
+				})
+				r, err := (&http.Client{Transport: s.api.Transport()}).Get("http://api/")
+				require.NoError(t, err)
+				defer r.Body.Close()
+				assert.Equal(t, http.StatusTeapot, r.StatusCode)
+				assert.Equal(t, time.Second, time.Since(began))
+			})
+		})
+	}
+}
+
 func TestMiddlewareAnswersInTheWordsOfTheAPI(t *testing.T) {
 	var s *server
 	s = behind(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {

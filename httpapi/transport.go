@@ -136,10 +136,11 @@ const pipeBuffer = 256 << 10
 
 // pipe is the ResponseWriter of one request and the body of its response.
 type pipe struct {
-	header   http.Header // the handler's until started is closed
+	header   http.Header // the handler's
 	code     int
 	headOnly bool
-	started  chan struct{} // closed when code and header are settled; the code stays 0 if the answer was cut before
+	started  chan struct{} // closed when the client is to have the header; the code stays 0 if the answer was cut before
+	begun    bool          // the handler's: started is closed
 	sent     http.Header
 
 	more chan struct{} // capacity 1: there is something to read, or the end
@@ -180,17 +181,26 @@ func (p *pipe) run(h http.Handler, r *http.Request) {
 // Header returns the header of the answer.
 func (p *pipe) Header() http.Header { return p.header }
 
-// WriteHeader settles the header. Only the first call counts.
+// WriteHeader settles the header. Only the first call counts. The client has it
+// with what is written next, as behind a socket, or when it is flushed.
 func (p *pipe) WriteHeader(code int) {
 	if p.code == 0 {
 		p.code = code
 		p.sent = p.header.Clone()
+	}
+}
+
+// start gives the client the header, if it has not got it.
+func (p *pipe) start() {
+	p.WriteHeader(http.StatusOK)
+	if !p.begun {
+		p.begun = true
 		close(p.started)
 	}
 }
 
 // Flush starts the answer if that has not been done.
-func (p *pipe) Flush() { p.WriteHeader(http.StatusOK) }
+func (p *pipe) Flush() { p.start() }
 
 // Write hands data to the reader, and waits while there is too much of it.
 // The answer to HEAD has no body.
@@ -209,6 +219,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 			p.data = append(p.data, data...)
 			p.mu.Unlock()
 			signal(p.more)
+			p.start()
 			return len(data), nil
 		}
 		p.mu.Unlock()
@@ -239,13 +250,13 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 
 // finish ends the answer.
 func (p *pipe) finish() {
-	p.WriteHeader(http.StatusOK)
+	p.start()
 	p.end(context.Cause(p.ctx))
 }
 
 // abort ends the answer where it is.
 func (p *pipe) abort() {
-	if p.code == 0 {
+	if !p.begun {
 		defer close(p.started)
 	}
 	p.end(cmp.Or(context.Cause(p.ctx), io.ErrUnexpectedEOF))
