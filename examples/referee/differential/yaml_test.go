@@ -13,6 +13,9 @@ import (
 func TestYAMLIsReadAsUpstreamReadsIt(t *testing.T) {
 	eachCase(t, 20000, func(g generator) string {
 		text := g.yamlDocument()
+		if strings.Count(text, "\ufeff") > 1 {
+			return "" // upstream looks for a second byte order mark in a place of its buffer where it is not, and drops other characters
+		}
 		got, duplicates, err := ours.ToJSON([]byte(text))
 		want, wantErr := yaml.YAMLToJSON([]byte(text))
 		// Of several faults upstream tells any, and of keys that are one in JSON, such as 1 and 1.0, it takes any: in the order of a map.
