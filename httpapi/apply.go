@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -58,10 +59,15 @@ func (c *call) apply(data []byte, opts store.PatchOptions) error {
 	return c.writeItem(code, it)
 }
 
-// decodeApply reads an applied configuration.
+// decodeApply reads an applied configuration. One that is no YAML is refused by
+// a real server when it turns it into JSON for its audit log, which leaves out
+// what looks like JSON.
 func decodeApply(data []byte) (config map[string]any, duplicates []error, err error) {
 	text, duplicates, err := yaml.ToJSON(data)
-	if err != nil {
+	switch {
+	case err != nil && bytes.HasPrefix(bytes.TrimLeftFunc(data, unicode.IsSpace), []byte("{")):
+		return nil, nil, meta.NewBadRequest("error decoding patch: error converting YAML to JSON: %s", err)
+	case err != nil:
 		return nil, nil, meta.NewBadRequest("error encoding patch: %s", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))

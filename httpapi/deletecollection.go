@@ -9,6 +9,7 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	list.WatchRules = c.boolParam("watch")
 	if err := c.endpoint.res.CheckList(list); err != nil {
 		return err
 	}

@@ -43,3 +43,14 @@ func TestNumbersOfAListAreReadInTheOrderOfTheReference(t *testing.T) {
 		assertStatus(t, a, http.StatusBadRequest, "BadRequest", `strconv.ParseInt: parsing "abc": invalid syntax`)
 	}
 }
+
+// The parameter has the options checked as those of a watch; nothing is watched.
+func TestDeleteCollectionWithWatchIsHeldToTheRulesOfAWatch(t *testing.T) {
+	s := newServer(t)
+	s.must(t, "POST", leases, leaseNamed("a"))
+	assertStatus(t, s.do(t, "DELETE", leases+"?watch=1&resourceVersion=1&resourceVersionMatch=Exact", "{}"), http.StatusUnprocessableEntity, "Invalid",
+		`ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`)
+	assertStatus(t, s.do(t, "DELETE", leases+"?watch=1&sendInitialEvents=1", ""), http.StatusUnprocessableEntity, "Invalid",
+		`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`)
+	assert.Len(t, s.must(t, "DELETE", leases+"?watch=1", "")["items"], 1)
+}

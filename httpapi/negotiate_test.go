@@ -133,6 +133,19 @@ func TestRefusalsOfAListNameTheStreams(t *testing.T) {
 	}
 }
 
+// There is no stream of YAML, which comes out when the stream would begin.
+func TestWatchInYAMLIsRefusedAfterItsOptions(t *testing.T) {
+	s := newServer(t)
+	for query, want := range map[string]string{
+		"":                                       "code: 406\nkind: Status\nmessage: 'only the following media types are accepted: application/json;stream=watch,\n  application/vnd.kubernetes.protobuf;stream=watch'\n",
+		"&sendInitialEvents=1&resourceVersion=5": "code: 422\n",
+		"&resourceVersion=x":                     "code: 500\n",
+		"&includeObject=x":                       "code: 406\n",
+	} {
+		assert.Contains(t, s.do(t, "GET", leases+"?watch=1"+query, "", "Accept", "application/yaml").Body, want, query)
+	}
+}
+
 func TestEmptyPartialListHasNullItems(t *testing.T) {
 	s := newServer(t)
 	assert.Contains(t, s.do(t, "GET", leases, "", "Accept", typeJSON+asPartialList).Body, `"items":null`)

@@ -26,15 +26,6 @@ func (c *call) watch() error {
 	if err != nil {
 		return err
 	}
-	if c.media.format == formatYAML {
-		return notAcceptable(typeJSON+streamSuffix, typeProtobuf+streamSuffix)
-	}
-	if err := c.readTableOptions(); err != nil {
-		return err
-	}
-	if !canFlush(c.w) {
-		return meta.NewInternalError(fmt.Errorf("unable to start watch - can't get http.Flusher: %T", c.w))
-	}
 	ctx, cancel := context.WithCancel(c.req.Context())
 	defer cancel()
 	// The API may be closed before the store is.
@@ -48,6 +39,15 @@ func (c *call) watch() error {
 		return err
 	}
 	defer w.Close()
+	if err := c.readTableOptions(); err != nil {
+		return err
+	}
+	if c.media.format == formatYAML {
+		return notAcceptable(typeJSON+streamSuffix, typeProtobuf+streamSuffix)
+	}
+	if !canFlush(c.w) {
+		return meta.NewInternalError(fmt.Errorf("unable to start watch - can't get http.Flusher: %T", c.w))
+	}
 	contentType := typeJSON
 	if c.media.format == formatProtobuf {
 		contentType = typeProtobuf + streamSuffix

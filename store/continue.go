@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -39,6 +40,9 @@ func decodeContinue(s string) (version int64, start string, err error) {
 	}
 	var t continueToken
 	if err := json.Unmarshal(b, &t); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field == "" {
+			return 0, "", invalidContinue("json: cannot unmarshal %s into Go value of type storage.continueToken", e.Value)
+		}
 		return 0, "", invalidContinue("%v", err)
 	}
 	switch {

@@ -66,6 +66,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"no base64":               {"!", "illegal base64 data at input byte 0"},
 		"padded base64":           {"e30=", "illegal base64 data at input byte 3"},
 		"no JSON":                 {token("x"), "invalid character 'x' looking for beginning of value"},
+		"a number":                {token(`123`), "json: cannot unmarshal number into Go value of type storage.continueToken"},
 		"another type":            {token(`{"v":"meta.k8s.io/v1","rv":"5","start":"a"}`), "json: cannot unmarshal string into Go struct field continueToken.rv of type int64"},
 		"another version":         {token(`{"v":"v2","rv":1003,"start":"a"}`), "server does not recognize this encoded version v2"},
 		"nothing in it":           {token(`{}`), "server does not recognize this encoded version "},

@@ -30,6 +30,9 @@ type ListOptions struct {
 	ResourceVersion, ResourceVersionMatch string
 	// SendInitialEvents is for watches; giving it here is an error.
 	SendInitialEvents *bool
+	// WatchRules checks the options as those of a watch, as the deletion of a
+	// collection does that has watch=true: it makes no other difference.
+	WatchRules bool
 	// Warn, if not nil, is given texts to be sent along with the answer.
 	Warn func(text string)
 }
@@ -105,6 +108,13 @@ func (r *Resource) checkList(opts ListOptions) (selection, error) {
 // validate is the 422 part of the checks (upstream: apimachinery,
 // meta/internalversion/validation).
 func (o ListOptions) validate() error {
+	if o.WatchRules {
+		w := WatchOptions{
+			Continue: o.Continue, ResourceVersion: o.ResourceVersion,
+			ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
+		}
+		return w.check()
+	}
 	const match = field.Path("resourceVersionMatch")
 	var errs field.Errors
 	if o.ResourceVersionMatch != "" {
