@@ -47,6 +47,30 @@ func TestTokenNamesVersionAndKey(t *testing.T) {
 	}
 }
 
+// A real server reads only the first page in the namespace that the selector
+// names, and takes the key where it ended for one across all namespaces.
+func TestPagesOfASelectedNamespaceBeginAnewOrEnd(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a", "ns/b", "other/a", "zz/x", "zz/y")
+	for namespace, want := range map[string][]string{"ns": {"ns/a", "ns/a", "ns/b"}, "zz": {"zz/x", "zz/x", "zz/y"}, "other": {"other/a"}} {
+		var got []string
+		opts := store.ListOptions{Limit: 1, FieldSelector: "metadata.namespace=" + namespace}
+		for more := true; more; more = opts.Continue != "" {
+			items, m := mustList(t, leases, opts)
+			got, opts.Continue = append(got, paths(items)...), m.Continue
+		}
+		assert.Equal(t, want, got)
+	}
+	createAll(t, leases, "b/c", "b/d")
+	items, m := mustList(t, leases, store.ListOptions{Limit: 1, FieldSelector: "metadata.namespace=b"})
+	assert.Equal(t, []string{"b/c"}, paths(items))
+	items, _ = mustList(t, leases, store.ListOptions{Limit: 1, FieldSelector: "metadata.namespace=b", Continue: m.Continue})
+	assert.Empty(t, items, "c is behind b")
+
+	items, _ = mustList(t, leases, store.ListOptions{FieldSelector: "metadata.namespace=ns,metadata.name=a", Continue: tokenOf("1003", "/ns/a")})
+	assert.Equal(t, []string{"ns/a"}, paths(items))
+}
+
 func TestTokenIsTakenWithAndWithoutALeadingSlash(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "a/x", "a/y", "b/x")

@@ -102,7 +102,15 @@ func (r *Resource) checkList(opts ListOptions) (selection, error) {
 	if err := opts.validate(); err != nil {
 		return sel, err
 	}
-	return sel, sel.checkFields("")
+	err = sel.checkFields("")
+	if opts.Continue != "" {
+		// What the fields narrow it to no longer counts (upstream:
+		// storage.SelectionPredicate.MatchesSingleNamespace). So pages of a
+		// namespace that is named in the selector alone begin anew: their keys
+		// are taken for keys across all namespaces.
+		sel.namespace, sel.name = opts.Namespace, ""
+	}
+	return sel, err
 }
 
 // validate is the 422 part of the checks (upstream: apimachinery,
