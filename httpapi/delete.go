@@ -8,7 +8,8 @@ import (
 )
 
 // delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status
-// where the object is gone, with the object where finalizers hold it.
+// where the object is gone, with the object where finalizers hold it, and with an
+// empty one where a dry run would take off the last of them.
 //
 // Body or, where there is none, query: gracePeriodSeconds, orphanDependents,
 // propagationPolicy, dryRun,
@@ -29,6 +30,9 @@ func (c *call) delete() error {
 			code = http.StatusAccepted
 		}
 		return c.writeItem(code, it)
+	}
+	if it.Name() == "" { // of a dry run: see store.Resource.Delete
+		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()
 	c.writeStatus(http.StatusOK, &meta.Status{

@@ -152,7 +152,7 @@ func (c *Collection[T]) modify(req Request, change func(obj *T) error) (*T, erro
 
 // Delete removes an object, or marks it as terminating where finalizers hold
 // it. It returns the object as the deletion left it, with the version of the
-// deletion. Errors are ErrNotFound, ErrConflict (preconditions) and ErrInvalid
+// deletion; for the dry run of one see Resource.Delete. Errors are ErrNotFound, ErrConflict (preconditions) and ErrInvalid
 // (options).
 func (c *Collection[T]) Delete(namespace, name string, opts DeleteOptions) (*T, error) {
 	it, _, err := c.r.Delete(Request{Namespace: namespace, Name: name}, opts)

@@ -12,7 +12,9 @@ import (
 
 // Delete removes an object, or marks it where finalizers hold it back.
 // deleted tells which: the Item is the last state of an object that is gone,
-// or the marked one.
+// or the marked one. As on a real server it is an empty object where a dry run
+// would take off the last finalizer: such a deletion is an update that finds in
+// the middle that it need not be made.
 func (r *Resource) Delete(req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
 	if err := ValidateDeleteOptions(opts, false); err != nil {
 		return nil, false, err
@@ -56,8 +58,11 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 		}
 	}
 	if isDryRun(opts.DryRun) {
-		if marked != nil {
+		switch {
+		case marked != nil:
 			return newItem(r.kind, marked, current.version), false, true
+		case len(current.meta().Finalizers) > 0:
+			return newItem(r.kind, r.kind.forms[0].newWire(), 0), true, true
 		}
 		return current, true, true
 	}

@@ -245,7 +245,11 @@ func (m *model) delete(path string, policy, how byte) {
 	remaining := remainingFinalizers(have.Finalizers, p)
 	if len(remaining) == 0 {
 		gone := changed(have, m.version+1, nil)
-		if opts.DryRun != nil {
+		switch {
+		case opts.DryRun != nil && len(have.Finalizers) > 0:
+			m.same("delete", got, new(lease.Lease)) // as on a real server
+			return
+		case opts.DryRun != nil:
 			m.same("delete", got, have)
 			return
 		}
