@@ -19,6 +19,15 @@ func TestDeleteCollectionAtAVersionLeavesWhatIsNewer(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/b", "").Code)
 }
 
+// Pages are of a size of the server's where none is named, and there are none below 0.
+func TestDeleteCollectionWithoutPagesIsOfTheLatestVersion(t *testing.T) {
+	s := newServer(t)
+	version, _ := s.must(t, "POST", leases, leaseNamed("a")).at("metadata", "resourceVersion").(string)
+	s.must(t, "POST", leases, leaseNamed("b"))
+	assert.Len(t, s.must(t, "DELETE", leases+"?limit=0&resourceVersion="+version, `{"dryRun":["All"]}`)["items"], 1)
+	assert.Len(t, s.must(t, "DELETE", leases+"?limit=-1&resourceVersion="+version, `{"dryRun":["All"]}`)["items"], 2)
+}
+
 func TestDeleteCollectionAtAVersionThatIsGoneDeletesNothing(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))

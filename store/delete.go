@@ -112,7 +112,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit <= 0 {
+	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit == 0 {
 		// Real servers list in pages here, where a version means that very one.
 		list.Limit = math.MaxInt64
 	}
