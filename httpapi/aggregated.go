@@ -13,11 +13,12 @@ import (
 // 3352). Clients know it by the parameters of the Content-Type, ask for it at
 // /api and /apis, and come back with the tag of what they have.
 
-// aggregatedForm is what clients ask objects to be turned into, and
-// aggregatedSuffix what stands behind the media type of the answer.
-var aggregatedForm = meta.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}
-
-const aggregatedSuffix = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+const (
+	aggregatedKind    = "APIGroupDiscoveryList"
+	aggregatedVersion = "apidiscovery.k8s.io/v2"
+	// aggregatedSuffix stands behind the media type of the answer.
+	aggregatedSuffix = ";g=apidiscovery.k8s.io;v=v2;as=" + aggregatedKind
+)
 
 type discoveryList struct {
 	meta.TypeMeta `json:",inline"`
@@ -88,7 +89,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 		c.WriteHeader(http.StatusNotModified)
 		return true
 	}
-	doc.TypeMeta = aggregatedForm
+	doc.TypeMeta = meta.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedVersion}
 	data, err := encodeDiscovery(&doc, doc.TypeMeta, m.format)
 	if err != nil {
 		c.fail(err)

@@ -122,7 +122,7 @@ func (r restrictions) allow(m mediaType) bool {
 	case textForms:
 		return asIs && m.format != formatProtobuf || canConvert(m)
 	case aggregatedForms:
-		return m.as == aggregatedForm
+		return m.as.Kind == aggregatedKind && m.as.APIVersion == aggregatedVersion
 	}
 	return asIs
 }
