@@ -35,16 +35,10 @@ func TestElectionsAtRandom(t *testing.T) {
 }
 
 // bound is how long it takes at most until a healthy candidate leads, after the
-// last failure or after a holder was asked to make way; see the package comment. Simulated processes look at their lease
-// every 2s, and nobody is told of a failure at the moment it happens.
+// last failure or after a holder was asked to make way; see the package comment.
+// Simulated processes look at their lease every 2s, and nobody is told of a failure
+// at the moment it happens.
 const bound = 15*time.Second + 5*time.Second + 2*time.Second
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
 
 // lastTold returns when an event of a type was last told of, or the zero time.
 func (w *world) lastTold(what ElectionEventType) time.Time {
@@ -104,7 +98,9 @@ func simulate(t *testing.T, r *rand.Rand) {
 	since := time.Now()
 	for end := since.Add(time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
 		synctest.Wait()
-		since = later(since, w.lastTold(Preferred))
+		if asked := w.lastTold(Preferred); asked.After(since) {
+			since = asked
+		}
 		if took := time.Since(since); w.leader() == "" && took >= bound {
 			require.FailNow(t, "nobody leads", "for %s, want at most %s", took, bound)
 		}

@@ -16,6 +16,7 @@ import (
 const (
 	aggregatedKind    = "APIGroupDiscoveryList"
 	aggregatedVersion = "apidiscovery.k8s.io/v2"
+	aggregatedHead    = `{"kind":"` + aggregatedKind + `","apiVersion":"` + aggregatedVersion + `",`
 	// aggregatedSuffix stands behind the media type of the answer.
 	aggregatedSuffix = ";g=apidiscovery.k8s.io;v=v2;as=" + aggregatedKind
 )
@@ -65,8 +66,11 @@ type responseKind struct {
 // wherever in the Accept header it stands, and reports whether it did.
 func (c *call) aggregated(groups []*apiGroup) bool {
 	accept := c.req.Header.Get("Accept")
+	if c.req.Method != http.MethodGet || !matchesRoute(accept, false) {
+		return false
+	}
 	m, ok := negotiate(accept, aggregatedForms)
-	if !ok || c.req.Method != http.MethodGet || !matchesRoute(accept, false) {
+	if !ok {
 		return false
 	}
 	m.pretty = m.pretty || prettyWanted(c)
@@ -89,11 +93,9 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 		c.WriteHeader(http.StatusNotModified)
 		return true
 	}
-	doc.TypeMeta = meta.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedVersion}
-	data, err := encodeDiscovery(&doc, doc.TypeMeta, m.format)
-	if err != nil {
-		c.fail(err)
-		return true
+	data := appendTyped(nil, aggregatedHead, untyped)
+	if m.format == formatProtobuf {
+		data = discoveryMessage(&doc, m.as)
 	}
 	c.writeDocument(http.StatusOK, data, m)
 	return true

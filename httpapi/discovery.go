@@ -210,11 +210,15 @@ func (c *call) document(doc any) {
 		c.fail(err)
 		return
 	}
-	t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
-	if m, ok := doc.(interface{ message() any }); ok && c.media.format == formatProtobuf {
-		doc, t.APIVersion = m.message(), "v1"
+	if c.media.format == formatProtobuf {
+		t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
+		if m, ok := doc.(interface{ message() any }); ok {
+			doc, t.APIVersion = m.message(), "v1"
+		}
+		c.writeDocument(http.StatusOK, discoveryMessage(doc, t), c.media)
+		return
 	}
-	data, err := encodeDiscovery(doc, t, c.media.format)
+	data, err := json.Marshal(doc)
 	if err != nil {
 		c.fail(err)
 		return
@@ -222,12 +226,7 @@ func (c *call) document(doc any) {
 	c.writeDocument(http.StatusOK, data, c.media)
 }
 
-// encodeDiscovery returns a discovery document in protobuf, or in JSON, which may
-// be sent as YAML.
-func encodeDiscovery(doc any, t meta.TypeMeta, f format) ([]byte, error) {
-	if f == formatProtobuf {
-		raw := codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc)
-		return envelope(t.APIVersion, t.Kind, raw), nil
-	}
-	return json.Marshal(doc)
+// discoveryMessage returns a document in protobuf.
+func discoveryMessage(doc any, t meta.TypeMeta) []byte {
+	return envelope(t.APIVersion, t.Kind, codec.Compile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc))
 }

@@ -130,15 +130,15 @@ func (r restrictions) allow(m mediaType) bool {
 // negotiate finds the first clause that can be served. Clauses that ask for what
 // cannot be had are skipped.
 func negotiate(header string, r restrictions) (mediaType, bool) {
-	if r != aggregatedForms {
-		switch header {
-		case "", "*/*", typeJSON:
-			return mediaType{}, true
-		case typeProtobuf + "," + typeJSON:
-			if r == textForms {
-				return mediaType{}, true
-			}
-			return mediaType{format: formatProtobuf}, true
+	// What nearly all ask for.
+	switch header {
+	case "", "*/*", typeJSON:
+		if m := (mediaType{}); r.allow(m) {
+			return m, true
+		}
+	case typeProtobuf + "," + typeJSON:
+		if m := (mediaType{format: formatProtobuf}); r.allow(m) {
+			return m, true
 		}
 	}
 	for _, cl := range parseAccept(header) {

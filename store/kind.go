@@ -361,8 +361,8 @@ func (k *Kind[T]) compileVersions(d *descriptor) {
 			})
 		}
 		erased.schema = d.forms[erased.form].typ
-		if typ := d.forms[erased.form].typ; !typ.Has("metadata") {
-			panic(fmt.Sprintf("store: Kind %s: %s embeds meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`", k.Name, typ.Name))
+		if !erased.schema.Has("metadata") {
+			panic(fmt.Sprintf("store: Kind %s: %s embeds meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`", k.Name, erased.schema.Name))
 		}
 		if erased.form == 0 && v.Name != k.Versions[0].Name {
 			erased.schema = codec.Compile(stored, v.Name)

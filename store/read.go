@@ -77,17 +77,9 @@ func (st *Store) reach(ctx context.Context, version uint64) error {
 // waitAtMost waits for a version, at most futureWait. The answer to who has waited
 // in vain tells the current one.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
-	if w := atwork.From(ctx); w != nil {
-		// What else wakes it, such as the end of a watch that is to begin here, does
-		// not end the wait, and so is not to hold the clock.
-		waiter := atwork.New(c)
-		waiter.Work()
-		defer waiter.Away()
-		w.Away()
-		defer w.Work()
-		ctx = atwork.With(ctx, waiter)
-	}
-	ctx, cancel := atwork.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
+	waiter, done := atwork.From(ctx).StandIn(c)
+	defer done()
+	ctx, cancel := atwork.WithDeadline(atwork.With(ctx, waiter), c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
 	err := wait(ctx)
 	switch {

@@ -20,7 +20,7 @@ func played(t *testing.T, adv apitest.Adversary, inTurn bool) (met map[string][]
 		api.Adversary(adv)
 		met = map[string][]string{}
 		ask := func(name string, i int) {
-			d := &door{API: api, client: &http.Client{Transport: api.TransportFor(name)}, base: api.Host()}
+			d := doorFor(api, name)
 			start := time.Now()
 			a := d.do(t, "GET", fmt.Sprint(leases, "/", i%3), "")
 			met[name] = append(met[name], fmt.Sprint(a.code, a.err != nil, time.Since(start)))
@@ -55,7 +55,7 @@ func TestAdversaryDoesTheSameAgainWithTheSameSeed(t *testing.T) {
 func TestAdversaryHitsSoManyOfAHundred(t *testing.T) {
 	for percent, want := range map[int]int{0: 100, 30: 300, 100: 1000} {
 		synctest.Test(t, func(t *testing.T) {
-			d := inBubble(t)
+			d := newDoor(t)
 			f := d.Adversary(apitest.Adversary{Seed: 7, Percent: percent, MaxDelay: time.Minute, Resource: "leases"})
 			for range 1000 {
 				d.do(t, "GET", leases, "")

@@ -56,7 +56,7 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 		},
 	})
 	assert.EqualValues(t, 5000, api.Store().ResourceVersion())
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)
 	assert.Equal(t, 2, through)
@@ -213,7 +213,7 @@ func (e *ending) end() {
 func TestHoursPassAtOnceInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d := doorTo(api)
 		api.Fault(apitest.Fault{Verb: "get", Delay: 24 * time.Hour})
 		start := time.Now()
 		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code)

@@ -42,7 +42,7 @@ func BenchmarkAlive(b *testing.B) {
 				for i := range all {
 					all[i] = apitest.New(e)
 					if use {
-						d := &door{API: all[i], client: &http.Client{Transport: all[i].Transport()}, base: all[i].Host()}
+						d := doorTo(all[i])
 						d.create(b, "a")
 					}
 				}
@@ -134,7 +134,7 @@ func BenchmarkVerdict(b *testing.B) {
 	e := &ending{TB: b}
 	defer e.end()
 	api := apitest.New(e, apitest.Options{KeepHistory: 100_000})
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	d.create(b, "a")
 	for range 4 {
 		s := d.watch(b, leases+"?watch=true")

@@ -26,7 +26,7 @@ func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
 			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 			api, err := apitest.Open(apitest.Options{Store: store.Options{Clock: c}})
 			require.NoError(t, err)
-			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d := doorTo(api)
 			if query == "" {
 				api.Fault(apitest.Fault{Stale: &apitest.Stale{}})
 			}

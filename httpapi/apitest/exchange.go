@@ -154,13 +154,8 @@ func (x *exchange) forward(next http.Handler) {
 // wait holds the request back. It reports whether it may go on: its client is
 // still there, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	// What else wakes the worker, such as another event of the watch, does not end
-	// the wait, and so is not to hold the clock.
-	waiter := atwork.New(x.api.st.Clock())
-	waiter.Work()
-	defer waiter.Away()
-	x.worker.Away()
-	defer x.worker.Work()
+	waiter, done := x.worker.StandIn(x.api.st.Clock())
+	defer done()
 	seen := waiter.Wakes()
 	timer := waiter.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()

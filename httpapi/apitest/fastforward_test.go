@@ -20,7 +20,7 @@ import (
 func eachManualDoor(t *testing.T, test func(t *testing.T, d *door)) {
 	t.Run("transport", func(t *testing.T) {
 		api := byHand(t, 0)
-		test(t, &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()})
+		test(t, doorTo(api))
 	})
 	t.Run("socket", func(t *testing.T) {
 		api := byHand(t, 0)
@@ -64,7 +64,7 @@ func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
 func TestFastForwardPassesAWatchThatHoldsEventsBackWhileOthersCome(t *testing.T) {
 	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
 	s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
 	d.create(t, "a")
@@ -85,7 +85,7 @@ func TestFastForwardPassesWatchesThatWaitForTheirVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c, Record: 10}})
-			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d := doorTo(api)
 			d.create(t, "a")
 			version := "1002"
 			if stale != nil {
@@ -118,7 +118,7 @@ func (s signalling) AfterFunc(d time.Duration, f func()) clock.Timer {
 func TestFastForwardEndsADelay(t *testing.T) {
 	c := signalling{clock.NewManual(start), make(chan time.Duration, 1)}
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	delay := api.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
 	done := make(chan answer, 1)
 	go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
@@ -154,7 +154,7 @@ func TestFastForwardLetsAClientGiveUp(t *testing.T) {
 
 func TestFastForwardMakesHistoryOld(t *testing.T) {
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start), HistoryAge: time.Minute}})
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	d.create(t, "a")
 	api.FastForward(2 * time.Minute)
 	assert.Equal(t, "ERROR 410", d.watch(t, leases+"?watch=true&resourceVersion=1000").next())

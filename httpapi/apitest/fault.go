@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -234,8 +233,12 @@ func (f Fault) String() string {
 	if f.Verb != "" {
 		parts[0] = f.Verb
 	}
+	resource := f.Resource
+	if f.Subresource != "" {
+		resource = cmp.Or(resource, "*") + "/" + f.Subresource
+	}
 	for _, part := range []struct{ name, value string }{
-		{"", path.Join(cmp.Or(f.Resource, orAny(f.Subresource)), f.Subresource)}, {"", objectPath(f.Namespace, f.Name)}, {"userAgent=", f.UserAgent}, {"client=", f.Client},
+		{"", resource}, {"", objectPath(f.Namespace, f.Name)}, {"userAgent=", f.UserAgent}, {"client=", f.Client},
 	} {
 		if part.value != "" {
 			parts = append(parts, part.name+part.value)
@@ -253,14 +256,6 @@ func (f Fault) String() string {
 		}
 	}
 	return strings.Join(parts, " ") + ": " + strings.Join(f.actions(), ", ")
-}
-
-// orAny returns what stands for any resource before a subresource.
-func orAny(subresource string) string {
-	if subresource == "" {
-		return ""
-	}
-	return "*"
 }
 
 // actions returns what happens, in its order.

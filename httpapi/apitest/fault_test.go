@@ -122,7 +122,7 @@ func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 
 func TestHangLastsUntilTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.Fault(apitest.Fault{Hang: true})
 		d.client.Timeout = time.Hour
 		start := time.Now()
@@ -133,7 +133,7 @@ func TestHangLastsUntilTheDeadline(t *testing.T) {
 
 func TestDelayHoldsARequestBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.Fault(apitest.Fault{Verb: "get", Delay: time.Minute})
 		d.Fault(apitest.Fault{Name: "a", Delay: time.Second, Answer: apitest.Unavailable()})
 		start := time.Now()
@@ -146,7 +146,7 @@ func TestDelayHoldsARequestBack(t *testing.T) {
 
 func TestClientThatGivesUpDuringADelayHasNothingDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.Fault(apitest.Fault{Verb: "create", Delay: time.Minute})
 		d.client.Timeout = time.Second
 		require.ErrorIs(t, d.do(t, "POST", leases, leaseNamed("a")).err, context.DeadlineExceeded)
@@ -170,8 +170,8 @@ func TestExpireHistoryComesBeforeTheRequest(t *testing.T) {
 func TestSilentPartitionHoldsUpWhatIsNewAndWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		a := &door{API: api, client: &http.Client{Transport: api.TransportFor("a")}, base: api.Host()}
-		b := &door{API: api, client: &http.Client{Transport: api.TransportFor("b")}, base: api.Host()}
+		a := doorFor(api, "a")
+		b := doorFor(api, "b")
 		watchA, watchB := a.watch(t, leases+"?watch=true"), b.watch(t, leases+"?watch=true")
 		f := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Silent})
 		assert.Equal(t, 1, f.Hits(), "the watch of a")
@@ -214,7 +214,7 @@ func TestRefusedPartitionCutsWhatIsUnderWayAndWhatComes(t *testing.T) {
 
 func TestRefusedPartitionCutsAnAnswerThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.watch(t, leases+"?watch=true")
 		for range 400 {
 			_, err := lease.In(d.Store()).Create(leaseOf(""), storeOptions)

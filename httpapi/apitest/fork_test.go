@@ -24,7 +24,7 @@ import (
 
 // inProcess is the door without a socket.
 func inProcess(api *apitest.API) *door {
-	return &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	return doorTo(api)
 }
 
 // names returns the names of the Leases in a list or a page of it, and its metadata.

@@ -32,12 +32,26 @@ type door struct {
 	socket bool
 }
 
+// doorTo returns the door through the Transport of an API, and doorFor that of one
+// client.
+func doorTo(api *apitest.API) *door {
+	return &door{API: api, client: clientOf(api), base: api.Host()}
+}
+
+func doorFor(api *apitest.API, client string) *door {
+	return &door{API: api, client: &http.Client{Transport: api.TransportFor(client)}, base: api.Host()}
+}
+
+// newDoor returns the door to a server of the test's own. Without a socket it does
+// in a bubble, too.
+func newDoor(t testing.TB, opts ...apitest.Options) *door { return doorTo(apitest.New(t, opts...)) }
+
 // eachDoor runs a test through a transport, inside a bubble, and over sockets with and without TLS.
 func eachDoor(t *testing.T, test func(t *testing.T, d *door)) {
 	t.Run("transport", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			api := apitest.New(t)
-			test(t, &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()})
+			test(t, doorTo(api))
 		})
 	})
 	t.Run("socket", func(t *testing.T) {

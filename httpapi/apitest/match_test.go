@@ -26,12 +26,6 @@ func leaseOf(name string) *lease.Lease {
 	return l
 }
 
-// inBubble returns a door for a test that is in a bubble already.
-func inBubble(t testing.TB, opts ...apitest.Options) *door {
-	api := apitest.New(t, opts...)
-	return &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
-}
-
 func TestFaultsMatchWhatARequestWantsToDo(t *testing.T) {
 	const patch = "application/merge-patch+json"
 	type request struct{ method, target, body, contentType string }
@@ -94,7 +88,7 @@ func TestFaultsMatchWhatARequestWantsToDo(t *testing.T) {
 		"all but one":           {apitest.Fault{Verb: "update", Resource: "Lease", Namespace: "default", Name: "b", UserAgent: "agent"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := inBubble(t)
+			d := newDoor(t)
 			row.fault.Answer = meta.Status{Code: 418}
 			f := d.Fault(row.fault)
 			var hit []string
@@ -123,7 +117,7 @@ func TestFaultsHitSomeOfTheRequestsThatMatch(t *testing.T) {
 		"every single one": {apitest.Fault{Every: 1}, []int{1, 2, 3, 4, 5, 6, 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := inBubble(t)
+			d := newDoor(t)
 			row.fault.Verb, row.fault.Answer = "list", apitest.Unavailable()
 			f := d.Fault(row.fault)
 			var hit []int
@@ -169,7 +163,7 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			assert.EqualError(t, f.Validate(), "apitest.Fault: "+want)
-			d := inBubble(t)
+			d := newDoor(t)
 			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
 			assert.Empty(t, d.Faults())
 		})
@@ -209,7 +203,7 @@ func TestFaultsSayWhatTheyDo(t *testing.T) {
 		"watch *: tear after 0 in mid-frame":            {Verb: "watch", Tear: &apitest.Tear{MidFrame: true}},
 		"watch *: tear after 1 with ERROR 410":          {Verb: "watch", Tear: &apitest.Tear{After: 1, Error: apitest.Expired()}},
 	} {
-		d := inBubble(t)
+		d := newDoor(t)
 		in := d.Fault(f)
 		assert.Equal(t, want, in.String())
 		f.When = nil
@@ -222,7 +216,7 @@ func TestFaultsSayWhatTheyDo(t *testing.T) {
 // Faults come and go while requests do; run it with -race.
 func TestFaultsComeAndGoWhileRequestsDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		done := make(chan struct{})
 		for range 4 {
 			go func() {

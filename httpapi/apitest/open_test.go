@@ -113,7 +113,7 @@ func TestFixturesAreThereFromTheBeginning(t *testing.T) {
 func TestServerBeginsAsAForkOfAStore(t *testing.T) {
 	first := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
 	second := apitest.New(t, apitest.Options{From: first.Store()})
-	d := &door{API: second, client: &http.Client{Transport: second.Transport()}, base: second.Host()}
+	d := doorTo(second)
 	assert.Equal(t, http.StatusOK, d.do(t, "DELETE", leasesA, "").code)
 	_, err := lease.In(first.Store()).Get("default", "a")
 	assert.NoError(t, err)
@@ -139,7 +139,7 @@ func elector(st *store.Store) (*candidate.Elector, error) {
 func TestElectorOfATestElectsAmongItsCandidates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{Elector: elector})
-		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d := doorTo(api)
 		a := d.do(t, "POST", "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates",
 			`{"metadata":{"name":"me"},"spec":{"leaseName":"a","binaryVersion":"1.37.0","emulationVersion":"1.37.0","strategy":"OldestEmulationVersion","renewTime":"2000-01-01T00:00:00.000000Z"}}`)
 		require.Equal(t, http.StatusCreated, a.code, a)

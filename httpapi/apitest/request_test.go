@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
@@ -56,7 +54,7 @@ func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
 func TestRequestsTellClientsApart(t *testing.T) {
 	api := apitest.New(t)
 	for _, name := range []string{"a", "b"} {
-		d := &door{API: api, client: &http.Client{Transport: api.TransportFor(name)}, base: api.Host()}
+		d := doorFor(api, name)
 		d.do(t, "GET", leases, "")
 	}
 	assert.Equal(t, "a", api.Requests()[0].Client)
@@ -75,7 +73,7 @@ func TestOnlySoMuchOfRequestsIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := apitest.New(t, row.opts)
-			d := &door{API: api, client: clientOf(api), base: api.Host()}
+			d := doorTo(api)
 			for i := range 4 {
 				d.do(t, "GET", fmt.Sprint(leases, "/", i), "")
 			}
@@ -90,7 +88,7 @@ func TestOnlySoMuchOfRequestsIsKept(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{KeepRequests: -1})
-		d := &door{API: api, client: clientOf(api), base: api.Host()}
+		d := doorTo(api)
 		f := api.Fault(apitest.Fault{Nth: 2, Answer: apitest.Unavailable()})
 		d.create(t, "a")
 		assert.Equal(t, 503, d.do(t, "GET", leases, "").code)
@@ -100,7 +98,7 @@ func TestOnlySoMuchOfRequestsIsKept(t *testing.T) {
 }
 
 func TestAssertShowsWhatIsDifferent(t *testing.T) {
-	d := inBubble(t)
+	d := newDoor(t)
 	d.do(t, "GET", leasesA, "")
 	d.create(t, "a")
 	d.do(t, "GET", leases, "")
@@ -120,16 +118,13 @@ func TestAssertShowsWhatIsDifferent(t *testing.T) {
 }
 
 func TestRequestsTellTheSubresource(t *testing.T) {
-	kind := store.UnstructuredKind("example.com", "Engine", "v1")
-	kind.Status = true
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
-	d := &door{API: api, client: clientOf(api), base: api.Host()}
-	f := api.Fault(apitest.Fault{
+	d := newDoor(t, withEngines())
+	f := d.Fault(apitest.Fault{
 		Resource: "engines", Answer: apitest.Conflict(), When: func(r apitest.Request) bool { return r.Subresource == "status" },
 	})
 	const path = "/apis/example.com/v1/namespaces/default/engines/a"
 	assert.Equal(t, 404, d.do(t, "GET", path, "").code)
 	assert.Equal(t, 409, d.do(t, "GET", path+"/status", "").code)
 	assert.Equal(t, 1, f.Hits())
-	api.Requests().Assert(t, "get engines default/a 404", "get engines/status default/a 409")
+	d.Requests().Assert(t, "get engines default/a 404", "get engines/status default/a 409")
 }

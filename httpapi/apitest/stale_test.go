@@ -90,7 +90,7 @@ func TestOneClientReadsFromAReplicaThatLags(t *testing.T) {
 
 func TestEveryKindAndFormIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		const candidates = "/apis/coordination.k8s.io/v1alpha2/namespaces/default/leasecandidates"
 		f := d.Fault(apitest.Fault{Verb: "list", Stale: &apitest.Stale{}})
 		d.create(t, "a")
@@ -117,7 +117,7 @@ func TestEveryKindAndFormIsStale(t *testing.T) {
 
 func TestStalenessIsWithinTheRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
 		d.create(t, "b")
@@ -139,7 +139,7 @@ func TestStalenessIsWithinTheRules(t *testing.T) {
 
 func TestWhoUpdatesWhatWasStaleMeetsAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.hold(t, "x")
 		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
@@ -172,7 +172,7 @@ func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := inBubble(t)
+				d := newDoor(t)
 				_, err := lease.In(d.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Spec: lease.LeaseSpec{HolderIdentity: new("")}}, store.CreateOptions{})
 				require.NoError(t, err)
 				time.Sleep(time.Second)
@@ -194,7 +194,7 @@ func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
 
 func TestUnobservedStatesAreNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.UnobservedState}})
 		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
@@ -210,7 +210,7 @@ func TestUnobservedStatesAreNotTold(t *testing.T) {
 
 func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.hold(t, "x")
 		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{EveryRead: true}})
@@ -227,7 +227,7 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 
 func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		first := d.Fault(apitest.Fault{Nth: 2, Stale: &apitest.Stale{}})
 		d.create(t, "a")
 		second := d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
@@ -262,7 +262,7 @@ func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
 }
 
 func TestReplicasThatCannotBeAreRefused(t *testing.T) {
-	d := inBubble(t)
+	d := newDoor(t)
 	d.create(t, "a")
 	d.Store().ExpireHistory()
 	for want, s := range map[string]apitest.Stale{

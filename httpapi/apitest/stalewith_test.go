@@ -20,7 +20,7 @@ import (
 
 func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.Fault(apitest.Fault{Delay: time.Second, SlowEvents: time.Second, Tear: &apitest.Tear{After: 1}, Stale: &apitest.Stale{}})
 		d.create(t, "b")
@@ -35,7 +35,7 @@ func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
 // A function that looks at the requests is no reason to hang.
 func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
 	api := apitest.New(t)
-	d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+	d := doorTo(api)
 	var f *apitest.Injected
 	removed := make(chan struct{})
 	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(store.PastChange) bool {
@@ -56,7 +56,7 @@ func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
 
 func TestAdversaryLagsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.Adversary(apitest.Adversary{Seed: 3, Percent: 100})
 		behind := 0
@@ -83,7 +83,7 @@ func TestVerifyAcceptsWhatAReplicaSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				api := apitest.New(t, apitest.Options{Verify: true})
-				d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+				d := doorTo(api)
 				d.create(t, "a")
 				f := d.Fault(apitest.Fault{Stale: &stale})
 				w := d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
@@ -109,7 +109,7 @@ func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: m}})
-			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d := doorTo(api)
 			d.Fault(apitest.Fault{Stale: &apitest.Stale{Age: 2 * time.Second}})
 			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
 			d.create(t, "a")
@@ -129,7 +129,7 @@ func TestWatchesCatchUpWhenTheAdversaryIsGone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			now := time.Now()
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.Func(func() time.Time { return now })}})
-			d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+			d := doorTo(api)
 			d.create(t, "a")
 			adversary := d.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 100})
 			start := time.Now()

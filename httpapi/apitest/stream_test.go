@@ -100,7 +100,7 @@ func TestTearLeavesWatchesAloneThatDoNotStart(t *testing.T) {
 
 func TestTheFirstOfSeveralTearsCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		d.create(t, "a")
 		d.create(t, "b")
 		d.Fault(apitest.Fault{Tear: &apitest.Tear{After: 2, MidFrame: true}})
@@ -113,7 +113,7 @@ func TestTheFirstOfSeveralTearsCounts(t *testing.T) {
 
 func TestSlowEventsComeOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := inBubble(t)
+		d := newDoor(t)
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
 		}
@@ -132,7 +132,7 @@ func TestSlowEventsComeOneByOne(t *testing.T) {
 func TestWatchThatIsSlowedDownForLongFallsOutOfHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{Store: smallHistory})
-		d := &door{API: api, client: clientOf(api), base: api.Host()}
+		d := doorTo(api)
 		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
 		w := d.watch(t, watchLeases+"&resourceVersion=1000")
 		for range 20 {

@@ -20,7 +20,7 @@ func withEngines() apitest.Options {
 
 func TestFaultsMayBeMeantForTheStatusAlone(t *testing.T) {
 	const engine, patch = "/apis/example.com/v1/namespaces/default/engines/a", "application/merge-patch+json"
-	d := inBubble(t, withEngines())
+	d := newDoor(t, withEngines())
 	made := d.do(t, "POST", "/apis/example.com/v1/namespaces/default/engines", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
 	require.Equal(t, 201, made.code, made)
 	both := d.Fault(apitest.Fault{Verb: "patch", Resource: "engines", Delay: 1})

@@ -33,7 +33,7 @@ func behind(t testing.TB) (d *door, put func(obstacle)) {
 			in(next, w, r)
 		})
 	}}})
-	d = &door{API: api, client: &http.Client{Transport: api.TransportFor("c")}, base: api.Host()}
+	d = doorFor(api, "c")
 	return d, func(o obstacle) { in = o }
 }
 
@@ -259,7 +259,7 @@ func TestVerifyDoesNotBlameAReplicaThatLags(t *testing.T) {
 				w := &writers{t, api}
 				w.does("w", "POST", leases, leaseNamed("a"))
 				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{Pattern: pattern, EveryRead: true}})
-				c := &door{API: api, client: &http.Client{Transport: api.TransportFor("c")}, base: api.Host()}
+				c := doorFor(api, "c")
 				c.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
 				w.patches("w", heldBy+"w"+endOf)
 				w.does("w", "POST", leases, leaseNamed("b"))

@@ -1,7 +1,6 @@
 package apitest_test
 
 import (
-	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -18,7 +17,7 @@ func TestVerifyLooksAtEachForkByItself(t *testing.T) {
 		parent.does("w", "POST", leases, leaseNamed("a"))
 		child := &writers{t, parent.api.Fork(t)}
 		for world, name := range map[*writers]string{parent: "b", child: "c"} {
-			d := &door{API: world.api, client: &http.Client{Transport: world.api.Transport()}, base: world.api.Host()}
+			d := doorTo(world.api)
 			d.watch(t, leases+"?watch=true&resourceVersion=1000")
 			require.Equal(t, 201, world.does("w", "POST", leases, leaseNamed(name)).code)
 			require.Equal(t, 200, world.does("w", "GET", leasesA, "").code)
@@ -40,7 +39,7 @@ func TestVerifyNoticesAReplicaThatLeavesOutAnEvent(t *testing.T) {
 		w := &writers{t, broken(t, lose(2))}
 		w.does("w", "POST", leases, leaseNamed("a"))
 		replica := w.api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{}})
-		c := &door{API: w.api, client: &http.Client{Transport: w.api.TransportFor("c")}, base: w.api.Host()}
+		c := doorFor(w.api, "c")
 		c.watch(t, leases+"?watch=true&resourceVersion=0")
 		for _, name := range []string{"b", "c", "d"} {
 			w.does("w", "POST", leases, leaseNamed(name))

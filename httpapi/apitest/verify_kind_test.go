@@ -48,7 +48,7 @@ func TestVerifyLooksAtKindsOfOnesOwn(t *testing.T) {
 		}})
 		const engines = "/apis/example.com/v1/engines"
 		w := &writers{t, api}
-		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d := doorTo(api)
 		d.watch(t, engines+"?watch=true")
 		require.Equal(t, 201, w.does("w", "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":3}}`).code)
 		merge := []string{"Content-Type", "application/merge-patch+json"}

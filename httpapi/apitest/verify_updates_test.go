@@ -1,7 +1,6 @@
 package apitest_test
 
 import (
-	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -19,7 +18,7 @@ type writers struct {
 
 // does sends a request of a client.
 func (w *writers) does(client, method, path, body string, headers ...string) answer {
-	d := &door{API: w.api, client: &http.Client{Transport: w.api.TransportFor(client)}, base: w.api.Host()}
+	d := doorFor(w.api, client)
 	return d.do(w.t, method, path, body, headers...)
 }
 

@@ -132,7 +132,7 @@ func watched(t *testing.T, query, accept string, edit edit) (verdict apitest.Ver
 			_, err := leases.Create(leaseOf(name), storeOptions)
 			require.NoError(t, err)
 		}
-		d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+		d := doorTo(api)
 		d.watch(t, "/apis/coordination.k8s.io/v1/namespaces/default/leases?watch=true"+query, "Accept", accept)
 		live(t, leases)
 		synctest.Wait()
@@ -247,7 +247,7 @@ func TestVerifyLooksAtTheEndOfALongWatch(t *testing.T) {
 					})
 				}
 				api := apitest.New(t, apitest.Options{KeepHistory: 10, API: httpapi.Options{Middleware: middleware}})
-				d := &door{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()}
+				d := doorTo(api)
 				d.watch(t, leases+"?watch=true"+withInitial)
 				for i := range 50 {
 					_, err := lease.In(api.Store()).Create(leaseOf("a"+strings.Repeat("x", i)), storeOptions)

@@ -85,6 +85,19 @@ func (w *Worker) letGoLocked() {
 	}
 }
 
+// StandIn returns a Worker who is at work in place of this one, who is away, until
+// done is called. It is for a wait that nothing else ends: what else wakes this one,
+// such as another event of a watch, is then not to hold the clock.
+func (w *Worker) StandIn(c clock.Clock) (other *Worker, done func()) {
+	if w == nil {
+		return nil, func() {}
+	}
+	other = New(c)
+	other.Work()
+	w.Away()
+	return other, func() { w.Work(); other.Away() }
+}
+
 // Wakes returns a number for Rest. It is to be read before one looks what there
 // is to do.
 func (w *Worker) Wakes() uint64 {

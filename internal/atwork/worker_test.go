@@ -70,6 +70,25 @@ func TestWhoIsWokenMeanwhileLooksAgain(t *testing.T) {
 	})
 }
 
+func TestWhatWakesAWorkerDoesNotWakeItsStandIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clock.NewManual(epoch)
+		w := atwork.New(m)
+		w.Work()
+		other, done := w.StandIn(m)
+		passed := forward(m)
+		assert.False(t, passed(), "it is at work")
+		require.True(t, other.Rest(other.Wakes()))
+		w.Wake()
+		assert.True(t, passed())
+		done()
+		passed = forward(m)
+		assert.False(t, passed(), "the Worker goes on")
+		w.Away()
+		assert.True(t, passed())
+	})
+}
+
 func TestTimerWakesItsWorkerBeforeTheClockGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clock.NewManual(epoch)
@@ -115,4 +134,7 @@ func TestClocksThatMoveByThemselvesHaveNoWorkers(t *testing.T) {
 	timer := w.NewTimer(clock.Real{}, 0)
 	<-timer.C()
 	atwork.Hold(clock.Real{})()
+	other, done := w.StandIn(clock.Real{})
+	assert.Nil(t, other)
+	done()
 }

@@ -25,8 +25,8 @@ import (
 // ping unanswered for W = PingWindow; the elected one looks at the Lease after P,
 // 2.2 retryPeriod. Where requests are slow, they take up to delay: the one by
 // which it looked before, and the two by which it takes up the Lease. That D is
-// not more than 2 LeaseDuration of the Elector, where two are elected that are
-// dead already, is checked by newBounds.
+// not less than 2 PingWindow and the LeaseDuration of the Elector, where one is
+// elected that is dead already, is checked by newBounds.
 //
 // Once nothing fails any more, the leader is the best when all are candidates
 // again, and after the longest time that others are preferred to one that did not
