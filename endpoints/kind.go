@@ -21,6 +21,7 @@ var kind = store.Kind[Endpoints]{
 	}},
 	CreateOnUpdate:           true,
 	UnconditionalUpdate:      true,
+	ValidateFinalizer:        validateFinalizer,
 	ValidateMetadataOnUpdate: true,
 	Default:                  setDefaults,
 	Validate:                 validate,

@@ -4,10 +4,30 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	rules "github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
+
+// finalizerKubernetes is the finalizer of namespaces. It may stand on any object
+// of the core group.
+const finalizerKubernetes = "kubernetes"
+
+// validateFinalizer is the rule of the core group: a finalizer names its domain,
+// except for the three that are older than the rule. Other groups do not have it
+// (upstream: apis/core/validation, validateKubeFinalizerName).
+func validateFinalizer(finalizer string) []string {
+	switch finalizer {
+	case finalizerKubernetes, meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents:
+		return nil
+	}
+	if strings.Contains(finalizer, "/") {
+		return nil
+	}
+	return []string{"name is neither a standard finalizer name nor is it fully qualified"}
+}
 
 // validate returns what is wrong with the subsets. Those that an update leaves
 // as they were pass, so that an object from before a rule can still be labeled

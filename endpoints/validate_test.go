@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -209,6 +210,55 @@ func TestUpdateChecksTheNameLikeACreate(t *testing.T) {
 	status := meta.StatusOf(err)
 	require.NotNil(t, status.Details)
 	assert.Len(t, status.Details.Causes, 4)
+}
+
+const finalizerRule = "name is neither a standard finalizer name nor is it fully qualified"
+
+func TestFinalizersAreStandardOrNameADomain(t *testing.T) {
+	for _, good := range []string{"kubernetes", "orphan", "foregroundDeletion", "example.com/f", "/", "a/b/c"} {
+		assert.Nil(t, validateFinalizer(good), good)
+	}
+	for _, bad := range []string{"", "noslash", "Orphan", "example.com", "kubernetes ", "foregrounddeletion"} {
+		assert.Equal(t, []string{finalizerRule}, validateFinalizer(bad), bad)
+	}
+}
+
+// causes returns the fields that an error reports, in order.
+func causes(t testing.TB, err error) (fields []string) {
+	t.Helper()
+	require.ErrorIs(t, err, store.ErrInvalid)
+	for _, cause := range meta.StatusOf(err).Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	return fields
+}
+
+func TestFinalizersAreCheckedOnCreateAndTwiceOnUpdate(t *testing.T) {
+	all := In(store.New(store.Options{}))
+	bad := func(e *Endpoints) {
+		e.Finalizers = []string{"example.com/f", "noslash", ""}
+		e.Labels = map[string]string{"bad key": "v"}
+		e.Subsets = []EndpointSubset{{}}
+	}
+	e := &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
+	bad(e)
+	_, err := all.Create(e, store.CreateOptions{})
+	const labels, all3, first, second = "metadata.labels", "metadata.finalizers", "metadata.finalizers[1]", "metadata.finalizers[2]"
+	assert.Equal(t, []string{labels, all3, all3, first, second, "subsets[0]"}, causes(t, err), "the rule of all kinds finds two things wrong with an empty name")
+
+	e = &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
+	_, err = all.Create(e, store.CreateOptions{})
+	require.NoError(t, err)
+	bad(e)
+	_, err = all.Update(e, store.UpdateOptions{})
+	assert.Equal(t, []string{
+		labels, all3, all3, // as for a create of any kind
+		labels,                // as for an update of any kind
+		labels, first, second, // as for an update of the core group
+		labels, all3, all3, first, second, // as for a create of the core group
+		"subsets[0]",
+	}, causes(t, err))
+	assert.Equal(t, 1, strings.Count(err.Error(), "metadata.finalizers[1]: Invalid value: \"noslash\": "+finalizerRule), "the message says it once")
 }
 
 func TestValidEndpointsCostNoAllocation(t *testing.T) {

@@ -75,6 +75,9 @@ type Kind[T any] struct {
 	// ValidateName reports what is wrong with a name; prefix is set for a
 	// generateName. Default: DNSSubdomainName.
 	ValidateName func(name string, prefix bool) []string
+	// ValidateFinalizer reports what is wrong with a finalizer beyond the rule
+	// of all kinds, which is that of a label key. Default: nothing.
+	ValidateFinalizer func(finalizer string) []string
 	// ValidateMetadataOnUpdate applies the rules of a create to the metadata
 	// of an update too, after those of an update. Endpoints do.
 	ValidateMetadataOnUpdate bool
@@ -171,14 +174,15 @@ type descriptor struct {
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 
-	validateName     func(name string, prefix bool) []string
-	defaults         func(Object)
-	prepareForUpdate func(obj, old Object)
-	warnings         func(obj, old Object) []string
-	fields           []string
-	fieldValue       func(obj Object, path string) string
-	columns          []ColumnInfo
-	cells            func(obj Object, now time.Time) []any
+	validateName      func(name string, prefix bool) []string
+	validateFinalizer func(finalizer string) []string // nil: nothing to check
+	defaults          func(Object)
+	prepareForUpdate  func(obj, old Object)
+	warnings          func(obj, old Object) []string
+	fields            []string
+	fieldValue        func(obj Object, path string) string
+	columns           []ColumnInfo
+	cells             func(obj Object, now time.Time) []any
 }
 
 type version struct {
@@ -271,6 +275,7 @@ func (k *Kind[T]) compile() *descriptor {
 		validateMetadataOnUpdate: k.ValidateMetadataOnUpdate,
 		pure:                     k.Default == nil && k.PrepareForUpdate == nil,
 		validateName:             k.ValidateName,
+		validateFinalizer:        k.ValidateFinalizer,
 		fields:                   []string{fieldName, fieldNamespace},
 	}
 	if k.ClusterScoped {

@@ -13,10 +13,10 @@ import (
 )
 
 // This file holds the rules of metadata that every kind shares (upstream:
-// apimachinery, api/validation). A create is checked by the kind's own name
-// rule; an update is checked first as if it were a create with nearly no name
-// rule, then against the object it changes, then by the kind, so that some
-// causes are told twice.
+// apimachinery, api/validation). A create is checked by the kind's own rules
+// for names and finalizers. An update is checked first as if it were a create
+// with nearly no name rule, then against the object it changes, then by the
+// kind. So an update reports some causes twice.
 
 const metadata = field.Path("metadata")
 
@@ -26,7 +26,7 @@ const maxAnnotations = 256 << 10
 // validateCreate returns the problems of a new object.
 func (d *descriptor) validateCreate(version int, o Object) field.Errors {
 	m := o.GetObjectMeta()
-	errs := d.validateMetadata(m, d.validateName)
+	errs := d.validateOwnMetadata(m)
 	errs = append(errs, d.versions[version].validate(o, nil)...)
 	if len(errs) == 0 {
 		errs = d.validateMetadata(m, pathSegmentName)
@@ -51,10 +51,31 @@ func (d *descriptor) validateUpdate(version int, o, old Object) field.Errors {
 	errs = append(errs, managers...)
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
+	errs = append(errs, d.validateOwnFinalizers(m)...)
 	if d.validateMetadataOnUpdate {
-		errs = append(errs, d.validateMetadata(m, d.validateName)...)
+		errs = append(errs, d.validateOwnMetadata(m)...)
 	}
 	return append(errs, d.versions[version].validate(o, old)...)
+}
+
+// validateOwnMetadata returns what is wrong with metadata on its own under the
+// rules of the kind.
+func (d *descriptor) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
+	return append(d.validateMetadata(m, d.validateName), d.validateOwnFinalizers(m)...)
+}
+
+// validateOwnFinalizers returns what is wrong with finalizers under the kind's
+// own rule for them. Unlike the rule of all kinds, it reports the index.
+func (d *descriptor) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
+	if d.validateFinalizer == nil {
+		return nil
+	}
+	for i, f := range m.Finalizers {
+		if problems := d.validateFinalizer(f); problems != nil {
+			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
+		}
+	}
+	return errs
 }
 
 // validateMetadata returns what is wrong with metadata on its own.
