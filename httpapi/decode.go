@@ -108,7 +108,7 @@ func (e *endpoint) decode(a *API, data []byte, f format, strict bool) (d decoded
 		return d, err
 	}
 	if target == nil {
-		return d, e.unconvertible(d.named)
+		return d, unconvertible(d.named, e.internalType())
 	}
 	d.object = target.res.New(target.version)
 	schema := target.res.Schema(target.version)
@@ -118,7 +118,7 @@ func (e *endpoint) decode(a *API, data []byte, f format, strict bool) (d decoded
 		d.strict, err = schema.DecodeJSON(raw, d.object, strict)
 	}
 	if err == nil && target.res != e.res {
-		err = e.unconvertible(d.named)
+		err = unconvertible(d.named, e.internalType())
 	}
 	return d, err
 }
@@ -234,7 +234,7 @@ func (c *call) decodeDeleteOptions(data []byte, f format) (o store.DeleteOptions
 		if !isUnversioned(named.Kind) && !isMetaOptions(named.Kind) {
 			return o, meta.NewBadRequest("%s", unregistered(named))
 		}
-		return o, meta.NewBadRequest("%s", unconvertible(named, "v1", "DeleteOptions"))
+		return o, meta.NewBadRequest("%s", unconvertible(named, "v1.DeleteOptions"))
 	}
 	if f == formatProtobuf {
 		err = c.api.delete.DecodeProto(raw, &o)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,16 +65,26 @@ func unregistered(t meta.TypeMeta) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", t.Kind, t.APIVersion, schemeName)
 }
 
-func unconvertible(t meta.TypeMeta, toVersion, toKind string) error {
+// internalType returns the Go type that a real server converts a body to, as an
+// error quotes it. Whatever the version on the wire, the package is named after
+// the group. A real server converts no custom resources; for these it is the type
+// of the version.
+func (e *endpoint) internalType() string {
+	if !e.info.Native {
+		return e.gv.Version + "." + e.info.Kind
+	}
+	group, _, _ := strings.Cut(e.gv.Group, ".")
+	return cmp.Or(group, "core") + "." + e.info.Kind
+}
+
+// unconvertible refuses a type that is known but is not the one expected. to is
+// the Go type of that.
+func unconvertible(t meta.TypeMeta, to string) error {
 	version := versionOf(t)
 	if isUnversioned(t.Kind) || isMetaOptions(t.Kind) || t.Kind == "DeleteOptions" || t.Kind == "WatchEvent" {
 		version = "v1" // the package these types are in
 	}
-	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", version, t.Kind, toVersion, toKind)
-}
-
-func (e *endpoint) unconvertible(t meta.TypeMeta) error {
-	return unconvertible(t, e.gv.Version, e.info.Kind)
+	return fmt.Errorf("converting (%s.%s) to (%s): unknown conversion", version, t.Kind, to)
 }
 
 // versionOf returns the version without the group.

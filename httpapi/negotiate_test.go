@@ -70,7 +70,7 @@ func TestAcceptOfAnObject(t *testing.T) {
 		{`"application/json"`, typeJSON, noneOfTheRoute},
 		{",", typeJSON, noneOfTheRoute},
 		{";;;", typeJSON, noneOfTheRoute},
-		{"application/json" + asPartialList, typeJSON, "you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Lease)"},
+		{"application/json" + asPartialList, typeJSON, "you requested PartialObjectMetadataList, but the requested object is not a list (*coordination.Lease)"},
 	} {
 		t.Run(row.accept, func(t *testing.T) {
 			headers := []string{"Accept", row.accept}
@@ -122,7 +122,7 @@ func TestAcceptOfAList(t *testing.T) {
 		assert.Equal(t, want, typeOf(t, s.do(t, "GET", leases, "", "Accept", accept)), accept)
 	}
 	assertStatus(t, s.do(t, "GET", leases, "", "Accept", typeJSON+asPartial), http.StatusNotAcceptable, "NotAcceptable",
-		"you requested PartialObjectMetadata, but the requested object is a list (*v1.LeaseList)")
+		"you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)")
 }
 
 func TestRefusalsOfAListNameTheStreams(t *testing.T) {
@@ -143,6 +143,55 @@ func TestWatchInYAMLIsRefusedAfterItsOptions(t *testing.T) {
 		"&includeObject=x":                       "code: 406\n",
 	} {
 		assert.Contains(t, s.do(t, "GET", leases+"?watch=1"+query, "", "Accept", "application/yaml").Body, want, query)
+	}
+}
+
+// The package that these errors name is that of the group, whatever the version.
+func TestRefusedPartialMetadataNamesTheInternalType(t *testing.T) {
+	s := newWidgetServer(t)
+	const spec = `"spec":{"leaseName":"l","binaryVersion":"1.0.0","emulationVersion":"1.0.0","strategy":"OldestEmulationVersion"}`
+	s.must(t, "POST", candidates, `{"metadata":{"name":"a"},`+spec+`}`)
+	for _, path := range []string{leases, endpoints, widgets} {
+		s.must(t, "POST", path, `{"metadata":{"name":"a"}}`)
+	}
+	for _, row := range []struct{ path, goType string }{
+		{leases, "coordination.Lease"},
+		{endpoints, "core.Endpoints"},
+		{candidates, "coordination.LeaseCandidate"},
+		{strings.Replace(candidates, "v1beta1", "v1alpha2", 1), "coordination.LeaseCandidate"},
+		{strings.Replace(candidates, "v1beta1", "v1alpha1", 1), "coordination.LeaseCandidate"},
+		{widgets, "unstructured.Unstructured"},
+	} {
+		for _, format := range []string{typeJSON, typeYAML, typeProtobuf} {
+			for _, version := range []string{"v1", "v1beta1"} {
+				accept := func(kind string) string {
+					return format + ";as=" + kind + ";g=meta.k8s.io;v=" + version + "," + typeJSON + ";q=0.1"
+				}
+				list := s.do(t, "GET", row.path, "", "Accept", accept("PartialObjectMetadata"))
+				assertStatus(t, list, http.StatusNotAcceptable, "NotAcceptable",
+					"you requested PartialObjectMetadata, but the requested object is a list (*"+row.goType+"List)")
+				one := s.do(t, "GET", row.path+"/a", "", "Accept", accept("PartialObjectMetadataList"))
+				if row.path == widgets {
+					assertStatus(t, one, http.StatusInternalServerError, "", "content is not a list")
+					continue
+				}
+				assertStatus(t, one, http.StatusNotAcceptable, "NotAcceptable",
+					"you requested PartialObjectMetadataList, but the requested object is not a list (*"+row.goType+")")
+			}
+		}
+	}
+}
+
+func TestEmptyTableHasRowsThatAreAnEmptyList(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{leases, endpoints, candidates, allLeases} {
+		for _, version := range []string{"v1", "v1beta1"} {
+			for _, query := range []string{"", "?includeObject=None", "?includeObject=Object", "?limit=1"} {
+				as := ";as=Table;g=meta.k8s.io;v=" + version
+				assert.Contains(t, s.do(t, "GET", path+query, "", "Accept", typeJSON+as).Body, `,"rows":[]}`)
+				assert.Contains(t, s.do(t, "GET", path+query, "", "Accept", typeYAML+as).Body, "\nrows: []\n")
+			}
+		}
 	}
 }
 

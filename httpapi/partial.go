@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -53,8 +54,7 @@ func (c *call) convertList(l *store.List) ([]byte, error) {
 	case asPartialList:
 		return c.partialList(l)
 	}
-	return nil, meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is a list (*%s.%sList)", asPartial, c.endpoint.gv.Version, c.endpoint.info.Kind))
+	return nil, isAList(c.endpoint)
 }
 
 func (c *call) partialList(l *store.List) ([]byte, error) {
@@ -112,7 +112,24 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), message)
 }
 
-func notAList(e *endpoint) error {
+// isAList refuses a list to a client that wants the metadata of one object
+// (upstream: apiserver, handlers/response.go, as for notAList).
+func isAList(e *endpoint) error {
+	goType := "unstructured.Unstructured"
+	if e.info.Native {
+		goType = e.internalType()
+	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s.%s)", asPartialList, e.gv.Version, e.info.Kind))
+		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
+}
+
+// notAList refuses one object to a client that wants the metadata of a list. The
+// Go type of custom resources passes for a list, so they fail later, without a
+// reason.
+func notAList(e *endpoint) error {
+	if !e.info.Native {
+		return errors.New("content is not a list")
+	}
+	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.internalType()))
 }

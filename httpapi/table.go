@@ -61,16 +61,12 @@ func (c *call) tableOf(m meta.ListMeta, items []*store.Item) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(append(out, columns...), `,"rows":`...)
-	if len(items) == 0 {
-		if c.endpoint.info.Native {
-			return append(out, "null}"...), nil
-		}
-		return append(out, "[]}"...), nil
-	}
+	out = append(append(out, columns...), `,"rows":[`...)
 	now := c.api.st.Now()
 	for i, it := range items {
-		out = append(out, "[,"[min(i, 1)])
+		if i > 0 {
+			out = append(out, ',')
+		}
 		cells, err := json.Marshal(it.Cells(now))
 		if err != nil {
 			return nil, err
