@@ -65,11 +65,7 @@ type responseKind struct {
 // aggregated answers with the aggregated document if the client takes it,
 // wherever in the Accept header it stands, and reports whether it did.
 func (c *call) aggregated(groups []*apiGroup) bool {
-	accept := c.req.Header.Get("Accept")
-	if c.req.Method != http.MethodGet || !matchesRoute(accept, false) {
-		return false
-	}
-	m, ok := negotiate(accept, aggregatedForms)
+	m, ok := negotiate(c.req.Header.Get("Accept"), aggregatedForms)
 	if !ok {
 		return false
 	}

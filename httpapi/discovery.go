@@ -14,6 +14,11 @@ import (
 // This file answers the discovery documents that list one level each: /api,
 // /apis, /apis/{group} and every group version. aggregated.go answers them all
 // at once.
+//
+// In a real server the aggregator answers /apis and /apis/{group} (upstream:
+// kube-aggregator, apiserver/handler_apis.go). It takes any method, and any
+// Accept header that the answer can satisfy. The other two are routes: they take
+// GET alone, and look at Accept as all routes do.
 
 // verbs returns what a resource can be asked for, in the order of a real server.
 func (e *endpoint) verbs() []string {
@@ -47,7 +52,6 @@ type groupDocument struct {
 	Name          string          `json:"name" protobuf:"1"`
 	Versions      []groupVersions `json:"versions" protobuf:"2"`
 	Preferred     groupVersions   `json:"preferredVersion" protobuf:"3"`
-	Addresses     []serverAddress `json:"serverAddressByClientCIDRs,omitempty" protobuf:"4"`
 }
 
 type groupVersions struct {
@@ -109,6 +113,10 @@ func (l *apiResourceList) message() any {
 
 // legacyVersions answers /api.
 func (c *call) legacyVersions() {
+	if err := c.checkDocumentRoute(); err != nil {
+		c.fail(err)
+		return
+	}
 	if c.aggregated(c.api.core()) {
 		return
 	}
@@ -118,32 +126,39 @@ func (c *call) legacyVersions() {
 			doc.Versions = append(doc.Versions, v.Version)
 		}
 	}
-	c.document(&doc)
+	c.writeDiscovery(&doc)
 }
 
-// groupList answers /apis.
+// groupListOrAggregated answers /apis.
+func (c *call) groupListOrAggregated() {
+	if !c.aggregated(c.api.named()) {
+		c.groupList()
+	}
+}
+
+// groupList answers /apis/, and /apis where the client does not ask for the
+// aggregated document.
 func (c *call) groupList() {
-	if c.aggregated(c.api.named()) {
-		return
-	}
-	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList"}, Groups: []groupDocument{}}
+	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []groupDocument{}}
 	for _, g := range c.api.named() {
-		d := g.document()
-		d.Addresses = c.addresses()
-		doc.Groups = append(doc.Groups, d)
+		doc.Groups = append(doc.Groups, g.document())
 	}
-	c.document(&doc)
+	c.writeDiscovery(&doc)
 }
 
 // groupDocument answers /apis/{group}.
 func (c *call) groupDocument(g *apiGroup) {
 	doc := g.document()
 	doc.TypeMeta = meta.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-	c.document(&doc)
+	c.writeDiscovery(&doc)
 }
 
 // resourceList answers /api/{version} and /apis/{group}/{version}.
 func (c *call) resourceList(v *groupVersion) {
+	if err := c.checkDocumentRoute(); err != nil {
+		c.fail(err)
+		return
+	}
 	doc := apiResourceList{TypeMeta: meta.TypeMeta{Kind: "APIResourceList"}, GroupVersion: v.String(), Resources: []apiResource{}}
 	if v.Group != "" {
 		doc.APIVersion = "v1"
@@ -159,7 +174,7 @@ func (c *call) resourceList(v *groupVersion) {
 			})
 		}
 	}
-	c.document(&doc)
+	c.writeDiscovery(&doc)
 }
 
 // core returns the core group, if anything is served in it.
@@ -200,13 +215,22 @@ func (c *call) addresses() []serverAddress {
 	return []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}}
 }
 
-// document answers with a discovery document in JSON or protobuf.
-func (c *call) document(doc any) {
+// checkDocumentRoute does the checks of a document that is a route: of the
+// method, and the first one of Accept.
+func (c *call) checkDocumentRoute() error {
 	if c.req.Method != http.MethodGet {
-		c.fail(methodNotAllowed())
-		return
+		return methodNotAllowed()
 	}
-	if err := c.prepare(false); err != nil {
+	if !matchesRoute(c.req.Header.Get("Accept"), false) {
+		return notAcceptableRoute(false)
+	}
+	return nil
+}
+
+// writeDiscovery answers with a discovery document, in the format that the client
+// prefers.
+func (c *call) writeDiscovery(doc any) {
+	if err := c.negotiateMedia(); err != nil {
 		c.fail(err)
 		return
 	}

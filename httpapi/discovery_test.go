@@ -27,7 +27,7 @@ func TestLegacyDiscovery(t *testing.T) {
 	verbs := `"verbs":["create","delete","deletecollection","get","list","patch","update","watch"]`
 	for _, row := range []struct{ path, want string }{
 		{"/api", `{"kind":"APIVersions","versions":["v1"],` + address + `}`},
-		{"/apis", `{"kind":"APIGroupList","groups":[{` + group + "," + address + `}]}`},
+		{"/apis", `{"kind":"APIGroupList","apiVersion":"v1","groups":[{` + group + `}]}`},
 		{"/apis/coordination.k8s.io", `{"kind":"APIGroup","apiVersion":"v1",` + group + `}`},
 		{"/api/v1", `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"endpoints","singularName":"endpoints","namespaced":true,` +
 			`"kind":"Endpoints",` + verbs + `,"shortNames":["ep"],"storageVersionHash":"fWeeMqaN/OA="}]}`},
@@ -44,9 +44,43 @@ func TestLegacyDiscovery(t *testing.T) {
 			slash := s.do(t, "GET", row.path+"/", "")
 			assert.Equal(t, http.StatusOK, slash.Code, "Python asks with a slash at the end")
 			assert.Equal(t, a.Body, slash.Body)
-			assertStatus(t, s.do(t, "POST", row.path, "{}"), http.StatusMethodNotAllowed, "MethodNotAllowed",
-				"the server does not allow this method on the requested resource")
 		})
+	}
+}
+
+var discoveryMethods = []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "FOO"}
+
+func TestAnyMethodIsAnsweredWithTheGroups(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/apis", "/apis/", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/"} {
+		want := s.do(t, "GET", path, "").Body
+		for _, method := range discoveryMethods {
+			a := s.do(t, method, path, `{"not":"read"}`)
+			assert.Equal(t, http.StatusOK, a.Code, "%s %s", method, path)
+			assert.Equal(t, typeJSON, a.Header.Get("Content-Type"))
+			if method != "HEAD" {
+				assert.Equal(t, want, a.Body, "%s %s", method, path)
+			}
+		}
+		assert.Equal(t, typeJSON, s.do(t, "GET", path, "", "Accept", "application/*").Header.Get("Content-Type"))
+		assertStatus(t, s.do(t, "POST", path, "", "Accept", "text/html"), http.StatusNotAcceptable, "NotAcceptable", noneAccepted)
+	}
+	want := s.do(t, "GET", "/apis", "", "Accept", aggregatedAccept).Body
+	assert.Equal(t, want, s.do(t, "POST", "/apis", "", "Accept", aggregatedAccept).Body)
+}
+
+func TestRoutesOfDiscoveryTakeOnlyGET(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/api", "/api/", "/api//", "/api/v1", "/api/v1/", "/apis/coordination.k8s.io//", "/apis/coordination.k8s.io/v1", "/apis/coordination.k8s.io/v1//"} {
+		for _, method := range discoveryMethods {
+			a := s.do(t, method, path, "")
+			assert.Equal(t, http.StatusMethodNotAllowed, a.Code, "%s %s", method, path)
+			if method != "HEAD" {
+				assertStatus(t, a, http.StatusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+			}
+		}
+		assert.Equal(t, http.StatusOK, s.do(t, "GET", path, "").Code, path)
+		assertStatus(t, s.do(t, "GET", path, "", "Accept", "application/*"), http.StatusNotAcceptable, "NotAcceptable", noneOfTheRoute)
 	}
 }
 
@@ -95,7 +129,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 
 func TestAggregatedDiscoveryIsToldByHeaders(t *testing.T) {
 	s := newServer(t)
-	for _, path := range []string{"/api", "/apis", "/api/", "/apis/"} {
+	for _, path := range []string{"/api", "/apis", "/api/"} {
 		a := s.do(t, "GET", path, "", "Accept", aggregatedAccept)
 		assert.Equal(t, http.StatusOK, a.Code)
 		assert.Equal(t, aggregatedType, a.Header.Get("Content-Type"), "clients decide by the parameters")
@@ -103,6 +137,7 @@ func TestAggregatedDiscoveryIsToldByHeaders(t *testing.T) {
 		assert.Equal(t, "public", a.Header.Get("Cache-Control"))
 		assert.Regexp(t, `^"[0-9A-F]{128}"$`, a.Header.Get("Etag"))
 	}
+	assert.Equal(t, typeJSON, s.do(t, "GET", "/apis/", "", "Accept", aggregatedAccept).Header.Get("Content-Type"), "not with a slash")
 	// A real server that serves the same in a group has the same tag.
 	assert.Equal(t, `"02B2F17030543AE14E6639C76841B1F159A02C35D042DDE49FE7F2A0D93C19491C04F29D083755543257DFF3BFF05412D217B07DA7924D747973A5040364651A"`,
 		s.do(t, "GET", "/api", "", "Accept", aggregatedAccept).Header.Get("Etag"))
@@ -190,7 +225,7 @@ func TestDiscoveryInProtobuf(t *testing.T) {
 	for _, row := range []struct{ path, head string }{
 		// The envelope has what the document has: an apiVersion in some, none in others.
 		{"/api", "k8s\x00\n\x0f\n\x00\x12\x0bAPIVersions"},
-		{"/apis", "k8s\x00\n\x10\n\x00\x12\x0cAPIGroupList"},
+		{"/apis", "k8s\x00\n\x12\n\x02v1\x12\x0cAPIGroupList"},
 		{"/apis/coordination.k8s.io", "k8s\x00\n\x0e\n\x02v1\x12\x08APIGroup"},
 		{"/api/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList"},
 		{"/apis/coordination.k8s.io/v1", "k8s\x00\n\x15\n\x02v1\x12\x0fAPIResourceList"},

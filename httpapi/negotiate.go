@@ -221,7 +221,12 @@ func (c *call) prepare(streams bool) error {
 			return err
 		}
 	}
-	m, ok := negotiate(header, c.restrictions())
+	return c.negotiateMedia()
+}
+
+// negotiateMedia chooses the media type of the answer.
+func (c *call) negotiateMedia() error {
+	m, ok := negotiate(c.req.Header.Get("Accept"), c.restrictions())
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}

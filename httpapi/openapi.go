@@ -19,9 +19,8 @@ import (
 // This file answers /openapi/v2, /openapi/v3 and what is below the latter
 // (upstream: kube-openapi, handler and handler3). Query: hash, timeout.
 //
-// Known differences from the API server library: a name below /openapi/v3 that
-// there is no document for is a 404 and not an empty 200, and so is an Accept
-// header without a media type a 406. Nothing is compressed.
+// Known differences: an Accept header without a media type is a 406, where the
+// API server library answers an empty 200. Nothing is compressed.
 
 // openAPIDocument is one document in the forms that it is answered in.
 type openAPIDocument struct {
@@ -58,18 +57,23 @@ func newOpenAPI(a *API) openAPI {
 	return openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
 }
 
-// handleOpenAPI lays out the paths of the documents.
-func handleOpenAPI(handle func(pattern string, h func(*call))) {
-	handle("/openapi/v2", func(c *call) { c.openAPI(c.api.openAPI.v2()) })
-	handle("/openapi/v3", func(c *call) { c.openAPIIndex(c.api.openAPI.v3().own) })
-	handle("/openapi/v3/", func(c *call) {
-		doc := c.api.openAPI.v3().byName[strings.TrimPrefix(c.req.URL.Path, "/openapi/v3/")]
-		if doc == nil {
-			c.unknownPath()
-			return
-		}
-		c.openAPI(doc)
-	})
+// The paths of the documents. That of version 3 leads to one document for each
+// group version, by name.
+const (
+	openAPIV2 = "/openapi/v2"
+	openAPIV3 = "/openapi/v3"
+)
+
+// openAPIV3 answers with the document of a group version. There is nothing to
+// say where it has none (upstream: kube-aggregator, openapiv3/aggregator,
+// handleGroupVersion).
+func (c *call) openAPIV3(name string) {
+	doc := c.api.openAPI.v3().byName[name]
+	if doc == nil {
+		c.WriteHeader(http.StatusNotFound)
+		return
+	}
+	c.openAPI(doc)
 }
 
 // describe tells package openapi what is served.
@@ -92,7 +96,7 @@ func (a *API) describe() openapi.API {
 
 func (a *API) buildOpenAPIV2() *openAPIDocument {
 	doc := a.describe().V2()
-	return a.newOpenAPIDocument("/openapi/v2", "v2", doc.JSON(), doc.Protobuf)
+	return a.newOpenAPIDocument(openAPIV2, "v2", doc.JSON(), doc.Protobuf)
 }
 
 func (a *API) buildOpenAPIV3() *openAPIDocuments {
@@ -102,14 +106,14 @@ func (a *API) buildOpenAPIV3() *openAPIDocuments {
 	index := &openAPIDocuments{byName: map[string]*openAPIDocument{}}
 	paths := map[string]link{}
 	for name, doc := range a.describe().V3() {
-		built := a.newOpenAPIDocument("/openapi/v3/"+name, "v3", doc.JSON(), doc.Protobuf)
+		built := a.newOpenAPIDocument(openAPIV3+"/"+name, "v3", doc.JSON(), doc.Protobuf)
 		index.byName[name], paths[name] = built, link{built.link()}
 	}
 	data, err := json.Marshal(map[string]any{"paths": paths})
 	if err != nil {
 		panic(err) // a map of strings cannot fail
 	}
-	index.own = a.newOpenAPIDocument("/openapi/v3", "v3", data, nil)
+	index.own = a.newOpenAPIDocument(openAPIV3, "v3", data, nil)
 	return index
 }
 

@@ -145,13 +145,27 @@ func TestOpenAPITagsAreTheSameForBothForms(t *testing.T) {
 
 func TestOpenAPIOfUnknownVersionsIsNotFound(t *testing.T) {
 	s := newServer(t)
-	for _, target := range []string{openAPIV3 + "/apis/apps/v1", openAPIV3 + "/v1", "/openapi", "/openapi/v1"} {
-		assert.Equal(t, http.StatusNotFound, s.do(t, http.MethodGet, target, "").Code, target)
+	for _, name := range []string{
+		"", "/", "v1", "api/v2", "api/v1/", "apis/apps", "apis/apps/v1", "apis/coordination.k8s.io/", "apis/coordination.k8s.io/v9", "./api/v1", "a//b", "x?hash=1",
+	} {
+		for _, method := range []string{"GET", "POST", "HEAD"} {
+			a := s.do(t, method, openAPIV3+"/"+name, "", "Accept", "text/html")
+			assert.Equal(t, http.StatusNotFound, a.Code, name)
+			assert.Empty(t, a.Body, name)
+			assert.NotContains(t, a.Header, "Content-Type", name)
+			assert.NotContains(t, a.Header, "X-Content-Type-Options", name)
+		}
+	}
+	for _, path := range []string{"/openapi", "/openapi/", "/openapi/v1", "/openapi/v2/", "/openapi/v2/x"} {
+		a := s.do(t, http.MethodGet, path, "")
+		assert.Equal(t, http.StatusNotFound, a.Code, path)
+		assert.Equal(t, "404 page not found\n", a.Body, path)
 	}
 }
 
 func TestOpenAPITakesATimeout(t *testing.T) {
 	s := newServer(t)
+	assert.Equal(t, http.StatusBadRequest, s.do(t, http.MethodGet, openAPIV3+"/apis/unknown?timeout=abc", "").Code)
 	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/api/v1"} {
 		assert.Equal(t, http.StatusOK, s.do(t, http.MethodGet, target+"?timeout=32s", "").Code)
 		assertStatus(t, s.do(t, http.MethodGet, target+"?timeout=abc", ""), 400, "BadRequest",

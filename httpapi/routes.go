@@ -93,11 +93,12 @@ func newMux() *http.ServeMux {
 	}
 	handle("/version", (*call).serverVersion)
 	handle("/version/", (*call).unknownResource)
-	handleOpenAPI(handle)
+	handle(openAPIV2, func(c *call) { c.openAPI(c.api.openAPI.v2()) })
+	handle(openAPIV3, func(c *call) { c.openAPIIndex(c.api.openAPI.v3().own) })
 	handle("/{$}", (*call).paths)
 	handle("/api", (*call).legacyVersions)
 	handle("/api/", (*call).group)
-	handle("/apis", (*call).groupList)
+	handle("/apis", (*call).groupListOrAggregated)
 	handle("/apis/", (*call).group)
 	handle("/", (*call).unknownPath)
 	return mux
@@ -135,40 +136,72 @@ func (c *call) group() {
 	c.unknownPath()
 }
 
-// route finds the handler of a path. http.ServeMux would redirect paths that
-// it finds unclean, where a real server takes them as they are, so those go to
-// their group version directly.
+// route finds the handler of a path. http.ServeMux would redirect paths that it
+// finds unclean, where a real server takes them as they are.
 func (a *API) route(c *call) {
 	p := c.req.URL.Path
-	if p == "" || p[0] != '/' {
+	name, isDocument := strings.CutPrefix(p, openAPIV3+"/")
+	switch {
+	case p == "" || p[0] != '/':
 		c.unknownPath()
-		return
-	}
-	if path.Clean(p) == p {
+	case isDocument:
+		c.openAPIV3(name)
+	case path.Clean(p) == p:
 		c.serve(p)
-		return
+	default:
+		c.unclean(p)
 	}
-	for _, g := range a.groups {
+}
+
+// unclean finds the handler of a path with empty segments, dots, or a slash at its
+// end.
+func (c *call) unclean(p string) {
+	for _, g := range c.api.groups {
 		for _, v := range g.versions {
-			if strings.HasPrefix(p, v.root+"/") && strings.Trim(p[len(v.root):], "/") != "" {
-				c.resource(v)
+			if rest, ok := strings.CutPrefix(p, v.root+"/"); ok {
+				if strings.Trim(rest, "/") == "" {
+					c.resourceList(v)
+				} else {
+					c.resource(v)
+				}
 				return
 			}
+		}
+	}
+	for _, g := range c.api.groups {
+		if rest, ok := strings.CutPrefix(p, g.root()+"/"); ok {
+			c.belowGroup(g, rest)
+			return
 		}
 	}
 	trimmed := strings.TrimSuffix(p, "/")
 	switch {
-	case path.Clean(trimmed) == trimmed && len(trimmed) > 1 && !isHealthPath(trimmed):
+	case p == "/apis/":
+		c.groupList()
+	case path.Clean(trimmed) == trimmed && len(trimmed) > 1 && trimmed != openAPIV2 && !isHealthPath(trimmed):
 		c.serve(trimmed)
 	default:
-		for _, g := range a.groups {
-			if strings.HasPrefix(p, g.root()+"/") && strings.Trim(p[len(g.root()):], "/") != "" {
-				c.unknownResource()
-				return
-			}
-		}
 		c.unknownPath()
 	}
+}
+
+// belowGroup answers for the unclean paths below a group that are not in one of
+// its versions. The aggregator of a real server knows the group with a slash at
+// the end; with more of them the path is a route.
+func (c *call) belowGroup(g *apiGroup, rest string) {
+	if strings.Trim(rest, "/") != "" {
+		c.unknownResource()
+		return
+	}
+	if g.name == "" {
+		c.legacyVersions()
+		return
+	}
+	if err := c.checkDocumentRoute(); rest != "" && err != nil {
+		c.fail(err)
+		return
+	}
+	c.groupDocument(g)
 }
 
 // serve hands the request to the mux as one for a path. What is escaped in that of
