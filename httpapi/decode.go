@@ -153,6 +153,7 @@ func (e *endpoint) fillType(t *meta.TypeMeta) {
 
 // endpointOf returns the endpoint that serves a type.
 func (a *API) endpointOf(t meta.TypeMeta) (*endpoint, error) {
+	t = known(t)
 	v := a.servedVersion(t.APIVersion)
 	if v != nil {
 		for _, e := range v.endpoints {

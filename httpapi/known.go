@@ -32,6 +32,16 @@ func isMetaOptions(kind string) bool {
 	return false
 }
 
+// known returns a type as one that is served, where a real server has it under
+// another version too: Leases of v1beta1 can be read, though they have not been
+// served since 1.22. They have the members of v1.
+func known(t meta.TypeMeta) meta.TypeMeta {
+	if t == (meta.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1beta1"}) {
+		t.APIVersion = "coordination.k8s.io/v1"
+	}
+	return t
+}
+
 // knows reports whether a kind that is not served belongs to the version: the
 // lists of those that are, the options of the verbs, and the other kinds of the
 // core group.
@@ -49,7 +59,7 @@ func (v *groupVersion) knows(kind string) bool {
 	case "v1":
 		return kind == "List" || slices.Contains(coreKinds(), strings.TrimSuffix(kind, "List"))
 	case "coordination.k8s.io/v1beta1":
-		return kind == "Lease" || kind == "LeaseList" // served up to 1.21
+		return kind == "LeaseList"
 	}
 	return false
 }
