@@ -86,7 +86,8 @@ type LeaseCandidate struct {
 // LeaseCandidateSpec is the content of a LeaseCandidate.
 type LeaseCandidateSpec struct {
 	// LeaseName is the lease that the candidate would hold. Required, and
-	// cannot be changed.
+	// cannot be changed. Any name is accepted; under one that no Lease can
+	// have, such as "A_", nobody is ever elected.
 	LeaseName string `json:"leaseName" protobuf:"1"`
 	// PingTime is when the coordinator last asked for a sign of life. The
 	// candidate answers by a RenewTime that is later.

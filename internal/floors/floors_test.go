@@ -90,7 +90,7 @@ func requirable() map[string]bool {
 
 // folders lists what may stand at the root of the module, beside files and folders whose name begins with a dot.
 func folders() []string {
-	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal"}
+	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal", "docs"}
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -12,29 +12,71 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeClaimsOnlyWhatATestBacks holds README.md against the tree: the tests it names exist, the folders it sends
-// readers to are there, and its code stands in a program or an example that is compiled, or in a test that is run.
-func TestReadmeClaimsOnlyWhatATestBacks(t *testing.T) {
+// TestPagesClaimOnlyWhatATestBacks holds README.md and the pages in docs against the tree. The tests that they name
+// exist, and so do the folders, files and pages. Their code stands in a program or an example that is compiled, or in a
+// test that is run.
+func TestPagesClaimOnlyWhatATestBacks(t *testing.T) {
 	root := moduleRoot(t)
-	data, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	readme := string(data)
-	goSources := sources(t, root, ".go")
+	sourcesOf := map[string]string{}
+	for _, extension := range []string{".go", ".py", ".js"} {
+		sourcesOf[extension] = sources(t, root, extension)
+	}
+	for _, page := range pages(t, root) {
+		t.Run(page, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join(root, page))
+			require.NoError(t, err)
+			text := string(data)
+			for _, name := range namedTests(text) {
+				assert.True(t, strings.Contains(sourcesOf[".go"], "\nfunc "+name+"("), "there is no %s", name)
+			}
+			for _, path := range regexp.MustCompile("`(examples/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(text, -1) {
+				_, err := os.Stat(filepath.Join(root, path[1]))
+				assert.NoError(t, err)
+			}
+			for _, link := range regexp.MustCompile(`\]\(([^):#]+)`).FindAllStringSubmatch(text, -1) {
+				assert.FileExists(t, filepath.Join(root, filepath.Dir(page), link[1]))
+			}
+			for _, language := range []struct{ name, extension, comment string }{
+				{"go", ".go", " // "}, {"python", ".py", "  # "}, {"js", ".js", " // "},
+			} {
+				for _, line := range codeLines(text, language.name, language.comment) {
+					assert.True(t, strings.Contains(sourcesOf[language.extension], line), "code that is nowhere compiled or run: %s", line)
+				}
+			}
+		})
+	}
+}
 
-	for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9_]+|Benchmark[A-Za-z0-9_]+|Fuzz[A-Za-z0-9_]+)`").FindAllStringSubmatch(readme, -1) {
-		assert.Regexp(t, `(?m)^func `+name[1]+`\(`, goSources, "README.md names %s", name[1])
+// pages returns the paths of README.md and of the pages in docs.
+func pages(t *testing.T, root string) []string {
+	t.Helper()
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, docs)
+	all := []string{"README.md"}
+	for _, page := range docs {
+		all = append(all, filepath.Join("docs", filepath.Base(page)))
 	}
-	for _, path := range regexp.MustCompile("`(examples/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(readme, -1) {
-		_, err := os.Stat(filepath.Join(root, path[1]))
-		assert.NoError(t, err, "README.md names %s", path[1])
+	return all
+}
+
+// namedTests returns the names of tests, benchmarks and fuzz tests in a text.
+func namedTests(text string) (names []string) {
+	for _, name := range regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Za-z0-9_]+)`").FindAllStringSubmatch(text, -1) {
+		names = append(names, name[1])
 	}
-	for _, language := range []struct{ name, extension, comment string }{
-		{"go", ".go", " // "}, {"python", ".py", "  # "}, {"js", ".js", " // "},
-	} {
-		all := sources(t, root, language.extension)
-		for _, line := range codeLines(readme, language.name, language.comment) {
-			assert.True(t, strings.Contains(all, line), "README.md shows code that is nowhere compiled or run: %s", line)
-		}
+	return names
+}
+
+func TestEachRowOfDocumentsVersusRealityNamesItsTest(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "documents-versus-reality.md"))
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(data), "| --- | --- | --- |\n")
+	require.True(t, found)
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		require.Len(t, cells, 3, row)
+		assert.NotEmpty(t, namedTests(cells[2]), row)
 	}
 }
 
