@@ -78,6 +78,7 @@ func requirable() map[string]bool {
 		"sigs.k8s.io/json":               false,
 		"gopkg.in/evanphx/json-patch.v4": false,
 		"google.golang.org/protobuf":     false,
+		"go.yaml.in/yaml/v2":             false,
 		"go.yaml.in/yaml/v3":             false,
 
 		// By way of testify.

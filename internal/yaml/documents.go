@@ -1,85 +1,97 @@
 package yaml
 
-import "iter"
+import (
+	"bytes"
+	"io"
+	"iter"
+
+	"go.yaml.in/yaml/v2"
+	yamlv3 "go.yaml.in/yaml/v3"
+)
 
 // Document is one document of a stream.
 type Document struct {
-	// JSON is what [ToJSON] makes of it.
+	// JSON is the document as JSON. Of a duplicate key it has the first value.
 	JSON []byte
-	// Duplicates are its duplicate keys, as those of [ToJSON].
+	// Duplicates are the duplicate keys, as [ToJSON] returns them.
 	Duplicates []error
-	// Line is where its content begins, from one.
+	// Line is where the content begins, from one.
 	Line int
 
-	root *node
+	root yamlv3.Node
 }
 
-// Documents walks all documents of a stream. Texts and lines of errors are as if
-// the whole stream were read upstream. An error ends the walk. Unlike [ToJSON],
-// which never looks at what follows the first document, it demands that
-// something else than more content ends each.
+// Documents returns the documents of a stream. Lines count from the start of the
+// stream. The first error is the last element.
 func Documents(data []byte) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		p := parser{scanner: newScanner(data)}
-		for first := true; ; first = false {
-			d, more, err := p.document(first)
-			if err != nil {
-				yield(Document{}, err)
-				return
-			}
-			if !more || !yield(d, nil) {
+		if err := checkDirectives(data); err != nil {
+			yield(Document{}, err)
+			return
+		}
+		r := reader{yamlv3.NewDecoder(bytes.NewReader(data)), yaml.NewDecoder(bytes.NewReader(data))}
+		r.values.SetStrict(true)
+		for {
+			d, err := r.next()
+			if err == io.EOF || !yield(d, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// document parses the next document. more is false at the end of the stream.
-func (p *parser) document(first bool) (d Document, more bool, err error) {
-	if err := p.need(1); err != nil {
-		return d, false, err
-	}
-	t, err := p.peek()
-	for ; err == nil && t.kind == tokenDocumentEnd; t, err = p.peek() {
-		p.take()
-	}
-	if err != nil || t.kind == tokenStreamEnd {
-		return d, false, err
-	}
-	if !first && t.kind != tokenDocumentStart && t.kind != tokenVersion && t.kind != tokenTagDirective {
-		return d, false, failAt(t.line, "did not find expected <document start>")
-	}
-	p.anchors = make(map[string]*node)
-	if d.root, err = p.parseDocument(t.kind); err != nil {
-		return d, false, err
-	}
-	if _, err := p.peek(); err != nil { // it must end well
-		return d, false, err
-	}
-	d.Line = int(d.root.line) + 1
-	value, duplicates, err := construct(d.root)
-	if err != nil {
-		return d, false, err
-	}
-	if err := nameKeys(value); err != nil {
-		return d, false, err
-	}
-	d.Duplicates = duplicates
-	d.JSON, err = appendJSON(nil, value)
-	return d, true, err
+// reader reads a stream twice: v3 finds the positions, v2 decodes the values.
+type reader struct {
+	nodes  *yamlv3.Decoder
+	values *yaml.Decoder
 }
 
-// ItemLines returns the lines at which the items begin of a sequence that is a
-// member of the document.
-func (d Document) ItemLines(member string) (lines []int) {
-	if d.root == nil || d.root.kind != mappingNode {
+// next returns the next document, or io.EOF.
+func (r *reader) next() (d Document, err error) {
+	defer recoverTo(&err)
+	if err := r.nodes.Decode(&d.root); err != nil && err != io.EOF {
+		return d, r.mistake(err)
+	}
+	if err := checkNode(&d.root); err != nil {
+		return d, err
+	}
+	var value any
+	if err := r.values.Decode(&value); err != nil {
+		if d.Duplicates = duplicateKeys(err); d.Duplicates == nil {
+			return d, err
+		}
+	}
+	if len(d.root.Content) > 0 {
+		d.Line = d.root.Content[0].Line
+	}
+	d.JSON, err = marshalJSON(value)
+	return d, err
+}
+
+// mistake returns what v2 says of a mistake that v3 found. v3 reads further
+// ahead, so v2 may find it in a later document.
+func (r *reader) mistake(errV3 error) (err error) {
+	for err == nil {
+		err = r.values.Decode(&skipped{})
+	}
+	if err == io.EOF {
+		return errV3
+	}
+	return err
+}
+
+// ItemLines returns the lines at which the items of a sequence begin. The
+// sequence is a member of the document.
+func (d Document) ItemLines(name string) (lines []int) {
+	if len(d.root.Content) == 0 || d.root.Content[0].Kind != yamlv3.MappingNode {
 		return nil
 	}
-	for i := 0; i < len(d.root.children); i += 2 {
-		if key, items := d.root.children[i], d.root.children[i+1]; key.value == member && items.kind == sequenceNode {
+	members := d.root.Content[0].Content
+	for i := 0; i+1 < len(members); i += 2 {
+		if key, items := members[i], members[i+1]; key.Value == name && items.Kind == yamlv3.SequenceNode {
 			lines = lines[:0] // the last one counts
-			for _, item := range items.children {
-				lines = append(lines, int(item.line)+1)
+			for _, item := range items.Content {
+				lines = append(lines, item.Line)
 			}
 		}
 	}

@@ -1,175 +1,185 @@
 package yaml
 
 import (
-	"cmp"
+	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"go.yaml.in/yaml/v2"
 )
 
-// ToJSON converts the first document of a YAML stream to JSON, with the keys
-// sorted and the characters escaped as encoding/json does. No document at all
-// is null.
+// ToJSON converts the first document of a YAML stream to JSON, with sorted keys.
+// Without any document it returns null.
 //
-// Each duplicate key is an element of strictErrs: `line 5: key "name" already
-// set in map`. This is the text of a warning; [StrictError] makes the single
-// error of a strict request of them. The last value of a key wins.
-//
-// The text of err is that of sigs.k8s.io/yaml, mostly "yaml: " with the line
-// and the problem.
-func ToJSON(data []byte) (json []byte, strictErrs []error, err error) {
-	root, err := parse(data)
+// Each error of duplicates names a key that was set before, such as
+// `line 5: key "name" already set in map`: the text of a warning. The last value
+// of such a key wins. [StrictError] joins them to the error of a strict request.
+func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
+	defer recoverTo(&err)
+	if err := checkLimits(data); err != nil {
+		return nil, nil, err
+	}
+	var value any
+	if err := yaml.UnmarshalStrict(data, &value); err != nil {
+		if duplicates = duplicateKeys(err); duplicates == nil {
+			return nil, nil, err
+		}
+		value = nil
+		if err := yaml.Unmarshal(data, &value); err != nil {
+			return nil, nil, err
+		}
+	}
+	text, err = marshalJSON(value)
 	if err != nil {
 		return nil, nil, err
 	}
-	value, duplicates, err := construct(root)
-	if err != nil {
-		return nil, nil, err
+	return text, duplicates, nil
+}
+
+// recoverTo turns a panic of v2 or v3 into an error.
+func recoverTo(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("yaml: %v", v)
 	}
-	if err := nameKeys(value); err != nil {
-		return nil, nil, err
+}
+
+// duplicateKeys returns the duplicate keys that strict decoding found, or nil if
+// err is another error.
+func duplicateKeys(err error) (duplicates []error) {
+	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
+		for _, text := range wrong.Errors {
+			duplicates = append(duplicates, errors.New(text))
+		}
 	}
-	json, err = appendJSON(make([]byte, 0, len(data)+len(data)/4), value)
-	if err != nil {
-		return nil, nil, err
-	}
-	return json, duplicates, nil
+	return duplicates
 }
 
 // StrictError returns the error that strict decoding upstream makes of the
-// strictErrs of [ToJSON], nil if there are none: the line "yaml: unmarshal
-// errors:" and a line for each.
-func StrictError(strictErrs []error) error {
-	if len(strictErrs) == 0 {
+// duplicates of [ToJSON], or nil if there are none.
+func StrictError(duplicates []error) error {
+	if len(duplicates) == 0 {
 		return nil
 	}
-	var b strings.Builder
-	b.WriteString("yaml: unmarshal errors:")
-	for _, err := range strictErrs {
-		b.WriteString("\n  ")
-		b.WriteString(err.Error())
+	texts := make([]string, len(duplicates))
+	for i, err := range duplicates {
+		texts[i] = err.Error()
 	}
-	return errors.New(b.String())
+	return &yaml.TypeError{Errors: texts}
 }
 
-// appendJSON appends a value whose keys have names.
-func appendJSON(out []byte, v any) ([]byte, error) {
+// marshalJSON returns a value that v2 decoded as JSON. An error about a key comes
+// before one about a value (upstream: convertToJSONableObject, json.Marshal).
+func marshalJSON(value any) ([]byte, error) {
+	var w jsonWriter
+	if err := w.value(value); err != nil {
+		return nil, err
+	}
+	return w.out, w.unsupported
+}
+
+// jsonWriter writes a tree without a second tree with names for keys.
+type jsonWriter struct {
+	out         []byte
+	unsupported error // the first value that JSON does not have
+}
+
+func (w *jsonWriter) value(v any) error {
 	switch v := v.(type) {
-	case nil:
-		return append(out, "null"...), nil
-	case bool:
-		return strconv.AppendBool(out, v), nil
-	case int:
-		return strconv.AppendInt(out, int64(v), 10), nil
-	case int64:
-		return strconv.AppendInt(out, v, 10), nil
-	case uint64:
-		return strconv.AppendUint(out, v, 10), nil
-	case float64:
-		return appendJSONFloat(out, v)
-	case string:
-		return appendJSONString(out, v), nil
+	case map[any]any:
+		return w.object(v)
 	case []any:
-		return appendJSONList(out, v)
-	case *object:
-		return appendJSONObject(out, v)
+		return w.list(v)
 	}
-	panic("yaml: value of a type that is never constructed")
+	text, err := json.Marshal(v)
+	if w.unsupported == nil {
+		w.unsupported = err
+	}
+	w.out = append(w.out, text...)
+	return nil
 }
 
-func appendJSONList(out []byte, items []any) ([]byte, error) {
-	out = append(out, '[')
+func (w *jsonWriter) list(items []any) error {
+	w.out = append(w.out, '[')
 	for i, item := range items {
 		if i > 0 {
-			out = append(out, ',')
+			w.out = append(w.out, ',')
 		}
-		var err error
-		if out, err = appendJSON(out, item); err != nil {
-			return nil, err
+		if err := w.value(item); err != nil {
+			return err
 		}
 	}
-	return append(out, ']'), nil
+	w.out = append(w.out, ']')
+	return nil
 }
 
-func appendJSONObject(out []byte, o *object) ([]byte, error) {
-	slices.SortStableFunc(o.entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
-	out = append(out, '{')
-	first := true
-	for i, e := range o.entries {
-		if i+1 < len(o.entries) && o.entries[i+1].name == e.name {
-			continue // keys like 1 and "1"
-		}
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		out = append(appendJSONString(out, e.name), ':')
-		var err error
-		if out, err = appendJSON(out, e.value); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, '}'), nil
+// member is a member of an object. The names of two keys may be the same, as
+// those of 1 and "1".
+type member struct {
+	name  string
+	named bool // false for a key that JSON cannot have
+	key   any
+	value any
 }
 
-// appendJSONFloat appends a float as encoding/json writes it.
-func appendJSONFloat(out []byte, f float64) ([]byte, error) {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, errors.New("json: unsupported value: " + strconv.FormatFloat(f, 'g', -1, 64))
+func (w *jsonWriter) object(o map[any]any) error {
+	members := make([]member, 0, len(o))
+	for key, value := range o {
+		name, named := keyName(key)
+		members = append(members, member{name, named, key, value})
 	}
-	abs := math.Abs(f)
-	if abs == 0 || abs >= 1e-6 && abs < 1e21 {
-		return strconv.AppendFloat(out, f, 'f', -1, 64), nil
-	}
-	out = strconv.AppendFloat(out, f, 'e', -1, 64)
-	if n := len(out); string(out[n-4:n-1]) == "e-0" {
-		out = append(out[:n-2], out[n-1]) // one digit is enough
-	}
-	return out, nil
-}
-
-// appendJSONString appends a string as encoding/json writes it.
-func appendJSONString(out []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	out = append(out, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c, width := rune(s[i]), 1
-		if c >= utf8.RuneSelf {
-			c, width = utf8.DecodeRuneInString(s[i:])
+	slices.SortFunc(members, func(a, b member) int {
+		if a.name != b.name {
+			return strings.Compare(a.name, b.name)
 		}
-		var escape string
-		switch {
-		case c == '"':
-			escape = `\"`
-		case c == '\\':
-			escape = `\\`
-		case c == '\b':
-			escape = `\b`
-		case c == '\f':
-			escape = `\f`
-		case c == '\n':
-			escape = `\n`
-		case c == '\r':
-			escape = `\r`
-		case c == '\t':
-			escape = `\t`
-		case c < ' ' || c == '<' || c == '>' || c == '&':
-			escape = `\u00` + hex[c>>4:c>>4+1] + hex[c&15:c&15+1]
-		case c == utf8.RuneError && width == 1:
-			escape = `\ufffd`
-		case c == '\u2028' || c == '\u2029':
-			escape = `\u202` + hex[c&15:c&15+1]
-		default:
-			i += width
+		return strings.Compare(fmt.Sprintf("%#v", a.key), fmt.Sprintf("%#v", b.key))
+	})
+	w.out = append(w.out, '{')
+	for i, m := range members {
+		if i+1 < len(members) && members[i+1].name == m.name {
 			continue
 		}
-		out = append(append(out, s[start:i]...), escape...)
-		i += width
-		start = i
+		if w.out[len(w.out)-1] != '{' {
+			w.out = append(w.out, ',')
+		}
+		if !m.named {
+			return fmt.Errorf("unsupported map key of type: %s, key: %+#v, value: %+#v", reflect.TypeOf(m.key), m.key, m.value)
+		}
+		w.value(m.name)
+		w.out = append(w.out, ':')
+		if err := w.value(m.value); err != nil {
+			return err
+		}
 	}
-	return append(append(out, s[start:]...), '"')
+	w.out = append(w.out, '}')
+	return nil
+}
+
+// keyName returns the text of a key that JSON can have. Floats lose precision.
+func keyName(key any) (name string, ok bool) {
+	switch key := key.(type) {
+	case string:
+		return key, true
+	case bool:
+		return strconv.FormatBool(key), true
+	case int:
+		return strconv.Itoa(key), true
+	case int64:
+		return strconv.FormatInt(key, 10), true
+	case float64:
+		switch text := strconv.FormatFloat(key, 'g', -1, 32); text {
+		case "+Inf":
+			return ".inf", true
+		case "-Inf":
+			return "-.inf", true
+		case "NaN":
+			return ".nan", true
+		default:
+			return text, true
+		}
+	}
+	return "", false
 }
