@@ -1,14 +1,14 @@
-// Package selector reads the three selectors of a Kubernetes list or watch and decides which objects they take: Labels
+// Package selector parses the three selectors of a Kubernetes list or watch and matches objects against them: Labels
 // (labelSelector), Fields (fieldSelector) and Shards (shardSelector).
 //
-// The three are values. Their zero value selects everything, they never change once parsed, and any number of goroutines
-// may use one. Matching allocates nothing; parsing costs time and memory in proportion to the text, and refuses what is
-// nested too deep. String gives a canonical text which parses to the same selector.
+// A selector is a value. Its zero value selects every object. It never changes after parsing, so any number of goroutines
+// may use it. Matching does not allocate. Parsing takes time and memory in proportion to the text and refuses deep nesting.
+// String returns a canonical text that parses to the same selector.
 //
-// An error of ParseLabels, ParseFields and Fields.Check is, word for word, the message of the answer 400 a Kubernetes 1.37
-// server gives; one of ParseShards is that of its answer 500. The messages say all there is: no sentinels, no types.
+// The errors of ParseLabels, ParseFields and Fields.Check have the text of the 400 answer of a Kubernetes 1.37 server.
+// Those of ParseShards have the text of its 500 answer, except for syntax errors, which name the character that is wrong.
+// No error has a type or a sentinel.
 //
-// Not here: the names of query parameters, status codes and Warning headers (package httpapi), which fields a kind can be
-// selected by and how their values are read from an object (package store and the packages of the kinds), and the
-// selectors inside of objects, which none of the kinds served here has.
+// Package httpapi knows the query parameters, status codes and Warning headers. Package store and the packages of the
+// kinds know which fields of a kind can be selected, and their values.
 package selector

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Fields selects objects by the values of a few fields: every term must hold. The zero value selects everything.
+// Fields selects objects by the values of fields: every term must hold. The zero value selects every object.
 type Fields struct {
 	terms []fieldTerm // sorted by their canonical text
 }
@@ -16,16 +16,16 @@ type Fields struct {
 // fieldTerm is one comparison of a field with a value.
 type fieldTerm struct {
 	field, value string
-	differs      bool // the term is field!=value
+	differs      bool // field!=value
 }
 
-// ParseFields reads a field selector, such as "metadata.name=a,metadata.namespace!=kube-system". The empty text selects
-// everything. In values, commas, equals signs and backslashes are escaped by a backslash; blanks count.
+// ParseFields parses a field selector, such as "metadata.name=a,metadata.namespace!=kube-system". The empty text selects
+// every object. In a value, a backslash escapes commas, equals signs and backslashes. Blanks are part of names and values.
 //
-// Errors are the texts of apimachinery's pkg/fields ParseSelector. Which fields exist is not looked at: see Check.
+// Errors have the texts of apimachinery's pkg/fields ParseSelector. Check tells unknown fields.
 func ParseFields(s string) (Fields, error) {
 	texts := splitTerms(s)
-	slices.Sort(texts) // upstream sorts first, so that decides which of two errors is told
+	slices.Sort(texts) // upstream sorts first, so the order decides which of two errors is returned
 	var terms []fieldTerm
 	for _, text := range texts {
 		if text == "" {
@@ -44,20 +44,19 @@ func ParseFields(s string) (Fields, error) {
 			terms = append(terms, term)
 		}
 	}
-	// Sorted anew, because "==" and "=" are one now and String shall not depend on which was written.
+	// Sort again: "==" and "=" are the same now, and String must not depend on which was written.
 	slices.SortFunc(terms, func(a, b fieldTerm) int { return cmp.Compare(a.text(), b.text()) })
 	return Fields{terms}, nil
 }
 
-// FieldEquals returns the selector of objects whose field has the given value, which needs no escaping. The name of the
-// field cannot be escaped in a selector: it must not contain commas, equals signs or backslashes.
+// FieldEquals returns the selector field=value. The value is not escaped. The field must not contain commas, equals signs
+// or backslashes, because a selector cannot escape them there.
 func FieldEquals(field, value string) Fields {
 	return Fields{[]fieldTerm{{field: field, value: value}}}
 }
 
-// Check returns an error unless every field of the selector is among the known ones, which the text lists in the order
-// given. The text is that of apimachinery's runtime DefaultMetaV1FieldSelectorConversion, which knows metadata.name and
-// metadata.namespace.
+// Check returns an error unless all fields of the selector are known. The error lists the known fields in the order given,
+// with the text of apimachinery's runtime DefaultMetaV1FieldSelectorConversion.
 func (f Fields) Check(known []string) error {
 	field, found := f.Unknown(known)
 	if !found {
@@ -70,7 +69,7 @@ func (f Fields) Check(known []string) error {
 	return fmt.Errorf("%q is not a known field selector: only %s", field, strings.Join(quoted, ", "))
 }
 
-// Unknown returns the first field of the selector that is not among the known ones, and whether there is one.
+// Unknown returns the first field of the selector that is not known, and reports whether there is one.
 func (f Fields) Unknown(known []string) (field string, found bool) {
 	for _, term := range f.terms {
 		if !slices.Contains(known, term.field) {
@@ -80,13 +79,13 @@ func (f Fields) Unknown(known []string) (field string, found bool) {
 	return "", false
 }
 
-// Empty reports whether the selector takes every object.
+// Empty reports whether the selector selects every object.
 func (f Fields) Empty() bool {
 	return len(f.terms) == 0
 }
 
-// Matches reports whether an object is selected. Get returns the object's value of a field, the empty string for a field
-// it does not have; it is called once per term until one does not hold.
+// Matches reports whether an object is selected. Get must return the object's value of a field, and the empty string for a
+// field that it does not have. Matches calls it once for each term until a term does not hold.
 func (f Fields) Matches(get func(field string) string) bool {
 	for i := range f.terms {
 		term := &f.terms[i]
@@ -97,8 +96,8 @@ func (f Fields) Matches(get func(field string) string) bool {
 	return true
 }
 
-// Exact returns the value which the selector requires a field to have, and false when it requires no single one. Given
-// two different values, which no object can have at once, it returns the first; the selector still has to be matched.
+// Exact returns the value that the selector requires a field to have, and reports whether it requires one. If it requires
+// two values, which no object has, Exact returns the first: the caller must still call Matches.
 func (f Fields) Exact(field string) (value string, ok bool) {
 	for _, term := range f.terms {
 		if term.field == field && !term.differs {
@@ -108,8 +107,8 @@ func (f Fields) Exact(field string) (value string, ok bool) {
 	return "", false
 }
 
-// String returns the selector in canonical form: terms sorted and joined by commas, "=" for "==", values escaped. It is
-// empty for the selector that takes everything.
+// String returns the canonical form: terms sorted and joined by commas, "=" for "==", values escaped. It is empty if the
+// selector selects every object.
 func (f Fields) String() string {
 	texts := make([]string, len(f.terms))
 	for i, term := range f.terms {

@@ -1,11 +1,12 @@
 package selector
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// splitTerms cuts a field selector at its commas, except those behind a backslash.
+// splitTerms splits a field selector at the commas that no backslash escapes.
 func splitTerms(s string) []string {
 	var terms []string
 	start, escaped := 0, false
@@ -23,8 +24,7 @@ func splitTerms(s string) []string {
 	return append(terms, s[start:])
 }
 
-// splitTerm cuts a term at its first operator. The field in front of it is taken as it is, without unescaping; the value
-// behind it is returned as written.
+// splitTerm splits a term at its first operator. It returns field and value as written.
 func splitTerm(s string) (term fieldTerm, value string, ok bool) {
 	at := strings.IndexByte(s, '=')
 	if at < 0 {
@@ -37,8 +37,8 @@ func splitTerm(s string) (term fieldTerm, value string, ok bool) {
 	return fieldTerm{field: field}, strings.TrimPrefix(value, "="), true
 }
 
-// unescapeValue removes the backslashes in front of commas, equals signs and backslashes. Outside of values with such
-// characters nothing is touched; inside, bytes which are not UTF-8 turn into U+FFFD, as upstream.
+// unescapeValue removes the backslashes before commas, equals signs and backslashes. As upstream, it replaces invalid UTF-8
+// by U+FFFD, but only in a value that has such characters.
 func unescapeValue(s string) (string, error) {
 	if !strings.ContainsAny(s, `\,=`) {
 		return s, nil
@@ -62,12 +62,12 @@ func unescapeValue(s string) (string, error) {
 		}
 	}
 	if escaped {
-		return "", fmt.Errorf(`invalid escape sequence: \`)
+		return "", errors.New(`invalid escape sequence: \`)
 	}
 	return b.String(), nil
 }
 
-// escapeValue makes a value safe to stand in a selector.
+// escapeValue returns a value as it must be written in a selector.
 func escapeValue(s string) string {
 	if !strings.ContainsAny(s, `\,=`) {
 		return s

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Labels selects objects by their labels: every requirement must hold. The zero value selects everything.
+// Labels selects objects by their labels: every requirement must hold. The zero value selects every object.
 type Labels struct {
 	requirements []requirement // sorted by key; requirements of one key stay in the order written
 }
 
-// labelOperator is how a requirement relates a key to values. The two spellings of equality are kept apart to be printed
-// as they were written, as upstream does.
+// labelOperator is the operator of a requirement. The two spellings of equality differ because String prints, as upstream,
+// the one that was written.
 type labelOperator uint8
 
 const (
@@ -32,16 +32,16 @@ type requirement struct {
 	operator labelOperator
 	value    string   // of =, ==, !=, > and <
 	values   []string // of in and notin: sorted, distinct, at least one
-	number   int64    // value as number, of > and <
+	number   int64    // of > and <: the value as a number
 }
 
-// Empty reports whether the selector takes every object whatever its labels.
+// Empty reports whether the selector selects every object.
 func (l Labels) Empty() bool {
 	return len(l.requirements) == 0
 }
 
-// Matches reports whether an object with these labels is selected. Labels may be nil. An object without the key of a
-// requirement satisfies !=, notin and !key; > and < hold for labels that are 64-bit integers only.
+// Matches reports whether an object with these labels is selected. Labels may be nil. An object without the key satisfies
+// !=, notin and !key. The operators > and < hold only for labels that are 64-bit integers.
 func (l Labels) Matches(labels map[string]string) bool {
 	for i := range l.requirements {
 		if !l.requirements[i].matches(labels) {
@@ -51,8 +51,8 @@ func (l Labels) Matches(labels map[string]string) bool {
 	return true
 }
 
-// String returns the selector in canonical form: requirements sorted by key and joined by commas, values of in and notin
-// sorted. It is empty for the selector that takes everything.
+// String returns the canonical form: requirements sorted by key and joined by commas, the values of in and notin sorted.
+// It is empty if the selector selects every object.
 func (l Labels) String() string {
 	var b strings.Builder
 	for i := range l.requirements {
@@ -121,8 +121,8 @@ func (r *requirement) write(b *strings.Builder) {
 	b.WriteString(r.value)
 }
 
-// parseInteger reads a decimal 64-bit integer with optional sign. It accepts what strconv.ParseInt(s, 10, 64) accepts, but
-// makes no error value: labels that are no numbers are common, and matching must not allocate.
+// parseInteger parses what strconv.ParseInt(s, 10, 64) does. It returns no error value, because matching must not allocate
+// and labels that are no numbers are common.
 func parseInteger(s string) (int64, bool) {
 	digits := s
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -132,7 +132,7 @@ func parseInteger(s string) (int64, bool) {
 		return 0, false
 	}
 	const lowest = -1 << 63
-	var n int64 // kept negative, where there is room for one number more
+	var n int64 // negative: there is one more negative number than positive ones
 	for i := range len(digits) {
 		digit := int64(digits[i]) - '0'
 		if digit < 0 || digit > 9 || n < lowest/10 || n*10 < lowest+digit {

@@ -9,10 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/validate"
 )
 
-// ParseLabels reads a label selector, such as "app=web,tier in (front,back),!canary". The empty text selects everything.
+// ParseLabels parses a label selector, such as "app=web,tier in (front,back),!canary". The empty text selects every object.
 //
-// Errors are the texts of apimachinery's pkg/labels Parse, whose grammar this is; keys and values are checked by the
-// rules for labels.
+// Grammar and error texts are those of apimachinery's pkg/labels Parse. Keys and values must be valid in labels.
 func ParseLabels(s string) (Labels, error) {
 	p := labelParser{labelScanner{rest: s}}
 	p.next()
@@ -24,8 +23,8 @@ func ParseLabels(s string) (Labels, error) {
 	return Labels{requirements}, nil
 }
 
-// labelParser reads requirements off a scanner. It needs no lookahead: each function starts at the scanner's current word
-// and leaves it at the first word it did not use.
+// labelParser parses requirements without lookahead: each method starts at the current token and ends at the first token
+// that it does not use.
 type labelParser struct {
 	labelScanner
 }
@@ -35,7 +34,7 @@ func (p *labelParser) requirements() ([]requirement, error) {
 	for {
 		switch p.token {
 		case tokenWord, tokenNot:
-		case tokenEnd: // behind a comma it cannot be, that case is caught below
+		case tokenEnd: // never behind a comma, see below
 			return all, nil
 		default:
 			return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", p.text)
@@ -72,7 +71,7 @@ func (p *labelParser) requirement() (requirement, error) {
 	}
 	r.key = p.text
 	if problems := validate.QualifiedName(r.key); problems != nil {
-		// The server passes no field path here, and its absence prints like this.
+		// Upstream passes no field path here, which it prints as <nil>.
 		return r, invalidLabel("<nil>", r.key, problems)
 	}
 	p.next()
@@ -116,7 +115,7 @@ func (p *labelParser) operator(r *requirement) error {
 	return nil
 }
 
-// value reads the one value of an operator like =, which may be missing and is the empty string then.
+// value parses the value of an operator such as =. A missing value is the empty string.
 func (p *labelParser) value(r *requirement) error {
 	switch p.token {
 	case tokenEnd, tokenComma:
@@ -129,7 +128,7 @@ func (p *labelParser) value(r *requirement) error {
 	return fmt.Errorf("found '%s', expected: identifier", p.text)
 }
 
-// set reads the values of in and notin. Nothing before, between or after commas is the empty string, also in "()".
+// set parses the values of in and notin. A missing value, also that in "()", is the empty string.
 func (p *labelParser) set(r *requirement) error {
 	if p.token != tokenOpen {
 		return fmt.Errorf("found '%s' expected: '('", p.text)
@@ -164,7 +163,7 @@ func (p *labelParser) set(r *requirement) error {
 	}
 }
 
-// check looks at the values of a requirement whose key is known to be good, and computes the number of > and <.
+// check validates the values of a requirement and sets the number of > and <. The key must be valid.
 func (r *requirement) check() error {
 	var problems []error
 	if r.operator == labelGreater || r.operator == labelLess {
@@ -185,13 +184,13 @@ func (r *requirement) check() error {
 	return aggregate(problems)
 }
 
-// invalidLabel says that a key or value breaks a rule, in the form of apimachinery's field.Error.
+// invalidLabel returns the error for a key or a value that breaks rules, in the form of apimachinery's field.Error.
 func invalidLabel(path, value string, problems []string) error {
 	return fmt.Errorf("%s: Invalid value: %q: %s", path, value, strings.Join(problems, "; "))
 }
 
-// aggregate makes one error of several, in brackets when there are more than one. The texts told apart by an index, none
-// occurs twice (apimachinery, util/errors Aggregate).
+// aggregate joins errors as apimachinery's util/errors Aggregate does: several stand in brackets. Aggregate drops repeated
+// texts, but these differ by their index.
 func aggregate(problems []error) error {
 	switch len(problems) {
 	case 0:

@@ -1,6 +1,6 @@
 package selector
 
-// labelToken is a kind of word in a label selector.
+// labelToken is a kind of token in a label selector.
 type labelToken uint8
 
 const (
@@ -17,15 +17,15 @@ const (
 	tokenLess
 )
 
-// labelScanner splits a label selector into words. It follows the lexer upstream (apimachinery, pkg/labels Lexer) down to
-// its habit with a zero byte: as the first byte of a word it ends the text, behind a word it is swallowed.
+// labelScanner splits a label selector into tokens as apimachinery's pkg/labels Lexer does, which treats a zero byte in its
+// own way: at the start of a token it ends the text, behind a token it is dropped.
 type labelScanner struct {
 	rest  string
-	token labelToken // the current word
-	text  string     // its spelling; empty at the end
+	token labelToken // the current token
+	text  string     // as written; empty at the end
 }
 
-// next moves on to the next word.
+// next moves to the next token.
 func (s *labelScanner) next() {
 	start := 0
 	for start < len(s.rest) && isBlank(s.rest[start]) {
@@ -65,7 +65,7 @@ func (s *labelScanner) next() {
 	}
 }
 
-// withEquals decides between an operator of one byte and the longer one which an equals sign makes of it.
+// withEquals returns the operator of one byte, or the longer one if an equals sign follows, and its length.
 func (s *labelScanner) withEquals(short, long labelToken) (labelToken, int) {
 	if len(s.rest) > 1 && s.rest[1] == '=' {
 		return long, 2

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Shards selects objects whose uid or namespace hashes into one of several ranges. The zero value selects everything.
+// Shards selects objects by the hash of their uid or of their namespace. The zero value selects every object.
 type Shards struct {
 	field  shardField
 	ranges []shardRange // in the order written
 }
 
-// shardField is what is hashed, the same for all ranges of a selector.
+// shardField is the field that is hashed. All ranges of a selector have the same one.
 type shardField string
 
 const (
@@ -19,18 +19,18 @@ const (
 	shardNamespace shardField = "object.metadata.namespace"
 )
 
-// shardRange holds the hashes from first to last, both included. The end a selector gives is one more than last: that way
-// the highest end, 2^64, needs no 65th bit. A range is never empty.
+// shardRange holds the hashes from first to last, both included. It is never empty. A selector writes the end as last+1;
+// storing last keeps the highest end, 2^64, within 64 bits.
 type shardRange struct {
 	first, last uint64
 }
 
-// Empty reports whether the selector takes every object, whatever its hash.
+// Empty reports whether the selector selects every object.
 func (s Shards) Empty() bool {
 	return len(s.ranges) == 0
 }
 
-// Matches reports whether an object with this uid and namespace is selected. Only the one the selector names is hashed.
+// Matches reports whether an object with this uid and namespace is selected.
 func (s Shards) Matches(uid, namespace string) bool {
 	if len(s.ranges) == 0 {
 		return true
@@ -48,9 +48,8 @@ func (s Shards) Matches(uid, namespace string) bool {
 	return false
 }
 
-// String returns the selector in canonical form, which is also the form lists show in metadata.shardInfo: ranges in the
-// order written, joined by " || ", with bounds of 16 digits in single quotes. It is empty for the selector that takes
-// everything.
+// String returns the canonical form, which lists also show in metadata.shardInfo: the ranges in the order written, joined
+// by " || ", with bounds of 16 digits in single quotes. It is empty if the selector selects every object.
 func (s Shards) String() string {
 	var b strings.Builder
 	for i, r := range s.ranges {
@@ -62,7 +61,7 @@ func (s Shards) String() string {
 	return b.String()
 }
 
-// end prints the end of a range as selectors give it: the first hash behind it.
+// end returns the first hash behind the range, as selectors write it.
 func (r shardRange) end() string {
 	if r.last == ^uint64(0) {
 		return shardMaximum
@@ -70,8 +69,8 @@ func (r shardRange) end() string {
 	return fmt.Sprintf("0x%016x", r.last+1)
 }
 
-// fnv1a hashes with 64-bit FNV-1a, as apimachinery's pkg/sharding HashField does. It is written out because hash/fnv wants
-// bytes, which would be a copy of the string per object.
+// fnv1a returns the 64-bit FNV-1a hash, as apimachinery's pkg/sharding HashField does. Package hash/fnv takes bytes, which
+// would copy the string for every object.
 func fnv1a(s string) uint64 {
 	const (
 		offset = 14695981039346656037

@@ -4,26 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // shardMaximum is the end of the highest range, 2^64, and the only bound of 17 digits.
 const shardMaximum = "0x10000000000000000"
 
-// maxShardWarnings limits how many short bounds are warned about, because each warning becomes a response header.
+// maxShardWarnings limits the warnings about short bounds: each becomes a response header.
 const maxShardWarnings = 8
 
-// ParseShards reads a shard selector, such as
+// ParseShards parses a shard selector, such as
 //
 //	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')
 //
-// or several such calls joined by "||". The empty text selects everything, a blank one is an error. The grammar is that of
-// apiserver's pkg/sharding Parse, which reads an expression of the Common Expression Language and allows nothing but
-// these calls; errors are its texts behind "invalid shard selector: ".
+// or several such calls joined by "||". The empty text selects every object, a blank text is an error. As apiserver's
+// pkg/sharding Parse does, it parses an expression of the Common Expression Language (CEL) and refuses everything but these
+// calls. Errors have upstream's text behind "invalid shard selector: ", and syntax errors behind "CEL parse error: " a text
+// of this package that names the place.
 //
-// In one point more is accepted: bounds of fewer than 16 digits, which the published description shows but a server of
-// version 1.37 refuses. They are filled up with zeros on the left, and the warnings say for each of the first eight what
-// such a server wants instead. Warnings are nil when there is an error.
+// Unlike a server of version 1.37 it accepts bounds of fewer than 16 digits, because the published description shows them.
+// It adds the leading zeros, and a warning for each of the first eight bounds names the full form. With an error the
+// warnings are nil.
 func ParseShards(s string) (shards Shards, warnings []string, err error) {
 	if s == "" {
 		return Shards{}, nil, nil
@@ -35,7 +37,7 @@ func ParseShards(s string) (shards Shards, warnings []string, err error) {
 	return r.shards, r.warnings, nil
 }
 
-// shardReader collects ranges and warnings while it walks an expression.
+// shardReader collects the ranges and warnings of an expression.
 type shardReader struct {
 	shards   Shards
 	warnings []string
@@ -64,14 +66,14 @@ func (r *shardReader) read(s string) error {
 		}
 		r.shards.ranges = append(r.shards.ranges, bounds)
 	}
-	// Told last: upstream compares the fields when all ranges are known to be good.
+	// Upstream compares the fields after it has checked every range.
 	if odd != "" {
 		return fmt.Errorf("all shard ranges must use the same field, got %q and %q", r.shards.field, odd)
 	}
 	return nil
 }
 
-// term reads one call of shardRange. What it is called on, as in a.shardRange(…), is not looked at, as upstream.
+// term returns the range of one call of shardRange. As upstream, it ignores the receiver in a.shardRange(…).
 func (r *shardReader) term(e celNode) (shardField, shardRange, error) {
 	switch {
 	case e.kind != celCall:
@@ -103,11 +105,11 @@ func (r *shardReader) term(e celNode) (shardField, shardRange, error) {
 	if len(start) > len(end) || len(start) == len(end) && start >= end {
 		return "", shardRange{}, fmt.Errorf("shard range start %s must be less than end %s", start, end)
 	}
-	// The subtraction turns the 0 which hexNumber makes of 2^64 into the highest hash.
+	// hexNumber returns 0 for 2^64, and the subtraction makes the highest hash of it.
 	return field, shardRange{first: hexNumber(start), last: hexNumber(end) - 1}, nil
 }
 
-// bound checks a bound and returns it with its full count of digits.
+// bound checks a bound and returns it with all its digits.
 func (r *shardReader) bound(name string, e celNode) (string, error) {
 	if e.kind != celLiteral {
 		return "", fmt.Errorf("%s must be a string literal (e.g. '0xff'), got expression kind %d", name, e.kind)
@@ -147,15 +149,9 @@ func (r *shardReader) warn(text string) {
 	}
 }
 
-// hexNumber returns the number of a checked bound, which is 0 for 2^64.
+// hexNumber returns the value of a checked bound, and 0 for 2^64.
 func hexNumber(bound string) uint64 {
-	var n uint64
-	for _, c := range bound[len("0x"):] {
-		digit := uint64(c) - '0'
-		if c >= 'a' {
-			digit = uint64(c) - 'a' + 10
-		}
-		n = n<<4 | digit
-	}
+	digits := bound[len("0x"):]
+	n, _ := strconv.ParseUint(digits[len(digits)-16:], 16, 64)
 	return n
 }

@@ -82,7 +82,7 @@ export class World {
     await this.ask('POST', 'clock', { forward: duration });
   }
 
-  /** Returns a text for each thing that was not as it should be. */
+  /** Returns a text for each Lease that two held at once and each update that was lost. */
   async verdict() {
     return (await this.ask('GET', 'verdict')).findings.map((finding) => finding.text);
   }

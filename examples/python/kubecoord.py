@@ -79,7 +79,7 @@ class World:
         self.ask("POST", "clock", {"forward": duration})
 
     def verdict(self):
-        """Returns a text for each thing that was not as it should be."""
+        """Returns a text for each Lease that two held at once and each update that was lost."""
         return [finding["text"] for finding in self.ask("GET", "verdict")["findings"]]
 
 

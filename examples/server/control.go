@@ -43,7 +43,7 @@ func (c control) doors() []door {
 		{"DELETE", "/debug/requests", "forget them", c.forgetRequests},
 		{"GET", "/debug/history", "the changes that history still holds, ?last=N of them, ?resource=R, ?namespace=N, ?name=N", c.listHistory},
 		{"DELETE", "/debug/history", "have it expire: who asks for an older version is answered 410", c.expireHistory},
-		{"GET", "/debug/verdict", "whether all was as it should be: one holder of a Lease at a time, no write lost, watches complete", c.verdict},
+		{"GET", "/debug/verdict", "whether two clients held a Lease at once, and which updates were lost", c.verdict},
 		{"GET", "/debug/fixtures", "the state, as YAML, or as JSON where the header Accept asks for it; ?form=list, stream or txtar, ?omitServerFields=true", c.dump},
 		{"POST", "/debug/fixtures", "load YAML, JSON or txtar, all of it or nothing", c.load},
 		{"POST", "/debug/reset", `go back to the state at the start, to that of another world: {"to": "NAME"}, or to that of a fixture, YAML or txtar; faults and requests go, and watches end`, c.resetTo},

@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -34,14 +34,13 @@ type Options struct {
 	// KeepBody is how many bytes of the body of each are remembered. Zero
 	// means DefaultKeepBody, below zero means none.
 	KeepBody int
-	// KeepHistory is how many changes of the store, and how many of the answers
-	// and events that clients were given, are remembered for Verify, the last
-	// ones of each. Zero means DefaultKeepHistory, below zero means none.
+	// KeepHistory is how many changes of the store, and how many answers and
+	// events, are remembered for Verify, the last ones of each. Zero means
+	// DefaultKeepHistory, below zero means none.
 	KeepHistory int
 	// Verify makes the end of the test call API.Verify.
 	Verify bool
-	// Strict makes Verify fail a test for what Kubernetes permits, but a client
-	// hardly means to do; see Finding.Permitted.
+	// Strict makes Verify fail the test for lost updates too.
 	Strict bool
 	// Fixtures are what the store begins with, all of them; see API.Load.
 	Fixtures []fixture.Source
@@ -258,12 +257,9 @@ type namedTransport struct {
 	client string
 }
 
-// clientKey is where the name of a client is in the context of its requests.
-type clientKey struct{}
-
 // RoundTrip sends a request under the name of the client.
 func (n namedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	return n.RoundTripper.RoundTrip(req.WithContext(context.WithValue(req.Context(), clientKey{}, n.client)))
+	return n.RoundTripper.RoundTrip(req.WithContext(caller.WithName(req.Context(), n.client)))
 }
 
 // CancelRequest does nothing, since the context of a request ends it. client-go

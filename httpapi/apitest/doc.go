@@ -17,11 +17,9 @@
 // that a test can make sure that what it tests took place. What was asked of the
 // server is in Requests.
 //
-// Verify looks back at a test: whether a Lease ever had two holders at once, and
-// whether clients were told the truth, of their writes, by their reads and in
-// their watches, whatever stood between them and the store. It also shows writes
-// that undid what their writer had not seen. Options.Verify has the end of the
-// test do so, and Verdict returns the same as a value.
+// Verify looks back at what the clients of a test did to each other: whether two of
+// them held a Lease at once, and whether one overwrote an update that it had not
+// seen. Options.Verify calls it at the end of the test. Verdict returns the findings.
 //
 // Fork clones the whole world of a test for another one in a few microseconds: one
 // costly fixture, many tests at once that never see each other's writes.

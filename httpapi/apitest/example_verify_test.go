@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Two that take a Lease without asking whether it is held.
+// Two clients take a Lease without asking whether it is held.
 func ExampleAPI_Verify() {
 	t, end := exampleTest()
 	defer end()
@@ -41,7 +41,7 @@ func ExampleAPI_Verify() {
 	// false
 }
 
-// A writer that patches what it has made up its mind about, while another one comes in between.
+// A client patches an object that another client has changed since it last saw it.
 func ExampleAPI_Verdict() {
 	t, end := exampleTest()
 	defer end()
@@ -56,14 +56,11 @@ func ExampleAPI_Verdict() {
 	patch("fast", `{"spec":{"holderIdentity":"fast"}}`)
 	patch("slow", `{"spec":{"holderIdentity":"slow"}}`)
 
-	v := api.Verdict()
-	fmt.Println(v.Changes, "changes,", v.Answers, "answers")
-	for _, f := range v.Findings {
-		fmt.Printf("%s, permitted: %t\n%s\n", f.Kind, f.Permitted, f)
+	for _, f := range api.Verdict().Findings {
+		fmt.Printf("%s\n%s\n", f.Kind, f)
 	}
 	// Output:
-	// 3 changes, 3 answers
-	// lost update, permitted: true
+	// lost update
 	// patch leases default/a by client "slow" at 1003, without a resourceVersion, changed what it had not seen: it knew 1001, and replaced 1002: spec.holderIdentity was not there, then "fast", and is "slow"
 	//           0s  1001 ADDED leases default/a by create of client "slow", 201
 	//           0s  1002 MODIFIED leases default/a by patch of client "fast", 200

@@ -20,7 +20,7 @@ type exchange struct {
 	req *Request // guarded by api.mu but for what was received
 	r   *http.Request
 	w   http.ResponseWriter
-	// call is what Verify remembers of the request, nil if that is nothing.
+	// call is what Verify remembers of the request, or nil.
 	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc

@@ -13,20 +13,15 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// history is what Verify holds the record of what clients were told against: what
-// the store did.
+// history is what the store did, for Verify.
 type history struct {
 	store.Recorded
-	served    []*store.Resource
 	resources map[meta.GroupResource]*store.Resource
-	calls     map[uint64]*call // by their origin
+	calls     map[uint64]*call // by origin
 
-	byOrigin   map[uint64][]int          // changes, by the request that made them
+	byOrigin   map[uint64][]int          // indices of Changes, by the request that made them
 	byResource map[*store.Resource][]int // and so on
 	byObject   map[objectKey][]int
-	base       map[objectKey]*store.Item // the state of the objects at Since
-	now        map[objectKey]*store.Item
-	keys       map[*store.Resource][]objectKey // of all objects there ever were
 }
 
 // objectKey names an object.
@@ -46,10 +41,8 @@ func (k objectKey) String() string {
 
 func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *history {
 	h := &history{
-		Recorded: rec, served: resources, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
+		Recorded: rec, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
 		byOrigin: map[uint64][]int{}, byResource: map[*store.Resource][]int{}, byObject: map[objectKey][]int{},
-		base: map[objectKey]*store.Item{}, now: map[objectKey]*store.Item{},
-		keys: map[*store.Resource][]objectKey{},
 	}
 	for _, r := range resources {
 		info := r.Info()
@@ -58,19 +51,8 @@ func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *hi
 	for _, t := range log {
 		h.calls[t.call.origin] = t.call
 	}
-	for _, s := range rec.Now {
-		k := keyOf(s.Resource, s.Item)
-		h.now[k], h.base[k] = s.Item, s.Item
-		h.keys[s.Resource] = append(h.keys[s.Resource], k)
-	}
 	for i, c := range rec.Changes {
 		k := keyOf(c.Resource, c.New)
-		if h.byObject[k] == nil {
-			if h.now[k] == nil {
-				h.keys[c.Resource] = append(h.keys[c.Resource], k)
-			}
-			h.base[k] = c.Old
-		}
 		h.byObject[k] = append(h.byObject[k], i)
 		h.byResource[c.Resource] = append(h.byResource[c.Resource], i)
 		if c.Origin != 0 {
@@ -87,52 +69,24 @@ func (h *history) after(changes []int, version uint64) int {
 	return n
 }
 
-// change returns the change of a version, or nil.
-func (h *history) change(version uint64) *store.RecordedChange {
-	i, found := slices.BinarySearchFunc(h.Changes, version, func(c store.RecordedChange, v uint64) int { return cmp.Compare(c.Version, v) })
-	if !found {
-		return nil
-	}
-	return &h.Changes[i]
-}
-
-// stateAt returns an object as it was at a version, Since or later, nil where
-// there was none.
+// stateAt returns an object that has changed as it was at a version, Since or
+// later, or nil.
 func (h *history) stateAt(k objectKey, version uint64) *store.Item {
-	n := h.after(h.byObject[k], version)
+	changes := h.byObject[k]
+	n := h.after(changes, version)
 	if n == 0 {
-		return h.base[k]
+		return h.Changes[changes[0]].Old
 	}
-	if c := h.Changes[h.byObject[k][n-1]]; c.Type != watch.Deleted {
+	if c := h.Changes[changes[n-1]]; c.Type != watch.Deleted {
 		return c.New
 	}
 	return nil
 }
 
-// wasThere reports whether the object was in the state of a version, or for 0 was
-// not there, at some time after which the store was at floor and before it was at
-// ceiling. What cannot be known was.
-func (h *history) wasThere(k objectKey, version, floor, ceiling uint64) bool {
-	if floor < h.Since {
-		if !h.Complete {
-			return true
-		}
-		floor = h.Since
-	}
-	changes := h.byObject[k]
-	if version != 0 {
-		n := h.after(changes, version)
-		return versionOf(h.stateAt(k, version)) == version && version <= ceiling &&
-			(n == len(changes) || h.Changes[changes[n]].Version > floor)
-	}
-	return h.stateAt(k, floor) == nil || slices.ContainsFunc(changes[h.after(changes, floor):h.after(changes, ceiling)],
-		func(i int) bool { return h.Changes[i].Type == watch.Deleted })
-}
-
-// excerptLines is how much is shown of what led to a finding.
+// excerptLines is how many changes an excerpt shows.
 const excerptLines = 8
 
-// excerpt shows the changes of an object around a version.
+// excerpt shows the last changes of an object up to a version.
 func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 	changes := h.byObject[k]
 	n := h.after(changes, upTo)
@@ -142,9 +96,6 @@ func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 	}
 	for _, i := range changes[first:n] {
 		lines = append(lines, h.line(&h.Changes[i]))
-	}
-	if len(lines) == 0 {
-		lines = append(lines, "no change of "+k.String())
 	}
 	return lines
 }
@@ -159,13 +110,13 @@ func (h *history) line(c *store.RecordedChange) string {
 		}
 	}
 	text := fmt.Sprintf("%d %s %s %s", c.Version, c.Type, keyOf(c.Resource, c.New), by)
-	if !c.At.IsZero() && len(h.Changes) > 0 {
+	if !c.At.IsZero() {
 		text = fmt.Sprintf("%10s  ", round(c.At.Sub(h.Changes[0].At))) + text
 	}
 	return text
 }
 
-// round leaves out of a duration what nobody reads.
+// round drops the digits of a duration that nobody reads.
 func round(d time.Duration) time.Duration {
 	if d > time.Second {
 		return d.Round(time.Millisecond)
@@ -173,7 +124,7 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Microsecond)
 }
 
-// String says what was asked, by whom, and what came of it.
+// String returns the verb, the client and the outcome.
 func (c *call) String() string {
 	outcome := "no answer"
 	if c.status != 0 {
@@ -182,7 +133,7 @@ func (c *call) String() string {
 	return c.verb + " of " + c.who() + ", " + outcome
 }
 
-// who says who sent a request.
+// who returns the client's name, or its User-Agent.
 func (c *call) who() string {
 	switch agent, _, _ := strings.Cut(c.userAgent, " "); {
 	case c.client != "":

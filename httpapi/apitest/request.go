@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store"
@@ -167,12 +168,11 @@ func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Req
 		served.Body = &replay{data: data, rest: rest, Closer: r.Body}
 	}
 	attributes := httpapi.AttributesOf(r)
-	client, _ := r.Context().Value(clientKey{}).(string)
 	req := &Request{
 		Time: a.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
 		Group: attributes.Group, Version: attributes.Version, Resource: attributes.Resource,
 		Namespace: attributes.Namespace, Name: attributes.Name, Subresource: attributes.Subresource,
-		UserAgent: r.UserAgent(), Client: client, ContentType: r.Header.Get("Content-Type"),
+		UserAgent: r.UserAgent(), Client: caller.Name(r.Context()), ContentType: r.Header.Get("Content-Type"),
 		Body: bytes.Clone(data[:min(len(data), a.log.perBody)]), BodySize: len(data),
 	}
 	switch {

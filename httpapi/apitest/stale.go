@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -276,7 +277,7 @@ func (x *exchange) readFrom(in *Injected, s *Stale) {
 	late := in.gone && in.replica == nil // nobody else will tell it
 	if x.stale == nil {
 		x.stale, x.replica = in, replica
-		x.r = x.r.WithContext(replica.Context(x.r.Context()))
+		x.r = x.r.WithContext(replica.Context(caller.WithStale(x.r.Context())))
 	}
 	x.api.mu.Unlock()
 	if late {

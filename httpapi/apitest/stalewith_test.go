@@ -75,35 +75,6 @@ func TestAdversaryLagsBehind(t *testing.T) {
 	})
 }
 
-func TestVerifyAcceptsWhatAReplicaSays(t *testing.T) {
-	for name, stale := range map[string]apitest.Stale{
-		"stands still": {}, "changes behind": {Changes: 2}, "a while behind": {Age: time.Second}, "every read": {EveryRead: true},
-		"unobserved": {Pattern: apitest.UnobservedState}, "intermediate": {Pattern: apitest.IntermediateState, After: &apitest.Write{Nth: 2}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				api := apitest.New(t, apitest.Options{Verify: true})
-				d := doorTo(api)
-				d.create(t, "a")
-				f := d.Fault(apitest.Fault{Stale: &stale})
-				w := d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
-				for i := range 5 {
-					d.hold(t, fmt.Sprint(i))
-					for _, target := range []string{leases, leases + anyState, leasesA + anyState, leases + "?resourceVersion=1003"} {
-						d.do(t, "GET", target, "")
-					}
-					time.Sleep(2 * time.Second)
-				}
-				assert.Contains(t, []string{"ADDED a", "BOOKMARK "}, w.next())
-				f.Remove()
-				d.create(t, "b")
-				d.do(t, "GET", leases+anyState, "")
-				assert.Greater(t, f.Hits(), 20)
-			})
-		})
-	}
-}
-
 func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
 	for range 20 { // what is due first comes first, however far the clock goes
 		synctest.Test(t, func(t *testing.T) {

@@ -116,6 +116,36 @@ func TestVerifySaysWhatItCannotSee(t *testing.T) {
 	assert.Equal(t, []string{"apitest: Verify: history is longer than what is kept: only the last 2 changes are looked at"}, v.logs)
 }
 
+func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
+	api := apitest.New(t, apitest.Options{KeepHistory: -1})
+	_, err := lease.In(api.Store()).Create(leaseOf("a"), storeOptions)
+	require.NoError(t, err)
+	nothing := apitest.Verdict{Findings: []apitest.Finding{}, Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}
+	assert.Equal(t, nothing, api.Verdict())
+}
+
+// Of a long test the end is looked at.
+func TestVerifyShowsLostUpdatesAtTheEndOfALongTest(t *testing.T) {
+	w := &writers{t, apitest.New(t, apitest.Options{KeepHistory: 20})}
+	w.does("x", "POST", leases, leaseNamed("a"))
+	for range 40 {
+		w.patches("y", heldBy+"z"+endOf)
+		w.patches("y", heldBy+"y"+endOf)
+	}
+	w.does("x", "GET", leasesA, "")
+	w.patches("y", heldBy+"z"+endOf)
+	w.patches("x", heldBy+"x"+endOf)
+	v := w.api.Verdict()
+	require.Len(t, v.Findings, 1)
+	assert.Contains(t, v.Findings[0].Text, `it knew 1081, and replaced 1082: spec.holderIdentity was "y", then "z", and is "x"`)
+	require.Len(t, v.Findings[0].Excerpt, 9)
+	assert.Equal(t, "…", v.Findings[0].Excerpt[0])
+	assert.Equal(t, []string{
+		"history is longer than what is kept: only the last 20 changes are looked at",
+		"clients were told more than what is kept: only the last 20 answers and events are looked at",
+	}, v.Limits)
+}
+
 // checked is a test whose end is seen.
 type checked struct {
 	verdict

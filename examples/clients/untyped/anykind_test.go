@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -70,7 +71,7 @@ func eachKind(t *testing.T, test func(t *testing.T, config *rest.Config, k anyKi
 	for name, k := range anyKinds() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				api := apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.Descriptor{k.kind}}})
+				api := consistency.Checked(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.Descriptor{k.kind}}})
 				test(t, &rest.Config{Host: "http://kubecoord", Transport: api.Transport(), QPS: -1, WarningHandler: rest.NoWarnings{}}, k)
 			})
 		})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
 // write has a client create, update, patch, apply and delete Leases at random until ctx ends.
@@ -58,33 +59,32 @@ func inform(ctx context.Context, t testing.TB, api *apitest.API, name, contentTy
 	factory.Shutdown()
 }
 
-// Whatever the adversary does to electors, writers and informers, none of what they were told is wrong, and no two lead
-// at once.
+// Whatever the adversary does to electors, writers and informers, the server tells them the truth, and no two lead at once.
 func TestVerifyHasNothingToSayOfAnAdversary(t *testing.T) {
 	for seed := range uint64(20) {
 		watchList := seed%2 == 0
 		t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {
 			featurestesting.SetFeatureDuringTest(t, features.WatchListClient, watchList)
 			synctest.Test(t, func(t *testing.T) {
-				api := apitest.New(t, apitest.Options{Verify: true, Strict: true, KeepHistory: 100_000})
+				api := consistency.Checked(t, apitest.Options{Verify: true, Strict: true, KeepHistory: 100_000})
 				adversary := api.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 25})
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				var all sync.WaitGroup
 				for _, name := range []string{"a", "b", "c"} {
-					all.Go(func() { elect(ctx, t, lockOf(t, api, name)) })
+					all.Go(func() { elect(ctx, t, lockOf(t, api.API, name)) })
 				}
 				for _, name := range []string{"w", "ww"} {
-					all.Go(func() { write(ctx, t, api, name, seed) })
+					all.Go(func() { write(ctx, t, api.API, name, seed) })
 				}
-				all.Go(func() { inform(ctx, t, api, "i", jsonType, "") })
-				all.Go(func() { inform(ctx, t, api, "j", protobufType, "app=x") })
+				all.Go(func() { inform(ctx, t, api.API, "i", jsonType, "") })
+				all.Go(func() { inform(ctx, t, api.API, "j", protobufType, "app=x") })
 				all.Wait()
 
-				v := api.Verdict()
-				_, text := kinds(v)
+				_, text := kinds(api.Verdict())
 				assert.Empty(t, text)
-				assert.Empty(t, v.Limits)
+				v := api.Report()
+				assert.Empty(t, v.Findings)
 				assert.Greater(t, adversary.Hits(), 100)
 				assert.Greater(t, v.Changes, 200)
 				assert.Greater(t, v.Answers, 400)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
 // hasty makes an elector of client-go take no notice of how long a Lease is held.
@@ -67,8 +68,8 @@ func (d *dropping) Write(p []byte) (int, error) {
 	return d.ResponseWriter.Write(p)
 }
 
-// An informer never learns of an event that its server leaves out, and says nothing.
-func TestVerifyFindsTheEventThatAnInformerMisses(t *testing.T) {
+// An informer does not notice that its server leaves out an event.
+func TestReportFindsTheEventThatAnInformerMisses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := behind(t, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,10 +79,10 @@ func TestVerifyFindsTheEventThatAnInformerMisses(t *testing.T) {
 				next.ServeHTTP(w, r)
 			})
 		})
-		leases := leasesOf(t, api, "writer")
+		leases := leasesOf(t, api.API, "writer")
 		l, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		require.NoError(t, err)
-		factory := informers.NewSharedInformerFactory(clientOf(t, api, "informer", jsonType), 0)
+		factory := informers.NewSharedInformerFactory(clientOf(t, api.API, "informer", jsonType), 0)
 		lister := factory.Coordination().V1().Leases().Lister()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer factory.Shutdown()
@@ -99,15 +100,17 @@ func TestVerifyFindsTheEventThatAnInformerMisses(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, cached.Labels, "app", "it was not told")
 
-		found, text := kinds(api.Verdict())
-		require.Equal(t, []apitest.FindingKind{apitest.BrokenWatch}, found)
+		found := api.Report().Findings
+		require.Len(t, found, 1)
+		assert.Equal(t, consistency.BrokenWatch, found[0].Kind)
+		text := found[0].String()
 		assert.Contains(t, text, `watch leases * by client "informer" did not tell of 1002 before ADDED 1003`)
 		assert.Contains(t, text, `1002 MODIFIED leases `+testapi.Namespace+`/a by update of client "writer", 200`)
 	})
 }
 
-// A client believes what it is told of its write.
-func TestVerifyFindsTheWriteThatAServerForgets(t *testing.T) {
+// A client believes the answer to its write.
+func TestReportFindsTheWriteThatAServerForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forgetful := false
 		api := behind(t, func(next http.Handler) http.Handler {
@@ -121,26 +124,27 @@ func TestVerifyFindsTheWriteThatAServerForgets(t *testing.T) {
 				next.ServeHTTP(w, r)
 			})
 		})
-		leases := leasesOf(t, api, "writer")
+		leases := leasesOf(t, api.API, "writer")
 		l, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		require.NoError(t, err)
 		l.Labels = map[string]string{"app": "x"}
 		l, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
 		require.NoError(t, err)
-		assert.Empty(t, api.Verdict().Findings)
+		assert.Empty(t, api.Report().Findings)
 		forgetful = true
 		for _, app := range []string{"y", "z"} {
 			l.Labels["app"] = app
 			_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
 			require.NoError(t, err)
 		}
-		found, text := kinds(api.Verdict())
-		assert.Equal(t, []apitest.FindingKind{apitest.LostWrite, apitest.LostWrite}, found, text)
-		assert.Contains(t, text, `update leases `+testapi.Namespace+`/a by client "writer" was answered 200, but it told of version 1002 with other content than that has`)
+		found := api.Report().Findings
+		require.Len(t, found, 2)
+		assert.Equal(t, consistency.LostWrite, found[1].Kind)
+		assert.Contains(t, found[0].Text, `update leases `+testapi.Namespace+`/a by client "writer" was answered 200, but it told of version 1002 with other content than that has`)
 	})
 }
 
-// Two controllers of the same object: the one patches what it has made up its mind about, the other comes in between.
+// Two controllers of the same object: one patches what it saw before the other changed it.
 func TestVerifyShowsThePatchThatUndoesAnUpdate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		write func(t *testing.T, api *apitest.API, based string)

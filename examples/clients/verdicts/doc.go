@@ -1,4 +1,3 @@
-// Package verdicts holds tests of what apitest's Verify makes of client-go's
-// clients: of those that do well, whatever an adversary does to them, and of those
-// that do not, or whose server does not.
+// Package verdicts tests what apitest's Verify finds in the behaviour of client-go's
+// clients, good and bad, and what package consistency finds in that of their server.
 package verdicts

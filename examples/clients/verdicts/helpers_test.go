@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/examples/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
 // clientOf returns a client that is known by a name.
@@ -73,12 +74,12 @@ func lockOf(t testing.TB, api *apitest.API, name string) resourcelock.Interface 
 	}
 }
 
-// behind returns an API that requests come to through a handler.
-func behind(t testing.TB, middleware func(next http.Handler) http.Handler) *apitest.API {
-	return apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
+// behind returns a server with a middleware.
+func behind(t testing.TB, middleware func(next http.Handler) http.Handler) *consistency.API {
+	return consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
 }
 
-// kinds returns what kinds of findings there are, and all of them as text.
+// kinds returns the kinds of the findings, and their texts.
 func kinds(v apitest.Verdict) (out []apitest.FindingKind, text string) {
 	for _, f := range v.Findings {
 		out = append(out, f.Kind)

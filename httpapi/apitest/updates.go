@@ -12,26 +12,26 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// writer is who writes, as far as it can be told.
+// writer identifies a client.
 type writer struct{ client, userAgent string }
 
 func (c *call) writer() writer { return writer{c.client, c.userAgent} }
 
-// sight is how far a writer had seen an object, or the objects of a scope, by when.
+// sight is a version of an object, or of the objects in a scope, that a writer has seen.
 type sight struct {
-	when    uint64 // as call.began
+	when    uint64 // as in call.began
 	version uint64
 }
 
-// sights are what each writer was told of each object, and of all objects in a
-// scope: those of a resource in a namespace, or in all.
+// sights are what each writer has seen of each object and of each scope. A scope is
+// all objects of a resource in one namespace, or in all.
 type sights struct {
 	objects map[writer]map[uint64][]sight
 	scopes  map[writer]map[uint64][]sight
 }
 
-// updates finds writes without a precondition which changed what another one had
-// written, unseen by the writer.
+// updates finds writes without a precondition that replaced another client's write
+// which the writer had not seen.
 func (v *verifier) updates() {
 	blind := func(t told) bool {
 		c := t.call
@@ -48,7 +48,7 @@ func (v *verifier) updates() {
 	}
 }
 
-// sights gathers what writers were told.
+// sights collects what the writers have seen.
 func (v *verifier) sights() sights {
 	s := sights{map[writer]map[uint64][]sight{}, map[writer]map[uint64][]sight{}}
 	add := func(to map[writer]map[uint64][]sight, w writer, key uint64, now sight) {
@@ -61,24 +61,24 @@ func (v *verifier) sights() sights {
 	}
 	for i, t := range v.log {
 		now, c := sight{v.before + uint64(i), t.version}, t.call
-		list := t.what == toldAnswer && c.verb == "list" || t.what == toldBookmark || t.what == toldInitialEnd
+		list := t.what == toldAnswer && c.verb == "list" || t.what == toldState
 		switch {
 		case t.version == 0:
 		case list && c.query.Get("labelSelector")+c.query.Get("fieldSelector")+c.query.Get("shardSelector") == "":
 			add(s.scopes, c.writer(), v.scopeKey(c, c.namespace), now)
-		case t.what == toldAnswer || t.isObject():
+		case t.what == toldAnswer || t.what == toldObject:
 			add(s.objects, c.writer(), t.key, now)
 		}
 	}
 	return s
 }
 
-// scopeKey returns what a scope is known by.
+// scopeKey returns the key of a scope.
 func (v *verifier) scopeKey(c *call, namespace string) uint64 {
 	return v.record.key(c.group, c.resource, namespace, "*")
 }
 
-// until returns the last version that was seen before a call began.
+// until returns the last version that was seen before a call began, or 0.
 func until(all []sight, c *call) uint64 {
 	n, _ := slices.BinarySearchFunc(all, c.began, func(s sight, began uint64) int { return cmp.Compare(s.when, began) })
 	if n == 0 {
@@ -87,7 +87,7 @@ func until(all []sight, c *call) uint64 {
 	return all[n-1].version
 }
 
-// update looks at a write without a precondition.
+// update checks a write without a precondition.
 func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
 	k, w := keyOf(made.Resource, made.New), c.writer()
 	version := max(
@@ -97,13 +97,13 @@ func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
 	if version < v.Since || version >= made.Old.Version() {
 		return
 	}
-	// Its own writes are no news to it, answered or not.
+	// The writer knows its own writes, answered or not.
 	changes := v.byObject[k]
 	unseen := changes[v.after(changes, version):v.after(changes, made.Old.Version())]
 	for n, i := range slices.Backward(unseen) {
 		by := v.calls[v.Changes[i].Origin]
 		if by == nil && v.Changes[i].Origin != 0 {
-			return // whose it is is not known yet, or no longer
+			return // its writer is not recorded yet, or no longer
 		}
 		if by != nil && by.writer() == w {
 			version, unseen = v.Changes[i].Version, unseen[n+1:]
@@ -120,8 +120,8 @@ func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
 	}
 }
 
-// overwritten tells of the members that were changed from known to old, and from
-// old to now.
+// overwritten lists the members that changed from known to old and again from old to
+// now.
 func overwritten(known, old, now *store.Item) (lost []string) {
 	a, b, c := members(known), members(old), members(now)
 	for _, path := range slices.Sorted(maps.Keys(b)) {
@@ -137,7 +137,7 @@ func overwritten(known, old, now *store.Item) (lost []string) {
 	return lost
 }
 
-// shown shows the value of a member, or that there is none.
+// shown shortens the value of a member for a text.
 func shown(text string) string {
 	const most = 60
 	switch {
@@ -149,8 +149,8 @@ func shown(text string) string {
 	return text
 }
 
-// members returns the members of an object that its writers set, by their path, as
-// JSON. Lists are whole.
+// members returns the members that writers set, by their path, as JSON. A list is
+// one member.
 func members(it *store.Item) map[string]string {
 	out := map[string]string{}
 	data, err := it.Encoded(0, store.JSON)

@@ -1,4 +1,4 @@
-package apitest
+package consistency
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// watches finds watches that did not tell what they should have.
+// watches finds watches whose events contradict the history.
 func (v *verifier) watches() {
 	var order []*call
 	events := map[*call][]told{}
 	for _, t := range v.log {
-		if t.call.verb != "watch" || v.resources[t.call.groupResource()] == nil {
+		if t.call.verb != "watch" || t.what == toldRefusal || t.what == toldNothing || v.resources[t.call.groupResource()] == nil {
 			continue
 		}
 		if events[t.call] == nil {
@@ -26,22 +26,15 @@ func (v *verifier) watches() {
 		v.out.Events++
 	}
 	v.out.Watches = len(order)
-	unseen := 0
 	for _, c := range order {
-		w := &watchCheck{history: v.history, record: v.record, call: c, events: events[c], resource: v.resources[c.groupResource()]}
+		w := &watchCheck{history: v.history, call: c, events: events[c], resource: v.resources[c.groupResource()]}
 		var err error
 		if w.selects, err = w.resource.Selects(c.selection()); err != nil {
 			continue
 		}
-		switch p, seen := w.run(); {
-		case !seen:
-			unseen++
-		case p != nil:
+		if p := w.run(); p != nil {
 			v.find(BrokenWatch, w.excerpt(p), "watch %s %s by %s %s", c.resource, c.scope(), c.who(), p.text)
 		}
-	}
-	if unseen > 0 {
-		v.limit("%d watches are left out: what they began with is no longer known", unseen)
 	}
 }
 
@@ -70,7 +63,7 @@ func (c *call) sends() (value, given bool) {
 	return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false"), len(values) > 0
 }
 
-// startsWithState reports whether a watch begins with the state there is.
+// startsWithState reports whether a watch begins with the objects that exist.
 func (c *call) startsWithState() bool {
 	if sends, given := c.sends(); given {
 		return sends
@@ -79,37 +72,32 @@ func (c *call) startsWithState() bool {
 	return version == "" || version == "0"
 }
 
-// watchCheck holds what a watch told against history.
+// watchCheck compares the events of a watch with the history.
 type watchCheck struct {
 	*history
-	record   *record
 	call     *call
 	events   []told
 	resource *store.Resource
 	selects  func(*store.Item) bool
 }
 
-// flaw is where a watch did not tell what it should have.
+// flaw is the first event of a watch that contradicts the history.
 type flaw struct {
 	at      int // the event, by its index
 	text    string
 	missing []store.RecordedChange
 }
 
-// mostStarts bounds how many versions are tried as that at which a watch began.
+// mostStarts bounds how many versions are tried as the start of a watch.
 const mostStarts = 1000
 
-// run looks for the version at which the watch may have begun such that all it
-// told is right, and returns nil if there is one, or else what is wrong if it began
-// where it fits best. seen is false where that cannot be known.
-func (w *watchCheck) run() (p *flaw, seen bool) {
+// run returns nil if the watch may have begun at a version from which all its events are right, and otherwise the flaw that
+// comes last.
+func (w *watchCheck) run() (p *flaw) {
 	c := w.call
-	if c.forgot {
-		return w.follow(max(c.forgotUpTo, w.Since), false), c.pastInitial
-	}
 	requested, _ := strconv.ParseUint(c.query.Get("resourceVersion"), 10, 64)
 	if requested > 0 && !c.startsWithState() {
-		return w.follow(max(requested, w.Since), false), true
+		return w.follow(max(requested, w.Since), false)
 	}
 	low, high := max(requested, c.floor), c.ceiling
 	if c.stale || requested > 0 || c.query.Get("resourceVersion") == "0" {
@@ -117,15 +105,12 @@ func (w *watchCheck) run() (p *flaw, seen bool) {
 	}
 	for _, t := range w.events {
 		if t.what == toldInitialEnd {
-			if t.version < low || t.version > high {
-				return &flaw{text: fmt.Sprintf("began with the state of %d, when the store was between %d and %d", t.version, low, high)}, true
+			if t.head.ResourceVersion < low || t.head.ResourceVersion > high {
+				return &flaw{text: fmt.Sprintf("began with the state of %d, when the store was between %d and %d", t.head.ResourceVersion, low, high)}
 			}
-			low, high = t.version, t.version
+			low, high = t.head.ResourceVersion, t.head.ResourceVersion
 			break
 		}
-	}
-	if low < w.Since {
-		return nil, false
 	}
 	changes := w.byResource[w.resource]
 	for n, first := w.after(changes, high), w.after(changes, low); ; n-- {
@@ -135,21 +120,21 @@ func (w *watchCheck) run() (p *flaw, seen bool) {
 		}
 		q := w.follow(start, c.startsWithState())
 		if q == nil {
-			return nil, true
+			return nil
 		}
 		if p == nil || q.at > p.at {
 			p = q
 		}
 		if start == low || n < w.after(changes, high)-mostStarts {
-			return p, true
+			return p
 		}
 	}
 }
 
-// follow goes along with the watch from a version on.
+// follow checks the events of the watch as if it had begun at a version.
 func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 	f := follower{watchCheck: w, at: start, next: w.after(w.byResource[w.resource], start), seen: map[objectKey]bool{}}
-	initial := map[uint64]objectKey{} // by version, what is to be told first
+	initial := map[uint64]objectKey{} // by version, the objects that must come first
 	for _, k := range w.objects() {
 		if it := w.stateAt(k, start); w.selects(it) {
 			f.seen[k] = true
@@ -161,17 +146,15 @@ func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 	for i, t := range w.events {
 		p := &flaw{at: i}
 		switch {
-		case t.version <= w.Since && f.at == w.Since && !w.Complete && t.what != toldError && len(initial) == 0:
-			continue // too long ago
 		case f.ended:
 			p.text = "went on after an ERROR"
 		case t.what == toldError:
 			f.ended = true
 			continue
-		case t.version == 0:
+		case t.head.ResourceVersion == 0:
 			p.text = "sent an event without a version"
 		case len(initial) > 0:
-			k, wanted := initial[t.version]
+			k, wanted := initial[t.head.ResourceVersion]
 			switch {
 			case !wanted:
 				p.text = fmt.Sprintf("went on with %s before it told of all there was at %d", t, start)
@@ -180,33 +163,38 @@ func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 				}
 			case t.what != toldAdded:
 				p.text = fmt.Sprintf("told of what there was at %d by %s", start, t)
-			case t.key != 0 && t.key != w.keyIn(k):
-				p.text = fmt.Sprintf("told of another object than that of version %d", t.version)
+			case !t.names(k):
+				p.text = fmt.Sprintf("told of another object than that of version %d", t.head.ResourceVersion)
 			default:
-				delete(initial, t.version)
+				delete(initial, t.head.ResourceVersion)
 				continue
 			}
-		case t.what == toldInitialEnd && t.version == f.at:
+		case t.what == toldInitialEnd && t.head.ResourceVersion == f.at:
 			continue
 		default:
 			if p.text, p.missing = f.take(t); p.text == "" {
 				continue
 			}
 		}
-		if t.isObject() && slices.ContainsFunc(w.events[:i], func(o told) bool { return o.isObject() && o.version == t.version }) {
-			p.text, p.missing = fmt.Sprintf("told twice of %d", t.version), nil
+		if t.isObject() && slices.ContainsFunc(w.events[:i], func(o told) bool { return o.isObject() && o.head.ResourceVersion == t.head.ResourceVersion }) {
+			p.text, p.missing = fmt.Sprintf("told twice of %d", t.head.ResourceVersion), nil
 		}
 		return p
 	}
 	return nil
 }
 
-// isObject reports whether it is an event that tells of an object.
+// names reports whether an event is about an object, or does not say.
+func (t told) names(k objectKey) bool {
+	return t.head.Name == "" || t.head.Name == k.name && t.head.Namespace == k.namespace
+}
+
+// isObject reports whether it is an event of an object.
 func (t told) isObject() bool {
 	return t.what == toldAdded || t.what == toldModified || t.what == toldDeleted
 }
 
-// objects returns the objects that the watch may be concerned with.
+// objects returns the objects that the watch may select.
 func (w *watchCheck) objects() []objectKey {
 	if w.call.namespace != "" && w.call.name != "" {
 		return []objectKey{{w.resource, w.call.namespace, w.call.name}}
@@ -214,22 +202,16 @@ func (w *watchCheck) objects() []objectKey {
 	return w.keys[w.resource]
 }
 
-// keyIn returns what the record knows an object by.
-func (w *watchCheck) keyIn(k objectKey) uint64 {
-	return w.record.key(w.call.group, w.call.resource, k.namespace, k.name)
-}
-
-// follower is how far a watch has come.
+// follower is the progress of a watch.
 type follower struct {
 	*watchCheck
-	at    uint64 // the last version that was told
-	next  int    // of the changes of the resource
-	seen  map[objectKey]bool
+	at    uint64             // the version of the last event
+	next  int                // of the changes of the resource
+	seen  map[objectKey]bool // the objects that the client knows
 	ended bool
 }
 
-// event returns what a change is to a watch which has seen what it has, "" where
-// it is nothing.
+// event returns the event that the watch must send for a change, or "".
 func (f *follower) event(c *store.RecordedChange) watch.EventType {
 	before, after := f.seen[keyOf(c.Resource, c.New)], c.Type != watch.Deleted && f.selects(c.New)
 	switch {
@@ -243,29 +225,28 @@ func (f *follower) event(c *store.RecordedChange) watch.EventType {
 	return ""
 }
 
-// take holds an event against the changes up to its version, and returns what is
-// wrong with it.
+// take compares an event with the changes up to its version and returns what is wrong with it.
 func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
 	bookmark := t.what == toldBookmark || t.what == toldInitialEnd
 	switch {
-	case t.version > f.Version:
+	case t.head.ResourceVersion > f.Version:
 		return "told of a version that the store has not come to: " + t.String(), nil
-	case t.version == f.at && !bookmark:
+	case t.head.ResourceVersion == f.at && !bookmark:
 		return fmt.Sprintf("told of %s, though it was at %d before", t, f.at), nil
-	case t.version < f.at:
+	case t.head.ResourceVersion < f.at:
 		return fmt.Sprintf("told of %s after %d", t, f.at), nil
 	}
 	var want watch.EventType
 	var wanted *store.RecordedChange
 	changes := f.byResource[f.resource]
-	for ; f.next < len(changes) && f.Changes[changes[f.next]].Version <= t.version; f.next++ {
+	for ; f.next < len(changes) && f.Changes[changes[f.next]].Version <= t.head.ResourceVersion; f.next++ {
 		c := &f.Changes[changes[f.next]]
 		event := f.event(c)
 		if event == "" {
 			continue
 		}
 		f.seen[keyOf(c.Resource, c.New)] = event != watch.Deleted
-		if c.Version == t.version && !bookmark {
+		if c.Version == t.head.ResourceVersion && !bookmark {
 			want, wanted = event, c
 			continue
 		}
@@ -273,7 +254,7 @@ func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
 		left.Type = event
 		missing = append(missing, left)
 	}
-	f.at = t.version
+	f.at = t.head.ResourceVersion
 	switch {
 	case len(missing) > 0:
 		return fmt.Sprintf("did not tell of %d before %s", missing[0].Version, t), missing
@@ -283,13 +264,13 @@ func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
 		return fmt.Sprintf("told of %s, which is no change of what it selects", t), nil
 	case t.eventType() != want:
 		return fmt.Sprintf("told of %s, want %s: going by what it had told before", t, want), nil
-	case t.key != 0 && t.key != f.keyIn(keyOf(wanted.Resource, wanted.New)):
+	case !t.names(keyOf(wanted.Resource, wanted.New)):
 		return fmt.Sprintf("told of %s of another object than %s", t, keyOf(wanted.Resource, wanted.New)), nil
 	}
 	return "", nil
 }
 
-// eventType returns the type of an event.
+// eventType returns the type of the event.
 func (t told) eventType() watch.EventType {
 	switch t.what {
 	case toldAdded:
@@ -304,18 +285,18 @@ func (t told) eventType() watch.EventType {
 	return watch.Error
 }
 
-// String returns an event in short.
+// String returns the type and the version.
 func (t told) String() string {
 	if t.what == toldError {
 		return "ERROR"
 	}
-	return fmt.Sprintf("%s %d", t.eventType(), t.version)
+	return fmt.Sprintf("%s %d", t.eventType(), t.head.ResourceVersion)
 }
 
-// excerpt shows what a watch told before it went wrong.
+// excerpt shows the events around a flaw.
 func (w *watchCheck) excerpt(p *flaw) (lines []string) {
 	first := max(0, p.at-excerptLines/2)
-	if first > 0 || w.call.forgot {
+	if first > 0 {
 		lines = append(lines, "…")
 	}
 	for _, t := range w.events[first:p.at] {
@@ -334,10 +315,10 @@ func (w *watchCheck) excerpt(p *flaw) (lines []string) {
 	return lines
 }
 
-// told shows an event with its object.
+// told shows an event and its object.
 func (w *watchCheck) told(t told) string {
 	text := t.String()
-	if c := w.change(t.version); c != nil && t.what != toldBookmark && t.what != toldInitialEnd && c.Resource == w.resource {
+	if c := w.change(t.head.ResourceVersion); c != nil && t.what != toldBookmark && t.what != toldInitialEnd && c.Resource == w.resource {
 		text += " " + keyOf(c.Resource, c.New).String()
 	}
 	return text

@@ -1,4 +1,4 @@
-package apitest
+package consistency
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// objects finds states that do not follow from the one before.
+// objects finds changes that do not follow from the state before them.
 func (v *verifier) objects() {
 	for _, r := range v.served {
 		for _, k := range v.keys[r] {
@@ -18,7 +18,7 @@ func (v *verifier) objects() {
 	}
 }
 
-// object finds the states of an object that do not follow from the one before.
+// object does so for one object.
 func (v *verifier) object(k objectKey) {
 	state := v.base[k]
 	for _, i := range v.byObject[k] {
@@ -49,12 +49,12 @@ func versionOf(it *store.Item) uint64 {
 	return it.Version()
 }
 
-// answers finds answers that do not agree with history.
+// answers finds answers that contradict the history.
 func (v *verifier) answers() {
 	for _, t := range v.log {
 		c := t.call
 		r := v.resources[c.groupResource()]
-		if c.verb == "watch" || r == nil {
+		if c.verb == "watch" && t.what != toldRefusal || r == nil {
 			continue
 		}
 		v.out.Answers++
@@ -73,11 +73,8 @@ func (v *verifier) answers() {
 	}
 }
 
-// write looks at a write and what came of it.
+// write checks a write and its answer.
 func (v *verifier) write(k objectKey, c *call, what news) {
-	if c.floor < v.Since {
-		return // what it did may be forgotten
-	}
 	changes := v.byOrigin[c.origin]
 	wrong := func(format string, args ...any) {
 		args = append([]any{c.verb, k, c.who(), c.status}, args...)
@@ -105,8 +102,7 @@ func (v *verifier) write(k objectKey, c *call, what news) {
 	}
 }
 
-// unchanged looks at a write that was answered as if it had been done, and made no
-// change.
+// unchanged checks a write that was answered 2xx and made no change.
 func (v *verifier) unchanged(k objectKey, c *call, wrong func(string, ...any)) {
 	switch {
 	case c.verb == "create":
@@ -118,8 +114,7 @@ func (v *verifier) unchanged(k objectKey, c *call, wrong func(string, ...any)) {
 	}
 }
 
-// changed looks at a write that was answered as if it had been done, and made a
-// change.
+// changed checks a write that was answered 2xx and made a change.
 func (v *verifier) changed(c *call, made *store.RecordedChange, wrong func(string, ...any)) {
 	want := map[string][]watch.EventType{
 		"create": {watch.Added}, "update": {watch.Added, watch.Modified, watch.Deleted}, "patch": {watch.Modified, watch.Deleted},
@@ -146,14 +141,14 @@ func (v *verifier) changed(c *call, made *store.RecordedChange, wrong func(strin
 	}
 }
 
-// tellsOf reports whether an answer tells of the change that was made. Where the
-// last finalizer goes, the object goes too, and the answer is as it was.
+// tellsOf reports whether an answer has the version of the change. A write that removes the last finalizer deletes the
+// object, and its answer has the version from before.
 func tellsOf(a *skim.Head, made *store.RecordedChange) bool {
 	return a.ResourceVersion == 0 || a.ResourceVersion == made.Version ||
 		made.Type == watch.Deleted && a.ResourceVersion == made.Old.Version()
 }
 
-// deleteCollection finds objects that were there all the while and are still.
+// deleteCollection finds objects that existed all the time and still do.
 func (v *verifier) deleteCollection(c *call) {
 	r := v.resources[c.groupResource()]
 	selects, err := r.Selects(c.selection())
@@ -170,7 +165,7 @@ func (v *verifier) deleteCollection(c *call) {
 	}
 }
 
-// excerptOf shows the changes of the object of a call, up to its end.
+// excerptOf shows the changes of the object of a call, up to the answer.
 func (v *verifier) excerptOf(k objectKey, c *call) []string {
 	upTo := c.ceiling
 	for _, i := range v.byOrigin[c.origin] {
@@ -184,7 +179,7 @@ func (c *call) latest() bool {
 	return c.query.Get("resourceVersion") == "" && c.query.Get("continue") == "" && !c.stale
 }
 
-// oldest returns the version that a read may not go back behind.
+// oldest returns the lowest version that a read may show.
 func (c *call) oldest() uint64 {
 	if c.latest() {
 		return c.floor
@@ -193,7 +188,7 @@ func (c *call) oldest() uint64 {
 	return version
 }
 
-// get looks at the answer to a get.
+// get checks the answer to a get.
 func (v *verifier) get(k objectKey, c *call, what news) {
 	version := c.answer.ResourceVersion
 	if what == toldNotFound {
@@ -215,7 +210,7 @@ func (v *verifier) get(k objectKey, c *call, what news) {
 		k, c.who(), told, c.oldest(), c.ceiling)
 }
 
-// list looks at the version of a list.
+// list checks the version of a list.
 func (v *verifier) list(c *call) {
 	version := c.answer.ResourceVersion
 	if version == 0 || !c.latest() || version >= c.floor && version <= c.ceiling {

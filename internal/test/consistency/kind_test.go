@@ -1,4 +1,4 @@
-package apitest_test
+package consistency_test
 
 import (
 	"net/http"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -27,14 +28,14 @@ type engine struct {
 }
 
 // Verify looks at kinds of any scope, and at writes to their status, which is a part of the object.
-func TestVerifyLooksAtKindsOfOnesOwn(t *testing.T) {
+func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kind := &store.Kind[engine]{
 			Group: "example.com", Name: "Engine", Plural: "engines", Status: true, ClusterScoped: true,
 			Versions: []store.Version[engine]{{Name: "v1"}},
 		}
 		forgetful := false
-		api := apitest.New(t, apitest.Options{API: httpapi.Options{
+		api := consistency.New(t, apitest.Options{API: httpapi.Options{
 			Kinds: []store.Descriptor{kind},
 			Middleware: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,38 +57,38 @@ func TestVerifyLooksAtKindsOfOnesOwn(t *testing.T) {
 		require.Equal(t, 200, w.does("w", "GET", engines+"/a/status", "").code)
 		require.Equal(t, 404, w.does("w", "GET", engines+"/a/scale", "").code)
 		synctest.Wait()
-		v := api.Verdict()
+		v := api.Report()
 		assert.Empty(t, v.Findings)
 		assert.Equal(t, []int{2, 2, 1}, []int{v.Changes, v.Events, v.Watches})
 
 		forgetful = true
 		require.Equal(t, 200, w.does("w", "PATCH", engines+"/a/status", `{"status":{"turns":2}}`, merge...).code)
-		findings := api.Verdict().Findings
+		findings := api.Report().Findings
 		require.Len(t, findings, 1)
 		assert.Equal(t, `patch engines a by client "w" was answered 200, but it told of version 1002 with other content than that has`, findings[0].Text)
 	})
 }
 
 // The members of an object of any form stand before and after its type.
-func TestVerifyReadsObjectsOfAnyForm(t *testing.T) {
+func TestReportReadsObjectsOfAnyForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kind := store.UnstructuredKind("example.com", "Part", "v1", "v2")
-		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+		api := consistency.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
 		const parts = "/apis/example.com/v2/namespaces/default/parts"
 		w := &writers{t, api}
 		require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v2","kind":"Part","metadata":{"name":"a"},"alloy":["<Cu>",1.5],"data":{"x":1}}`).code)
 		require.Equal(t, 200, w.does("w", "PATCH", parts+"/a", `{"zinc":null,"brass":true}`, "Content-Type", "application/merge-patch+json").code)
 		require.Equal(t, 200, w.does("w", "GET", parts+"/a", "").code)
-		v := api.Verdict()
+		v := api.Report()
 		assert.Empty(t, v.Findings)
 		assert.Equal(t, []int{2, 3}, []int{v.Changes, v.Answers})
 	})
 }
 
 // What is altered on the way is seen in the members before the type too.
-func TestVerifyNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
+func TestReportNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
 	kind := store.UnstructuredKind("example.com", "Part", "v1")
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{
+	api := consistency.New(t, apitest.Options{API: httpapi.Options{
 		Kinds: []store.Descriptor{kind},
 		Middleware: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { but(`"Cu"`, `"Sn"`)(next, w, r) })
@@ -96,7 +97,7 @@ func TestVerifyNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
 	const parts = "/apis/example.com/v1/namespaces/default/parts"
 	w := &writers{t, api}
 	require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v1","kind":"Part","metadata":{"name":"a"},"alloy":"Cu"}`).code)
-	findings := api.Verdict().Findings
+	findings := api.Report().Findings
 	require.Len(t, findings, 1)
 	assert.Equal(t, `create parts default/a by client "w" was answered 201, but it told of version 1001 with other content than that has`, findings[0].Text)
 }

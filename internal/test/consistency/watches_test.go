@@ -1,8 +1,9 @@
-package apitest_test
+package consistency_test
 
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -46,7 +48,7 @@ func (e *editor) Write(p []byte) (int, error) {
 }
 
 // broken returns an API whose watches are not what they should be.
-func broken(t testing.TB, edit edit) *apitest.API {
+func broken(t testing.TB, edit edit) *consistency.API {
 	middleware := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("watch") != "" {
@@ -55,7 +57,7 @@ func broken(t testing.TB, edit edit) *apitest.API {
 			next.ServeHTTP(w, r)
 		})
 	}
-	return apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
+	return consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
 }
 
 // lose leaves out the nth frame.
@@ -124,7 +126,7 @@ func live(t testing.TB, leases *store.Collection[lease.Lease]) {
 }
 
 // watched returns the verdict on a watch that was open while objects lived and died: a and b are there before.
-func watched(t *testing.T, query, accept string, edit edit) (verdict apitest.Verdict) {
+func watched(t *testing.T, query, accept string, edit edit) (verdict consistency.Report) {
 	synctest.Test(t, func(t *testing.T) {
 		api := broken(t, edit)
 		leases := lease.In(api.Store())
@@ -136,7 +138,7 @@ func watched(t *testing.T, query, accept string, edit edit) (verdict apitest.Ver
 		d.watch(t, "/apis/coordination.k8s.io/v1/namespaces/default/leases?watch=true"+query, "Accept", accept)
 		live(t, leases)
 		synctest.Wait()
-		verdict = api.Verdict()
+		verdict = api.Report()
 	})
 	return verdict
 }
@@ -146,7 +148,7 @@ const (
 	withInitial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 )
 
-func TestVerifyAcceptsWhatWatchesAreTold(t *testing.T) {
+func TestReportAcceptsWhatWatchesAreTold(t *testing.T) {
 	for name, accept := range map[string]string{
 		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
 		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
@@ -160,14 +162,13 @@ func TestVerifyAcceptsWhatWatchesAreTold(t *testing.T) {
 			t.Run(name+" "+query, func(t *testing.T) {
 				v := watched(t, query, accept, asIs)
 				assert.Empty(t, v.Findings)
-				assert.Empty(t, v.Limits)
 				assert.Equal(t, []int{8, events, 1}, []int{v.Changes, v.Events, v.Watches})
 			})
 		}
 	}
 }
 
-func TestVerifyNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
+func TestReportNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
 	for name, accept := range map[string]string{
 		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
 		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
@@ -184,7 +185,7 @@ func TestVerifyNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
 	}
 }
 
-func TestVerifyNoticesWatchesThatAreBroken(t *testing.T) {
+func TestReportNoticesWatchesThatAreBroken(t *testing.T) {
 	twice := func(i int, frame []byte) [][]byte {
 		if i == 2 {
 			return [][]byte{frame, frame}
@@ -223,50 +224,13 @@ func TestVerifyNoticesWatchesThatAreBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := watched(t, tt.query, "application/json", tt.edit)
 			require.Len(t, v.Findings, 1)
-			assert.Equal(t, apitest.BrokenWatch, v.Findings[0].Kind)
+			assert.Equal(t, consistency.BrokenWatch, v.Findings[0].Kind)
 			assert.True(t, strings.HasSuffix(v.Findings[0].Text, " by a client "+tt.want), v.Findings[0].Text)
 		})
 	}
 }
 
-// Of a watch that told more than is remembered the rest is looked at.
-func TestVerifyLooksAtTheEndOfALongWatch(t *testing.T) {
-	for name, tt := range map[string]struct {
-		edit edit
-		want int
-	}{
-		"good":                          {func(_ int, frame []byte) [][]byte { return [][]byte{frame} }, 0},
-		"bad":                           {lose(45), 1},
-		"bad before what is remembered": {lose(20), 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				middleware := func(next http.Handler) http.Handler {
-					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						next.ServeHTTP(&editor{ResponseWriter: w, edit: tt.edit}, r)
-					})
-				}
-				api := apitest.New(t, apitest.Options{KeepHistory: 10, API: httpapi.Options{Middleware: middleware}})
-				d := doorTo(api)
-				d.watch(t, leases+"?watch=true"+withInitial)
-				for i := range 50 {
-					_, err := lease.In(api.Store()).Create(leaseOf("a"+strings.Repeat("x", i)), storeOptions)
-					require.NoError(t, err)
-				}
-				synctest.Wait()
-				v := api.Verdict()
-				assert.Len(t, v.Findings, tt.want)
-				assert.Equal(t, []int{10, 10}, []int{v.Changes, v.Events})
-				assert.Equal(t, []string{
-					"history is longer than what is kept: only the last 10 changes are looked at",
-					"clients were told more than what is kept: only the last 10 answers and events are looked at",
-				}, v.Limits)
-			})
-		})
-	}
-}
-
-func TestVerifyDoesNotBlameAWatchForFaults(t *testing.T) {
+func TestReportDoesNotBlameAWatchForFaults(t *testing.T) {
 	for name, f := range map[string]apitest.Fault{
 		"torn":             {Tear: &apitest.Tear{After: 2}},
 		"torn in midframe": {Tear: &apitest.Tear{After: 2, MidFrame: true}},
@@ -280,9 +244,8 @@ func TestVerifyDoesNotBlameAWatchForFaults(t *testing.T) {
 				for _, name := range []string{"b", "c", "d"} {
 					d.create(t, name)
 				}
-				for strings.HasPrefix(s.next(), "ADDED") {
-				}
-				v := d.Verdict()
+				io.Copy(io.Discard, s)
+				v := d.Report()
 				assert.Empty(t, v.Findings)
 				assert.Equal(t, 1, v.Watches)
 			})

@@ -1,4 +1,4 @@
-package apitest_test
+package consistency_test
 
 import (
 	"io"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // An obstacle stands between the clients of a test and the API.
@@ -24,7 +24,7 @@ type obstacle func(api http.Handler, w http.ResponseWriter, r *http.Request)
 // behind returns an API behind an obstacle, once it is put there, and a client of it.
 func behind(t testing.TB) (d *door, put func(obstacle)) {
 	var in obstacle
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{Middleware: func(next http.Handler) http.Handler {
+	api := consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if in == nil {
 				next.ServeHTTP(w, r)
@@ -63,7 +63,7 @@ func but(old, new string) obstacle {
 
 const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"details":{"name":"a","kind":"leases"}}`
 
-func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
+func TestReportNoticesAnswersThatAreNotSo(t *testing.T) {
 	object := func(name, version string) string {
 		return `{"kind":"Lease","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"default","uid":"u","resourceVersion":"` + version + `"}}`
 	}
@@ -77,51 +77,51 @@ func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
 		method, path, body string
 		headers            []string
 		obstacle           obstacle
-		kind               apitest.FindingKind
+		kind               consistency.Kind
 		want               string
 	}{
-		"a create that was swallowed": {"POST", leases, leaseNamed("b"), nil, says(201, object("b", "1002")), apitest.LostWrite,
+		"a create that was swallowed": {"POST", leases, leaseNamed("b"), nil, says(201, object("b", "1002")), consistency.LostWrite,
 			`create leases default/b by client "c" was answered 201, but there is no such change
   no change of leases default/b
   then: create of client "c", 201, told of 1002`},
-		"a patch that was swallowed": {"PATCH", leasesA, labelled, merge, says(200, object("a", "1002")), apitest.LostWrite,
+		"a patch that was swallowed": {"PATCH", leasesA, labelled, merge, says(200, object("a", "1002")), consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 200, but it made no change, and the object was not in the state of 1002 then
           0s  1001 ADDED leases default/a by create of client "c", 201
   then: patch of client "c", 200, told of 1002`},
-		"a delete that was swallowed": {"DELETE", leasesA, "", nil, says(200, status), apitest.LostWrite,
+		"a delete that was swallowed": {"DELETE", leasesA, "", nil, says(200, status), consistency.LostWrite,
 			`delete leases default/a by client "c" was answered 200, but nothing was deleted`},
-		"a collection that was not deleted": {"DELETE", leases, "", nil, says(200, `{"kind":"LeaseList","metadata":{"resourceVersion":"1001"}}`), apitest.LostWrite,
+		"a collection that was not deleted": {"DELETE", leases, "", nil, says(200, `{"kind":"LeaseList","metadata":{"resourceVersion":"1001"}}`), consistency.LostWrite,
 			`deletecollection leases default/* by client "c" was answered 200, but leases default/a was not deleted`},
-		"a change that was refused": {"PATCH", leasesA, labelled, merge, meanwhile(func(int, string) (int, string) { return 409, status }), apitest.LostWrite,
+		"a change that was refused": {"PATCH", leasesA, labelled, merge, meanwhile(func(int, string) (int, string) { return 409, status }), consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 409, but it made the change 1002`},
-		"another version": {"PATCH", leasesA, labelled, merge, but(`"1002"`, `"1001"`), apitest.LostWrite,
+		"another version": {"PATCH", leasesA, labelled, merge, but(`"1002"`, `"1001"`), consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 200, but it told of version 1001, and made 1002`},
-		"another name": {"POST", leases, leaseNamed("b"), nil, but(`"name":"b"`, `"name":"z"`), apitest.LostWrite,
+		"another name": {"POST", leases, leaseNamed("b"), nil, but(`"name":"b"`, `"name":"z"`), consistency.LostWrite,
 			`create leases default/z by client "c" was answered 201, but it told of "z", and changed "b"`},
 		"a dry run that was none": {"PATCH", leasesA + "?dryRun=All", labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			wet := r.Clone(r.Context())
 			wet.URL.RawQuery = ""
 			api.ServeHTTP(w, wet)
-		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it was a dry run, and made the change 1002`},
-		"a change made twice": {"PATCH", leasesA, labelled, merge, again, apitest.LostWrite,
+		}, consistency.LostWrite, `patch leases default/a by client "c" was answered 200, but it was a dry run, and made the change 1002`},
+		"a change made twice": {"PATCH", leasesA, labelled, merge, again, consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 200, but it made 2 changes`},
 		"an update of what was not meant": {"PUT", leasesA, `{"metadata":{"name":"a","resourceVersion":"1000"}}`, nil, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			api.ServeHTTP(w, withBody(r, `{"metadata":{"name":"a","resourceVersion":"1001","labels":{"app":"x"}}}`))
-		}, apitest.LostWrite, `update leases default/a by client "c" was answered 200, but it was meant for version 1000, and replaced 1001`},
-		"a get of what never was": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), apitest.StaleRead,
+		}, consistency.LostWrite, `update leases default/a by client "c" was answered 200, but it was meant for version 1000, and replaced 1001`},
+		"a get of what never was": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), consistency.StaleRead,
 			`get leases default/a by client "c" told of version 1007, which was not so when the store was between 1001 and 1001`},
-		"a get of what never was, be it old": {"GET", leasesA + "?resourceVersion=0", "", nil, but(`"1001"`, `"999"`), apitest.StaleRead,
+		"a get of what never was, be it old": {"GET", leasesA + "?resourceVersion=0", "", nil, but(`"1001"`, `"999"`), consistency.StaleRead,
 			`get leases default/a by client "c" told of version 999, which was not so when the store was between 0 and 1001`},
-		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), apitest.StaleRead,
+		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), consistency.StaleRead,
 			`get leases default/a by client "c" did not find it, which was not so when the store was between 1001 and 1001`},
-		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), apitest.StaleRead,
+		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), consistency.StaleRead,
 			`get leases default/a by client "c" told of version 1001 with other content than that has`},
 		"a patch that was only tried": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			dry := r.Clone(r.Context())
 			dry.URL.RawQuery = "dryRun=All"
 			api.ServeHTTP(w, dry)
-		}, apitest.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
-		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), apitest.StaleRead,
+		}, consistency.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
+		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), consistency.StaleRead,
 			`list leases default/* by client "c" told of version 1000, when the store was between 1001 and 1001`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,10 +129,9 @@ func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
 			d.create(t, "a")
 			put(tt.obstacle)
 			require.NoError(t, d.do(t, tt.method, tt.path, tt.body, tt.headers...).err)
-			v := d.Verdict()
+			v := d.Report()
 			require.Len(t, v.Findings, 1)
 			assert.Equal(t, tt.kind, v.Findings[0].Kind)
-			assert.False(t, v.Findings[0].Permitted)
 			text := v.Findings[0].Text
 			if strings.Contains(tt.want, "\n") {
 				text = withoutTimes.ReplaceAllString(v.Findings[0].String(), "  0s  ")
@@ -143,7 +142,7 @@ func TestVerifyNoticesAnswersThatAreNotSo(t *testing.T) {
 }
 
 // A server whose reads come out of a cache goes back behind what it told before.
-func TestVerifyNoticesReadsThatGoBack(t *testing.T) {
+func TestReportNoticesReadsThatGoBack(t *testing.T) {
 	d, put := behind(t)
 	d.create(t, "a")
 	old := d.do(t, "GET", leasesA, "")
@@ -157,16 +156,16 @@ func TestVerifyNoticesReadsThatGoBack(t *testing.T) {
 	for _, query := range []string{"?resourceVersion=0", "?resourceVersion=1001"} {
 		d.do(t, "GET", leasesA+query, "") // which may be old
 	}
-	assert.Empty(t, d.Verdict().Findings)
+	assert.Empty(t, d.Report().Findings)
 	d.do(t, "GET", leasesA, "")
 	d.do(t, "GET", leasesA+"?resourceVersion=1002", "")
-	v := d.Verdict()
+	v := d.Report()
 	require.Len(t, v.Findings, 2)
 	assert.Equal(t, `get leases default/a by client "c" told of version 1001, which was not so when the store was between 1002 and 1002`, v.Findings[0].Text)
 	assert.Equal(t, []int{2, 7}, []int{v.Changes, v.Answers})
 }
 
-func TestVerifyAcceptsWritesOfEveryKind(t *testing.T) {
+func TestReportAcceptsWritesOfEveryKind(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		merge := []string{"Content-Type", "application/merge-patch+json"}
 		apply := []string{"Content-Type", "application/apply-patch+yaml"}
@@ -208,14 +207,13 @@ func TestVerifyAcceptsWritesOfEveryKind(t *testing.T) {
 			a := d.do(t, r.method, r.path, r.body, r.headers...)
 			require.Equal(t, r.code, a.code, "%s %s %s: %s", r.method, r.path, r.body, a)
 		}
-		v := d.Verdict()
+		v := d.Report()
 		assert.Empty(t, v.Findings)
-		assert.Empty(t, v.Limits)
 		assert.Equal(t, 14, v.Changes)
 	})
 }
 
-func TestVerifyDoesNotBlameAnswersForFaults(t *testing.T) {
+func TestReportDoesNotBlameAnswersForFaults(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
 		for i, f := range []apitest.Fault{
@@ -226,18 +224,10 @@ func TestVerifyDoesNotBlameAnswersForFaults(t *testing.T) {
 			d.do(t, "GET", leasesA, "")
 			in.Remove()
 		}
-		v := d.Verdict()
+		v := d.Report()
 		assert.Empty(t, v.Findings)
 		assert.Equal(t, 3, v.Changes, "one was cut after its commit")
 	})
-}
-
-func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
-	api := apitest.New(t, apitest.Options{KeepHistory: -1})
-	_, err := lease.In(api.Store()).Create(leaseOf("a"), store.CreateOptions{})
-	require.NoError(t, err)
-	nothing := apitest.Verdict{Findings: []apitest.Finding{}, Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}
-	assert.Equal(t, nothing, api.Verdict())
 }
 
 // withoutTimes are the moments in an excerpt.
@@ -251,11 +241,11 @@ func withBody(r *http.Request, body string) *http.Request {
 }
 
 // A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
-func TestVerifyDoesNotBlameAReplicaThatLags(t *testing.T) {
+func TestReportDoesNotBlameAReplicaThatLags(t *testing.T) {
 	for _, pattern := range []apitest.StalePattern{apitest.StaleState, apitest.UnobservedState} {
 		t.Run(string(pattern), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				api := apitest.New(t)
+				api := consistency.New(t, apitest.Options{})
 				w := &writers{t, api}
 				w.does("w", "POST", leases, leaseNamed("a"))
 				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{Pattern: pattern, EveryRead: true}})
@@ -270,7 +260,7 @@ func TestVerifyDoesNotBlameAReplicaThatLags(t *testing.T) {
 				replica.Remove()
 				w.does("w", "DELETE", leasesA, "")
 				synctest.Wait()
-				v := api.Verdict()
+				v := api.Report()
 				assert.Empty(t, v.Findings)
 				assert.Equal(t, 2, v.Watches)
 				assert.Greater(t, v.Events, 4)

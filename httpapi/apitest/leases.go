@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// leases finds Leases that two held at once.
+// leases finds Leases that two clients held at once.
 func (v *verifier) leases() {
 	audits := map[objectKey]*leaseAudit{}
 	var clock onward
@@ -32,14 +32,14 @@ func (v *verifier) leases() {
 	}
 }
 
-// onward is the time by a clock that may be set back: time does not. So is that of
-// a fork inside a bubble, of what was made outside of it.
+// onward turns the times of a clock that may be set back into times that only
+// increase. A fork inside a synctest bubble has such a clock.
 type onward struct {
 	last time.Time
 	back time.Duration // how far it was set back
 }
 
-// shows returns the time when the clock shows one.
+// shows returns the time for what the clock shows.
 func (o *onward) shows(at time.Time) time.Time {
 	at = at.Add(o.back)
 	if at.Before(o.last) {
@@ -50,18 +50,18 @@ func (o *onward) shows(at time.Time) time.Time {
 	return at
 }
 
-// leaseAudit is what is known of one Lease.
+// leaseAudit is an audit of one Lease and its timeline.
 type leaseAudit struct {
 	lease.Audit
 	lines  []string
 	holder string // of the last line
 	start  time.Time
-	first  time.Time // of the last line: when its first change was made
-	last   time.Time // and its last
+	first  time.Time // of the last line: the time of its first change
+	last   time.Time // and of its last
 	writes int
 }
 
-// see takes in a change.
+// see adds a change.
 func (a *leaseAudit) see(c store.RecordedChange) (lease.Overlap, bool) {
 	l := c.New.Wire(0).(*lease.Lease)
 	what := "nobody"
@@ -78,7 +78,7 @@ func (a *leaseAudit) see(c store.RecordedChange) (lease.Overlap, bool) {
 	return a.See(l, c.At)
 }
 
-// note adds a line to the timeline, or goes on with the last.
+// note adds a line to the timeline, or extends the last.
 func (a *leaseAudit) note(what string, at time.Time) {
 	if a.start.IsZero() {
 		a.start = at
@@ -103,10 +103,10 @@ func (a *leaseAudit) flush() {
 	a.lines = append(a.lines, line)
 }
 
-// timelineLines is how much of a timeline is shown.
+// timelineLines is how many lines of a timeline are shown.
 const timelineLines = 10
 
-// timeline shows who held the Lease up to now, the last lines of it.
+// timeline shows the holders up to now.
 func (a *leaseAudit) timeline() []string {
 	a.flush()
 	defer func() { a.lines = a.lines[:len(a.lines)-1] }()

@@ -1,4 +1,4 @@
-package apitest
+package consistency
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func lived(t *testing.T) (store.Recorded, *store.Resource) {
 }
 
 // No store does what these histories tell of, but Verify would notice.
-func TestVerifyNoticesHistoriesThatCannotBe(t *testing.T) {
+func TestReportNoticesHistoriesThatCannotBe(t *testing.T) {
 	without := func(i int) func(*store.Recorded) {
 		return func(rec *store.Recorded) { rec.Changes = slices.Delete(rec.Changes, i, i+1) }
 	}
@@ -55,9 +55,9 @@ func TestVerifyNoticesHistoriesThatCannotBe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rec, r := lived(t)
 			tt.corrupt(&rec)
-			v := verifier{history: newHistory(rec, []*store.Resource{r}, nil), record: newRecord(0)}
+			v := verifier{history: newHistory(rec, []*store.Resource{r}, nil)}
 			var got []string
-			for _, f := range v.verdict().Findings {
+			for _, f := range v.report().Findings {
 				assert.Equal(t, LostWrite, f.Kind)
 				got = append(got, f.Text)
 			}

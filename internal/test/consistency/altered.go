@@ -1,0 +1,52 @@
+package consistency
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// altered reports whether an answer differs from the object of the version that it names, as far as that can be seen: the
+// object is still in that version, and the answer has the object's own format.
+func (rec *recorder) altered(c *call, body []byte) bool {
+	head := c.answer
+	if c.dryRun || !head.Enough() || head.Name == "" {
+		return false
+	}
+	for _, kind := range rec.kinds {
+		r := rec.st.Resource(kind)
+		info := r.Info()
+		if info.Group != c.group || info.Plural != c.resource || info.Kind != head.Kind {
+			continue
+		}
+		it, err := r.Get(context.Background(), head.Namespace, head.Name, "")
+		version := slices.IndexFunc(info.Versions, func(v store.VersionInfo) bool { return v.Name == c.version })
+		if err != nil || version < 0 || it.Version() != head.ResourceVersion {
+			return false
+		}
+		if bytes.IndexByte(body, '\n') == len(body)-1 {
+			data, err := it.Encoded(version, store.JSON)
+			return err == nil && !bytes.HasSuffix(body[:len(body)-1], data[1:]) && !(info.Unstructured && sameMembers(body, data))
+		}
+		if bytes.HasPrefix(body, []byte("k8s\x00")) {
+			data, err := it.Encoded(version, store.Protobuf)
+			return err == nil && !bytes.Contains(body, data)
+		}
+	}
+	return false
+}
+
+// sameMembers reports whether an answer has the members of an object. Its apiVersion and kind may stand between them.
+func sameMembers(body, object []byte) bool {
+	var got, want map[string]any
+	if json.Unmarshal(body, &got) != nil || json.Unmarshal(object, &want) != nil {
+		return false
+	}
+	delete(got, "apiVersion")
+	delete(got, "kind")
+	return reflect.DeepEqual(got, want)
+}

@@ -1,0 +1,72 @@
+package consistency
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// Report is the result of comparing what clients were told with what the store did.
+type Report struct {
+	Findings []Finding
+	// Complete reports whether the store recorded all its changes.
+	Complete bool
+	// Changes, Answers, Events and Watches count what was compared.
+	Changes, Answers, Events, Watches int
+}
+
+// Finding is one thing that the server said or did wrong.
+type Finding struct {
+	Kind    Kind
+	Text    string   // in one line
+	Excerpt []string // the changes and events that led to it
+}
+
+// String returns the text with the excerpt below it.
+func (f Finding) String() string {
+	return strings.Join(append([]string{f.Text}, f.Excerpt...), "\n  ")
+}
+
+// Kind is the kind of a finding.
+type Kind string
+
+// The kinds of findings.
+const (
+	LostWrite   Kind = "lost write"   // a write that was answered otherwise than it was done
+	StaleRead   Kind = "stale read"   // an answer from a state that was gone, or never was
+	BrokenWatch Kind = "broken watch" // an event that is missing, repeated, out of order or wrong
+)
+
+// Report compares what was recorded so far. Requests that run meanwhile may be left out.
+func (a *API) Report() Report {
+	log := a.rec.all() // first: the store must know all that was told
+	resources := make([]*store.Resource, len(a.kinds))
+	for i, kind := range a.kinds {
+		resources[i] = a.Store().Resource(kind)
+	}
+	v := verifier{history: newHistory(a.Store().Recorded(), resources, log), log: log}
+	return v.report()
+}
+
+// verifier collects findings.
+type verifier struct {
+	*history
+	log []told
+	out Report
+}
+
+func (v *verifier) report() Report {
+	v.out = Report{Changes: len(v.Changes), Complete: v.Complete}
+	if v.Complete {
+		v.objects()
+		v.answers()
+		v.watches()
+	}
+	return v.out
+}
+
+// find adds a finding.
+func (v *verifier) find(kind Kind, excerpt []string, format string, args ...any) {
+	v.out.Findings = append(v.out.Findings, Finding{kind, fmt.Sprintf(format, args...), excerpt})
+}
