@@ -10,19 +10,19 @@ import (
 )
 
 // place is the namespace and name of a lease.
-type place struct{ namespace, name string }
+type namespacedName struct{ namespace, name string }
 
 // contest is the election of one lease: all that is known of the lease and its
 // candidates, and what to do next. It makes no write itself.
 type contest struct {
-	place
-	contenders []*contender // by name
-	lease      *lease.Lease // the last known state; nil if there is none
-	observed   lease.Observation
+	namespacedName
+	entrants []*entrant   // by name
+	lease    *lease.Lease // the last known state; nil if there is none
+	observed lease.Observation
 	// leaseVersion is the resourceVersion of what is known, "" for nothing.
 	leaseVersion string
 	known        bool // the lease, or its absence, was seen
-	// round is when the present round of the election began: contenders have
+	// round is when the present round of the election began: entrants have
 	// given a sign of life since, or shortly before, or are asked for one.
 	round time.Time
 	// finalist is who was asked again before a holder is to make way for them,
@@ -50,14 +50,14 @@ type contest struct {
 
 // verdict is what to do next about a contest.
 type verdict struct {
-	ping    []*contender
-	collect []*contender
-	silent  []*contender // who just turned out not to answer
-	missed  string       // who did not take up the lease
-	elect   *ballot      // nil is nothing
-	clear   bool         // of preferredHolder
-	err     error        // why nobody can be elected
-	settled bool         // there is nothing to elect
+	ping    []*entrant
+	collect []*entrant
+	silent  []*entrant // who just turned out not to answer
+	missed  string     // who did not take up the lease
+	elect   *ballot    // nil is nothing
+	clear   bool       // of preferredHolder
+	err     error      // why nobody can be elected
+	settled bool       // there is nothing to elect
 }
 
 // isOutsiders tells whether a lease is none of the coordinator's business:
@@ -131,7 +131,7 @@ func (c *contest) wakeAt(t time.Time) {
 
 // noteSilence finds out who did not answer in time.
 func (c *contest) noteSilence(v *verdict, now time.Time, o *ElectorOptions) {
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		if t.silent || t.pings == 0 {
 			continue
 		}
@@ -145,10 +145,10 @@ func (c *contest) noteSilence(v *verdict, now time.Time, o *ElectorOptions) {
 	}
 }
 
-// sweep asks contenders that were silent for long whether they are still
+// sweep asks entrants that were silent for long whether they are still
 // there, and collects those that are not.
 func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		age, ask := t.age(now), o.Validity/2
 		switch {
 		case age < ask:
@@ -165,13 +165,13 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 	}
 }
 
-// noteMissed finds out whether the contender who was made holder has let the
+// noteMissed finds out whether the entrant who was made holder has let the
 // lease run out without ever renewing it.
 func (c *contest) noteMissed(v *verdict, now time.Time, o *ElectorOptions) {
 	if c.appointed == "" || !c.observed.Expired(now) {
 		return
 	}
-	if t := c.contender(c.appointed); t != nil {
+	if t := c.entrant(c.appointed); t != nil {
 		v.missed = c.appointed
 		if t.miss(now, o) {
 			c.offers++
@@ -184,7 +184,7 @@ func (c *contest) noteMissed(v *verdict, now time.Time, o *ElectorOptions) {
 // came at once could not be told from it where clocks are coarse, or virtual.
 const breath = 10 * time.Millisecond
 
-// awaitsAnswers asks all contenders who gave no recent sign of life for one,
+// awaitsAnswers asks all entrants who gave no recent sign of life for one,
 // and tells whether there is somebody to wait for. Who left earlier pings
 // without an answer is not waited for.
 func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bool {
@@ -193,7 +193,7 @@ func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bo
 	}
 	end := c.round.Add(o.PingWindow)
 	waiting := false
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		switch {
 		case !t.isValid(now, o) || c.isPresent(t, o):
 		case t.pings == 0 && now.Before(t.seen.Add(breath)):
@@ -213,22 +213,22 @@ func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bo
 	return true
 }
 
-func (v *verdict) askOnce(t *contender) {
+func (v *verdict) askOnce(t *entrant) {
 	if !slices.Contains(v.ping, t) {
 		v.ping = append(v.ping, t)
 	}
 }
 
-// isPresent tells whether a contender gave a sign of life in the present round,
+// isPresent tells whether an entrant gave a sign of life in the present round,
 // or shortly before, and owes none.
-func (c *contest) isPresent(t *contender, o *ElectorOptions) bool {
+func (c *contest) isPresent(t *entrant, o *ElectorOptions) bool {
 	return t.late == 0 && t.pings == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
 }
 
 // needsElection tells whether there is a holder to be found: the lease is
 // vacant, or somebody else should have it. Those who do not answer do not count.
 func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *ElectorOptions) bool {
-	if !slices.ContainsFunc(c.contenders, func(t *contender) bool { return t.isValid(now, o) }) {
+	if !slices.ContainsFunc(c.entrants, func(t *entrant) bool { return t.isValid(now, o) }) {
 		v.clear = !vacant && preferredHolder(c.lease) != ""
 		return false
 	}
@@ -253,7 +253,7 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 }
 
 // favourite returns who would be elected if all answered who have not failed to.
-// As long as the offers are the same so is the answer, until a contender is
+// As long as the offers are the same so is the answer, until an entrant is
 // valid or barred no longer.
 func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 	if f := &c.favoured; f.offers == c.offers && now.Before(f.until) {
@@ -261,7 +261,7 @@ func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 		return f.best, f.err
 	}
 	until := now.Add(o.Validity)
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		if now.Before(t.barred) {
 			until = earlier(until, t.barred)
 		}
@@ -269,7 +269,7 @@ func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 			until = earlier(until, t.seen.Add(o.Validity))
 		}
 	}
-	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && !t.silent })
+	best, err := c.elect(now, o, func(t *entrant) bool { return t.isValid(now, o) && !t.silent })
 	c.favoured = favoured{c.offers, until, best, err}
 	c.wakeAt(until)
 	return best, err
@@ -294,9 +294,9 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 // to make way for somebody who was there some time ago, they are asked again: a
 // holder that is well would let the lease run out for nobody.
 func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOptions) {
-	best, err := c.elect(now, o, func(t *contender) bool { return t.isValid(now, o) && c.isPresent(t, o) })
+	best, err := c.elect(now, o, func(t *entrant) bool { return t.isValid(now, o) && c.isPresent(t, o) })
 	if best != nil && !vacant && best.holder != c.observed.Holder() && best.holder != c.finalist {
-		if t := c.contender(best.holder); t != nil && !now.Before(t.seen.Add(breath)) {
+		if t := c.entrant(best.holder); t != nil && !now.Before(t.seen.Add(breath)) {
 			c.round, c.finalist = now, best.holder
 			v.askOnce(t)
 			return
@@ -319,7 +319,7 @@ func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOption
 // askAgain asks those once more who have not answered, where nobody has: later
 // each time.
 func (c *contest) askAgain(v *verdict, now time.Time, o *ElectorOptions) {
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		if !t.isValid(now, o) || t.pings == 0 {
 			continue
 		}
@@ -342,12 +342,12 @@ func (c *contest) holdBack(now time.Time, o *ElectorOptions, err error) {
 	c.wakeAt(c.hold)
 }
 
-// elect chooses among those of the contenders that a condition holds for. It
+// elect chooses among those of the entrants that a condition holds for. It
 // returns nil where there are none, or none that will do. Those who did not
 // take up the lease before come last.
-func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *contender) bool) (*ballot, error) {
+func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *entrant) bool) (*ballot, error) {
 	var all, able []*LeaseCandidate
-	for _, t := range c.contenders {
+	for _, t := range c.entrants {
 		if !is(t) {
 			continue
 		}
@@ -372,7 +372,7 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *contender) 
 			continue
 		}
 		if best := strategy(among); best != nil {
-			if c.contender(best.Name) == nil {
+			if c.entrant(best.Name) == nil {
 				return nil, fmt.Errorf("strategy %s chose %q, who is not among the candidates", name, best.Name)
 			}
 			return &ballot{name, best.Name}, nil
@@ -381,16 +381,16 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *contender) 
 	return nil, nil
 }
 
-// contender returns the contender of a name, or nil.
-func (c *contest) contender(name string) *contender {
+// entrant returns the entrant of a name, or nil.
+func (c *contest) entrant(name string) *entrant {
 	if i, ok := c.find(name); ok {
-		return c.contenders[i]
+		return c.entrants[i]
 	}
 	return nil
 }
 
 func (c *contest) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(c.contenders, name, func(t *contender, name string) int { return strings.Compare(t.c.Name, name) })
+	return slices.BinarySearchFunc(c.entrants, name, func(t *entrant, name string) int { return strings.Compare(t.c.Name, name) })
 }
 
 // takeLease takes in a state of the lease; nil is none. One that is seen for
@@ -406,27 +406,27 @@ func (c *contest) takeLease(l *lease.Lease, now time.Time, skew time.Duration) {
 		return
 	}
 	// Somebody else wrote it: the holder, who has taken it up, or another.
-	if t := c.contender(c.appointed); t != nil && c.observed.Holder() == c.appointed {
+	if t := c.entrant(c.appointed); t != nil && c.observed.Holder() == c.appointed {
 		t.missed, t.barred = 0, time.Time{}
 	}
 	c.appointed = ""
 }
 
-// enter adds a contender, or puts a new one in the place of another.
-func (c *contest) enter(t *contender) {
+// enter adds an entrant, or puts a new one in the place of another.
+func (c *contest) enter(t *entrant) {
 	i, found := c.find(t.c.Name)
 	if found {
-		c.contenders[i] = t
+		c.entrants[i] = t
 	} else {
-		c.contenders = slices.Insert(c.contenders, i, t)
+		c.entrants = slices.Insert(c.entrants, i, t)
 	}
 	c.offers++
 }
 
-// leave removes a contender.
+// leave removes an entrant.
 func (c *contest) leave(name string) {
 	if i, found := c.find(name); found {
-		c.contenders = slices.Delete(c.contenders, i, i+1)
+		c.entrants = slices.Delete(c.entrants, i, i+1)
 		c.offers++
 	}
 }

@@ -237,7 +237,7 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 	require.NoError(t, err)
 
 	c := newCoordinator(e)
-	k := c.contest(place{"ns", "main"})
+	k := c.contest(namespacedName{"ns", "main"})
 	b := ballot{lease.OldestEmulationVersion, "b"}
 	tries := 0
 	err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {

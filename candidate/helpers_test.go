@@ -113,9 +113,9 @@ func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
 	return c
 }
 
-// contenderProcess behaves as a process with client-go's LeaseCandidate and
+// process behaves as a process with client-go's LeaseCandidate and
 // coordinated LeaderElector does.
-type contenderProcess struct {
+type process struct {
 	w    *world
 	name string
 	// delay is how long it takes over an answer to a ping.
@@ -127,9 +127,9 @@ type contenderProcess struct {
 }
 
 // start starts a process; stop kills it, and leaves all as it is.
-func (w *world) start(c *LeaseCandidate, how ...func(p *contenderProcess)) *contenderProcess {
+func (w *world) start(c *LeaseCandidate, how ...func(p *process)) *process {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &contenderProcess{w: w, name: c.Name, cancel: cancel}
+	p := &process{w: w, name: c.Name, cancel: cancel}
 	for _, set := range how {
 		set(p)
 	}
@@ -139,17 +139,17 @@ func (w *world) start(c *LeaseCandidate, how ...func(p *contenderProcess)) *cont
 	return p
 }
 
-func mute(p *contenderProcess) { p.mute = true }
-func idle(p *contenderProcess) { p.idle = true }
+func mute(p *process) { p.mute = true }
+func idle(p *process) { p.idle = true }
 
-func (p *contenderProcess) stop() {
+func (p *process) stop() {
 	p.cancel()
 	p.wg.Wait()
 }
 
 // drain stops a process as a rollout does: it releases the Lease, and its
 // candidate is deleted. As with client-go, the strategy goes with the release.
-func (p *contenderProcess) drain() {
+func (p *process) drain() {
 	p.stop()
 	_, err := p.w.leases.Modify("ns", "main", func(l *lease.Lease) error {
 		if l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity == p.name {
@@ -168,7 +168,7 @@ func (p *contenderProcess) drain() {
 	assert.NoError(p.w.t, err)
 }
 
-func (p *contenderProcess) offer(ctx context.Context, c *LeaseCandidate) {
+func (p *process) offer(ctx context.Context, c *LeaseCandidate) {
 	renew := func() error {
 		_, err := p.w.candidates.Modify(c.Namespace, c.Name, func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
@@ -196,7 +196,7 @@ func (p *contenderProcess) offer(ctx context.Context, c *LeaseCandidate) {
 	}
 }
 
-func (p *contenderProcess) contend(ctx context.Context) {
+func (p *process) contend(ctx context.Context) {
 	var seen lease.Observation
 	var until time.Time // leads until then; zero means that it does not
 	defer func() { p.lead(&until, time.Time{}) }()
@@ -225,7 +225,7 @@ func (p *contenderProcess) contend(ctx context.Context) {
 }
 
 // lead notes what a process believes, and checks that no other does so too.
-func (p *contenderProcess) lead(until *time.Time, next time.Time) {
+func (p *process) lead(until *time.Time, next time.Time) {
 	w := p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -54,18 +54,18 @@ func (w *world) lastTold(what ElectionEventType) time.Time {
 
 func simulate(t *testing.T, r *rand.Rand) {
 	w := newWorld(t, ElectorOptions{})
-	running := map[string]*contenderProcess{}
+	running := map[string]*process{}
 	name := func() string { return fmt.Sprintf("p%d", r.IntN(5)) }
 	start := func(name string) {
 		if running[name] == nil {
 			minor := r.IntN(4)
-			running[name] = w.start(offer(name, "1.37.0", fmt.Sprintf("1.%d.0", 34+minor)), func(p *contenderProcess) {
+			running[name] = w.start(offer(name, "1.37.0", fmt.Sprintf("1.%d.0", 34+minor)), func(p *process) {
 				p.delay = time.Duration(r.IntN(3)) * time.Second
 				p.mute, p.idle = r.IntN(10) == 0, r.IntN(10) == 0
 			})
 		}
 	}
-	end := func(name string, how func(*contenderProcess)) {
+	end := func(name string, how func(*process)) {
 		if p := running[name]; p != nil {
 			how(p)
 			delete(running, name)
@@ -77,9 +77,9 @@ func simulate(t *testing.T, r *rand.Rand) {
 		case 0, 1, 2:
 			start(name())
 		case 3:
-			end(name(), (*contenderProcess).stop)
+			end(name(), (*process).stop)
 		case 4:
-			end(name(), (*contenderProcess).drain)
+			end(name(), (*process).drain)
 		case 5:
 			w.stop()
 			time.Sleep(time.Duration(r.IntN(20_000)) * time.Millisecond)
@@ -89,7 +89,7 @@ func simulate(t *testing.T, r *rand.Rand) {
 	// All quiet: whoever is not well goes, and one that is well comes.
 	for name, p := range running {
 		if p.mute || p.idle {
-			end(name, (*contenderProcess).stop)
+			end(name, (*process).stop)
 		}
 	}
 	running["well"] = w.start(offer("well", "1.37.0", "1.37.0"))
