@@ -124,7 +124,7 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 		var err error
 		done := Elected
 		switch {
-		case isOutsiders(k.lease), k.lease == nil && b == nil:
+		case k.lease == nil && b == nil:
 			return nil
 		case k.lease == nil:
 			if b.holder == "" {

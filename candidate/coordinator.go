@@ -184,7 +184,7 @@ func (c *coordinator) seeLeaseItem(it *store.Item) {
 	switch {
 	case k != nil:
 		c.seeLease(k, l, l.ResourceVersion)
-	case preferredHolder(l) != "" && !isOutsiders(l):
+	case preferredHolder(l) != "":
 		c.contest(keyOf(it))
 	}
 }
@@ -238,7 +238,7 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 	t := k.entrant(lc.Name)
 	switch {
 	case t == nil || t.c.UID != lc.UID:
-		k.enter(firstSight(lc, now, c.skew()))
+		k.enter(firstSight(lc, now, c.skew()), now)
 	case !isNewer(lc.ResourceVersion, t.c.ResourceVersion):
 		return
 	default:

@@ -113,17 +113,18 @@ func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
 	return c
 }
 
-// process behaves as a process with client-go's LeaseCandidate and
-// coordinated LeaderElector does.
+// process behaves as a process with client-go's LeaseCandidate and coordinated
+// LeaderElector does, or as one with a LeaderElector that is not coordinated.
 type process struct {
 	w    *world
 	name string
-	// delay is how long it takes over an answer to a ping.
+	// delay is the time between a ping and its answer.
 	delay time.Duration
-	// mute leaves pings without an answer; idle never takes up a lease.
-	mute, idle bool
-	cancel     context.CancelFunc
-	wg         sync.WaitGroup
+	// mute leaves pings unanswered. idle never takes up a Lease. plain has no
+	// candidate, takes a free Lease by itself and removes the strategy.
+	mute, idle, plain bool
+	cancel            context.CancelFunc
+	wg                sync.WaitGroup
 }
 
 // start starts a process; stop kills it, and leaves all as it is.
@@ -133,14 +134,19 @@ func (w *world) start(c *LeaseCandidate, how ...func(p *process)) *process {
 	for _, set := range how {
 		set(p)
 	}
-	p.wg.Go(func() { p.offer(ctx, c) })
-	p.wg.Go(func() { p.contend(ctx) })
+	if p.plain {
+		p.wg.Go(func() { p.contendPlainly(ctx) })
+	} else {
+		p.wg.Go(func() { p.offer(ctx, c) })
+		p.wg.Go(func() { p.contend(ctx) })
+	}
 	w.t.Cleanup(p.stop)
 	return p
 }
 
-func mute(p *process) { p.mute = true }
-func idle(p *process) { p.idle = true }
+func mute(p *process)  { p.mute = true }
+func idle(p *process)  { p.idle = true }
+func plain(p *process) { p.plain = true }
 
 func (p *process) stop() {
 	p.cancel()
@@ -164,8 +170,10 @@ func (p *process) drain() {
 	if !errors.Is(err, store.ErrNotFound) {
 		assert.NoError(p.w.t, err)
 	}
-	_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
-	assert.NoError(p.w.t, err)
+	if !p.plain {
+		_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
+		assert.NoError(p.w.t, err)
+	}
 }
 
 func (p *process) offer(ctx context.Context, c *LeaseCandidate) {
@@ -218,6 +226,46 @@ func (p *process) contend(ctx context.Context) {
 			AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions, Strategy: l.Spec.Strategy,
 		}
 		if l, err = p.w.leases.Update(l, store.UpdateOptions{}); err == nil {
+			seen.Observe(l, now)
+			p.lead(&until, now.Add(10*time.Second))
+		}
+	}
+}
+
+// contendPlainly does what a LeaderElector does that is not coordinated (client-go,
+// tryAcquireOrRenew).
+func (p *process) contendPlainly(ctx context.Context) {
+	var seen lease.Observation
+	var until time.Time
+	defer func() { p.lead(&until, time.Time{}) }()
+	for wait := time.Duration(0); sleep(ctx, wait); wait = 2 * time.Second {
+		now := time.Now()
+		if !until.IsZero() && !now.Before(until) {
+			p.lead(&until, time.Time{})
+		}
+		l, err := p.w.leases.Get("ns", "main")
+		if errors.Is(err, store.ErrNotFound) {
+			l, err = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, nil
+		}
+		assert.NoError(p.w.t, err)
+		spec := lease.LeaseSpec{
+			HolderIdentity: &p.name, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(now)),
+			AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions,
+		}
+		seen.Observe(l, now)
+		if seen.Holder() != p.name {
+			if !seen.Expired(now) {
+				continue
+			}
+			spec.AcquireTime = spec.RenewTime
+		}
+		l.Spec = spec
+		if l.UID == "" {
+			l, err = p.w.leases.Create(l, store.CreateOptions{FieldManager: p.name})
+		} else {
+			l, err = p.w.leases.Update(l, store.UpdateOptions{FieldManager: p.name})
+		}
+		if err == nil {
 			seen.Observe(l, now)
 			p.lead(&until, now.Add(10*time.Second))
 		}
