@@ -68,7 +68,7 @@ func (c *coordinator) complain(k *contest, err error, over bool) {
 }
 
 // ping asks a candidate for a sign of life, unless it has just given one.
-func (c *coordinator) ping(k *contest, t *contender, now time.Time) {
+func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 	renewed, before := t.c.Spec.RenewTime, t.pings
 	for {
 		lc, err := c.candidates.Get(k.namespace, t.c.Name)
@@ -94,16 +94,16 @@ func (c *coordinator) ping(k *contest, t *contender, now time.Time) {
 }
 
 // collect deletes a candidate, unless it has changed since.
-func (c *coordinator) collect(k *contest, t *contender) error {
+func (c *coordinator) collect(k *contest, t *entrant) error {
 	_, err := c.candidates.Delete(k.namespace, t.c.Name, store.DeleteOptions{
 		Preconditions: &meta.Preconditions{UID: &t.c.UID, ResourceVersion: &t.c.ResourceVersion},
 	})
 	switch {
 	case err == nil:
 		c.log(k, Collected, t.c.Name, nil)
-		c.leave(place{k.namespace, t.c.Name})
+		c.leave(namespacedName{k.namespace, t.c.Name})
 	case errors.Is(err, store.ErrNotFound):
-		c.leave(place{k.namespace, t.c.Name})
+		c.leave(namespacedName{k.namespace, t.c.Name})
 	case errors.Is(err, store.ErrConflict):
 		if lc, err := c.candidates.Get(k.namespace, t.c.Name); err == nil {
 			c.see(lc)
@@ -124,7 +124,7 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 		var err error
 		done := Elected
 		switch {
-		case isOutsiders(k.lease), k.lease == nil && b == nil:
+		case k.lease == nil && b == nil:
 			return nil
 		case k.lease == nil:
 			if b.holder == "" {

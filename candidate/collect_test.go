@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -16,8 +15,9 @@ import (
 func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
-		w.hold("somebody") // so that there is nothing to elect
-		w.create(offer("gone", "1.37.0", "1.37.0"))
+		c := offer("gone", "1.37.0", "")
+		c.Spec.Strategy = y // so that nobody is elected, and nobody is pinged for that
+		w.create(c)
 		time.Sleep(15*time.Minute - time.Second)
 		w.told()
 		time.Sleep(time.Second)
@@ -31,14 +31,6 @@ func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
 		_, err := w.candidates.Get("ns", "gone")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 	})
-}
-
-// hold makes the Lease "main" one that is held without a strategy.
-func (w *world) hold(holder string) {
-	_, err := w.leases.Create(&lease.Lease{
-		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{HolderIdentity: &holder},
-	}, store.CreateOptions{})
-	require.NoError(w.t, err)
 }
 
 func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 // coordinator is an Elector at work. All of it belongs to one goroutine.
 type coordinator struct {
 	*Elector
-	contests map[place]*contest
-	homes    map[place]*contest // by namespace and name of a candidate
-	queue    queue              // contests that have to be looked at without news
-	touched  []*contest         // those of which there is news
+	contests map[namespacedName]*contest
+	homes    map[namespacedName]*contest // by namespace and name of a candidate
+	queue    queue                       // contests that have to be looked at without news
+	touched  []*contest                  // those of which there is news
 	leaseOf  *store.Resource
 	taken    []func() // what to call once the news taken have been dealt with
 }
 
 func newCoordinator(e *Elector) *coordinator {
 	return &coordinator{
-		Elector: e, contests: map[place]*contest{}, homes: map[place]*contest{},
+		Elector: e, contests: map[namespacedName]*contest{}, homes: map[namespacedName]*contest{},
 		leaseOf: e.st.Resource(lease.Kind()),
 	}
 }
@@ -117,8 +117,8 @@ func (c *coordinator) attend(k *contest) {
 	case k.index >= 0:
 		heap.Remove(&c.queue, k.index)
 	}
-	if len(k.contenders) == 0 && !k.touched && k.index < 0 {
-		delete(c.contests, k.place)
+	if len(k.entrants) == 0 && !k.touched && k.index < 0 {
+		delete(c.contests, k.namespacedName)
 	}
 }
 
@@ -135,20 +135,20 @@ func (c *coordinator) take(n news) {
 	for _, ev := range n.Events {
 		switch ev.Type {
 		case watch.Deleted:
-			c.leave(placeOf(ev.Item))
+			c.leave(keyOf(ev.Item))
 		case watch.Added, watch.Modified:
 			c.see(ev.Item.Wire(0).(*LeaseCandidate))
 		}
 	}
 }
 
-func placeOf(it *store.Item) place { return place{it.Namespace(), it.Name()} }
+func keyOf(it *store.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
 // takeAll makes the candidates those of a list.
 func (c *coordinator) takeAll(items []*store.Item) {
-	there := make(map[place]bool, len(items))
+	there := make(map[namespacedName]bool, len(items))
 	for _, it := range items {
-		there[placeOf(it)] = true
+		there[keyOf(it)] = true
 		c.see(it.Wire(0).(*LeaseCandidate))
 	}
 	for p := range c.homes {
@@ -170,7 +170,7 @@ func (c *coordinator) takeLeases(n news) {
 		c.seeLeaseItem(it)
 	}
 	for _, ev := range n.Events {
-		switch k := c.contests[placeOf(ev.Item)]; {
+		switch k := c.contests[keyOf(ev.Item)]; {
 		case ev.Type == watch.Deleted && k != nil:
 			c.seeLease(k, nil, ev.Item.ResourceVersion())
 		case ev.Type == watch.Added || ev.Type == watch.Modified:
@@ -180,12 +180,12 @@ func (c *coordinator) takeLeases(n news) {
 }
 
 func (c *coordinator) seeLeaseItem(it *store.Item) {
-	k, l := c.contests[placeOf(it)], it.Wire(0).(*lease.Lease)
+	k, l := c.contests[keyOf(it)], it.Wire(0).(*lease.Lease)
 	switch {
 	case k != nil:
 		c.seeLease(k, l, l.ResourceVersion)
-	case preferredHolder(l) != "" && !isOutsiders(l):
-		c.contest(placeOf(it))
+	case preferredHolder(l) != "":
+		c.contest(keyOf(it))
 	}
 }
 
@@ -221,7 +221,7 @@ func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()
 
 // see takes in a state of a candidate, unless it is older than what is known.
 func (c *coordinator) see(lc *LeaseCandidate) {
-	p := place{lc.Namespace, lc.Name}
+	p := namespacedName{lc.Namespace, lc.Name}
 	k := c.homes[p]
 	if k != nil && k.name != lc.Spec.LeaseName || lc.DeletionTimestamp != nil {
 		c.leave(p) // it was made anew, for another lease, or is on its way out
@@ -231,14 +231,14 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 		return
 	}
 	if k == nil {
-		k = c.contest(place{lc.Namespace, lc.Spec.LeaseName})
+		k = c.contest(namespacedName{lc.Namespace, lc.Spec.LeaseName})
 		c.homes[p] = k
 	}
 	now := c.clock.Now()
-	t := k.contender(lc.Name)
+	t := k.entrant(lc.Name)
 	switch {
 	case t == nil || t.c.UID != lc.UID:
-		k.enter(firstSight(lc, now, c.skew()))
+		k.enter(firstSight(lc, now, c.skew()), now)
 	case !isNewer(lc.ResourceVersion, t.c.ResourceVersion):
 		return
 	default:
@@ -260,10 +260,10 @@ func isNewer(a, b string) bool {
 }
 
 // contest returns the contest for a lease, a new one if need be.
-func (c *coordinator) contest(p place) *contest {
+func (c *coordinator) contest(p namespacedName) *contest {
 	k := c.contests[p]
 	if k == nil {
-		k = &contest{place: p, index: -1}
+		k = &contest{namespacedName: p, index: -1}
 		c.contests[p] = k
 		c.lookUp(k)
 	}
@@ -271,7 +271,7 @@ func (c *coordinator) contest(p place) *contest {
 }
 
 // leave takes a candidate that is gone out of its contest.
-func (c *coordinator) leave(p place) {
+func (c *coordinator) leave(p namespacedName) {
 	if k := c.homes[p]; k != nil {
 		delete(c.homes, p)
 		k.leave(p.name)

@@ -17,10 +17,13 @@ import (
 // in runs a test in virtual time.
 func in(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }
 
-func TestFirstCandidateIsElectedAtOnce(t *testing.T) {
+func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.create(offer("a", "1.37.0", "1.36.0"))
+		time.Sleep(200*time.Millisecond - 1)
+		assert.Empty(t, w.told())
+		time.Sleep(1)
 		synctest.Wait()
 		now := new(meta.NewMicroTime(time.Now()))
 		l := w.lease()
@@ -237,7 +240,7 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 	require.NoError(t, err)
 
 	c := newCoordinator(e)
-	k := c.contest(place{"ns", "main"})
+	k := c.contest(namespacedName{"ns", "main"})
 	b := ballot{lease.OldestEmulationVersion, "b"}
 	tries := 0
 	err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {

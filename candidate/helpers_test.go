@@ -113,43 +113,49 @@ func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
 	return c
 }
 
-// contenderProcess behaves as a process with client-go's LeaseCandidate and
-// coordinated LeaderElector does.
-type contenderProcess struct {
+// process behaves as a process with client-go's LeaseCandidate and coordinated
+// LeaderElector does, or as one with a LeaderElector that is not coordinated.
+type process struct {
 	w    *world
 	name string
-	// delay is how long it takes over an answer to a ping.
+	// delay is the time between a ping and its answer.
 	delay time.Duration
-	// mute leaves pings without an answer; idle never takes up a lease.
-	mute, idle bool
-	cancel     context.CancelFunc
-	wg         sync.WaitGroup
+	// mute leaves pings unanswered. idle never takes up a Lease. plain has no
+	// candidate, takes a free Lease by itself and removes the strategy.
+	mute, idle, plain bool
+	cancel            context.CancelFunc
+	wg                sync.WaitGroup
 }
 
 // start starts a process; stop kills it, and leaves all as it is.
-func (w *world) start(c *LeaseCandidate, how ...func(p *contenderProcess)) *contenderProcess {
+func (w *world) start(c *LeaseCandidate, how ...func(p *process)) *process {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &contenderProcess{w: w, name: c.Name, cancel: cancel}
+	p := &process{w: w, name: c.Name, cancel: cancel}
 	for _, set := range how {
 		set(p)
 	}
-	p.wg.Go(func() { p.offer(ctx, c) })
-	p.wg.Go(func() { p.contend(ctx) })
+	if p.plain {
+		p.wg.Go(func() { p.contendPlainly(ctx) })
+	} else {
+		p.wg.Go(func() { p.offer(ctx, c) })
+		p.wg.Go(func() { p.contend(ctx) })
+	}
 	w.t.Cleanup(p.stop)
 	return p
 }
 
-func mute(p *contenderProcess) { p.mute = true }
-func idle(p *contenderProcess) { p.idle = true }
+func mute(p *process)  { p.mute = true }
+func idle(p *process)  { p.idle = true }
+func plain(p *process) { p.plain = true }
 
-func (p *contenderProcess) stop() {
+func (p *process) stop() {
 	p.cancel()
 	p.wg.Wait()
 }
 
 // drain stops a process as a rollout does: it releases the Lease, and its
 // candidate is deleted. As with client-go, the strategy goes with the release.
-func (p *contenderProcess) drain() {
+func (p *process) drain() {
 	p.stop()
 	_, err := p.w.leases.Modify("ns", "main", func(l *lease.Lease) error {
 		if l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity == p.name {
@@ -164,11 +170,13 @@ func (p *contenderProcess) drain() {
 	if !errors.Is(err, store.ErrNotFound) {
 		assert.NoError(p.w.t, err)
 	}
-	_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
-	assert.NoError(p.w.t, err)
+	if !p.plain {
+		_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
+		assert.NoError(p.w.t, err)
+	}
 }
 
-func (p *contenderProcess) offer(ctx context.Context, c *LeaseCandidate) {
+func (p *process) offer(ctx context.Context, c *LeaseCandidate) {
 	renew := func() error {
 		_, err := p.w.candidates.Modify(c.Namespace, c.Name, func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
@@ -196,7 +204,7 @@ func (p *contenderProcess) offer(ctx context.Context, c *LeaseCandidate) {
 	}
 }
 
-func (p *contenderProcess) contend(ctx context.Context) {
+func (p *process) contend(ctx context.Context) {
 	var seen lease.Observation
 	var until time.Time // leads until then; zero means that it does not
 	defer func() { p.lead(&until, time.Time{}) }()
@@ -224,8 +232,48 @@ func (p *contenderProcess) contend(ctx context.Context) {
 	}
 }
 
+// contendPlainly does what a LeaderElector does that is not coordinated (client-go,
+// tryAcquireOrRenew).
+func (p *process) contendPlainly(ctx context.Context) {
+	var seen lease.Observation
+	var until time.Time
+	defer func() { p.lead(&until, time.Time{}) }()
+	for wait := time.Duration(0); sleep(ctx, wait); wait = 2 * time.Second {
+		now := time.Now()
+		if !until.IsZero() && !now.Before(until) {
+			p.lead(&until, time.Time{})
+		}
+		l, err := p.w.leases.Get("ns", "main")
+		if errors.Is(err, store.ErrNotFound) {
+			l, err = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, nil
+		}
+		assert.NoError(p.w.t, err)
+		spec := lease.LeaseSpec{
+			HolderIdentity: &p.name, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(now)),
+			AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions,
+		}
+		seen.Observe(l, now)
+		if seen.Holder() != p.name {
+			if !seen.Expired(now) {
+				continue
+			}
+			spec.AcquireTime = spec.RenewTime
+		}
+		l.Spec = spec
+		if l.UID == "" {
+			l, err = p.w.leases.Create(l, store.CreateOptions{FieldManager: p.name})
+		} else {
+			l, err = p.w.leases.Update(l, store.UpdateOptions{FieldManager: p.name})
+		}
+		if err == nil {
+			seen.Observe(l, now)
+			p.lead(&until, now.Add(10*time.Second))
+		}
+	}
+}
+
 // lead notes what a process believes, and checks that no other does so too.
-func (p *contenderProcess) lead(until *time.Time, next time.Time) {
+func (p *process) lead(until *time.Time, next time.Time) {
 	w := p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()

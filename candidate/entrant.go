@@ -7,10 +7,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// contender is what the coordinator knows of one candidate. Its times are those
+// entrant is what the coordinator knows of one candidate. Its times are those
 // of Store.Clock, at which things were seen to happen: a candidate's own clock
 // may differ, so that renewTime is only looked at for whether it changed.
-type contender struct {
+type entrant struct {
 	c *LeaseCandidate
 	// seen is the last sign of life; zero where there was none, or where the
 	// candidate never renewed at all.
@@ -35,11 +35,11 @@ type contender struct {
 	barred time.Time
 }
 
-// firstSight makes a contender of a candidate that was not known: its age is
+// firstSight makes an entrant of a candidate that was not known: its age is
 // what its own times say, as far as they make sense. skew is what has to be
 // added to them to get such times.
-func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *contender {
-	t := &contender{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
+func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
+	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
 	if renewed != nil {
 		t.seen = earlier(renewed.Add(skew), now)
@@ -66,7 +66,7 @@ func isUnanswered(c *LeaseCandidate) bool {
 // update takes in a newer state of the candidate. It reports whether anything
 // changed that the choice depends on. A renewTime that by the store's clock is
 // from long ago is no sign of life.
-func (t *contender) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
+func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
 	switch renewed := c.Spec.RenewTime; {
@@ -88,28 +88,28 @@ func sameOffer(a, b *LeaseCandidateSpec) bool {
 		slices.Equal(a.PreferredStrategies, b.PreferredStrategies)
 }
 
-// age is how long a contender has given no sign of life, though it was there.
-func (t *contender) age(now time.Time) time.Duration {
+// age is how long an entrant has given no sign of life, though it was there.
+func (t *entrant) age(now time.Time) time.Duration {
 	if t.seen.After(t.since) {
 		return now.Sub(t.seen)
 	}
 	return now.Sub(t.since)
 }
 
-// isValid tells whether a contender counts at all: it has renewed, and not too
+// isValid tells whether an entrant counts at all: it has renewed, and not too
 // long ago.
-func (t *contender) isValid(now time.Time, o *ElectorOptions) bool {
+func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
 	return !t.seen.IsZero() && now.Sub(t.seen) < o.Validity
 }
 
-// ask notes that a contender was asked for a sign of life.
-func (t *contender) ask(now time.Time) {
+// ask notes that an entrant was asked for a sign of life.
+func (t *entrant) ask(now time.Time) {
 	t.pinged, t.asked = now, true
 	t.pings++
 }
 
 // nextPing is when one who does not answer is asked again: later each time.
-func (t *contender) nextPing(o *ElectorOptions) time.Time {
+func (t *entrant) nextPing(o *ElectorOptions) time.Time {
 	return t.pinged.Add(backoff(o.PingWindow, t.pings, o.Validity/2))
 }
 
@@ -121,9 +121,9 @@ func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	return min(d, limit)
 }
 
-// miss notes that a contender was elected and let the lease run out. The first
+// miss notes that an entrant was elected and let the lease run out. The first
 // time may be bad luck; it reports whether others are preferred from now on.
-func (t *contender) miss(now time.Time, o *ElectorOptions) bool {
+func (t *entrant) miss(now time.Time, o *ElectorOptions) bool {
 	t.missed++
 	if t.missed == 1 {
 		return false
@@ -132,15 +132,15 @@ func (t *contender) miss(now time.Time, o *ElectorOptions) bool {
 	return true
 }
 
-// fallSilent notes that a contender let the time for an answer pass.
-func (t *contender) fallSilent(now time.Time, o *ElectorOptions) {
+// fallSilent notes that an entrant let the time for an answer pass.
+func (t *entrant) fallSilent(now time.Time, o *ElectorOptions) {
 	t.silent = true
 	t.late++
 	t.bar(now.Add(backoff(o.PingWindow, t.late, o.Validity)))
 }
 
 // bar lets others be preferred until a time.
-func (t *contender) bar(until time.Time) {
+func (t *entrant) bar(until time.Time) {
 	if t.barred.Before(until) {
 		t.barred = until
 	}
@@ -149,7 +149,7 @@ func (t *contender) bar(until time.Time) {
 // pingTime returns what to write so that the candidate takes it for a ping: a
 // time that is later than its renewTime, even if its clock is ahead, and than
 // the last ping.
-func (t *contender) pingTime(now time.Time) *meta.MicroTime {
+func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
 	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
 		if before != nil && !now.After(before.Time) {
 			now = before.Add(time.Microsecond)

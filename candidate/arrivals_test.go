@@ -1,0 +1,63 @@
+package candidate
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCandidatesThatComeTogetherAreDecidedTogether(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		for i, emulation := range []string{"1.36.0", "1.35.0", "1.37.0", "1.34.0"} {
+			w.create(offer(fmt.Sprintf("c-%d", i), "1.37.0", emulation))
+			time.Sleep(50 * time.Millisecond)
+		}
+		before := w.writes()
+		time.Sleep(time.Second)
+		assert.Equal(t, 1, w.writes()-before)
+		assert.Equal(t, []string{"Elected c-3"}, w.told(), "nobody is pinged for that")
+	})
+}
+
+func TestHolderMakesWayForTheBestOfThoseThatCome(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.start(offer("holder", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		w.told()
+		for i, emulation := range []string{"1.36.0", "1.35.0"} {
+			w.start(offer(fmt.Sprintf("c-%d", i), "1.37.0", emulation))
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"Preferred c-1", "Elected c-1"}, w.told(Preferred, Elected))
+		assert.Equal(t, []string{"holder", "c-1"}, w.reigns)
+	})
+}
+
+// A candidate comes in each moment, also in the one in which the Elector would
+// decide, and the first second of it is all that it waits for.
+func TestStreamOfCandidatesDoesNotDelayTheElection(t *testing.T) {
+	for _, every := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 199 * time.Millisecond} {
+		t.Run(every.String(), func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				begin := time.Now()
+				for i := 0; time.Since(begin) < 20*time.Second; i++ {
+					w.create(offer(fmt.Sprintf("c-%04d", i), "1.37.0", fmt.Sprintf("1.36.%d", 10000-i)))
+					synctest.Wait()
+					if holder := w.holder(); time.Since(begin) >= time.Second+every {
+						require.NotEmpty(t, holder, "after %s", time.Since(begin))
+					}
+					time.Sleep(every)
+				}
+				assert.Less(t, len(w.told(Preferred, Elected)), 30, "a decision a second, and one each time the elected one does not take up the Lease")
+			})
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package candidate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// arrivals are the times at which the first and the last of a group of new
+// candidates were seen. The zero value is no group.
+type arrivals struct{ first, last time.Time }
+
+func (a *arrivals) add(now time.Time) {
+	if a.first.IsZero() {
+		a.first = now
+	}
+	a.last = now
+}
+
+// end returns when a group is complete: no candidate has come for a pause, or the
+// first one came five pauses ago. The second limit keeps a stream of new candidates
+// from delaying the election for ever.
+func (a *arrivals) end(o *ElectorOptions) time.Time {
+	return earlier(a.last.Add(o.pause()), a.first.Add(5*o.pause()))
+}
+
+// pause is the time without a new candidate that ends a group of arrivals: 200ms
+// with the timings of a control plane.
+func (o *ElectorOptions) pause() time.Duration { return o.PingWindow / 25 }
+
+// gathers reports whether more candidates may be about to come. Processes that
+// start together are chosen from together: the first one to arrive would otherwise
+// be elected, and the best one would have to wait until that Lease has run out.
+func (c *contest) gathers(now time.Time, o *ElectorOptions) bool {
+	if c.arrivals.first.IsZero() {
+		return false
+	}
+	if end := c.arrivals.end(o); now.Before(end) {
+		c.wakeAt(end)
+		return true
+	}
+	c.arrivals = arrivals{}
+	return false
+}
+
+// breath is the least time between a sign of life and a ping. An answer within the
+// same tick of a coarse or virtual clock would look like the sign of life before it.
+const breath = 10 * time.Millisecond
+
+// awaitsAnswers pings all entrants that gave no recent sign of life, and reports
+// whether the round has to wait for an answer. It does not wait for entrants that
+// left an earlier ping unanswered.
+func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bool {
+	if c.round.IsZero() {
+		return false
+	}
+	end := c.round.Add(o.PingWindow)
+	waiting := false
+	for _, t := range c.entrants {
+		switch {
+		case !t.isValid(now, o) || c.isPresent(t, o):
+		case t.pings == 0 && now.Before(t.seen.Add(breath)):
+			c.wakeAt(t.seen.Add(breath))
+			waiting = true
+		case t.pings == 0:
+			v.askOnce(t)
+			waiting = true
+		case !t.silent:
+			waiting = true
+		}
+	}
+	if !waiting || !now.Before(end) {
+		return false
+	}
+	c.wakeAt(end)
+	return true
+}
+
+func (v *verdict) askOnce(t *entrant) {
+	if !slices.Contains(v.ping, t) {
+		v.ping = append(v.ping, t)
+	}
+}
+
+// isPresent reports whether an entrant takes part in the present round: it gave a
+// sign of life in the round or at most PingWindow before, and owes no answer.
+func (c *contest) isPresent(t *entrant, o *ElectorOptions) bool {
+	return t.late == 0 && t.pings == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
+}
+
+// count ends a round: it elects among the entrants that are present. A healthy
+// holder lets its Lease run out for a preferredHolder, so the best entrant is pinged
+// once more before, unless it gave a sign of life just now or is new.
+func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOptions) {
+	best, err := c.elect(now, o, func(t *entrant) bool { return t.isValid(now, o) && c.isPresent(t, o) })
+	if best != nil && !vacant && best.holder != c.observed.Holder() && best.holder != c.finalist {
+		if t := c.entrant(best.holder); t != nil && !now.Before(t.seen.Add(max(breath, 2*o.pause()))) {
+			c.round, c.finalist = now, best.holder
+			v.askOnce(t)
+			return
+		}
+	}
+	c.endRound()
+	switch {
+	case err != nil:
+		v.err = err
+		c.holdBack(now, o, err)
+	case best == nil:
+		v.err = ErrNoCandidates
+		c.askAgain(v, now, o)
+	default:
+		v.elect = best
+		c.decided(best.holder, vacant, now)
+	}
+}
+
+// askAgain pings entrants that have not answered once more, where no entrant has
+// answered. The pause before each ping doubles.
+func (c *contest) askAgain(v *verdict, now time.Time, o *ElectorOptions) {
+	for _, t := range c.entrants {
+		if !t.isValid(now, o) || t.pings == 0 {
+			continue
+		}
+		if at := t.nextPing(o); now.Before(at) {
+			c.wakeAt(at)
+		} else {
+			v.askOnce(t)
+		}
+	}
+}
+
+// holdBack puts off the next attempt after a failure. The pause doubles with each
+// failure in a row. A change of offers ends it.
+func (c *contest) holdBack(now time.Time, o *ElectorOptions, err error) {
+	if c.heldFor != c.offers {
+		c.failures = 0
+	}
+	c.hold, c.heldFor, c.holdErr = now.Add(backoff(o.PingWindow, c.failures, o.Validity/2)), c.offers, err
+	c.failures++
+	c.wakeAt(c.hold)
+}
+
+// elect chooses among the entrants for which a condition holds. It returns nil
+// where there are none, or where the strategy chooses none of them. Barred entrants
+// come last.
+func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *entrant) bool) (*ballot, error) {
+	var all, able []*LeaseCandidate
+	for _, t := range c.entrants {
+		if !is(t) {
+			continue
+		}
+		all = append(all, t.c)
+		if !now.Before(t.barred) {
+			able = append(able, t.c)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	name, err := ChooseStrategy(all)
+	if err != nil {
+		return nil, err
+	}
+	strategy := o.strategy(name)
+	if strategy == nil {
+		return &ballot{strategy: name}, nil
+	}
+	for _, among := range [][]*LeaseCandidate{able, all} {
+		if len(among) == 0 {
+			continue
+		}
+		if best := strategy(among); best != nil {
+			if c.entrant(best.Name) == nil {
+				return nil, fmt.Errorf("strategy %s chose %q, who is not among the candidates", name, best.Name)
+			}
+			return &ballot{name, best.Name}, nil
+		}
+	}
+	return nil, nil
+}
