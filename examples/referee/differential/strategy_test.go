@@ -2,12 +2,14 @@ package differential
 
 import (
 	"context"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/storage/names"
@@ -21,7 +23,9 @@ type strategy struct {
 	validateName   validation.ValidateNameFunc
 	validate       func(o runtime.Object) field.ErrorList
 	validateUpdate func(o, old runtime.Object) field.ErrorList
-	// again tells that the metadata of an update is held against the rules for new objects, too.
+	// core reports whether the kind is of the core group, which has a rule of its own for finalizers.
+	core bool
+	// again reports whether the metadata of an update is held against the rules for new objects, too.
 	again bool
 }
 
@@ -39,7 +43,7 @@ var (
 		validateName: func(name string, _ bool) []string { return utilvalidation.IsConfigMapKey(name) },
 		validate:     validateCandidate, validateUpdate: validateCandidateUpdate,
 	})
-	endpointsStrategy = newStrategy(strategy{unconditional: true, validate: validateEndpoints, validateUpdate: validateEndpointsUpdate, again: true})
+	endpointsStrategy = newStrategy(strategy{unconditional: true, validate: validateEndpoints, validateUpdate: validateEndpointsUpdate, core: true, again: true})
 	widgetStrategy    = newStrategy(strategy{})
 )
 
@@ -68,8 +72,25 @@ func metadata(o runtime.Object) *metav1.ObjectMeta {
 	return accessor.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
+// validateMetadata holds metadata against the rules of a new object. For the core group it restates ValidateObjectMeta of
+// apis/core/validation, which is no library.
+func (s strategy) validateMetadata(o runtime.Object) field.ErrorList {
 	errs := validation.ValidateObjectMeta(metadata(o), true, s.validateName, field.NewPath("metadata"))
+	return append(errs, s.validateFinalizers(o)...)
+}
+
+func (s strategy) validateFinalizers(o runtime.Object) (errs field.ErrorList) {
+	for i, f := range metadata(o).Finalizers {
+		standard := sets.New("kubernetes", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents).Has(f)
+		if s.core && !standard && len(strings.Split(f, "/")) == 1 {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "finalizers").Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}
+
+func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
+	errs := s.validateMetadata(o)
 	if s.validate != nil {
 		errs = append(errs, s.validate(o)...)
 	}
@@ -78,8 +99,9 @@ func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList 
 
 func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
 	errs := validation.ValidateObjectMetaUpdate(metadata(o), metadata(old), field.NewPath("metadata"))
+	errs = append(errs, s.validateFinalizers(o)...)
 	if s.again {
-		errs = append(errs, validation.ValidateObjectMeta(metadata(o), true, s.validateName, field.NewPath("metadata"))...)
+		errs = append(errs, s.validateMetadata(o)...)
 	}
 	if s.validateUpdate != nil {
 		errs = append(errs, s.validateUpdate(o, old)...)
