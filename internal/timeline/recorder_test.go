@@ -213,9 +213,9 @@ func TestEventsOfAnElectorBecomeMarks(t *testing.T) {
 		w.offer("b", "2.0.0")
 		w.pass(20)
 		story := w.story()
-		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0 a is elected"}, story[:2], "in this order")
+		assert.Equal(t, []string{"0+0 a is a candidate: 1.0.0 as 1.0.0", "0+0.2  nobody leads", "0.2+0 a is elected"}, story[:3], "in this order")
 		for _, line := range []string{
-			"0+0 a is elected", "5+0 a did not take up the lease", "10+0 a is pinged", "15+0 a does not answer", "15+0 b is elected",
+			"5.2+0 a did not take up the lease", "5.2+0 a is pinged", "10.2+0 a does not answer", "11.2+0 b is elected",
 		} {
 			assert.Contains(t, story, line)
 		}

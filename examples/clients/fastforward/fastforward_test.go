@@ -56,7 +56,7 @@ func TestWatchOfAClientTimesOut(t *testing.T) {
 	assert.False(t, open)
 }
 
-// An Elector pings, is answered, gives up a candidate who is silent, and elects another: all by the clock of the server.
+// An Elector pings, gets an answer, elects, and collects a candidate that falls silent: all by the clock of the server.
 func TestElectorActsWhenTimePasses(t *testing.T) {
 	api, cs := serve(t)
 	e, err := candidate.NewElector(api.Store(), candidate.ElectorOptions{})
@@ -67,36 +67,44 @@ func TestElectorActsWhenTimePasses(t *testing.T) {
 	w := watchLeases(t, cs, metav1.ListOptions{ResourceVersion: "1000"})
 
 	candidates := cs.CoordinationV1beta1().LeaseCandidates(namespace)
+	pings, err := candidates.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1000"})
+	require.NoError(t, err)
+	t.Cleanup(pings.Stop)
 	_, err = candidates.Create(t.Context(), &coordinationv1beta1.LeaseCandidate{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"},
 		Spec: coordinationv1beta1.LeaseCandidateSpec{
 			LeaseName: "main", BinaryVersion: "1.37.0", EmulationVersion: "1.37.0", Strategy: coordinationv1.OldestEmulationVersion,
-			RenewTime: new(metav1.NewMicroTime(start)),
+			RenewTime: new(metav1.NewMicroTime(start.Add(-time.Minute))),
 		},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
+	<-pings.ResultChan() // it was created
+	answer := func(after time.Duration) {
+		asked := (<-pings.ResultChan()).Object.(*coordinationv1beta1.LeaseCandidate)
+		require.NotNil(t, asked.Spec.PingTime)
+		assert.Equal(t, start.Add(after), asked.Spec.PingTime.UTC())
+		asked.Spec.RenewTime = asked.Spec.PingTime
+		_, err = candidates.Update(t.Context(), asked, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		<-pings.ResultChan() // the answer
+	}
+	answer(0)
+
+	// The Elector waits a moment for other candidates.
+	const moment = 200 * time.Millisecond
+	api.FastForward(moment)
 	elected := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
 	assert.Equal(t, "a", *elected.Spec.HolderIdentity)
-	assert.Equal(t, start, elected.Spec.RenewTime.UTC())
+	assert.Equal(t, start.Add(moment), elected.Spec.RenewTime.UTC())
 
-	// It does not take up the Lease, which runs out; it is elected once more, and then it is asked whether it is there.
-	api.FastForward(10 * time.Second)
+	// The candidate does not take up the Lease, which runs out. It answers once more, and is elected at that very moment.
+	api.FastForward(5 * time.Second)
+	answer(moment + 5*time.Second)
 	again := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
-	assert.Equal(t, start.Add(5*time.Second), again.Spec.RenewTime.UTC())
-	asked, err := candidates.Get(t.Context(), "a", metav1.GetOptions{})
-	require.NoError(t, err)
-	require.NotNil(t, asked.Spec.PingTime)
-	assert.Equal(t, start.Add(10*time.Second), asked.Spec.PingTime.UTC())
-
-	// It answers, and is elected at that very moment.
-	asked.Spec.RenewTime = asked.Spec.PingTime
-	_, err = candidates.Update(t.Context(), asked, metav1.UpdateOptions{})
-	require.NoError(t, err)
-	third := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
-	assert.Equal(t, start.Add(10*time.Second), third.Spec.RenewTime.UTC())
+	assert.Equal(t, start.Add(moment+5*time.Second), again.Spec.RenewTime.UTC())
 
 	api.FastForward(time.Hour)
 	left, err := candidates.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	assert.Empty(t, left.Items, "who is silent for half an hour is collected")
+	assert.Empty(t, left.Items, "a candidate that is silent for half an hour is collected")
 }
