@@ -8,8 +8,9 @@
 //   - collect.go, meta.go and words.go: Go types to definitions
 //   - operations.go and parameters.go: resources to operations
 //   - schema.go, v2.go and v3.go: both to the trees of the two versions
-//   - proto.go, proto2.go and proto3.go: a tree to its protobuf form, which
-//     clients know as gnostic's
+//   - proto2.go and proto3.go: the messages of the protobuf forms, which clients
+//     know as gnostic's
+//   - proto.go: a tree to its protobuf form
 //
 // Equal input gives equal bytes.
 package openapi

@@ -4,8 +4,8 @@ import "encoding/json"
 
 // Document is an OpenAPI document.
 type Document struct {
-	tree   object
-	encode func(*message, object)
+	tree object
+	form form
 }
 
 // JSON returns the JSON form, with sorted members.
@@ -20,6 +20,6 @@ func (d Document) JSON() []byte {
 // Protobuf returns the form of the same document that gnostic defines.
 func (d Document) Protobuf() []byte {
 	var m message
-	d.encode(&m, d.tree)
+	d.form(&m, d.tree)
 	return m
 }

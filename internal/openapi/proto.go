@@ -11,111 +11,120 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The protobuf forms are those of github.com/google/gnostic-models. There is
-// one function for each of its messages that a document can hold, named after
-// it, which appends the fields of the message to a buffer. Its numbers are
-// from OpenAPIv2.proto and OpenAPIv3.proto.
+// The protobuf forms are those of github.com/google/gnostic-models. formV2 and
+// formV3 list the messages that a document can hold, with the numbers from
+// OpenAPIv2.proto and OpenAPIv3.proto. This file encodes a tree by such a list.
 
 // message is the fields of a message that have been encoded so far.
 type message []byte
 
-// each calls field for the members of an object in the order of their names.
-func each(o object, field func(name string, v any)) {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		field(name, o[name])
+// form appends the fields of one kind of message, made of a value of a tree.
+type form func(m *message, v any)
+
+// field is a member of an object and the field that it becomes.
+type field struct {
+	name   string
+	number protowire.Number
+	form   form // of a member that becomes a message, nil for others
+}
+
+// members returns the form of an object with the given members, in the order of
+// the fields. Any other member must be an extension, which becomes a pair in the
+// field with the number extensions.
+func members(extensions protowire.Number, fields ...field) form {
+	return func(m *message, v any) {
+		rest := maps.Clone(v.(object))
+		for _, f := range fields {
+			if v, ok := rest[f.name]; ok {
+				m.field(f.number, v, f.form)
+				delete(rest, f.name)
+			}
+		}
+		for name, v := range rest {
+			if !strings.HasPrefix(name, "x-") || extensions == 0 {
+				panic(fmt.Sprintf("openapi: no field for %q (%T)", name, v)) // trees are only built by this package
+			}
+		}
+		pairs(extensions, anyForm)(m, rest)
 	}
 }
 
-// unknown panics for a member without a protobuf form: trees are only built by
-// this package.
-func unknown(in, name string, v any) {
-	panic(fmt.Sprintf("openapi: %s has no field for %q (%T)", in, name, v))
-}
-
-func (m *message) text(number protowire.Number, v any) {
-	*m = protowire.AppendTag(*m, number, protowire.BytesType)
-	*m = protowire.AppendString(*m, v.(string))
-}
-
-func (m *message) texts(number protowire.Number, v any) {
-	for _, s := range v.([]string) {
-		m.text(number, s)
+// pairs returns the form of an object whose members become pairs of a name and a
+// message, in the order of their names.
+func pairs(number protowire.Number, value form) form {
+	return func(m *message, v any) {
+		o := v.(object)
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			m.message(number, o[name], func(pair *message, v any) {
+				pair.field(1, name, nil)
+				pair.message(2, v, value)
+			})
+		}
 	}
 }
 
-func (m *message) flag(number protowire.Number, v any) {
-	*m = protowire.AppendTag(*m, number, protowire.VarintType)
-	*m = protowire.AppendVarint(*m, protowire.EncodeBool(v.(bool)))
+// wrap returns the form of a message with a single field, whose form is inner.
+func wrap(number protowire.Number, inner form) form {
+	return func(m *message, v any) { m.field(number, v, inner) }
 }
 
-func (m *message) double(number protowire.Number, v any) {
-	*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
-	*m = protowire.AppendFixed64(*m, math.Float64bits(float64(v.(int))))
-}
-
-// message appends a field that is a message of its own.
-func (m *message) message(number protowire.Number, fill func(*message)) {
-	var inner message
-	fill(&inner)
-	*m = protowire.AppendTag(*m, number, protowire.BytesType)
-	*m = protowire.AppendBytes(*m, inner)
-}
-
-// object appends a field that is the form of an object.
-func (m *message) object(number protowire.Number, v any, form func(*message, object)) {
-	m.message(number, func(inner *message) { form(inner, v.(object)) })
-}
-
-// objects appends a repeated field.
-func (m *message) objects(number protowire.Number, v any, form func(*message, object)) {
-	for _, o := range v.([]object) {
-		m.object(number, o, form)
+// either returns the form of a message that holds an object or a reference.
+func either(own protowire.Number, inner form, reference protowire.Number) form {
+	return func(m *message, v any) {
+		if ref, ok := v.(object)["$ref"]; ok {
+			m.message(reference, ref, wrap(1, nil))
+		} else {
+			m.message(own, v, inner)
+		}
 	}
 }
 
-// named appends the members of a map as a repeated field of pairs.
-func (m *message) named(number protowire.Number, v any, form func(*message, object)) {
-	each(v.(object), func(name string, v any) {
-		m.message(number, func(pair *message) {
-			pair.text(1, name)
-			pair.object(2, v, form)
-		})
-	})
-}
-
-// any appends a field of type Any: a value as a text of YAML, which JSON is.
-func (m *message) any(number protowire.Number, v any) {
+// anyForm is the form of an Any: a value as a text of YAML, which JSON is.
+func anyForm(m *message, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // trees hold nothing that could fail
 	}
-	m.message(number, func(inner *message) { inner.text(2, string(data)) })
+	m.field(2, string(data), nil)
 }
 
-// extension appends a member that OpenAPI does not know, of the message in.
-func (m *message) extension(in string, number protowire.Number, name string, v any) {
-	if !strings.HasPrefix(name, "x-") {
-		unknown(in, name, v)
-	}
-	m.message(number, func(pair *message) {
-		pair.text(1, name)
-		pair.any(2, v)
-	})
+// message appends a field that is a message.
+func (m *message) message(number protowire.Number, v any, inner form) {
+	var fields message
+	inner(&fields, v)
+	*m = protowire.AppendTag(*m, number, protowire.BytesType)
+	*m = protowire.AppendBytes(*m, fields)
 }
 
-// wrap returns the form of a message whose only field is the given one.
-func wrap(number protowire.Number, form func(*message, object)) func(*message, object) {
-	return func(m *message, o object) { m.object(number, o, form) }
-}
-
-// either returns the form of a message that holds a reference or an object of
-// its own.
-func either(own protowire.Number, form func(*message, object), reference protowire.Number) func(*message, object) {
-	return func(m *message, o object) {
-		if ref, ok := o["$ref"]; ok {
-			m.message(reference, func(inner *message) { inner.text(1, ref) })
-			return
+// field appends a field, once for each item of a list.
+func (m *message) field(number protowire.Number, v any, inner form) {
+	switch v := v.(type) {
+	case []object:
+		for _, item := range v {
+			m.field(number, item, inner)
 		}
-		m.object(own, o, form)
+		return
+	case []string:
+		for _, item := range v {
+			m.field(number, item, inner)
+		}
+		return
+	}
+	if inner != nil {
+		m.message(number, v, inner)
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		*m = protowire.AppendTag(*m, number, protowire.BytesType)
+		*m = protowire.AppendString(*m, v)
+	case bool:
+		*m = protowire.AppendTag(*m, number, protowire.VarintType)
+		*m = protowire.AppendVarint(*m, protowire.EncodeBool(v))
+	case int: // a double of OpenAPI
+		*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
+		*m = protowire.AppendFixed64(*m, math.Float64bits(float64(v)))
+	default:
+		panic(fmt.Sprintf("openapi: no form for a %T", v)) // trees are only built by this package
 	}
 }

@@ -1,181 +1,77 @@
 package openapi
 
-// encodeV2 appends a Document of OpenAPIv2.proto.
-func encodeV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "swagger":
-			m.text(1, v)
-		case "info":
-			m.object(2, v, infoV2)
-		case "paths":
-			m.message(8, func(m *message) { m.named(2, v, pathItemV2) })
-		case "definitions":
-			m.message(9, func(m *message) { m.named(1, v, schemaV2) })
-		case "parameters":
-			m.message(10, func(m *message) { m.named(1, v, parameterV2) })
+import "fmt"
+
+// formV2 returns the form of a Document of OpenAPIv2.proto. Members are in the
+// order of their names, as in JSON.
+func formV2() form {
+	var schema form
+	inner := func(m *message, v any) { schema(m, v) } // of the schemas in a schema
+	schema = members(31,
+		field{"$ref", 1, nil},
+		field{"additionalProperties", 21, wrap(1, inner)},
+		field{"description", 4, nil},
+		field{"enum", 20, anyForm},
+		field{"format", 2, nil},
+		field{"items", 23, wrap(1, inner)},
+		field{"properties", 25, pairs(1, inner)},
+		field{"required", 19, nil},
+		field{"type", 22, wrap(1, nil)},
+	)
+	parameter := parameterV2(schema)
+	parameters := either(1, parameter, 2)
+	operation := members(13,
+		field{"consumes", 7, nil},
+		field{"description", 3, nil},
+		field{"operationId", 5, nil},
+		field{"parameters", 8, parameters},
+		field{"produces", 6, nil},
+		field{"responses", 9, pairs(1, wrap(1, members(0,
+			field{"description", 1, nil},
+			field{"schema", 2, wrap(1, schema)},
+		)))},
+		field{"schemes", 10, nil},
+		field{"tags", 1, nil},
+	)
+	pathItem := members(10,
+		field{"delete", 5, operation},
+		field{"get", 2, operation},
+		field{"parameters", 9, parameters},
+		field{"patch", 8, operation},
+		field{"post", 4, operation},
+		field{"put", 3, operation},
+	)
+	return members(16,
+		field{"definitions", 9, pairs(1, schema)},
+		field{"info", 2, members(0, field{"title", 1, nil}, field{"version", 2, nil})},
+		field{"parameters", 10, pairs(1, parameter)},
+		field{"paths", 8, pairs(2, pathItem)},
+		field{"swagger", 1, nil},
+	)
+}
+
+// parameterV2 returns the form of a Parameter, which depends on its place.
+func parameterV2(schema form) form {
+	body := members(6,
+		field{"description", 1, nil},
+		field{"in", 3, nil},
+		field{"name", 2, nil},
+		field{"required", 4, nil},
+		field{"schema", 5, schema},
+	)
+	head := []field{{"description", 3, nil}, {"in", 2, nil}, {"name", 4, nil}, {"required", 1, nil}}
+	query := members(0, append(head[:4:4], field{"type", 6, nil}, field{"uniqueItems", 20, nil})...)
+	path := members(0, append(head[:4:4], field{"type", 5, nil}, field{"uniqueItems", 19, nil})...)
+	return func(m *message, v any) {
+		switch in := v.(object)["in"]; in {
+		case "body":
+			m.message(1, v, body)
+		case "query":
+			m.message(2, v, wrap(3, query))
+		case "path":
+			m.message(2, v, wrap(4, path))
 		default:
-			m.extension("Document", 16, name, v)
+			panic(fmt.Sprintf("openapi: no form for a parameter in %q", in)) // trees are only built by this package
 		}
-	})
-}
-
-func infoV2(m *message, o object) {
-	m.text(1, o["title"])
-	m.text(2, o["version"])
-}
-
-func pathItemV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "get":
-			m.object(2, v, operationV2)
-		case "put":
-			m.object(3, v, operationV2)
-		case "post":
-			m.object(4, v, operationV2)
-		case "delete":
-			m.object(5, v, operationV2)
-		case "patch":
-			m.object(8, v, operationV2)
-		case "parameters":
-			m.objects(9, v, either(1, parameterV2, 2))
-		default:
-			m.extension("PathItem", 10, name, v)
-		}
-	})
-}
-
-func operationV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "tags":
-			m.texts(1, v)
-		case "description":
-			m.text(3, v)
-		case "operationId":
-			m.text(5, v)
-		case "produces":
-			m.texts(6, v)
-		case "consumes":
-			m.texts(7, v)
-		case "parameters":
-			m.objects(8, v, either(1, parameterV2, 2))
-		case "responses":
-			m.message(9, func(m *message) { m.named(1, v, wrap(1, responseV2)) })
-		case "schemes":
-			m.texts(10, v)
-		default:
-			m.extension("Operation", 13, name, v)
-		}
-	})
-}
-
-func responseV2(m *message, o object) {
-	m.text(1, o["description"])
-	m.object(2, o["schema"], wrap(1, schemaV2))
-}
-
-func parameterV2(m *message, o object) {
-	switch o["in"] {
-	case "body":
-		m.object(1, o, bodyParameterV2)
-	case "query":
-		m.object(2, o, wrap(3, queryParameterV2))
-	case "path":
-		m.object(2, o, wrap(4, pathParameterV2))
-	default:
-		unknown("Parameter", "in", o["in"])
 	}
-}
-
-func bodyParameterV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "description":
-			m.text(1, v)
-		case "name":
-			m.text(2, v)
-		case "in":
-			m.text(3, v)
-		case "required":
-			m.flag(4, v)
-		case "schema":
-			m.object(5, v, schemaV2)
-		default:
-			m.extension("BodyParameter", 6, name, v)
-		}
-	})
-}
-
-func queryParameterV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "type":
-			m.text(6, v)
-		case "uniqueItems":
-			m.flag(20, v)
-		default:
-			m.nonBodyParameterV2(name, v)
-		}
-	})
-}
-
-func pathParameterV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "type":
-			m.text(5, v)
-		case "uniqueItems":
-			m.flag(19, v)
-		default:
-			m.nonBodyParameterV2(name, v)
-		}
-	})
-}
-
-// nonBodyParameterV2 appends what parameters in the query and in the path have
-// in common.
-func (m *message) nonBodyParameterV2(name string, v any) {
-	switch name {
-	case "required":
-		m.flag(1, v)
-	case "in":
-		m.text(2, v)
-	case "description":
-		m.text(3, v)
-	case "name":
-		m.text(4, v)
-	default:
-		unknown("NonBodyParameter", name, v)
-	}
-}
-
-func schemaV2(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "$ref":
-			m.text(1, v)
-		case "format":
-			m.text(2, v)
-		case "description":
-			m.text(4, v)
-		case "required":
-			m.texts(19, v)
-		case "enum":
-			for _, value := range v.([]string) {
-				m.any(20, value)
-			}
-		case "additionalProperties":
-			m.object(21, v, wrap(1, schemaV2))
-		case "type":
-			m.message(22, func(m *message) { m.text(1, v) })
-		case "items":
-			m.object(23, v, wrap(1, schemaV2))
-		case "properties":
-			m.message(25, func(m *message) { m.named(1, v, schemaV2) })
-		default:
-			m.extension("Schema", 31, name, v)
-		}
-	})
 }

@@ -1,159 +1,64 @@
 package openapi
 
-// encodeV3 appends a Document of OpenAPIv3.proto.
-func encodeV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "openapi":
-			m.text(1, v)
-		case "info":
-			m.object(2, v, infoV3)
-		case "paths":
-			m.message(4, func(m *message) { m.named(1, v, pathItemV3) })
-		case "components":
-			m.object(5, v, componentsV3)
-		default:
-			m.extension("Document", 9, name, v)
-		}
-	})
+// formV3 returns the form of a Document of OpenAPIv3.proto. Members are in the
+// order of their names, as in JSON, except those of a response.
+func formV3() form {
+	var schema form
+	// schemas is the form of a schema or a reference to one.
+	schemas := either(1, func(m *message, v any) { schema(m, v) }, 2)
+	schema = members(36,
+		field{"additionalProperties", 32, wrap(1, schemas)},
+		field{"allOf", 26, schemas},
+		field{"default", 33, defaultV3},
+		field{"description", 34, nil},
+		field{"enum", 24, anyForm},
+		field{"format", 35, nil},
+		field{"items", 30, wrap(1, schemas)},
+		field{"properties", 31, pairs(1, schemas)},
+		field{"required", 23, nil},
+		field{"type", 25, nil},
+		field{"uniqueItems", 20, nil},
+	)
+	content := pairs(1, members(0, field{"schema", 1, schemas}))
+	parameters := wrap(1, members(14,
+		field{"description", 3, nil},
+		field{"in", 2, nil},
+		field{"name", 1, nil},
+		field{"required", 4, nil},
+		field{"schema", 10, schemas},
+	))
+	operation := members(13,
+		field{"description", 3, nil},
+		field{"operationId", 5, nil},
+		field{"parameters", 6, parameters},
+		field{"requestBody", 7, wrap(1, members(4, field{"content", 2, content}, field{"required", 3, nil}))},
+		field{"responses", 8, pairs(2, wrap(1, members(0, field{"description", 1, nil}, field{"content", 3, content})))},
+		field{"tags", 1, nil},
+	)
+	pathItem := members(14,
+		field{"delete", 7, operation},
+		field{"get", 4, operation},
+		field{"parameters", 13, parameters},
+		field{"patch", 10, operation},
+		field{"post", 6, operation},
+		field{"put", 5, operation},
+	)
+	return members(9,
+		field{"components", 5, members(0, field{"schemas", 1, pairs(1, schemas)})},
+		field{"info", 2, members(0, field{"title", 1, nil}, field{"version", 6, nil})},
+		field{"openapi", 1, nil},
+		field{"paths", 4, pairs(1, pathItem)},
+	)
 }
 
-func infoV3(m *message, o object) {
-	m.text(1, o["title"])
-	m.text(6, o["version"])
-}
-
-func componentsV3(m *message, o object) {
-	m.message(1, func(m *message) { m.named(1, o["schemas"], schemaOrReferenceV3) })
-}
-
-func pathItemV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "get":
-			m.object(4, v, operationV3)
-		case "put":
-			m.object(5, v, operationV3)
-		case "post":
-			m.object(6, v, operationV3)
-		case "delete":
-			m.object(7, v, operationV3)
-		case "patch":
-			m.object(10, v, operationV3)
-		case "parameters":
-			m.objects(13, v, wrap(1, parameterV3))
-		default:
-			m.extension("PathItem", 14, name, v)
-		}
-	})
-}
-
-func operationV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "tags":
-			m.texts(1, v)
-		case "description":
-			m.text(3, v)
-		case "operationId":
-			m.text(5, v)
-		case "parameters":
-			m.objects(6, v, wrap(1, parameterV3))
-		case "requestBody":
-			m.object(7, v, wrap(1, requestBodyV3))
-		case "responses":
-			m.message(8, func(m *message) { m.named(2, v, wrap(1, responseV3)) })
-		default:
-			m.extension("Operation", 13, name, v)
-		}
-	})
-}
-
-func parameterV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "name":
-			m.text(1, v)
-		case "in":
-			m.text(2, v)
-		case "description":
-			m.text(3, v)
-		case "required":
-			m.flag(4, v)
-		case "schema":
-			m.object(10, v, schemaOrReferenceV3)
-		default:
-			m.extension("Parameter", 14, name, v)
-		}
-	})
-}
-
-func requestBodyV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "content":
-			m.object(2, v, mediaTypesV3)
-		case "required":
-			m.flag(3, v)
-		default:
-			m.extension("RequestBody", 4, name, v)
-		}
-	})
-}
-
-func responseV3(m *message, o object) {
-	m.text(1, o["description"])
-	m.object(3, o["content"], mediaTypesV3)
-}
-
-func mediaTypesV3(m *message, o object) {
-	m.named(1, o, func(m *message, o object) { m.object(1, o["schema"], schemaOrReferenceV3) })
-}
-
-func schemaOrReferenceV3(m *message, o object) { either(1, schemaV3, 2)(m, o) }
-
-func schemaV3(m *message, o object) {
-	each(o, func(name string, v any) {
-		switch name {
-		case "uniqueItems":
-			m.flag(20, v)
-		case "required":
-			m.texts(23, v)
-		case "enum":
-			for _, value := range v.([]string) {
-				m.any(24, value)
-			}
-		case "type":
-			m.text(25, v)
-		case "allOf":
-			m.objects(26, v, schemaOrReferenceV3)
-		case "items":
-			m.object(30, v, wrap(1, schemaOrReferenceV3))
-		case "properties":
-			m.message(31, func(m *message) { m.named(1, v, schemaOrReferenceV3) })
-		case "additionalProperties":
-			m.object(32, v, wrap(1, schemaOrReferenceV3))
-		case "default":
-			m.message(33, func(m *message) { m.defaultV3(v) })
-		case "description":
-			m.text(34, v)
-		case "format":
-			m.text(35, v)
-		default:
-			m.extension("Schema", 36, name, v)
-		}
-	})
-}
-
-// defaultV3 appends a DefaultType, which has no form of {}: gnostic writes
-// none either.
-func (m *message) defaultV3(v any) {
-	switch v := v.(type) {
+// defaultV3 is the form of a DefaultType. It has nothing for {}, nor has gnostic.
+func defaultV3(m *message, v any) {
+	switch v.(type) {
 	case int:
-		m.double(1, v)
+		m.field(1, v, nil)
 	case bool:
-		m.flag(2, v)
+		m.field(2, v, nil)
 	case string:
-		m.text(3, v)
+		m.field(3, v, nil)
 	}
 }

@@ -43,7 +43,7 @@ func (a API) V2() Document {
 	if len(shared) > 0 {
 		tree["parameters"] = object(shared)
 	}
-	return Document{tree, encodeV2}
+	return Document{tree, formV2()}
 }
 
 func (a API) info() object { return object{"title": "Kubernetes", "version": a.Version} }

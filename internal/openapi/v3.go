@@ -24,7 +24,7 @@ func (a API) V3() map[string]Document {
 		out[name] = Document{object{
 			"openapi": "3.0.0", "info": a.info(), "paths": paths,
 			"components": object{"schemas": d.reachable(definitions, paths)},
-		}, encodeV3}
+		}, formV3()}
 	}
 	return out
 }

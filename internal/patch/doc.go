@@ -12,13 +12,22 @@
 // The answer to a patch that breaks an object shows the patched document, and
 // duplicate members are reported where they are. Both depend on which parts of
 // a document are written anew and which are left as they were sent. A node is
-// therefore either opened, and then written with sorted members, or still the
-// text it came as, exactly as gopkg.in/evanphx/json-patch.v4 has it, which the
-// API server uses. That library is not used here: it takes time and memory
-// quadratic in the depth of a document (seconds for 100 KB), panics on some
-// patches, and limits what copies cost only through a variable of the package.
-// Here everything takes time about linear in the size of patch and object, but
-// for insertions into long arrays.
+// either opened, and then written with sorted members, or still the text it came
+// as. It is opened where gopkg.in/evanphx/json-patch.v4 opens it, which the API
+// server uses.
+//
+// That library is not used here, because its cost has no bound that we could set:
+//
+//   - It takes time proportional to size and depth: 3 s for a merge patch of
+//     3 MiB at depth 20 and 36 s for 1 MiB at depth 1000. Here they take 33 and
+//     7 ms.
+//   - It limits the bytes of copy operations only through a variable of the
+//     package, which would bind the whole process. Without that limit 30 copies
+//     exhaust the memory.
+//   - It panics on some patches.
+//
+// Here everything takes time about linear in the size of patch and object, except
+// insertions into long arrays.
 //
 // # Differences
 //
