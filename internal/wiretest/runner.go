@@ -16,6 +16,9 @@ type Runner struct {
 	Transport http.RoundTripper // nil means one of its own for each scenario, without proxy and compression
 	BaseURL   string            // such as http://127.0.0.1:8080
 	Without   []string          // members left out of every comparison, such as managedFields
+
+	// Prepare is called for each namespace before a scenario runs in it. Servers that require namespaces to exist need it.
+	Prepare func(ctx context.Context, namespace string) error
 }
 
 // Check runs the scenario of a recording again and compares. It blocks until the last step is done, a step cannot be
@@ -35,6 +38,14 @@ func (r *Runner) replay(ctx context.Context, s Scenario) (Golden, error) {
 	vars, err := namespaces()
 	if err != nil {
 		return Golden{}, err
+	}
+	for _, name := range []string{"ns", "ns2"} {
+		if r.Prepare == nil {
+			break
+		}
+		if err := r.Prepare(ctx, vars[name]); err != nil {
+			return Golden{}, err
+		}
 	}
 	x := &run{
 		baseURL:   strings.TrimSuffix(r.BaseURL, "/"),
