@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // Runner replays scenarios against one server. Its methods may be called from several goroutines at once, but the order of
@@ -15,7 +14,6 @@ import (
 type Runner struct {
 	Transport http.RoundTripper // nil means one of its own for each scenario, without proxy and compression
 	BaseURL   string            // such as http://127.0.0.1:8080
-	Without   []string          // members left out of every comparison, such as managedFields
 
 	// Prepare is called for each namespace before a scenario runs in it. Servers that require namespaces to exist need it.
 	Prepare func(ctx context.Context, namespace string) error
@@ -25,9 +23,6 @@ type Runner struct {
 // carried out, or ctx is cancelled.
 func (r *Runner) Check(ctx context.Context, g Golden) Result {
 	got, err := r.replay(ctx, g.Scenario)
-	if len(r.Without) > 0 {
-		g.Expect, got.Expect = without(g.Expect, r.Without), without(got.Expect, r.Without)
-	}
 	return compare(g, got, err)
 }
 
@@ -104,21 +99,8 @@ func (x *run) step(ctx context.Context, s Step) (Expected, error) {
 			st.close()
 		}
 		return Expected{}, nil
-	case s.SleepMs > 0:
-		return Expected{}, pause(ctx, time.Duration(s.SleepMs)*time.Millisecond)
 	}
 	return x.request(ctx, s)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (x *run) closeStreams() {
