@@ -198,11 +198,8 @@ func seedOf(step wiretest.Step) (target, contentType, accept string, body []byte
 		}
 	}
 	body = step.Body
-	switch {
-	case step.BodyText != "":
+	if step.BodyText != "" {
 		body = []byte(step.BodyText)
-	case step.BodyBase64 != "":
-		body, _ = base64.StdEncoding.DecodeString(step.BodyBase64)
 	}
 	return target, contentType, accept, []byte(strings.ReplaceAll(string(body), "{{ns}}", "default"))
 }

@@ -54,7 +54,7 @@ func (s *stream) take(ctx context.Context, c Collect) ([]any, error) {
 			switch {
 			case !ok:
 				s.ended = true
-			case c.Bookmarks || !periodicBookmark(event):
+			case !periodicBookmark(event):
 				events = append(events, event)
 			}
 		case <-timer.C:
@@ -69,7 +69,7 @@ func (s *stream) take(ctx context.Context, c Collect) ([]any, error) {
 // waits returns how long to wait for the events, and then for one too many.
 func (c Collect) waits() (total, quiet time.Duration) {
 	total = cmp.Or(max(0, time.Duration(c.TimeoutMs)*time.Millisecond), defaultCollectTimeout)
-	quiet = cmp.Or(max(0, time.Duration(c.QuietMs)*time.Millisecond), defaultQuiet)
+	quiet = defaultQuiet
 	if c.Events == 0 && !c.UntilClosed && c.TimeoutMs == 0 {
 		total = quiet
 	}

@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// compareStep returns the first difference between two outcomes of a step, nil if there is none.
-func compareStep(s Step, want, got Expected) *Difference {
+// compareStep returns the differences between two outcomes of a step. Where the status differs, that is the only one.
+func compareStep(s Step, want, got Expected) []Difference {
 	if want.Status != got.Status {
-		return &Difference{Where: "status", Want: want.Status, Got: describeStatus(got)}
+		return []Difference{{Where: "status", Want: want.Status, Got: describeStatus(got)}}
 	}
+	var found []Difference
 	for _, name := range comparedHeaders() {
 		if !slices.Equal(want.Headers[name], got.Headers[name]) {
-			return &Difference{Where: "header " + name, Want: want.Headers[name], Got: got.Headers[name]}
+			found = append(found, Difference{Where: "header " + name, Want: want.Headers[name], Got: got.Headers[name]})
 		}
 	}
 	if want.Closed != got.Closed {
-		return &Difference{Where: "stream closed by the server", Want: want.Closed, Got: got.Closed}
+		found = append(found, Difference{Where: "stream closed by the server", Want: want.Closed, Got: got.Closed})
 	}
 	if s.Collect != nil {
-		return compareEvents(s.Compare, want.Events, got.Events)
+		return append(found, compareEvents(s.Compare, want.Events, got.Events)...)
 	}
-	return compareBody(s.Compare, want, got)
+	return append(found, compareBody(s.Compare, want, got)...)
 }
 
 // describeStatus adds to a code what the server said with it.
@@ -35,32 +36,41 @@ func describeStatus(e Expected) any {
 	return e.Status
 }
 
-func compareEvents(c Compare, want, got []any) *Difference {
+func compareEvents(c Compare, want, got []any) []Difference {
+	var found []Difference
 	for i := range max(len(want), len(got)) {
 		where := fmt.Sprintf("event %d", i)
 		switch {
 		case i >= len(got):
-			return &Difference{Where: where, Want: want[i], Got: "none"}
+			found = append(found, Difference{Where: where, Want: want[i], Got: "none"})
 		case i >= len(want):
-			return &Difference{Where: where, Want: "none", Got: got[i]}
-		}
-		if d := (comparison{c, where}).value("", want[i], got[i]); d != nil {
-			return d
+			found = append(found, Difference{Where: where, Want: "none", Got: got[i]})
+		default:
+			found = append(found, compareTrees(c, where, want[i], got[i])...)
 		}
 	}
-	return nil
+	return found
 }
 
-func compareBody(c Compare, want, got Expected) *Difference {
+func compareBody(c Compare, want, got Expected) []Difference {
 	switch {
 	case c.Body == "none":
 		return nil
 	case want.Protobuf != got.Protobuf:
-		return &Difference{Where: "body is protobuf", Want: want.Protobuf, Got: got.Protobuf}
+		return []Difference{{Where: "body is protobuf", Want: want.Protobuf, Got: got.Protobuf}}
 	case want.Text != got.Text:
-		return &Difference{Where: "text", Want: want.Text, Got: got.Text}
-	case want.Indented != got.Indented && c.Body == "":
-		return &Difference{Where: "body is indented", Want: want.Indented, Got: got.Indented}
+		return []Difference{{Where: "text", Want: want.Text, Got: got.Text}}
 	}
-	return comparison{c, "body"}.value("", want.JSON, got.JSON)
+	var found []Difference
+	if want.Indented != got.Indented && c.Body == "" {
+		found = append(found, Difference{Where: "body is indented", Want: want.Indented, Got: got.Indented})
+	}
+	return append(found, compareTrees(c, "body", want.JSON, got.JSON)...)
+}
+
+// compareTrees returns the differences between two trees, which are what the reports call them.
+func compareTrees(mode Compare, what string, want, got any) []Difference {
+	c := comparison{Compare: mode, what: what}
+	c.value("", want, got)
+	return c.found
 }

@@ -1,7 +1,7 @@
 // Package wiretest replays recorded HTTP exchanges against a server that speaks the Kubernetes wire protocol, and reports
 // where its answers differ from the recorded ones.
 //
-// A Golden is a scenario, which is a list of steps, with the answers a real API server gave. LoadGolden reads them;
+// A Golden is a scenario, which is a list of steps, with the answers that a real API server gave. LoadGolden reads them;
 // Runner.Check sends the same requests again, in namespaces of their own, and compares:
 //
 //	goldens, err := wiretest.LoadGolden("testdata/wire")
@@ -15,17 +15,20 @@
 //		})
 //	}
 //
+// Runner.Record sends them too, and returns the answers that it got. A File holds the scenario of several kinds, and writes
+// it back as text. The README of the folder of recorded answers explains that text.
+//
 // # What is compared
 //
 // Status, the headers Content-Type, Warning and Retry-After, whether the body is indented, the body or the events of a
-// stream, and whether the server ended the stream. Before that, whatever two honest runs may differ in is replaced by a
-// symbol, in both in the same way: resource versions, uids, generated names, timestamps of the server and a few more. A
-// symbol is numbered by the first appearance of its value, so that equal values stay equal and different ones different;
-// the order of all versions of a scenario is compared as well, so nothing else may write to the server meanwhile.
+// stream, and whether the server ended the stream. Before that, each value in which two honest runs may differ is replaced
+// by a symbol: resource versions, uids, generated names, timestamps of the server and a few more. A symbol is numbered by
+// the first appearance of its value, so that equal values stay equal and different ones different. The order of all
+// versions of a scenario is compared as well, so nothing else may write to the server meanwhile.
 //
 // # Time
 //
-// Steps wait with timers and channels only, and Check ends every goroutine it started before it returns. So it runs inside
-// a bubble of testing/synctest, where waiting costs nothing, as long as Runner.Transport does too: a bubble's time stands
-// still while a socket is waited for.
+// Steps wait with timers and channels only, and Check ends every goroutine that it started before it returns. So it runs
+// inside a bubble of testing/synctest, where waiting costs nothing, as long as Runner.Transport does too: a bubble's time
+// stands still while a socket is waited for.
 package wiretest

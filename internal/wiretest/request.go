@@ -3,7 +3,6 @@ package wiretest
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -118,9 +117,6 @@ func (x *run) body(s Step) ([]byte, string, error) {
 		return []byte(x.expand(b.String())), jsonType, nil
 	case s.BodyText != "":
 		return []byte(x.expand(s.BodyText)), jsonType, nil
-	case s.BodyBase64 != "":
-		b, err := base64.StdEncoding.DecodeString(s.BodyBase64)
-		return b, jsonType, err
 	case len(s.BodyProtobuf) > 0:
 		b, err := encodeProtobuf([]byte(x.expand(string(s.BodyProtobuf))))
 		return b, protobufType, err

@@ -11,8 +11,8 @@ type Result struct {
 	Name        string       // of the scenario
 	Exchanges   int          // steps that talk to the server
 	Different   int          // how many of them differ; one more if only the order of versions does
-	Differences []Difference // the first of each differing step; empty only if all is as recorded
-	Err         error        // why the scenario was not carried to its end; Differences tells of it too
+	Differences []Difference // empty only if all is as recorded
+	Err         error        // why the scenario was not carried to its end; a difference says it too
 }
 
 // Difference is one disagreement between a recording and an observation.
@@ -51,25 +51,27 @@ func compare(want, got Golden, err error) Result {
 		switch {
 		case i < len(got.Expect):
 			if s.exchanges() {
-				res.add(i, s.label(), compareStep(s, want.Expect[i], got.Expect[i]))
+				res.add(i, s.label(), compareStep(s, want.Expect[i], got.Expect[i])...)
 			}
 		case i == len(got.Expect):
-			res.add(i, s.label(), &Difference{Where: "exchange", Want: "an answer", Got: fmt.Sprint(err)})
+			res.add(i, s.label(), Difference{Where: "exchange", Want: "an answer", Got: fmt.Sprint(err)})
 		case s.exchanges():
 			res.Different++
 		}
 	}
 	if res.Different == 0 && err == nil && !slices.Equal(want.VersionOrder, got.VersionOrder) {
-		res.add(-1, "all", &Difference{Where: "order of resource versions", Want: want.VersionOrder, Got: got.VersionOrder})
+		res.add(-1, "all", Difference{Where: "order of resource versions", Want: want.VersionOrder, Got: got.VersionOrder})
 	}
 	return res
 }
 
-func (res *Result) add(step int, label string, d *Difference) {
-	if d == nil {
-		return
+// add adds the differences of one step.
+func (res *Result) add(step int, label string, found ...Difference) {
+	if len(found) > 0 {
+		res.Different++
 	}
-	d.Step, d.Label = step, label
-	res.Different++
-	res.Differences = append(res.Differences, *d)
+	for _, d := range found {
+		d.Step, d.Label = step, label
+		res.Differences = append(res.Differences, d)
+	}
 }

@@ -2,10 +2,11 @@ package wiretest
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,17 +51,29 @@ func TestCheckComparesTheOrderOfVersions(t *testing.T) {
 	assert.Equal(t, Difference{Step: -1, Label: "all", Where: "order of resource versions", Want: []string{"{rv2}", "{rv1}"}, Got: []string{"{rv1}", "{rv2}"}}, res.Differences[0])
 }
 
-func TestCheckLeavesOutMembers(t *testing.T) {
-	s := &toy{version: 40}
-	r := &Runner{Transport: s, BaseURL: "http://toy"}
-	g, err := r.replay(t.Context(), toyScenario())
+func TestRecordReplacesWhatDiffersAndIsNotAccepted(t *testing.T) {
+	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy"}
+	stored, err := r.replay(t.Context(), toyScenario())
 	require.NoError(t, err)
-	meta, _ := pointer(g.Expect[1].JSON, "/metadata")
-	meta.(map[string]any)["uid"] = "{uid9}"
-	assert.Equal(t, 1, r.Check(t.Context(), g).Different)
-	r.Without = []string{"uid"}
-	assert.Equal(t, 0, r.Check(t.Context(), g).Different)
-	assert.Contains(t, meta, "uid", "the recording must stay as it is")
+	same, res := r.Record(t.Context(), stored, nil)
+	assert.Equal(t, stored, same)
+	assert.Empty(t, res.Differences)
+
+	other := stored
+	other.Expect = slices.Clone(stored.Expect)
+	other.Expect[0].Status, other.Expect[2].Status = 418, 419
+	recorded, res := r.Record(t.Context(), other, nil)
+	assert.Equal(t, stored, recorded)
+	assert.Len(t, res.Differences, 2)
+
+	recorded, res = r.Record(t.Context(), other, func(d Difference) bool { return d.Want == 419 })
+	assert.Equal(t, []int{200, 200, 419}, []int{recorded.Expect[0].Status, recorded.Expect[1].Status, recorded.Expect[2].Status})
+	assert.Len(t, res.Differences, 1)
+	assert.Equal(t, 418, other.Expect[0].Status, "the argument must stay as it is")
+
+	// A scenario that was never recorded has outcomes without a status.
+	recorded, _ = r.Record(t.Context(), Golden{Scenario: toyScenario(), Expect: make([]Expected, 3)}, nil)
+	assert.Equal(t, stored, recorded)
 }
 
 func TestCheckReportsAServerThatFails(t *testing.T) {
@@ -74,13 +87,29 @@ func TestCheckReportsAServerThatFails(t *testing.T) {
 	assert.Equal(t, `step 0 (POST /{{ns}}/things): exchange: want "an answer", got "step 0 (POST /{{ns}}/things): no route"`, res.Differences[0].String())
 }
 
-func TestCheckReportsACancelledPause(t *testing.T) {
+func TestCheckReportsACancelledWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	g := Golden{Scenario: Scenario{Steps: []Step{{SleepMs: 1000 * 3600}}}, Expect: make([]Expected, 1)}
-	res := (&Runner{}).Check(ctx, g)
-	assert.ErrorIs(t, res.Err, context.Canceled)
-	assert.Len(t, res.Differences, 1, "a caller who looks only at the differences has to see it")
+	g := Golden{Scenario: Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}, {Collect: &Collect{Stream: "w", Events: 1}}}}, Expect: make([]Expected, 2)}
+	g.Expect[0].Status = http.StatusOK
+	res := (&Runner{BaseURL: "http://toy", Transport: streaming("", func(context.Context, io.Writer) { cancel() })}).Check(ctx, g)
+	assert.NotEmpty(t, res.Differences, "a caller who looks only at the differences must see it")
+}
+
+func TestCheckPreparesTheNamespaces(t *testing.T) {
+	var names []string
+	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy", Prepare: func(_ context.Context, name string) error {
+		names = append(names, name)
+		return nil
+	}}
+	_, err := r.replay(t.Context(), toyScenario())
+	require.NoError(t, err)
+	require.Len(t, names, 2)
+	assert.Equal(t, names[0]+"-second", names[1])
+
+	refused := errors.New("refused")
+	r.Prepare = func(context.Context, string) error { return refused }
+	_, err = r.replay(t.Context(), toyScenario())
+	assert.ErrorIs(t, err, refused)
 }
 
 func TestCheckGivesUpOnAServerThatDoesNotAnswer(t *testing.T) {
@@ -122,7 +151,6 @@ func TestRequestIsSentAsWritten(t *testing.T) {
 		{"headers", Step{Method: "GET", Path: "/", Headers: map[string]string{"Accept": "-", "X-Ns": "{{ns}}"}}, "http://toy/", "", map[string]string{"Accept": "", "X-Ns": "N"}},
 		{"JSON", Step{Method: "PUT", Path: "/", Body: json.RawMessage(`{ "a": "{{ns}}" }`)}, "http://toy/", `{"a":"N"}`, map[string]string{"Content-Type": "application/json"}},
 		{"text", Step{Method: "PUT", Path: "/", BodyText: "{ {{ns}}"}, "http://toy/", "{ N", map[string]string{"Content-Type": "application/json"}},
-		{"bytes", Step{Method: "PUT", Path: "/", BodyBase64: base64.StdEncoding.EncodeToString([]byte("\x00{{ns}}"))}, "http://toy/", "\x00{{ns}}", nil},
 		{"protobuf", Step{Method: "PUT", Path: "/", BodyProtobuf: json.RawMessage(`{"kind":"Lease","metadata":{"namespace":"{{ns}}"}}`)}, "http://toy/", string(lease), map[string]string{"Content-Type": protobufType}},
 		{"repeated", Step{Method: "PUT", Path: "/", BodyRepeat: &Repeat{Prefix: "<{{ns}}", Unit: "ab", Count: 3, Suffix: ">"}}, "http://toy/", "<Nababab>", nil},
 	} {

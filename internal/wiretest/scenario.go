@@ -1,6 +1,29 @@
 package wiretest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Golden is a scenario together with the outcome it had.
+type Golden struct {
+	Scenario Scenario
+	Expect   []Expected // one for each step
+	// VersionOrder lists the symbols of the resource versions from oldest to newest.
+	VersionOrder []string
+}
+
+// Expected is the normalised outcome of one step.
+type Expected struct {
+	Status   int
+	Headers  map[string][]string // only those that are compared
+	JSON     any
+	Text     string // the body, where it is not JSON or is compared as text
+	Indented bool   // JSON came on several lines
+	Protobuf bool   // JSON was decoded from protobuf
+	Events   []any
+	Closed   bool // the server ended the stream
+}
 
 // Scenario is a list of steps that run one after the other, in namespaces of their own.
 type Scenario struct {
@@ -11,11 +34,10 @@ type Scenario struct {
 }
 
 // Step is exactly one of: a request, the opening of a stream (a request with Open set), the collection of events from an
-// open stream, the closing of one, or a pause.
+// open stream, or the closing of one.
 //
 // Strings that are sent may hold {{name}}: ns and ns2 are the namespaces of this run, everything else comes from Capture.
 type Step struct {
-	ID      string            `json:"id,omitempty"` // names the step in reports; by default its method and path do
 	Method  string            `json:"method,omitempty"`
 	Path    string            `json:"path,omitempty"`
 	Query   map[string]string `json:"query,omitempty"`   // encoded before it is sent
@@ -27,7 +49,6 @@ type Step struct {
 	// At most one of the bodies.
 	Body         json.RawMessage `json:"body,omitempty"`         // JSON, sent without its spaces
 	BodyText     string          `json:"bodyText,omitempty"`     // any text
-	BodyBase64   string          `json:"bodyBase64,omitempty"`   // any bytes
 	BodyProtobuf json.RawMessage `json:"bodyProtobuf,omitempty"` // JSON, sent in the Kubernetes protobuf form
 	BodyRepeat   *Repeat         `json:"bodyRepeat,omitempty"`   // a body too large to write down
 
@@ -37,7 +58,6 @@ type Step struct {
 	Open    string   `json:"open,omitempty"` // keeps the answer as a stream of this name
 	Collect *Collect `json:"collect,omitempty"`
 	Close   string   `json:"close,omitempty"` // the stream to hang up on
-	SleepMs int      `json:"sleepMs,omitempty"`
 
 	Compare Compare `json:"compare,omitzero"`
 }
@@ -56,9 +76,7 @@ type Collect struct {
 	Stream      string            `json:"stream"`
 	Events      int               `json:"events"`
 	TimeoutMs   int               `json:"timeoutMs,omitempty"`   // longest wait in milliseconds; zero means 5000
-	QuietMs     int               `json:"quietMs,omitempty"`     // zero means 150
 	UntilClosed bool              `json:"untilClosed,omitempty"` // wait for the end of the stream
-	Bookmarks   bool              `json:"bookmarks,omitempty"`   // keep periodic bookmarks, which come at no fixed time
 	SortByName  bool              `json:"sortByName,omitempty"`  // the order is not part of the protocol here
 	Capture     map[string]string `json:"capture,omitempty"`     // pointers into the list of events
 }
@@ -72,20 +90,25 @@ type Compare struct {
 	Ignore []string `json:"ignore,omitempty"`
 }
 
-// exchanges tells whether the step talks to the server.
-func (s Step) exchanges() bool { return s.Close == "" && s.SleepMs <= 0 }
+// exchanges reports whether the step talks to the server.
+func (s Step) exchanges() bool { return s.Close == "" }
 
 // label names the step in reports.
 func (s Step) label() string {
 	switch {
-	case s.ID != "":
-		return s.ID
 	case s.Collect != nil:
 		return "collect " + s.Collect.Stream
 	case s.Close != "":
 		return "close " + s.Close
-	case s.SleepMs > 0:
-		return "sleep"
 	}
 	return s.Method + " " + s.Path
+}
+
+// sentTree returns what the step sends as JSON, nil if it sends none.
+func (s Step) sentTree() any {
+	tree, err := decodeJSON(slices.Concat(s.Body, s.BodyProtobuf, []byte(s.BodyText)))
+	if err != nil {
+		return nil
+	}
+	return tree
 }

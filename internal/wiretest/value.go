@@ -7,117 +7,111 @@ import (
 	"strings"
 )
 
-// comparison compares trees in one mode.
+// comparison collects the differences between trees, in one mode.
 type comparison struct {
 	Compare
-	what string // what the trees are, such as body or event 3
+	what  string // what the trees are, such as body or event 3
+	found []Difference
 }
 
-// differ returns the difference at a pointer.
-func (c comparison) differ(path string, want, got any) *Difference {
+// differ adds a difference at a pointer.
+func (c *comparison) differ(path string, want, got any) {
 	where := c.what
 	if path != "" {
 		where += " " + path
 	}
-	return &Difference{Where: where, Want: want, Got: got}
+	c.found = append(c.found, Difference{Where: where, Want: want, Got: got})
 }
 
-// value returns the first difference between two trees that stand at path, nil if there is none.
-func (c comparison) value(path string, want, got any) *Difference {
+// value compares two trees that stand at path.
+func (c *comparison) value(path string, want, got any) {
 	switch {
 	case c.ignored(path):
-		return nil
+		return
 	case kindOf(want) != kindOf(got):
-		return c.differ(path, want, got)
+		c.differ(path, want, got)
+		return
 	}
 	switch w := want.(type) {
 	case map[string]any:
-		return c.object(path, w, got.(map[string]any))
+		c.object(path, w, got.(map[string]any))
 	case []any:
-		return c.array(path, w, got.([]any))
+		c.array(path, w, got.([]any))
+	default:
+		if c.Body != "shape" && fmt.Sprint(want) != fmt.Sprint(got) {
+			c.differ(path, want, got)
+		}
 	}
-	if c.Body != "shape" && fmt.Sprint(want) != fmt.Sprint(got) {
-		return c.differ(path, want, got)
-	}
-	return nil
 }
 
-func (c comparison) object(path string, want, got map[string]any) *Difference {
+func (c *comparison) object(path string, want, got map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		p := member(path, key)
-		if _, ok := got[key]; !ok {
-			if c.ignored(p) {
-				continue
-			}
-			return c.differ(p, want[key], "absent")
-		}
-		if d := c.value(p, want[key], got[key]); d != nil {
-			return d
+		if _, ok := got[key]; ok {
+			c.value(p, want[key], got[key])
+		} else if !c.ignored(p) {
+			c.differ(p, want[key], "absent")
 		}
 	}
 	if c.Body == "subset" {
-		return nil
+		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		p := member(path, key)
 		if _, ok := want[key]; !ok && !c.ignored(p) {
-			return c.differ(p, "absent", got[key])
+			c.differ(p, "absent", got[key])
 		}
 	}
-	return nil
 }
 
-func (c comparison) array(path string, want, got []any) *Difference {
+func (c *comparison) array(path string, want, got []any) {
 	switch c.Body {
 	case "subset":
-		return c.subset(path, want, got)
+		c.subset(path, want, got)
+		return
 	case "shape":
 		if len(want) > 0 && len(got) > 0 {
-			return c.value(element(path, 0), want[0], got[0])
+			c.value(element(path, 0), want[0], got[0])
 		}
-		return nil
+		return
 	}
-	for i := range want {
+	for i := range max(len(want), len(got)) {
 		p := element(path, i)
-		if i >= len(got) {
-			return c.differ(p, want[i], "absent")
-		}
-		if d := c.value(p, want[i], got[i]); d != nil {
-			return d
+		switch {
+		case i >= len(got):
+			c.differ(p, want[i], "absent")
+		case i >= len(want):
+			c.differ(p, "absent", got[i])
+		default:
+			c.value(p, want[i], got[i])
 		}
 	}
-	if len(got) > len(want) {
-		return c.differ(element(path, len(want)), "absent", got[len(want)])
-	}
-	return nil
 }
 
-// subset finds every expected element, in order, among the actual ones.
-func (c comparison) subset(path string, want, got []any) *Difference {
+// subset finds every expected element, in order, among the actual ones. It stops at the first that is missing.
+func (c *comparison) subset(path string, want, got []any) {
 	rest := got
 	for i := range want {
 		p := element(path, i)
-		var first *Difference // why the first of the rest is not the one
 		found := slices.IndexFunc(rest, func(candidate any) bool {
-			d := c.value(p, want[i], candidate)
-			if first == nil {
-				first = d
-			}
-			return d == nil
+			attempt := comparison{Compare: c.Compare, what: c.what}
+			attempt.value(p, want[i], candidate)
+			return len(attempt.found) == 0
 		})
 		switch {
 		case found >= 0:
 			rest = rest[found+1:]
-		case first != nil && len(got) == 1:
-			return first
+		case len(got) == 1 && len(rest) == 1:
+			c.value(p, want[i], rest[0]) // says why
+			return
 		default:
-			return c.differ(p, want[i], "no such element")
+			c.differ(p, want[i], "no such element")
+			return
 		}
 	}
-	return nil
 }
 
-// ignored tells whether a pointer fits one of the patterns.
+// ignored reports whether a pointer fits one of the patterns.
 func (c Compare) ignored(path string) bool {
 	parts := strings.Split(path, "/")
 	return slices.ContainsFunc(c.Ignore, func(pattern string) bool {
