@@ -13,7 +13,7 @@ import (
 )
 
 // Election, hand-over to a better candidate and failover, and never two leaders:
-// see internal/electiontest. The modules are found by their go.mod.
+// see internal/test/electiontest. The modules are found by their go.mod.
 func TestOldClientsElectHandOverAndFailOver(t *testing.T) {
 	mods, err := filepath.Glob("*/go.mod")
 	require.NoError(t, err)

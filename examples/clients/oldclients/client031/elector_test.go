@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 
-	"github.com/kubecoord/kubecoord/internal/electiontest"
+	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 )
 
 // recorded is where the answers of the real API server are.
-const recorded = "../../httpapi/testdata/wire"
+const recorded = "../../../httpapi/testdata/wire"
 
 func TestLoadGoldenReadsTheRecordedAnswers(t *testing.T) {
 	goldens, err := LoadGolden(recorded)

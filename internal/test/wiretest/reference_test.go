@@ -10,7 +10,7 @@ import (
 // TestReference replays the recorded answers against the server that the environment names, which should be a real API
 // server: it shows that the recordings and this engine are right, not that anything here is.
 //
-//	KUBECOORD_REFERENCE=http://127.0.0.1:8099 go test ./internal/wiretest -run Reference -v
+//	KUBECOORD_REFERENCE=http://127.0.0.1:8099 go test ./internal/test/wiretest -run Reference -v
 //
 // It takes about a minute, because real time is waited for, and nothing else may write to the server meanwhile. A real clock
 // can part scenarios about managed fields (seen: lease-managed-fields, one run in about a hundred): entries are ordered by
