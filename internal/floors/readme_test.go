@@ -24,7 +24,7 @@ func TestReadmeClaimsOnlyWhatATestBacks(t *testing.T) {
 	for _, name := range regexp.MustCompile("`(Test[A-Za-z0-9_]+|Benchmark[A-Za-z0-9_]+|Fuzz[A-Za-z0-9_]+)`").FindAllStringSubmatch(readme, -1) {
 		assert.Regexp(t, `(?m)^func `+name[1]+`\(`, goSources, "README.md names %s", name[1])
 	}
-	for _, path := range regexp.MustCompile("`(examples/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(readme, -1) {
+	for _, path := range regexp.MustCompile("`((?:examples|internal/test)/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(readme, -1) {
 		_, err := os.Stat(filepath.Join(root, path[1]))
 		assert.NoError(t, err, "README.md names %s", path[1])
 	}
