@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/wiretest"
+	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
 // The recorded answers are those of a real API server: testdata/wire/README.md. testdata/open.txt lists what still differs.

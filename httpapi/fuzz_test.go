@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/wiretest"
+	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 	"github.com/kubecoord/kubecoord/store"
 )
 

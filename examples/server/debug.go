@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 )
 
 // debugPages serves what -debug shows:

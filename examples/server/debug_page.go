@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 )
 
 var (

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 

@@ -35,7 +35,7 @@ func importRules() []rule {
 		{"lease", []string{"store/...", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
-		{"internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork"}, []string{"golang.org/x/sync/..."}},
+		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 
@@ -53,7 +53,7 @@ func reachRules() []reach {
 	return []reach{
 		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
 		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
-		{packages: "...", except: "examples/...", refused: []string{"internal/timeline"}},
+		{packages: "...", except: "internal/test/...", refused: []string{"internal/test/..."}},
 		{packages: "httpapi", refused: []string{"testing", "testing/..."}},
 		{packages: "store/fixture", refused: []string{"testing", "testing/..."}},
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
@@ -177,10 +177,12 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 		{"codec reaches meta", pkg{ImportPath: module + "/internal/codec", Deps: own("store/meta", "store/field")}, nil},
 		{"codec reaches the store", pkg{ImportPath: module + "/internal/codec", Deps: own("store")}, []string{"internal/codec reaches", "got store"}},
 		{"patch reaches a kind", pkg{ImportPath: module + "/internal/patch", Deps: own("endpoints")}, []string{"internal/patch reaches", "got endpoints"}},
-		{"timeline imports a kind", pkg{ImportPath: module + "/internal/timeline", Imports: own("lease", "candidate", "store", "watch")}, nil},
-		{"timeline imports the API", pkg{ImportPath: module + "/internal/timeline", Imports: own("httpapi")}, []string{"internal/timeline imports", "got httpapi"}},
-		{"a kind reaches timeline", pkg{ImportPath: module + "/candidate", Deps: own("internal/timeline")}, []string{"candidate reaches", "got internal/timeline"}},
-		{"an example reaches timeline", pkg{ImportPath: module + "/examples/server", Deps: own("internal/timeline")}, nil},
+		{"timeline imports a kind", pkg{ImportPath: module + "/examples/internal/timeline", Imports: own("lease", "candidate", "store", "watch")}, nil},
+		{"timeline imports the API", pkg{ImportPath: module + "/examples/internal/timeline", Imports: own("httpapi")}, []string{"examples/internal/timeline imports", "got httpapi"}},
+		{"a kind reaches timeline", pkg{ImportPath: module + "/candidate", Deps: own("examples/internal/timeline")}, []string{"candidate reaches", "got examples/internal/timeline"}},
+		{"an example reaches timeline", pkg{ImportPath: module + "/examples/server", Deps: own("examples/internal/timeline")}, nil},
+		{"the API reaches what tests it", pkg{ImportPath: module + "/httpapi", Deps: own("internal/test/wiretest")}, []string{"httpapi reaches", "got internal/test/wiretest"}},
+		{"a test imports what tests are made of", pkg{ImportPath: module + "/httpapi", XTestImports: own("internal/test/wiretest")}, nil},
 		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
 		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, nil},
 		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},

@@ -29,7 +29,7 @@ func TestPagesClaimOnlyWhatATestBacks(t *testing.T) {
 			for _, name := range namedTests(text) {
 				assert.True(t, strings.Contains(sourcesOf[".go"], "\nfunc "+name+"("), "there is no %s", name)
 			}
-			for _, path := range regexp.MustCompile("`(examples/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(text, -1) {
+			for _, path := range regexp.MustCompile("`((?:examples|internal/test)/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(text, -1) {
 				_, err := os.Stat(filepath.Join(root, path[1]))
 				assert.NoError(t, err)
 			}

@@ -6,7 +6,7 @@
 // package codec has compiled: [Kind.Update] after every write that is no apply,
 // [Kind.Apply] for those that are. Rules, texts and the bytes of the record are
 // upstream's, its oddities included; the tests that hold the two against each
-// other need upstream's packages and are in examples/referee/differential.
+// other need upstream's packages and are in internal/test/referee/differential.
 //
 // # Sets
 //

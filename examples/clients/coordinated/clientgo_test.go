@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/kubecoord/kubecoord/internal/electiontest"
+	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 )
 
 // The older versions of client-go play the same scenarios, in modules of their

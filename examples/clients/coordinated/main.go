@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
-	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 )
 
 // programName stands in front of errors.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
-	"github.com/kubecoord/kubecoord/internal/electiontest"
+	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 )
 
 // timing is when an elector does what; see leaderelection.LeaderElectionConfig.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/electiontest"
-	"github.com/kubecoord/kubecoord/internal/timeline"
+	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/store"
 )
 

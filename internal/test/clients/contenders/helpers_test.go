@@ -1,0 +1,146 @@
+package contenders
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/lease"
+)
+
+// The Lease that is contended for.
+const (
+	leaseNamespace = "default"
+	leaseName      = "leader"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors tell of each failed request
+	os.Exit(m.Run())
+}
+
+// referee hears from everybody when they lead: no two may believe so at once.
+type referee struct {
+	mu      sync.Mutex // guards all below
+	leading map[string]context.Context
+	reigns  map[string]int // by kind
+	fouls   []string
+}
+
+func newReferee() *referee {
+	return &referee{leading: map[string]context.Context{}, reigns: map[string]int{}}
+}
+
+// started notes that somebody leads until ctx ends, or stopped is called.
+func (r *referee) started(ctx context.Context, kind, identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return // client-go calls this in a goroutine, and it was stopped meanwhile
+	}
+	for other, leads := range r.leading {
+		if leads.Err() == nil {
+			r.fouls = append(r.fouls, fmt.Sprintf("%s: %s began to lead while %s did", time.Now().Format(time.TimeOnly), identity, other))
+		}
+	}
+	r.leading[identity] = ctx
+	r.reigns[kind]++
+}
+
+func (r *referee) stopped(identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.leading, identity)
+}
+
+// leader returns who leads, "" if nobody does.
+func (r *referee) leader() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for identity, leads := range r.leading {
+		if leads.Err() == nil {
+			return identity
+		}
+	}
+	return ""
+}
+
+// A run contends for the Lease until ctx ends, or until it has led and lost.
+type run func(ctx context.Context, identity string, release bool)
+
+// elector is a run of a client-go elector with the timing of Kubernetes.
+func elector(t *testing.T, api *testapi.API, r *referee) run {
+	client := api.Client(t).CoordinationV1()
+	return func(ctx context.Context, identity string, release bool) {
+		le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta:  metav1.ObjectMeta{Namespace: leaseNamespace, Name: leaseName},
+				Client:     client,
+				LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+			},
+			LeaseDuration: lease.DefaultLeaseDuration, RenewDeadline: lease.DefaultRenewDeadline, RetryPeriod: lease.DefaultRetryPeriod,
+			ReleaseOnCancel: release,
+			Callbacks: leaderelection.LeaderCallbacks{
+				OnStartedLeading: func(ctx context.Context) { r.started(ctx, "elector", identity) },
+				OnStoppedLeading: func() { r.stopped(identity) },
+			},
+		})
+		if err != nil {
+			panic(err)
+		}
+		le.Run(ctx)
+	}
+}
+
+// contender is a run of a Contender with the same timing.
+func contender(t *testing.T, api *testapi.API, r *referee) run {
+	leases := lease.In(api.Store)
+	return func(ctx context.Context, identity string, release bool) {
+		c, err := lease.NewContender(leases, lease.ContenderOptions{
+			Namespace: leaseNamespace, Name: leaseName, Identity: identity, ReleaseOnCancel: release,
+		})
+		if err != nil {
+			panic(err)
+		}
+		c.Run(ctx, func(ctx context.Context, _ lease.Holding) {
+			// It leads until it has stopped, not only until it is told to.
+			r.started(context.WithoutCancel(ctx), "contender", identity)
+			defer r.stopped(identity)
+			<-ctx.Done()
+		})
+	}
+}
+
+// start begins a run and returns how to end it and wait for its end.
+func start(t *testing.T, run run, identity string, release bool) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx, identity, release)
+	}()
+	stop = func() {
+		cancel()
+		<-done
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// holder returns what stands in the Lease.
+func holder(t *testing.T, api *testapi.API) string {
+	l, err := lease.In(api.Store).Get(leaseNamespace, leaseName)
+	require.NoError(t, err)
+	return *l.Spec.HolderIdentity
+}

@@ -1,0 +1,156 @@
+package contenders
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "of what is random; 0 takes another one each time")
+
+// Three electors and three Contenders come and go for six hours, at times with a
+// release, and electors lose their connection.
+func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
+	const each, length = 3, 6 * time.Hour
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-seed %d", seed)
+	begin := time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		api := testapi.New(t, store.Options{History: 64})
+		r := newReferee()
+		until := time.Now().Add(length)
+		var all sync.WaitGroup
+		for i := range each {
+			own := api.Bypass() // a connection of its own
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			all.Go(func() { comeAndGo(random, until, fmt.Sprint("elector-", i), elector(t, own, r), own.Link) })
+			random = rand.New(rand.NewPCG(seed, uint64(each+i)))
+			all.Go(func() { comeAndGo(random, until, fmt.Sprint("contender-", i), contender(t, api, r), nil) })
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		holdings := 0
+		var watched error
+		all.Go(func() {
+			var last lease.Holding
+			for h, err := range lease.Observe(ctx, lease.In(api.Store), leaseNamespace, leaseName) {
+				if err != nil {
+					watched = err
+					return
+				}
+				if h.Holder != "" {
+					holdings++
+					assert.Greater(t, h.ResourceVersion, last.ResourceVersion)
+					if last.Holder != "" {
+						assert.Equal(t, last.LeaseTransitions+1, h.LeaseTransitions, "each term is counted")
+					}
+					last = h
+				}
+			}
+		})
+		time.Sleep(length + 10*time.Minute)
+		cancel()
+		all.Wait()
+		assert.ErrorIs(t, watched, context.Canceled)
+		assert.Empty(t, r.fouls, "-seed %d", seed)
+		assert.Greater(t, r.reigns["elector"], 10)
+		assert.Greater(t, r.reigns["contender"], 10)
+		assert.Greater(t, holdings, 20)
+		t.Logf("%d reigns of electors, %d of contenders", r.reigns["elector"], r.reigns["contender"])
+	})
+	t.Logf("took %s", time.Since(begin).Round(time.Millisecond))
+}
+
+// comeAndGo runs somebody again and again, each time under another identity, for a
+// while. Where there is a link it is cut at times.
+func comeAndGo(random *rand.Rand, until time.Time, name string, run run, link *testapi.Link) {
+	for i := 0; time.Now().Before(until); i++ {
+		ctx, cancel := context.WithTimeout(context.Background(), upTo(random, 3*time.Minute))
+		release := random.IntN(2) == 0
+		cut, wholeFor, cutFor := link != nil && random.IntN(2) == 0, upTo(random, time.Minute), upTo(random, 30*time.Second)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if !cut {
+				return
+			}
+			wait(ctx, wholeFor)
+			link.Cut()
+			wait(ctx, cutFor)
+			link.Mend()
+		}()
+		// See TestElectorThatCannotRenewReleasesBeforeItStops.
+		run(ctx, fmt.Sprintf("%s_%d", name, i), release && !cut)
+		cancel()
+		<-ended
+		time.Sleep(upTo(random, 4*time.Minute))
+	}
+}
+
+// upTo returns a random duration below d.
+func upTo(random *rand.Rand, d time.Duration) time.Duration {
+	return time.Duration(random.Int64N(int64(d)))
+}
+
+// wait waits for d, or for the end of ctx.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func TestOneFollowsTheOther(t *testing.T) {
+	type kind = func(t *testing.T, api *testapi.API, r *referee) run
+	for name, row := range map[string]struct {
+		first, second kind
+		release       bool
+		from, to      time.Duration // how long it takes the second one
+	}{
+		"a contender an elector that releases": {elector, contender, true, 0, 0},
+		"a contender an elector that crashed":  {elector, contender, false, 13 * time.Second, 15 * time.Second},
+		"an elector a contender that releases": {contender, elector, true, 0, 4400 * time.Millisecond},
+		"an elector a contender that crashed":  {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api, r := testapi.New(t, store.Options{}), newReferee()
+				stop := start(t, row.first(t, api, r), "first", row.release)
+				synctest.Wait()
+				require.Equal(t, "first", r.leader())
+				start(t, row.second(t, api, r), "second", false)
+				time.Sleep(time.Minute + time.Second)
+				require.Equal(t, "first", r.leader(), "it renews")
+
+				stopped := time.Now()
+				stop()
+				for h, err := range lease.Observe(t.Context(), lease.In(api.Store), leaseNamespace, leaseName) {
+					require.NoError(t, err)
+					if h.Holder == "second" {
+						assert.EqualValues(t, 1, h.LeaseTransitions)
+						break
+					}
+				}
+				assert.GreaterOrEqual(t, time.Since(stopped), row.from)
+				assert.LessOrEqual(t, time.Since(stopped), row.to)
+				synctest.Wait()
+				assert.Equal(t, "second", r.leader())
+				assert.Empty(t, r.fouls)
+			})
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package controllerruntime
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// form is one of the three ways in which the client takes any object.
+type form string
+
+const (
+	typed        form = "typed"
+	untyped      form = "unstructured"
+	metadataOnly form = "metadata"
+)
+
+// fixture is a client, and the resource and form that a test uses with it.
+type fixture struct {
+	testapi.Resource
+	client.WithWatch
+	form form
+	api  *testapi.API
+}
+
+// history is how many changes a server of eachForm remembers.
+const history = 16
+
+// eachForm runs a test inside a bubble for each resource in each of the forms
+// named, or in all of them.
+func eachForm(t *testing.T, test func(t *testing.T, f *fixture), forms ...form) {
+	if forms == nil {
+		forms = []form{typed, untyped, metadataOnly}
+	}
+	for _, r := range testapi.Resources {
+		for _, form := range forms {
+			if form == typed && !scheme.Scheme.Recognizes(r.GroupVersion().WithKind(r.Kind)) {
+				continue // v1alpha1 has no Go types any more
+			}
+			t.Run(r.Kind+" "+r.Version+" "+string(form), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					api := testapi.New(t, store.Options{History: history})
+					test(t, &fixture{Resource: r, WithWatch: newClient(t, api), form: form, api: api})
+				})
+			})
+		}
+	}
+}
+
+// newClient returns controller-runtime's client as it comes.
+func newClient(t testing.TB, api *testapi.API) client.WithWatch {
+	c, err := client.NewWithWatch(api.Config(), client.Options{})
+	require.NoError(t, err)
+	return c
+}
+
+func (f *fixture) gvk() schema.GroupVersionKind { return f.GroupVersion().WithKind(f.Kind) }
+
+// empty returns an object to be read into.
+func (f *fixture) empty(t *testing.T) client.Object {
+	switch f.form {
+	case untyped:
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(f.gvk())
+		return u
+	case metadataOnly:
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(f.gvk())
+		return m
+	default:
+		o, err := scheme.Scheme.New(f.gvk())
+		require.NoError(t, err)
+		return o.(client.Object)
+	}
+}
+
+// emptyList returns a list to be read into.
+func (f *fixture) emptyList(t *testing.T) client.ObjectList {
+	gvk := f.GroupVersion().WithKind(f.Kind + "List")
+	switch f.form {
+	case untyped:
+		u := &unstructured.UnstructuredList{}
+		u.SetGroupVersionKind(gvk)
+		return u
+	case metadataOnly:
+		m := &metav1.PartialObjectMetadataList{}
+		m.SetGroupVersionKind(gvk)
+		return m
+	default:
+		o, err := scheme.Scheme.New(gvk)
+		require.NoError(t, err)
+		return o.(client.ObjectList)
+	}
+}
+
+// fresh returns an object that can be created. Of metadata alone there is
+// nothing to create, so that it has a name and no more.
+func (f *fixture) fresh(t *testing.T, name string) client.Object {
+	o := f.empty(t)
+	content := f.New(t, name)
+	switch o := o.(type) {
+	case *unstructured.Unstructured:
+		return content
+	case *metav1.PartialObjectMetadata:
+		o.SetNamespace(testapi.Namespace)
+		o.SetName(name)
+	default:
+		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content.Object, o))
+	}
+	return o
+}
+
+// given stores an object, changed as the test needs it, and returns it in the
+// form of the fixture.
+func (f *fixture) given(t *testing.T, name string, changes ...func(client.Object)) client.Object {
+	t.Helper()
+	o := f.New(t, name)
+	for _, change := range changes {
+		change(o)
+	}
+	require.NoError(t, f.Create(t.Context(), o))
+	if f.form == untyped {
+		return o
+	}
+	out := f.empty(t)
+	require.NoError(t, f.Get(t.Context(), client.ObjectKeyFromObject(o), out))
+	return out
+}
+
+// get reads an object of the test's namespace.
+func (f *fixture) get(t *testing.T, name string) client.Object {
+	t.Helper()
+	o := f.empty(t)
+	require.NoError(t, f.Get(t.Context(), key(name), o))
+	return o
+}
+
+// mark deletes an object that a finalizer keeps.
+func (f *fixture) mark(t *testing.T, o client.Object, opts ...client.DeleteOption) {
+	t.Helper()
+	if !scheme.Scheme.Recognizes(f.gvk()) {
+		// The answer is the object, and controller-runtime wants the Go type of
+		// it, even where it was asked by metadata alone.
+		o = f.New(t, o.GetName())
+	}
+	require.NoError(t, f.Delete(t.Context(), o, opts...))
+}
+
+// names returns what a list holds, as namespace/name.
+func (f *fixture) names(t *testing.T, opts ...client.ListOption) []string {
+	t.Helper()
+	list := f.emptyList(t)
+	require.NoError(t, f.List(t.Context(), list, opts...))
+	return namesIn(t, list)
+}
+
+func namesIn(t *testing.T, list client.ObjectList) []string {
+	t.Helper()
+	out := []string{}
+	for _, o := range itemsIn(t, list) {
+		out = append(out, client.ObjectKeyFromObject(o).String())
+	}
+	return out
+}
+
+// itemsIn returns what is in a list. Its kinds are dropped: those who list
+// from the server know them, and some caches add them.
+func itemsIn(t *testing.T, list client.ObjectList) []client.Object {
+	t.Helper()
+	out := []client.Object{}
+	require.NoError(t, meta.EachListItem(list, func(item runtime.Object) error {
+		o := item.(client.Object)
+		o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		out = append(out, o)
+		return nil
+	}))
+	return out
+}
+
+func key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: testapi.Namespace, Name: name}
+}
+
+// copyOf returns an object to be changed, with the original left as it is.
+func copyOf[T client.Object](o T) T { return o.DeepCopyObject().(T) }
+
+func labelled(labels map[string]string) func(client.Object) {
+	return func(o client.Object) { o.SetLabels(labels) }
+}
+
+func inNamespace(ns string) func(client.Object) {
+	return func(o client.Object) { o.SetNamespace(ns) }
+}
+
+func held(by ...string) func(client.Object) {
+	return func(o client.Object) { o.SetFinalizers(by) }
+}

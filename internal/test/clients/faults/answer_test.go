@@ -1,0 +1,109 @@
+package faults
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
+	for name, row := range map[string]struct {
+		answer meta.Status
+		is     func(error) bool
+	}{
+		"409":         {apitest.Conflict(), apierrors.IsConflict},
+		"410":         {apitest.Expired(), apierrors.IsResourceExpired},
+		"500":         {apitest.InternalError("etcd is gone"), apierrors.IsInternalError},
+		"503":         {apitest.Unavailable(), apierrors.IsServiceUnavailable},
+		"504":         {apitest.GatewayTimeout(), apierrors.IsTimeout},
+		"403":         {meta.Status{Code: 403}, apierrors.IsForbidden},
+		"429 at once": {meta.Status{Code: 429}, apierrors.IsTooManyRequests},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+				l := create(t, leases, "a")
+				f := api.Fault(apitest.Fault{Verb: "update", Resource: "leases", Name: "a", Answer: row.answer})
+				_, err := leases.Update(t.Context(), l, metav1.UpdateOptions{})
+				require.Error(t, err)
+				assert.True(t, row.is(err), "%v", err)
+				assert.Equal(t, 1, f.Hits(), "client-go does not try again")
+				f.Remove()
+				_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+				assert.NoError(t, err, "nothing was changed")
+			})
+		})
+	}
+}
+
+func TestCreateThatMeetsAConflictExistsAlready(t *testing.T) {
+	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+		f := api.Fault(apitest.Fault{Verb: "create", Name: "a", Answer: apitest.Conflict()})
+		create(t, leases, "b")
+		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
+		assert.EqualError(t, err, `leases.coordination.k8s.io "a" already exists`)
+		assert.Equal(t, 1, f.Hits(), "the name is found in the body, protobuf as it is")
+	})
+}
+
+func TestRetryAfterIsWaitedFor(t *testing.T) {
+	busy := apitest.Unavailable()
+	busy.Details = &meta.StatusDetails{RetryAfterSeconds: 7}
+	for name, answer := range map[string]meta.Status{"429": apitest.TooManyRequests(7), "503": busy} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
+				f := api.Fault(apitest.Fault{First: 2, Answer: answer})
+				start := time.Now()
+				create(t, leasesOf(cs), "a")
+				assert.Equal(t, 14*time.Second, time.Since(start), "writes are tried again, too")
+				assert.Equal(t, 2, f.Hits())
+			})
+		})
+	}
+}
+
+func TestRetryAfterIsGivenUpAfterTenTimes(t *testing.T) {
+	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
+		f := api.Fault(apitest.Fault{Answer: apitest.TooManyRequests(1)})
+		_, err := leasesOf(cs).Get(t.Context(), "a", metav1.GetOptions{})
+		assert.True(t, apierrors.IsTooManyRequests(err), "%v", err)
+		assert.Equal(t, 11, f.Hits())
+	})
+}
+
+func TestRetryOnConflictOutlivesAConflictStorm(t *testing.T) {
+	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+		create(t, leases, "a")
+		api.ForgetRequests()
+		f := api.Fault(apitest.Fault{Verb: "update", First: 3, Answer: apitest.Conflict()})
+		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			*l.Spec.LeaseTransitions++
+			_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+			return err
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 3, f.Hits())
+		assert.Equal(t, 4, f.Matches())
+		api.Requests().Assert(t,
+			"get leases test/a 200", "update leases test/a 409",
+			"get leases test/a 200", "update leases test/a 409",
+			"get leases test/a 200", "update leases test/a 409",
+			"get leases test/a 200", "update leases test/a 200",
+		)
+	})
+}

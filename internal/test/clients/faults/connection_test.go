@@ -1,0 +1,93 @@
+package faults
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+)
+
+func TestReadsThatAreCutAreTriedAgain(t *testing.T) {
+	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+		create(t, leases, "a")
+		api.ForgetRequests()
+		api.Fault(apitest.Fault{First: 1, Cut: apitest.CutBefore})
+		_, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
+		require.NoError(t, err)
+		api.Requests().Assert(t, "get leases test/a cut", "get leases test/a 200")
+	})
+}
+
+func TestWritesThatAreCutBeforeTheCommitAreErrors(t *testing.T) {
+	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+		create(t, leases, "warm")
+		f := api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutBefore})
+		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		require.Error(t, err)
+		assert.True(t, utilnet.IsProbableEOF(err), "%v", err)
+		assert.Equal(t, 1, f.Matches(), "client-go does not try again")
+		create(t, leases, "a") // it was not there
+	})
+}
+
+func TestWritesThatAreCutAfterTheCommitAreErrorsThoughTheyAreDone(t *testing.T) {
+	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
+		f := api.Fault(apitest.Fault{Resource: "Lease", When: func(r apitest.Request) bool { return r.Verb != "get" }, Cut: apitest.CutAfter})
+		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		require.Error(t, err)
+		assert.True(t, utilnet.IsProbableEOF(err), "%v", err)
+		l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
+		require.NoError(t, err)
+		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+		require.Error(t, err)
+		*l.Spec.LeaseTransitions++
+		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+		require.Error(t, err)
+		assert.Equal(t, 3, f.Hits())
+		f.Remove()
+
+		_, err = leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		assert.True(t, apierrors.IsAlreadyExists(err), "who creates it again is told by whom: %v", err)
+		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+		assert.True(t, apierrors.IsConflict(err), "who updates it again meets its own change: %v", err)
+	})
+}
+
+func TestRequestsThatHangEndAtTheirDeadline(t *testing.T) {
+	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
+		f := api.Fault(apitest.Fault{Verb: "get", Hang: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		_, err := leasesOf(cs).Get(ctx, "a", metav1.GetOptions{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Minute, time.Since(start))
+		assert.Equal(t, 1, f.Hits())
+	})
+}
+
+func TestDelaysAreWaitedOutUnlessADeadlineComesFirst(t *testing.T) {
+	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
+		api.Fault(apitest.Fault{Verb: "create", Delay: 10 * time.Second})
+		start := time.Now()
+		create(t, leasesOf(cs), "a")
+		assert.Equal(t, 10*time.Second, time.Since(start))
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		_, err := leasesOf(cs).Create(ctx, testapi.Lease("b"), metav1.CreateOptions{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		time.Sleep(time.Minute)
+		_, err = leasesOf(cs).Get(t.Context(), "b", metav1.GetOptions{})
+		assert.True(t, apierrors.IsNotFound(err), "it was held back before the commit")
+	})
+}

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+)
+
+// clientOf returns client-go's clients over a transport, as they come.
+func clientOf(t testing.TB, host string, transport http.RoundTripper) kubernetes.Interface {
+	t.Helper()
+	cs, err := kubernetes.NewForConfig(&rest.Config{Host: host, Transport: transport, QPS: -1, WarningHandler: rest.NoWarnings{}})
+	require.NoError(t, err)
+	return cs
+}
+
+// inMemory runs a test inside a bubble, where time costs nothing.
+func inMemory(t *testing.T, test func(t *testing.T, api *apitest.API, cs kubernetes.Interface)) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		test(t, api, clientOf(t, api.Host(), api.Transport()))
+	})
+}
+
+// eachDoor runs a test in memory and over a socket, which it must not keep waiting.
+func eachDoor(t *testing.T, test func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface)) {
+	t.Run("in memory", func(t *testing.T) {
+		inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) { test(t, api, leasesOf(cs)) })
+	})
+	t.Run("over a socket", func(t *testing.T) {
+		api := apitest.New(t)
+		transport := &http.Transport{}
+		t.Cleanup(transport.CloseIdleConnections)
+		test(t, api, leasesOf(clientOf(t, api.URL(), transport)))
+	})
+}
+
+func leasesOf(cs kubernetes.Interface) coordinationclient.LeaseInterface {
+	return cs.CoordinationV1().Leases(testapi.Namespace)
+}
+
+func create(t testing.TB, leases coordinationclient.LeaseInterface, name string) *coordinationv1.Lease {
+	t.Helper()
+	l, err := leases.Create(t.Context(), testapi.Lease(name), metav1.CreateOptions{})
+	require.NoError(t, err)
+	return l
+}

@@ -1,0 +1,157 @@
+package informers
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// eachProtocol runs a test inside a bubble, once with informers that start by
+// a list and once with such that start by a stream.
+func eachProtocol(t *testing.T, opts store.Options, test func(t *testing.T, f *fixture)) {
+	for name, watchList := range map[string]bool{"list and watch": false, "WatchList": true} {
+		t.Run(name, func(t *testing.T) {
+			featurestesting.SetFeatureDuringTest(t, features.WatchListClient, watchList)
+			synctest.Test(t, func(t *testing.T) {
+				api := testapi.New(t, opts)
+				f := &fixture{API: api, cs: api.Client(t), watchList: watchList}
+				test(t, f)
+			})
+		})
+	}
+}
+
+type fixture struct {
+	*testapi.API
+	cs        kubernetes.Interface
+	watchList bool
+}
+
+// start starts informers for leases and Endpoints and waits for their first
+// sync. They end with the test.
+func (f *fixture) start(t *testing.T, opts ...informers.SharedInformerOption) (informers.SharedInformerFactory, *recorder) {
+	t.Helper()
+	factory := informers.NewSharedInformerFactoryWithOptions(f.cs, 0, opts...)
+	rec := &recorder{}
+	_, err := factory.Coordination().V1().Leases().Informer().AddEventHandler(rec)
+	require.NoError(t, err)
+	factory.Core().V1().Endpoints().Informer()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() {
+		cancel()
+		factory.Shutdown()
+	})
+	factory.StartWithContext(ctx)
+	require.NoError(t, factory.WaitForCacheSyncWithContext(ctx).Err)
+	synctest.Wait()
+	return factory, rec
+}
+
+func (f *fixture) createLease(t *testing.T, name string) *coordinationv1.Lease {
+	t.Helper()
+	l, err := f.cs.CoordinationV1().Leases(testapi.Namespace).Create(t.Context(), testapi.Lease(name), metav1.CreateOptions{})
+	require.NoError(t, err)
+	return l
+}
+
+func (f *fixture) renewLease(t *testing.T, l *coordinationv1.Lease) *coordinationv1.Lease {
+	t.Helper()
+	l = l.DeepCopy()
+	*l.Spec.LeaseTransitions++
+	l, err := f.cs.CoordinationV1().Leases(testapi.Namespace).Update(t.Context(), l, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	return l
+}
+
+func (f *fixture) deleteLease(t *testing.T, name string) {
+	t.Helper()
+	require.NoError(t, f.cs.CoordinationV1().Leases(testapi.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
+}
+
+// assertFresh holds the cached leases against those of the server.
+func (f *fixture) assertFresh(t *testing.T, factory informers.SharedInformerFactory) {
+	t.Helper()
+	synctest.Wait()
+	list, err := f.cs.CoordinationV1().Leases(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	want := make([]*coordinationv1.Lease, len(list.Items))
+	for i := range list.Items {
+		want[i] = &list.Items[i]
+	}
+	got, err := factory.Coordination().V1().Leases().Lister().List(labels.Everything())
+	require.NoError(t, err)
+	slices.SortFunc(got, func(a, b *coordinationv1.Lease) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	assert.Equal(t, want, got)
+}
+
+// leaseRequests splits the requests for leases since the last call.
+func (f *fixture) leaseRequests() (starts, resumes []testapi.Request) {
+	for _, r := range f.Link.Requests() {
+		switch {
+		case r.Method != "GET" || !strings.HasSuffix(r.Path, "/leases"):
+		case r.Watches() && r.Query.Get("sendInitialEvents") == "":
+			resumes = append(resumes, r)
+		default:
+			starts = append(starts, r)
+		}
+	}
+	return starts, resumes
+}
+
+// recorder remembers what handlers are told.
+type recorder struct {
+	mu     sync.Mutex
+	events []string
+}
+
+func (r *recorder) add(event string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, event)
+}
+
+// take returns the events since the last call.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.events
+	r.events = nil
+	return out
+}
+
+func (r *recorder) OnAdd(obj any, initial bool) {
+	event := "added "
+	if initial {
+		event = "found "
+	}
+	r.add(event + obj.(metav1.Object).GetName())
+}
+
+func (r *recorder) OnUpdate(_, obj any) { r.add("updated " + obj.(metav1.Object).GetName()) }
+
+func (r *recorder) OnDelete(obj any) {
+	if unseen, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		r.add("missed the deletion of " + strings.TrimPrefix(unseen.Key, testapi.Namespace+"/"))
+		return
+	}
+	r.add("deleted " + obj.(metav1.Object).GetName())
+}

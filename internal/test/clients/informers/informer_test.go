@@ -1,0 +1,95 @@
+package informers
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func TestCacheFollowsTheServer(t *testing.T) {
+	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
+		a := f.createLease(t, "a")
+		f.createLease(t, "b")
+		_, err := f.cs.CoreV1().Endpoints(testapi.Namespace).Create(t.Context(), testapi.Endpoints("e"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		factory, rec := f.start(t)
+		assert.ElementsMatch(t, []string{"found a", "found b"}, rec.take(), "a stream is gathered in a map first")
+		f.assertFresh(t, factory)
+		e, err := factory.Core().V1().Endpoints().Lister().Endpoints(testapi.Namespace).Get("e")
+		require.NoError(t, err)
+		assert.Equal(t, testapi.Endpoints("e").Subsets, e.Subsets)
+
+		f.createLease(t, "c")
+		f.renewLease(t, a)
+		f.deleteLease(t, "b")
+		f.assertFresh(t, factory)
+		assert.Equal(t, []string{"added c", "updated a", "deleted b"}, rec.take())
+	})
+}
+
+func TestInformerStartsAsItsProtocolSays(t *testing.T) {
+	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
+		f.createLease(t, "a")
+		f.Link.Requests()
+		f.start(t)
+		starts, resumes := f.leaseRequests()
+		require.Len(t, starts, 1)
+		q := starts[0].Query
+		if f.watchList {
+			assert.Equal(t, "true", q.Get("sendInitialEvents"))
+			assert.Empty(t, resumes, "the stream goes on")
+		} else {
+			assert.Equal(t, "500", q.Get("limit"))
+			assert.Equal(t, "0", q.Get("resourceVersion"))
+			assert.Len(t, resumes, 1)
+		}
+		assert.Equal(t, 2, f.Store.Watchers())
+	})
+}
+
+func TestFilteredInformerSeesWhatEntersAndLeaves(t *testing.T) {
+	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
+		f.createLease(t, "a")
+		f.createLease(t, "b")
+		label := func(name, value string) {
+			_, err := f.cs.CoordinationV1().Leases(testapi.Namespace).Patch(t.Context(), name, types.MergePatchType,
+				[]byte(`{"metadata":{"labels":{"on":"`+value+`"}}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+		}
+		label("a", "yes")
+		_, rec := f.start(t, informers.WithNamespace(testapi.Namespace),
+			informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = "on=yes" }))
+		label("b", "yes")
+		label("a", "no")
+		label("b", "no")
+		label("a", "yes")
+		synctest.Wait()
+		assert.Equal(t, []string{"found a", "added b", "deleted a", "deleted b", "added a"}, rec.take())
+	})
+}
+
+func TestInformerEndsWithoutLeavingAWatch(t *testing.T) {
+	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
+		done := make(chan struct{})
+		factory := informers.NewSharedInformerFactory(f.cs, time.Hour)
+		factory.Coordination().V1().Leases().Informer()
+		factory.Start(done)
+		factory.WaitForCacheSync(done)
+		synctest.Wait()
+		assert.Equal(t, 1, f.Store.Watchers())
+		close(done)
+		factory.Shutdown()
+		synctest.Wait()
+		assert.Zero(t, f.Store.Watchers())
+		assert.Zero(t, f.Link.Open())
+	})
+}

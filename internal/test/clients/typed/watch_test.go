@@ -1,0 +1,121 @@
+package typed
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+)
+
+// expect takes the next event of a watch and returns its object.
+func expect(t *testing.T, w watch.Interface, want watch.EventType, name string) object {
+	t.Helper()
+	ev := testapi.Next(t, w)
+	require.Equal(t, want, ev.Type, "%v", ev.Object)
+	o := ev.Object.(object)
+	require.Equal(t, name, o.GetName())
+	return o
+}
+
+func TestWatchTellsEachChangeInOrder(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		first := k.create(t, "a")
+		w, err := k.Watch(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		defer w.Stop()
+		assert.Equal(t, first, expect(t, w, watch.Added, "a"))
+		second := k.update(t, first)
+		assert.Equal(t, second, expect(t, w, watch.Modified, "a"))
+		other := k.create(t, "b")
+		assert.Equal(t, other, expect(t, w, watch.Added, "b"))
+		require.NoError(t, k.Delete(t.Context(), "a", metav1.DeleteOptions{}))
+		last := expect(t, w, watch.Deleted, "a")
+		assert.Greater(t, version(t, last), version(t, other), "a deletion has a version of its own")
+		second.SetResourceVersion(last.GetResourceVersion())
+		assert.Equal(t, second, last)
+	})
+}
+
+func TestWatchReplaysFromAVersion(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		first := k.create(t, "a")
+		second := k.update(t, first)
+		require.NoError(t, k.Delete(t.Context(), "a", metav1.DeleteOptions{}))
+		third := k.create(t, "a")
+		w, err := k.Watch(t.Context(), metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
+		require.NoError(t, err)
+		defer w.Stop()
+		assert.Equal(t, second, expect(t, w, watch.Modified, "a"))
+		expect(t, w, watch.Deleted, "a")
+		assert.Equal(t, third, expect(t, w, watch.Added, "a"))
+	})
+}
+
+func TestWatchShowsWhatEntersAndLeavesTheSelector(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		label := func(value string) object {
+			o, err := k.Patch(t.Context(), "a", mergePatch, []byte(`{"metadata":{"labels":{"on":"`+value+`"}}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+			return o
+		}
+		start := k.create(t, "a")
+		w, err := k.Watch(t.Context(), metav1.ListOptions{LabelSelector: "on=yes", ResourceVersion: start.GetResourceVersion()})
+		require.NoError(t, err)
+		defer w.Stop()
+		in := label("yes")
+		assert.Equal(t, in, expect(t, w, watch.Added, "a"))
+		out := label("no")
+		left := expect(t, w, watch.Deleted, "a")
+		assert.Equal(t, map[string]string{"on": "yes"}, left.GetLabels(), "the old content")
+		assert.Equal(t, out.GetResourceVersion(), left.GetResourceVersion(), "the new version")
+		k.create(t, "b")
+		assert.Equal(t, label("yes"), expect(t, w, watch.Added, "a"))
+	})
+}
+
+func TestWatchOfOneObjectSeesNoOther(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		w, err := k.Watch(t.Context(), metav1.SingleObject(metav1.ObjectMeta{Name: "b"}))
+		require.NoError(t, err)
+		defer w.Stop()
+		k.create(t, "a")
+		b := k.create(t, "b")
+		assert.Equal(t, b, expect(t, w, watch.Added, "b"))
+	})
+}
+
+func TestWatchListEndsItsInitialEventsWithABookmark(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		k.create(t, "a")
+		last := k.create(t, "b")
+		w, err := k.Watch(t.Context(), metav1.ListOptions{
+			SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		})
+		require.NoError(t, err)
+		defer w.Stop()
+		expect(t, w, watch.Added, "a")
+		expect(t, w, watch.Added, "b")
+		mark := expect(t, w, watch.Bookmark, "")
+		assert.Equal(t, map[string]string{metav1.InitialEventsAnnotationKey: "true"}, mark.GetAnnotations())
+		assert.Equal(t, last.GetResourceVersion(), mark.GetResourceVersion())
+	})
+}
+
+func TestWatchFromAVersionThatIsGoneAnswersExpired(t *testing.T) {
+	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
+		w, err := k.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+		require.NoError(t, err)
+		defer w.Stop()
+		ev := testapi.Next(t, w)
+		require.Equal(t, watch.Error, ev.Type)
+		err = apierrors.FromObject(ev.Object)
+		assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
+		assert.EqualError(t, err, "too old resource version: 1 (1000)")
+		testapi.End(t, w)
+	})
+}

@@ -1,0 +1,161 @@
+package untyped
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/pager"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// eachResource runs a test for each resource in each version, in memory inside
+// a bubble and over a socket.
+func eachResource(t *testing.T, test func(t *testing.T, api *testapi.API, r testapi.Resource)) {
+	for _, r := range testapi.Resources {
+		name := r.Kind + " " + r.Version
+		t.Run(name+" in memory", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, testapi.New(t, store.Options{}), r) })
+		})
+		t.Run(name+" over a socket", func(t *testing.T) { test(t, testapi.Listen(t, store.Options{}), r) })
+	}
+}
+
+func in(t *testing.T, api *testapi.API, r testapi.Resource) dynamic.ResourceInterface {
+	return api.Dynamic(t).Resource(r.GroupVersionResource).Namespace(testapi.Namespace)
+}
+
+func TestDynamicClientReadsWhatItWrites(t *testing.T) {
+	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
+		c := in(t, api, r)
+		sent := r.New(t, "a")
+		created, err := c.Create(t.Context(), sent, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		require.NoError(t, err)
+		assert.Equal(t, r.Kind, created.GetKind())
+		assert.Equal(t, r.GroupVersion().String(), created.GetAPIVersion())
+		assert.Equal(t, sent.Object["spec"], created.Object["spec"])
+		assert.Equal(t, sent.Object["subsets"], created.Object["subsets"])
+
+		created.SetAnnotations(map[string]string{"a": "1"})
+		updated, err := c.Update(t.Context(), created, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		_, err = c.Update(t.Context(), created, metav1.UpdateOptions{})
+		assert.True(t, apierrors.IsConflict(err), "%v", err)
+		got, err := c.Get(t.Context(), "a", metav1.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, updated, got)
+
+		patched, err := c.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`), metav1.PatchOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, patched.GetAnnotations())
+		list, err := c.List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, r.Kind+"List", list.GetKind())
+		require.Len(t, list.Items, 1)
+		item := list.Items[0]
+		item.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind)) // items have none of their own
+		assert.Equal(t, patched, &item)
+
+		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
+		_, err = c.Get(t.Context(), "a", metav1.GetOptions{})
+		assert.True(t, apierrors.IsNotFound(err), "%v", err)
+	})
+}
+
+func TestDynamicClientIsToldOfUnknownFields(t *testing.T) {
+	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
+		o := r.New(t, "a")
+		o.Object["surplus"] = "x"
+		_, err := in(t, api, r).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		require.True(t, apierrors.IsBadRequest(err), "%v", err)
+		assert.ErrorContains(t, err, `strict decoding error: unknown field "surplus"`)
+		got, err := in(t, api, r).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
+		require.NoError(t, err)
+		assert.NotContains(t, got.Object, "surplus")
+	})
+}
+
+func TestDynamicClientWatches(t *testing.T) {
+	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
+		c := in(t, api, r)
+		w, err := c.Watch(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		defer w.Stop()
+		created, err := c.Create(t.Context(), r.New(t, "a"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, watch.Event{Type: watch.Added, Object: created}, testapi.Next(t, w))
+		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
+		assert.Equal(t, watch.Deleted, testapi.Next(t, w).Type)
+
+		gone, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+		require.NoError(t, err)
+		defer gone.Stop()
+		ev := testapi.Next(t, gone)
+		assert.Equal(t, watch.Error, ev.Type)
+		assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(ev.Object)), "%v", ev.Object)
+	})
+}
+
+func TestDynamicClientPagesThroughAllNamespaces(t *testing.T) {
+	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
+		c := api.Dynamic(t).Resource(r.GroupVersionResource)
+		for _, ns := range []string{"a", "b", "c"} {
+			for _, name := range []string{"x", "y", "z"} {
+				o := r.New(t, name)
+				o.SetNamespace(ns)
+				_, err := c.Namespace(ns).Create(t.Context(), o, metav1.CreateOptions{})
+				require.NoError(t, err)
+			}
+		}
+		p := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) { return c.List(ctx, opts) })
+		p.PageSize = 2
+		var got []string
+		require.NoError(t, p.EachListItem(t.Context(), metav1.ListOptions{}, func(o runtime.Object) error {
+			u := o.(*unstructured.Unstructured)
+			got = append(got, u.GetNamespace()+"/"+u.GetName())
+			return nil
+		}))
+		assert.Equal(t, []string{"a/x", "a/y", "a/z", "b/x", "b/y", "b/z", "c/x", "c/y", "c/z"}, got)
+	})
+}
+
+func TestOneCandidateIsSeenInEachVersion(t *testing.T) {
+	api := testapi.New(t, store.Options{})
+	var versions []testapi.Resource
+	for _, r := range testapi.Resources {
+		if r.Kind == "LeaseCandidate" {
+			versions = append(versions, r)
+		}
+	}
+	require.Len(t, versions, 3)
+	for _, from := range versions {
+		name := "from-" + from.Version
+		_, err := in(t, api, from).Create(t.Context(), from.New(t, name), metav1.CreateOptions{})
+		require.NoError(t, err)
+		for _, to := range versions {
+			got, err := in(t, api, to).Get(t.Context(), name, metav1.GetOptions{})
+			require.NoError(t, err)
+			spec := got.Object["spec"].(map[string]any)
+			switch {
+			case to.Version != "v1alpha1":
+				assert.Equal(t, "OldestEmulationVersion", spec["strategy"])
+				assert.NotContains(t, spec, "preferredStrategies")
+			case from.Version == "v1alpha1":
+				assert.Equal(t, []any{"OldestEmulationVersion", "x.io/other"}, spec["preferredStrategies"])
+			default:
+				assert.Equal(t, []any{"OldestEmulationVersion"}, spec["preferredStrategies"])
+			}
+		}
+	}
+}

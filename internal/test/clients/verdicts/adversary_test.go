@@ -1,0 +1,96 @@
+package verdicts
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/informers"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
+)
+
+// write has a client create, update, patch, apply and delete Leases at random until ctx ends.
+func write(ctx context.Context, t testing.TB, api *apitest.API, name string, seed uint64) {
+	leases := leasesOf(t, api, name)
+	rnd := rand.New(rand.NewPCG(seed, uint64(len(name))))
+	for ctx.Err() == nil {
+		lease := fmt.Sprintf("%s-%d", name, rnd.IntN(4))
+		switch rnd.IntN(5) {
+		case 0:
+			leases.Create(ctx, testapi.Lease(lease), metav1.CreateOptions{})
+		case 1, 2:
+			if l, err := leases.Get(ctx, lease, metav1.GetOptions{}); err == nil {
+				l.Labels = map[string]string{"app": []string{"x", "y"}[rnd.IntN(2)]}
+				leases.Update(ctx, l, metav1.UpdateOptions{})
+			}
+		case 3:
+			patch := fmt.Sprintf(`{"spec":{"leaseTransitions":%d}}`, rnd.IntN(10))
+			leases.Patch(ctx, lease, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		case 4:
+			leases.Delete(ctx, lease, metav1.DeleteOptions{})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(rnd.Int64N(int64(5 * time.Second)))):
+		}
+	}
+}
+
+// inform runs informers of a client until ctx ends.
+func inform(ctx context.Context, t testing.TB, api *apitest.API, name, contentType, selector string) {
+	factory := informers.NewSharedInformerFactoryWithOptions(clientOf(t, api, name, contentType), 0,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
+	factory.Coordination().V1().Leases().Informer()
+	factory.StartWithContext(ctx)
+	<-ctx.Done()
+	factory.Shutdown()
+}
+
+// Whatever the adversary does to electors, writers and informers, the server tells them the truth, and no two lead at once.
+func TestVerifyHasNothingToSayOfAnAdversary(t *testing.T) {
+	for seed := range uint64(20) {
+		watchList := seed%2 == 0
+		t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {
+			featurestesting.SetFeatureDuringTest(t, features.WatchListClient, watchList)
+			synctest.Test(t, func(t *testing.T) {
+				api := consistency.Checked(t, apitest.Options{Verify: true, Strict: true, KeepHistory: 100_000})
+				adversary := api.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 25})
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer cancel()
+				var all sync.WaitGroup
+				for _, name := range []string{"a", "b", "c"} {
+					all.Go(func() { elect(ctx, t, lockOf(t, api.API, name)) })
+				}
+				for _, name := range []string{"w", "ww"} {
+					all.Go(func() { write(ctx, t, api.API, name, seed) })
+				}
+				all.Go(func() { inform(ctx, t, api.API, "i", jsonType, "") })
+				all.Go(func() { inform(ctx, t, api.API, "j", protobufType, "app=x") })
+				all.Wait()
+
+				_, text := kinds(api.Verdict())
+				assert.Empty(t, text)
+				v := api.Report()
+				assert.Empty(t, v.Findings)
+				assert.Greater(t, adversary.Hits(), 100)
+				assert.Greater(t, v.Changes, 200)
+				assert.Greater(t, v.Answers, 400)
+				assert.Greater(t, v.Watches, 2)
+				require.Greater(t, v.Events, 100)
+			})
+		})
+	}
+}

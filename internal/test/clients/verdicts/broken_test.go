@@ -1,0 +1,192 @@
+package verdicts
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
+)
+
+// hasty makes an elector of client-go take no notice of how long a Lease is held.
+type hasty struct{ resourcelock.Interface }
+
+// Get returns what is held as if it were held no longer.
+func (h hasty) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := h.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != h.Identity() {
+		record.LeaseDurationSeconds = 0
+	}
+	return record, raw, err
+}
+
+func TestVerifyFindsAnElectorOfClientGoThatIgnoresRenewTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var all sync.WaitGroup
+		all.Go(func() { elect(ctx, t, lockOf(t, api, "good")) })
+		time.Sleep(20 * time.Second)
+		assert.Empty(t, api.Verdict().Findings)
+		all.Go(func() { elect(ctx, t, hasty{lockOf(t, api, "bad")}) })
+		all.Wait()
+		found, text := kinds(api.Verdict())
+		require.Contains(t, found, apitest.TwoHolders)
+		assert.Contains(t, text, `two held the Lease `+testapi.Namespace+`/leader at once: "bad" took the Lease at`)
+		assert.Contains(t, text, `before that of "good" ran out`)
+	})
+}
+
+// dropping is a ResponseWriter that leaves out what holds a text.
+type dropping struct {
+	http.ResponseWriter
+	text string
+}
+
+func (d *dropping) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+func (d *dropping) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(d.text)) {
+		return len(p), nil
+	}
+	return d.ResponseWriter.Write(p)
+}
+
+// An informer does not notice that its server leaves out an event.
+func TestReportFindsTheEventThatAnInformerMisses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := behind(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Get("watch") != "" {
+					w = &dropping{w, `"missed"`}
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		leases := leasesOf(t, api.API, "writer")
+		l, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		factory := informers.NewSharedInformerFactory(clientOf(t, api.API, "informer", jsonType), 0)
+		lister := factory.Coordination().V1().Leases().Lister()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer factory.Shutdown()
+		defer cancel()
+		factory.StartWithContext(ctx)
+		synctest.Wait()
+		l.Labels = map[string]string{"app": "missed"}
+		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		_, err = leases.Create(t.Context(), testapi.Lease("b"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		cached, err := lister.Leases(testapi.Namespace).Get("a")
+		require.NoError(t, err)
+		require.NotContains(t, cached.Labels, "app", "it was not told")
+
+		found := api.Report().Findings
+		require.Len(t, found, 1)
+		assert.Equal(t, consistency.BrokenWatch, found[0].Kind)
+		text := found[0].String()
+		assert.Contains(t, text, `watch leases * by client "informer" did not tell of 1002 before ADDED 1003`)
+		assert.Contains(t, text, `1002 MODIFIED leases `+testapi.Namespace+`/a by update of client "writer", 200`)
+	})
+}
+
+// A client believes the answer to its write.
+func TestReportFindsTheWriteThatAServerForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forgetful := false
+		api := behind(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if forgetful && r.Method == http.MethodPut {
+					query := r.URL.Query()
+					query.Set("dryRun", "All")
+					r = r.Clone(r.Context())
+					r.URL.RawQuery = query.Encode()
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		leases := leasesOf(t, api.API, "writer")
+		l, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		l.Labels = map[string]string{"app": "x"}
+		l, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, api.Report().Findings)
+		forgetful = true
+		for _, app := range []string{"y", "z"} {
+			l.Labels["app"] = app
+			_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+			require.NoError(t, err)
+		}
+		found := api.Report().Findings
+		require.Len(t, found, 2)
+		assert.Equal(t, consistency.LostWrite, found[1].Kind)
+		assert.Contains(t, found[0].Text, `update leases `+testapi.Namespace+`/a by client "writer" was answered 200, but it told of version 1002 with other content than that has`)
+	})
+}
+
+// Two controllers of the same object: one patches what it saw before the other changed it.
+func TestVerifyShowsThePatchThatUndoesAnUpdate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		write func(t *testing.T, api *apitest.API, based string)
+		want  []apitest.FindingKind
+	}{
+		"a patch": {func(t *testing.T, api *apitest.API, _ string) {
+			_, err := leasesOf(t, api, "slow").Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"slow"}}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+		}, []apitest.FindingKind{apitest.LostUpdate}},
+		"a patch with an optimistic lock": {func(t *testing.T, api *apitest.API, based string) {
+			patch := `{"metadata":{"resourceVersion":"` + based + `","labels":{"app":"slow"}}}`
+			_, err := leasesOf(t, api, "slow").Patch(t.Context(), "a", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			require.ErrorContains(t, err, "the object has been modified")
+		}, nil},
+		"an update with retries": {func(t *testing.T, api *apitest.API, _ string) {
+			leases := leasesOf(t, api, "slow")
+			require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+				l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				l.Labels["app"] = "slow"
+				_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
+				return err
+			}))
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := apitest.New(t)
+			fast := leasesOf(t, api, "fast")
+			_, err := fast.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
+			require.NoError(t, err)
+			seen, err := leasesOf(t, api, "slow").Get(t.Context(), "a", metav1.GetOptions{})
+			require.NoError(t, err)
+			_, err = fast.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"fast"}}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+			tt.write(t, api, seen.ResourceVersion)
+			found, text := kinds(api.Verdict())
+			assert.Equal(t, tt.want, found, text)
+			if tt.want != nil {
+				assert.True(t, strings.Contains(text, `then "fast", and is "slow"`), text)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package verdicts
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/internal/test/consistency"
+)
+
+// clientOf returns a client that is known by a name.
+func clientOf(t testing.TB, api *apitest.API, name string, contentType string) kubernetes.Interface {
+	t.Helper()
+	cs, err := kubernetes.NewForConfig(&rest.Config{
+		Host: api.Host(), Transport: api.TransportFor(name), QPS: -1, WarningHandler: rest.NoWarnings{},
+		ContentConfig: rest.ContentConfig{ContentType: contentType},
+	})
+	require.NoError(t, err)
+	return cs
+}
+
+const (
+	jsonType     = "application/json"
+	protobufType = "application/vnd.kubernetes.protobuf"
+)
+
+// leasesOf returns the Leases as a client with a name sees them.
+func leasesOf(t testing.TB, api *apitest.API, name string) coordinationclient.LeaseInterface {
+	t.Helper()
+	return clientOf(t, api, name, protobufType).CoordinationV1().Leases(testapi.Namespace)
+}
+
+// The timing of the electors here is the default of Kubernetes.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// elect runs an elector until ctx ends, again and again: one that has lost its Lease contends for it anew.
+func elect(ctx context.Context, t testing.TB, lock resourcelock.Interface) {
+	for ctx.Err() == nil {
+		le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		le.Run(ctx)
+	}
+}
+
+// lockOf returns what a client with a name contends for.
+func lockOf(t testing.TB, api *apitest.API, name string) resourcelock.Interface {
+	t.Helper()
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: testapi.Namespace, Name: "leader"},
+		Client:     clientOf(t, api, name, jsonType).CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: name},
+	}
+}
+
+// behind returns a server with a middleware.
+func behind(t testing.TB, middleware func(next http.Handler) http.Handler) *consistency.API {
+	return consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
+}
+
+// kinds returns the kinds of the findings, and their texts.
+func kinds(v apitest.Verdict) (out []apitest.FindingKind, text string) {
+	for _, f := range v.Findings {
+		out = append(out, f.Kind)
+		text += f.String() + "\n"
+	}
+	return out, text
+}

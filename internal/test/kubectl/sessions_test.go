@@ -1,0 +1,101 @@
+//go:build unix
+
+package kubectl
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/test/kubectl/internal/session"
+)
+
+var update = flag.Bool("update", false, "record what kubectl prints; only what the server of KUBECOORD_REFERENCE answers, or without one the steps that are not for it")
+
+func TestSessionsGoAsRecorded(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			s, err := session.Parse(string(data), variants...)
+			require.NoError(t, err)
+			rec := newRecording()
+			withEachKubectl(t, func(t *testing.T, variant string) { replay(t, s, variant, rec) })
+			if *update {
+				t.Cleanup(func() { rec.write(t, s, file) })
+			} else {
+				require.Equal(t, string(data), s.String(), "the file is written as it would be recorded")
+			}
+		})
+	}
+}
+
+// replay runs all steps of a session with one kubectl.
+func replay(t *testing.T, s *session.Session, variant string, rec *recording) {
+	sh := newShell(t, variant)
+	norm := sh.normalizer()
+	for _, p := range s.Parts {
+		switch {
+		case p.Only != "" && p.Only != variant:
+			t.Logf("left out of %s: %s", variant, p.Reason)
+			continue
+		case p.NotOnReference && reference() != "":
+			t.Logf("left out on the reference: %s", p.Reason)
+			continue
+		}
+		for _, step := range p.Steps {
+			out := sh.run(step.Command)
+			out.Stdout, out.Stderr = norm.Normalize(out.Stdout), norm.Normalize(out.Stderr)
+			got := session.Format(out)
+			if *update && p.NotOnReference == (reference() == "") {
+				rec.add(step, variant, got)
+				continue
+			}
+			assert.Equal(t, step.Result(variant), got, "$ %s", step.Command)
+		}
+	}
+}
+
+// recording collects what the kubectls print.
+type recording struct {
+	mu      sync.Mutex // guards results
+	results map[*session.Step]map[string]string
+}
+
+func newRecording() *recording { return &recording{results: map[*session.Step]map[string]string{}} }
+
+func (r *recording) add(step *session.Step, variant, result string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.results[step] == nil {
+		r.results[step] = map[string]string{}
+	}
+	r.results[step][variant] = result
+}
+
+// write puts what was collected into the file of the session.
+func (r *recording) write(t *testing.T, s *session.Session, file string) {
+	for _, p := range s.Parts {
+		for _, step := range p.Steps {
+			results := r.results[step]
+			if results == nil {
+				continue
+			}
+			if p.Only == "" {
+				require.Len(t, results, len(variants), "only a run of all kubectls is recorded")
+			}
+			step.Record(results)
+		}
+	}
+	require.NoError(t, os.WriteFile(file, []byte(s.String()), 0o644))
+}
