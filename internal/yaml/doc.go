@@ -19,6 +19,9 @@
 // still be repeated without bound, as a value and in the errors about duplicate
 // keys. Therefore aliases may add at most 16 MiB of text here. This is measured
 // with go.yaml.in/yaml/v3, which shows the aliases of a document before they are
-// followed. A document with aliases that v2 reads and v3 does not is refused;
-// that is only one with a mistake directly after its end.
+// followed. v3 also reads the two tokens after a document. A mistake in them makes
+// it refuse a document that v2 reads; such a document is refused here too, unless
+// it is so small that its aliases cannot matter.
+//
+// v2 compares each %TAG directive with all before it, so a stream may have 100.
 package yaml

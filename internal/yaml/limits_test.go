@@ -64,10 +64,16 @@ func TestLongKeysThroughAliasesAreRefused(t *testing.T) {
 }
 
 func TestAliasesBeforeAMistakeAfterTheDocument(t *testing.T) {
-	_, _, err := ToJSON([]byte("a: &a 1\nb: *a\n---\n@"))
+	const after = "\n---\n@"
+	text, _, err := ToJSON([]byte("a: &a 1\nb: *a" + after))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"a":1,"b":1}`, string(text))
+
+	many := "\nb: [" + strings.Repeat("*a,", 30) + "]"
+	_, _, err = ToJSON([]byte("a: &a 1" + many + after))
 	require.EqualError(t, err, "yaml: line 4: found character that cannot start any token") // of v3
-	_, _, err = ToJSON([]byte("a: &a 1\nb: *c\n---\n@"))
-	require.EqualError(t, err, "yaml: unknown anchor 'c' referenced")
+	_, _, err = ToJSON([]byte("a: &c 1" + many + after))
+	require.EqualError(t, err, "yaml: unknown anchor 'a' referenced")
 }
 
 func TestManyDirectivesAreRefused(t *testing.T) {

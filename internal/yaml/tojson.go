@@ -25,10 +25,8 @@ func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 	}
 	var value any
 	if err := yaml.UnmarshalStrict(data, &value); err != nil {
-		if duplicates = duplicateKeys(err); duplicates == nil {
-			return nil, nil, err
-		}
-		value = nil
+		// Of a duplicate key v2 has the first value now, in an error too.
+		duplicates, value = duplicateKeys(err), nil
 		if err := yaml.Unmarshal(data, &value); err != nil {
 			return nil, nil, err
 		}

@@ -65,6 +65,11 @@ func TestLastOfTwoKeysWithTheSameNameWins(t *testing.T) {
 	}
 }
 
+func TestErrorsShowTheLastOfDuplicates(t *testing.T) {
+	_, _, err := ToJSON([]byte("? {a: 1, a: 2}\n: c\n"))
+	require.EqualError(t, err, `yaml: invalid map key: map[interface {}]interface {}{"a":2}`)
+}
+
 func TestFirstOfSeveralMistakesIsReported(t *testing.T) {
 	for range 20 { // upstream it is any
 		_, _, err := ToJSON([]byte("b: {~: 1}\na: [{18446744073709551615: 2}]\nc: .nan\n\"\": 3\n~: 4"))
