@@ -31,7 +31,10 @@ func TestHolderWithoutACandidateIsAskedToMakeWay(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, "x", w.holder())
 		assert.Equal(t, "a", w.preferred())
-		time.Sleep(20 * time.Second)
+		w.told()
+		time.Sleep(13 * time.Second)
+		assert.Empty(t, w.told(), "nobody is pinged while the hand-over is pending")
+		time.Sleep(7 * time.Second)
 		assert.Equal(t, "a", w.leader())
 	})
 }
