@@ -8,10 +8,10 @@ import (
 // ballot is the outcome of an election.
 type ballot struct {
 	strategy lease.CoordinatedLeaseStrategy
-	holder   string // "" where the strategy is somebody else's
+	holder   string // "" if a third party carries out the strategy
 }
 
-// newLease returns the spec of the lease where there is none yet.
+// newLease returns the spec of a Lease that does not exist yet.
 func (b ballot) newLease(now meta.MicroTime, seconds int32) lease.LeaseSpec {
 	spec := lease.LeaseSpec{Strategy: &b.strategy, LeaseDurationSeconds: &seconds, RenewTime: &now}
 	if b.holder != "" {
@@ -20,10 +20,10 @@ func (b ballot) newLease(now meta.MicroTime, seconds int32) lease.LeaseSpec {
 	return spec
 }
 
-// carryOut changes the spec of the lease that there is, and returns what that
-// amounts to. A holder whose lease has not run out stays, and is asked to make
-// way by preferredHolder; leaseTransitions are left alone (upstream:
-// createOrUpdateLease of the control plane's leader election).
+// carryOut changes the spec of an existing Lease, and returns the type of the
+// change. If the Lease is not vacant the holder stays, and preferredHolder asks it to
+// make way. leaseTransitions are left alone (upstream: leaderelection_controller.go,
+// the end of reconcileElectionStep).
 func (b ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) ElectionEventType {
 	done := nothing
 	if spec.Strategy == nil || *spec.Strategy != b.strategy {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// carryOut makes the writes of a verdict, and tells about them. It reports
-// whether there is more to decide.
+// carryOut makes the writes of a verdict and logs them. It reports whether the
+// contest has to be decided again.
 func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool) {
 	for _, t := range v.silent {
 		c.log(k, Silent, t.c.Name, nil)
@@ -56,7 +56,8 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 
 func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
 
-// complain tells of a failure, once; over tells that an earlier one is past.
+// complain logs a failure, unless it is the one that was logged last. over means
+// that the last one is past.
 func (c *coordinator) complain(k *contest, err error, over bool) {
 	switch {
 	case err == nil && over:
@@ -67,13 +68,13 @@ func (c *coordinator) complain(k *contest, err error, over bool) {
 	}
 }
 
-// ping asks a candidate for a sign of life, unless it has just given one.
+// ping sets pingTime of a candidate, unless the candidate has just renewed.
 func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 	renewed, before := t.c.Spec.RenewTime, t.pings
 	for {
 		lc, err := c.candidates.Get(k.namespace, t.c.Name)
 		if err != nil || lc.UID != t.c.UID || !lc.Spec.RenewTime.Equal(renewed) {
-			break // it is gone, or has answered: the watch tells of it
+			break // it is gone or has answered; the change is on its way
 		}
 		lc.Spec.PingTime = t.pingTime(c.st.Now())
 		lc, err = c.candidates.Update(lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
@@ -93,7 +94,7 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 	}
 }
 
-// collect deletes a candidate, unless it has changed since.
+// collect deletes a candidate, unless it has changed in the meantime.
 func (c *coordinator) collect(k *contest, t *entrant) error {
 	_, err := c.candidates.Delete(k.namespace, t.c.Name, store.DeleteOptions{
 		Preconditions: &meta.Preconditions{UID: &t.c.UID, ResourceVersion: &t.c.ResourceVersion},
@@ -114,9 +115,8 @@ func (c *coordinator) collect(k *contest, t *entrant) error {
 	return nil
 }
 
-// write changes the lease, starting over with its fresh state when another
-// writer comes in between. b is what to create where there is none; nil is
-// nothing.
+// write changes the Lease. It starts over with the fresh state when another writer
+// comes in between. If there is no Lease it creates one for b, unless b is nil.
 func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) ElectionEventType, b *ballot) error {
 	for {
 		c.lookUp(k)
@@ -151,17 +151,17 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 	}
 }
 
-// wrote takes in a write of the coordinator's own.
+// wrote takes in what the coordinator itself has written.
 func (c *coordinator) wrote(k *contest, l *lease.Lease, done ElectionEventType) {
 	c.seeLease(k, l, l.ResourceVersion)
-	who := ""
+	name := ""
 	switch done {
 	case Elected:
-		who = k.observed.Holder()
-		k.appointed = who
+		name = k.observed.Holder()
+		k.appointed = name
 	case Preferred:
-		who = preferredHolder(l)
+		name = preferredHolder(l)
 		k.appointed = ""
 	}
-	c.log(k, done, who, nil)
+	c.log(k, done, name, nil)
 }

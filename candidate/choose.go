@@ -9,16 +9,15 @@ import (
 )
 
 // ErrConflictingStrategies is what ChooseStrategy returns for candidates that
-// contradict each other. Until one of them gives way, nobody can be elected.
+// contradict each other. Until one of them changes or goes, nobody can be elected.
 var ErrConflictingStrategies = errors.New("conflicting strategies")
 
-// ErrNoCandidates is what ChooseStrategy returns where there is nobody to ask.
+// ErrNoCandidates is what ChooseStrategy returns if there are no candidates.
 var ErrNoCandidates = errors.New("no available candidates")
 
-// A Strategy picks who of the candidates shall hold their lease. It gets at
-// least one, ordered by name, and returns one of them, or nil if none of them
-// will do. It must always answer the same to the same candidates, and neither
-// change nor keep them.
+// A Strategy picks the candidate that shall hold the Lease. It gets at least one
+// candidate, sorted by name, and returns one of them, or nil if none is suitable. It
+// must return the same for the same candidates, and must not change or keep them.
 type Strategy func(candidates []*LeaseCandidate) *LeaseCandidate
 
 // ChooseStrategy returns the strategy by which the holder is to be picked among
@@ -44,12 +43,12 @@ func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrateg
 	return strategyOfLists(candidates)
 }
 
-// strategyOfLatest is the rule of v1beta1. Which two of several are named in an
-// error is settled by their order.
+// strategyOfLatest is the rule of v1beta1. An error names the first two that
+// conflict, in the order of candidates.
 func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	best := candidates[0]
 	latest := parseTolerant(best.Spec.BinaryVersion)
-	var rival *LeaseCandidate // as late as best, but of another mind
+	var rival *LeaseCandidate // as late as best, with another strategy
 	for _, c := range candidates[1:] {
 		v := parseTolerant(c.Spec.BinaryVersion)
 		switch d := v.compare(latest); {

@@ -16,11 +16,11 @@ import (
 type coordinator struct {
 	*Elector
 	contests map[namespacedName]*contest
-	homes    map[namespacedName]*contest // by namespace and name of a candidate
-	queue    queue                       // contests that have to be looked at without news
-	touched  []*contest                  // those of which there is news
+	homes    map[namespacedName]*contest // by the name of a candidate
+	queue    queue                       // contests that are due at a time
+	touched  []*contest                  // contests that have changed
 	leaseOf  *store.Resource
-	taken    []func() // what to call once the news taken have been dealt with
+	taken    []func() // release the clock; called when all changes are dealt with
 }
 
 func newCoordinator(e *Elector) *coordinator {
@@ -30,7 +30,7 @@ func newCoordinator(e *Elector) *coordinator {
 	}
 }
 
-// run works through news, and through what falls due, until the context ends.
+// run attends to contests that have changed or are due, until the context ends.
 func (c *coordinator) run(ctx context.Context, in <-chan news) error {
 	worker := atwork.New(c.clock)
 	worker.Work()
@@ -63,7 +63,7 @@ func (c *coordinator) run(ctx context.Context, in <-chan news) error {
 	}
 }
 
-// release lets go of the clock for the news that have been dealt with.
+// release lets go of the clock for the changes that have been dealt with.
 func (c *coordinator) release() {
 	for _, release := range c.taken {
 		release()
@@ -71,8 +71,8 @@ func (c *coordinator) release() {
 	c.taken = c.taken[:0]
 }
 
-// takeMore takes what news there is by now, so that a contest about which there
-// is much is decided once.
+// takeMore takes in all changes that are ready, so that a contest with many changes
+// is decided once.
 func (c *coordinator) takeMore(in <-chan news) {
 	for {
 		select {
@@ -84,7 +84,7 @@ func (c *coordinator) takeMore(in <-chan news) {
 	}
 }
 
-// settle decides all contests of which there is news.
+// settle attends to all contests that have changed.
 func (c *coordinator) settle(ctx context.Context) {
 	for len(c.touched) > 0 && ctx.Err() == nil {
 		k := c.touched[0]
@@ -102,12 +102,13 @@ func (c *coordinator) touch(k *contest) {
 	}
 }
 
-// attend does what there is to do about a contest, and queues it for later.
+// attend decides about a contest, carries that out, and queues the contest for the
+// time when it is due again.
 func (c *coordinator) attend(k *contest) {
 	now := c.clock.Now()
 	v := k.decide(now, &c.opts)
 	if c.carryOut(k, v, now) {
-		c.touch(k) // it is not the same any more
+		c.touch(k) // the writes have changed it
 	}
 	switch {
 	case k.index < 0 && !k.due.IsZero():
@@ -122,7 +123,7 @@ func (c *coordinator) attend(k *contest) {
 	}
 }
 
-// take takes in what a watch tells.
+// take takes in changes of candidates or of Leases.
 func (c *coordinator) take(n news) {
 	c.taken = append(c.taken, n.release)
 	if n.of == c.leaseOf {
@@ -144,7 +145,7 @@ func (c *coordinator) take(n news) {
 
 func keyOf(it *store.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
-// takeAll makes the candidates those of a list.
+// takeAll replaces all candidates by the items of a list.
 func (c *coordinator) takeAll(items []*store.Item) {
 	there := make(map[namespacedName]bool, len(items))
 	for _, it := range items {
@@ -158,8 +159,7 @@ func (c *coordinator) takeAll(items []*store.Item) {
 	}
 }
 
-// takeLeases takes in changes of leases that have candidates, or whose holder
-// waits for one that it should make way for.
+// takeLeases takes in changes of Leases that have candidates or a preferredHolder.
 func (c *coordinator) takeLeases(n news) {
 	if n.Afresh {
 		for _, k := range c.contests {
@@ -189,7 +189,7 @@ func (c *coordinator) seeLeaseItem(it *store.Item) {
 	}
 }
 
-// lookUp reads the state of a contest's lease.
+// lookUp reads the Lease of a contest.
 func (c *coordinator) lookUp(k *contest) {
 	version := strconv.FormatUint(c.st.ResourceVersion(), 10)
 	l, err := c.leases.Get(k.namespace, k.name)
@@ -197,7 +197,7 @@ func (c *coordinator) lookUp(k *contest) {
 		c.seeLease(k, l, l.ResourceVersion)
 		return
 	}
-	// There is none, at that version or a later one.
+	// There is no Lease, at that version or a later one.
 	if isNewer(version, k.leaseVersion) {
 		k.leaseVersion = version
 	}
@@ -205,8 +205,8 @@ func (c *coordinator) lookUp(k *contest) {
 	c.touch(k)
 }
 
-// seeLease takes in a state of the lease, or its absence, unless it is older
-// than what is known.
+// seeLease takes in a state of the Lease, or its absence, unless it is older than
+// the last known state.
 func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion string) {
 	if !isNewer(resourceVersion, k.leaseVersion) {
 		return
@@ -216,15 +216,17 @@ func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion strin
 	c.touch(k)
 }
 
-// skew is what turns the times in objects into those that waiting goes by.
+// skew is the difference between the clock that the coordinator waits by and the
+// clock of the store, by which the times in objects are read.
 func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()) }
 
-// see takes in a state of a candidate, unless it is older than what is known.
+// see takes in a state of a candidate, unless it is older than the last known
+// state.
 func (c *coordinator) see(lc *LeaseCandidate) {
 	p := namespacedName{lc.Namespace, lc.Name}
 	k := c.homes[p]
 	if k != nil && k.name != lc.Spec.LeaseName || lc.DeletionTimestamp != nil {
-		c.leave(p) // it was made anew, for another lease, or is on its way out
+		c.leave(p) // created again for another Lease, or being deleted
 		k = nil
 	}
 	if lc.DeletionTimestamp != nil {
@@ -253,13 +255,13 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 	c.touch(k)
 }
 
-// isNewer compares the versions of two states of one object; "" is older than
-// any. They are decimal, without zeros in front.
+// isNewer reports whether version a is later than b. Versions are decimal numbers
+// without leading zeros; "" is the oldest.
 func isNewer(a, b string) bool {
 	return len(a) > len(b) || len(a) == len(b) && a > b
 }
 
-// contest returns the contest for a lease, a new one if need be.
+// contest returns the contest for a Lease. It makes one if there is none.
 func (c *coordinator) contest(p namespacedName) *contest {
 	k := c.contests[p]
 	if k == nil {
@@ -270,7 +272,7 @@ func (c *coordinator) contest(p namespacedName) *contest {
 	return k
 }
 
-// leave takes a candidate that is gone out of its contest.
+// leave removes a candidate from its contest.
 func (c *coordinator) leave(p namespacedName) {
 	if k := c.homes[p]; k != nil {
 		delete(c.homes, p)

@@ -12,36 +12,37 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// ElectorOptions says how an Elector works. The zero value has the timings of a
-// real control plane.
+// ElectorOptions are the options of an Elector. The zero value has the timings of
+// a real control plane.
 type ElectorOptions struct {
-	// PingWindow is how long candidates have to answer a ping, and how old a
-	// sign of life may be to need none. Zero means 5s.
+	// PingWindow is how long candidates have to answer a ping. A candidate whose
+	// last sign of life is not older is not pinged. Elections wait for a 25th of
+	// it after a new candidate; see the package comment. Zero means 5s.
 	PingWindow time.Duration
-	// LeaseDuration is what an elected candidate has to take up the lease, in
-	// whole seconds. It should be longer than the longest time that a
-	// candidate lets pass between two looks at the lease, 2.2 times its
-	// RetryPeriod with client-go. Zero means 5s.
+	// LeaseDuration is how long an elected candidate has to renew the Lease for
+	// the first time, in whole seconds. It should be longer than the longest time
+	// between two looks of a candidate at the Lease: 2.2 times RetryPeriod with
+	// client-go. Zero means 5s.
 	LeaseDuration time.Duration
 	// Validity is how long a candidate counts without a sign of life. After
 	// half of it the candidate is pinged, at the end it is deleted. Zero means
 	// 30min.
 	Validity time.Duration
-	// Strategies are known by name beside OldestEmulationVersion. A lease
-	// whose candidates choose another one gets the name of that strategy, and
-	// is left to whoever carries it out.
+	// Strategies are strategies beside OldestEmulationVersion, by name. If the
+	// candidates of a Lease choose one that is not known, the Elector writes its
+	// name into the Lease and leaves the choice of the holder to a third party.
 	Strategies map[lease.CoordinatedLeaseStrategy]Strategy
-	// Log, if not nil, is called with all that happens, by one goroutine. It
-	// must not wait.
+	// Log, if not nil, is called with each event, by one goroutine. It must not
+	// block.
 	Log func(ElectionEvent)
 	// FieldManager is the name of the Elector in managedFields. "" means
-	// kube-apiserver, where it runs in a real control plane.
+	// kube-apiserver, the name in a real control plane.
 	FieldManager string
 }
 
-// Elector picks the holders of leases among their candidates, as the
-// coordinator in a real control plane does under the feature gate
-// CoordinatedLeaderElection; see the package comment.
+// Elector picks the holders of Leases among their candidates, as the coordinator
+// in a real control plane does under the feature gate CoordinatedLeaderElection. See
+// the package comment.
 type Elector struct {
 	st         *store.Store
 	clock      clock.Clock // to wait by
@@ -50,8 +51,8 @@ type Elector struct {
 	opts       ElectorOptions
 }
 
-// NewElector returns an Elector for all leases of a store. The error tells which
-// option cannot be.
+// NewElector returns an Elector for all Leases of a store. The error names the
+// option that is not valid.
 func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
@@ -116,10 +117,10 @@ func (o *ElectorOptions) strategy(name lease.CoordinatedLeaseStrategy) Strategy 
 	return nil
 }
 
-// Run elects until the context ends, and returns its error, or store.ErrClosed
-// when the store was closed before. More than one may run at a time, also in
-// turns after one that was stopped at any moment: all they know of each other
-// is in the store, and of two writes at once one gives way.
+// Run elects until the context ends and returns its error, or store.ErrClosed if
+// the store is closed before. Several Electors may run at once or one after another:
+// all their state is in the store, and if two write at once, one write fails and is
+// made anew.
 func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	news := make(chan news)

@@ -7,37 +7,40 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// entrant is what the coordinator knows of one candidate. Its times are those
-// of Store.Clock, at which things were seen to happen: a candidate's own clock
-// may differ, so that renewTime is only looked at for whether it changed.
+// entrant is what the coordinator knows of one candidate. Its times are those of
+// Store.Clock at which the coordinator saw something happen. A candidate's own clock
+// may differ, so of renewTime only matters that it changed.
 type entrant struct {
 	c *LeaseCandidate
-	// seen is the last sign of life; zero where there was none, or where the
-	// candidate never renewed at all.
+	// seen is the time of the last sign of life; zero if the candidate never
+	// renewed.
 	seen time.Time
-	// since is when it was created: nobody is asked for a sign of life before
-	// half of the validity has passed.
+	// since is when the candidate was created. A candidate that never renewed is
+	// pinged half of Validity later.
 	since time.Time
-	// pinged is when it was last asked for one in vain, and pings how often.
+	// pinged is the time of the last ping that is unanswered. pings counts
+	// unanswered pings.
 	pinged time.Time
 	pings  int
-	// asked tells that this coordinator was there when it was last asked.
+	// asked is set if this coordinator saw the last ping happen.
 	asked bool
-	// silent tells that the time for an answer has passed without one.
+	// silent is set once the time for an answer has passed.
 	silent bool
-	// late counts how often it was silent since it last answered in time. A
-	// sign of life is not enough to be elected then: it has to answer.
+	// late counts silences since the last answer in time. While it is not 0, the
+	// candidate has to answer a ping to be elected: another sign of life is not
+	// enough.
 	late int
-	// missed counts how often in a row it was elected and did not take up the
-	// lease.
+	// missed counts elections in a row after which the candidate did not take up
+	// the Lease.
 	missed int
-	// barred is until when others are preferred, for either.
+	// barred is the end of the time in which others are preferred, because of
+	// late or missed.
 	barred time.Time
 }
 
-// firstSight makes an entrant of a candidate that was not known: its age is
-// what its own times say, as far as they make sense. skew is what has to be
-// added to them to get such times.
+// firstSight returns the entrant of a candidate that was not known. Its age is
+// what the times in the object say, unless they are in the future. skew is the
+// difference between the clock of the coordinator and that of the store.
 func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
@@ -57,15 +60,15 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// isUnanswered tells whether a candidate still owes an answer, by its own word.
+// isUnanswered reports whether a candidate has been pinged after it last renewed.
 func isUnanswered(c *LeaseCandidate) bool {
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
 // update takes in a newer state of the candidate. It reports whether anything
-// changed that the choice depends on. A renewTime that by the store's clock is
-// from long ago is no sign of life.
+// changed that the choice depends on. A renewTime that is older than Validity by the
+// store's clock is no sign of life.
 func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
@@ -82,13 +85,13 @@ func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOpti
 	return changed || !sameOffer(&old.Spec, &c.Spec)
 }
 
-// sameOffer compares what a candidate says about itself.
+// sameOffer reports whether versions and strategies are equal.
 func sameOffer(a, b *LeaseCandidateSpec) bool {
 	return a.BinaryVersion == b.BinaryVersion && a.EmulationVersion == b.EmulationVersion && a.Strategy == b.Strategy &&
 		slices.Equal(a.PreferredStrategies, b.PreferredStrategies)
 }
 
-// age is how long an entrant has given no sign of life, though it was there.
+// age returns the time since the last sign of life, or since the creation.
 func (t *entrant) age(now time.Time) time.Duration {
 	if t.seen.After(t.since) {
 		return now.Sub(t.seen)
@@ -96,19 +99,19 @@ func (t *entrant) age(now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// isValid tells whether an entrant counts at all: it has renewed, and not too
-// long ago.
+// isValid reports whether an entrant counts at all: it has renewed within Validity.
 func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
 	return !t.seen.IsZero() && now.Sub(t.seen) < o.Validity
 }
 
-// ask notes that an entrant was asked for a sign of life.
+// ask notes that an entrant was pinged.
 func (t *entrant) ask(now time.Time) {
 	t.pinged, t.asked = now, true
 	t.pings++
 }
 
-// nextPing is when one who does not answer is asked again: later each time.
+// nextPing returns when to ping an entrant again that does not answer. The pause
+// doubles each time.
 func (t *entrant) nextPing(o *ElectorOptions) time.Time {
 	return t.pinged.Add(backoff(o.PingWindow, t.pings, o.Validity/2))
 }
@@ -121,8 +124,8 @@ func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	return min(d, limit)
 }
 
-// miss notes that an entrant was elected and let the lease run out. The first
-// time may be bad luck; it reports whether others are preferred from now on.
+// miss notes that an entrant was elected and let the Lease run out. It reports
+// whether others are preferred from now on: the first time they are not.
 func (t *entrant) miss(now time.Time, o *ElectorOptions) bool {
 	t.missed++
 	if t.missed == 1 {
@@ -139,16 +142,15 @@ func (t *entrant) fallSilent(now time.Time, o *ElectorOptions) {
 	t.bar(now.Add(backoff(o.PingWindow, t.late, o.Validity)))
 }
 
-// bar lets others be preferred until a time.
+// bar makes others preferred until a time.
 func (t *entrant) bar(until time.Time) {
 	if t.barred.Before(until) {
 		t.barred = until
 	}
 }
 
-// pingTime returns what to write so that the candidate takes it for a ping: a
-// time that is later than its renewTime, even if its clock is ahead, and than
-// the last ping.
+// pingTime returns a time that the candidate takes for a new ping: it is later than
+// renewTime, even if the clock of the candidate is ahead, and than the last ping.
 func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
 	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
 		if before != nil && !now.After(before.Time) {

@@ -9,16 +9,17 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// news is what there is to know of the objects of a resource.
+// news are changes of the objects of a resource, or a list of all of them.
 type news struct {
 	store.News
 	of *store.Resource
-	// release ends the hold on the clock: what follows from the news is done.
+	// release ends the hold on the clock. It is called when the changes have been
+	// dealt with.
 	release func()
 }
 
-// follow passes on what happens to the objects of a resource, until the context
-// or the store ends.
+// follow passes on the changes of a resource until the context ends or the store
+// is closed.
 func follow(ctx context.Context, c clock.Clock, r *store.Resource, out chan<- news) error {
 	w := atwork.New(c)
 	w.Work()

@@ -31,7 +31,10 @@ func TestHolderWithoutACandidateIsAskedToMakeWay(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, "x", w.holder())
 		assert.Equal(t, "a", w.preferred())
-		time.Sleep(20 * time.Second)
+		w.told()
+		time.Sleep(13 * time.Second)
+		assert.Empty(t, w.told(), "nobody is pinged while the hand-over is pending")
+		time.Sleep(7 * time.Second)
 		assert.Equal(t, "a", w.leader())
 	})
 }
@@ -122,19 +125,25 @@ func TestStrategiesThatMisbehave(t *testing.T) {
 	}
 }
 
+// The rules for leaseName are not those for the name of a Lease: A_ is accepted, and
+// no Lease can have that name.
 func TestLeaseThatCannotBeIsReportedAndNotTriedForever(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
-		c := offer("a", "1.37.0", "1.37.0")
-		c.Spec.LeaseName = "Not A Name"
-		w.start(c)
-		time.Sleep(time.Second)
-		told := w.told(Failed)
-		require.Len(t, told, 1)
-		assert.Contains(t, told[0], `Failed: Lease.coordination.k8s.io "Not A Name" is invalid: metadata.name: Invalid value`)
-		time.Sleep(14 * time.Minute)
-		assert.Empty(t, w.told(Failed), "told once")
-	})
+	for _, name := range []string{"Not A Name", "A_"} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, ElectorOptions{})
+				c := offer("a", "1.37.0", "1.37.0")
+				c.Spec.LeaseName = name
+				w.start(c)
+				time.Sleep(time.Second)
+				told := w.told(Failed)
+				require.Len(t, told, 1)
+				assert.Contains(t, told[0], `Failed: Lease.coordination.k8s.io "`+name+`" is invalid: metadata.name: Invalid value`)
+				time.Sleep(14 * time.Minute)
+				assert.Empty(t, w.told(Failed), "told once")
+			})
+		})
+	}
 }
 
 func TestClocksOfOthersDoNotMatter(t *testing.T) {

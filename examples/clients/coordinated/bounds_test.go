@@ -18,15 +18,15 @@ import (
 // most, since it never forgets failures (DefaultTypedControllerRateLimiter).
 //
 // From when a candidate is healthy, nothing fails any more and no better one comes
-// in, somebody healthy leads within D + W + P; see the package comment of
-// candidate. (One that comes in before the elected one took the Lease up lets it
-// run out unused.) The Lease was
-// renewed just before, and runs for D = leaseDuration; one candidate leaves a
-// ping unanswered for W = PingWindow; the elected one looks at the Lease after P,
-// 2.2 retryPeriod. Where requests are slow, they take up to delay: the one by
-// which it looked before, and the two by which it takes up the Lease. That D is
-// not less than 2 PingWindow and the LeaseDuration of the Elector, where one is
-// elected that is dead already, is checked by newBounds.
+// in, a healthy candidate leads within D + W + P + W/5; see the package comment of
+// candidate. (A better one that comes in before the elected one took the Lease up
+// lets it run out unused.) The Lease was renewed just before, and runs for
+// D = leaseDuration. One candidate leaves a ping unanswered for W = PingWindow. The
+// elected one looks at the Lease after P, 2.2 retryPeriod. Arrivals are waited for
+// W/5 at most. Where requests are slow, they take up to delay: the one by which the
+// elected one looked before, and the two by which it takes up the Lease. newBounds
+// checks that D is not less than 2 PingWindow and the LeaseDuration of the Elector,
+// for the case that one is elected that is dead already.
 //
 // Once nothing fails any more, the leader is the best when all are candidates
 // again, and after the longest time that others are preferred to one that did not
@@ -49,7 +49,7 @@ func newBounds(t timing, o candidate.ElectorOptions) bounds {
 	if delay <= 0 || 2*o.PingWindow+o.LeaseDuration > t.leaseDuration {
 		panic("these timings do not go together")
 	}
-	lead := t.leaseDuration + o.PingWindow + t.patience() + 3*delay + instant
+	lead := t.leaseDuration + o.PingWindow + t.patience() + o.PingWindow/5 + 3*delay + instant
 	remake := 60*time.Second + 1000*time.Second + 4*delay + instant
 	return bounds{
 		lead:    lead,

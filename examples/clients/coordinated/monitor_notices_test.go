@@ -31,14 +31,14 @@ func TestMonitorNotices(t *testing.T) {
 		"nobody leads in time": {func(m *monitor) {
 			m.update(func(now time.Time) { m.electors = 1; m.healths["a"] = sound(now) })
 			time.Sleep(m.lead + time.Second)
-		}, "24.9s: nobody healthy leads 24.9s after the last failure, want at most 24.9s"},
+		}, "25.9s: nobody healthy leads 25.9s after the last failure, want at most 25.9s"},
 		"one that cannot be reached leads": {func(m *monitor) {
 			m.update(func(now time.Time) {
 				m.electors, m.healths["a"], m.healths["b"] = 1, sound(now), &health{name: "b"}
 			})
 			m.heard("b")
 			time.Sleep(m.lead + time.Second)
-		}, "24.9s: nobody healthy leads 24.9s after the last failure, want at most 24.9s"},
+		}, "25.9s: nobody healthy leads 25.9s after the last failure, want at most 25.9s"},
 		"a candidate does not come back": {func(m *monitor) {
 			m.update(func(now time.Time) { m.healths["a"] = &health{name: "a", clear: true, clearSince: now, exists: true} })
 			time.Sleep(m.recover + time.Second)

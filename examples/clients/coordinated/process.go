@@ -31,10 +31,13 @@ type processOptions struct {
 	timing
 	// releases makes it let go of the Lease when it ends in order.
 	releases bool
+	// plain makes it contend without a candidate, as before an upgrade to
+	// coordinated election.
+	plain bool
 }
 
-// process is what a control plane component runs: a candidate, and an elector
-// that starts over whenever it lost the Lease.
+// process is what a control plane component runs: a candidate, unless it is plain,
+// and an elector that starts over whenever it lost the Lease.
 type process struct {
 	processOptions
 	client      kubernetes.Interface
@@ -48,17 +51,19 @@ func startProcess(opts processOptions) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{processOptions: opts, client: client}
-	p.offer, _, err = leaderelection.NewCandidate(client, electiontest.Namespace, opts.Name, electiontest.Lease,
-		opts.BinaryVersion, opts.EmulationVersion, coordinationv1.OldestEmulationVersion)
-	if err != nil {
-		return nil, err
-	}
+	p := &process{processOptions: opts, client: client, stopOffer: func() {}}
 	elector, err := p.newElector()
 	if err != nil {
 		return nil, err
 	}
-	p.stopOffer = inBackground(p.offer.Run)
+	if !p.plain {
+		p.offer, _, err = leaderelection.NewCandidate(client, electiontest.Namespace, opts.Name, electiontest.Lease,
+			opts.BinaryVersion, opts.EmulationVersion, coordinationv1.OldestEmulationVersion)
+		if err != nil {
+			return nil, err
+		}
+		p.stopOffer = inBackground(p.offer.Run)
+	}
 	p.stopElector = inBackground(func(ctx context.Context) {
 		for elector.Run(ctx); ctx.Err() == nil; elector.Run(ctx) {
 			if elector, err = p.newElector(); err != nil {
@@ -85,7 +90,7 @@ func (p *process) newElector() (*leaderelection.LeaderElector, error) {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: p.Name},
 		}},
 		LeaseDuration: p.leaseDuration, RenewDeadline: p.renewDeadline, RetryPeriod: p.retryPeriod,
-		Coordinated: true, ReleaseOnCancel: p.releases,
+		Coordinated: !p.plain, ReleaseOnCancel: p.releases,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: p.Started, OnStoppedLeading: p.Stopped,
 		},
@@ -118,6 +123,10 @@ func (p *process) kill() {
 // of the Lease if it does so at all. The other way round it could be elected
 // again in between.
 func (p *process) drain(ctx context.Context) error {
+	if p.plain {
+		p.stop()
+		return nil
+	}
 	p.stopOffer()
 	err := p.client.CoordinationV1beta1().LeaseCandidates(electiontest.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{})
 	p.stop()

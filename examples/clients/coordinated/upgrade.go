@@ -31,13 +31,13 @@ var (
 	quick   = settings{quickTiming, candidate.ElectorOptions{PingWindow: time.Second, LeaseDuration: 3 * time.Second}, 3 * time.Second}
 )
 
-// bound is how soon somebody leads; see the package comment of candidate.
+// bound is how soon a healthy process leads; see the package comment of candidate.
 func (s settings) bound() time.Duration {
 	window := s.elector.PingWindow
 	if window == 0 {
 		window = 5 * time.Second
 	}
-	return s.leaseDuration + window + s.patience() + time.Second
+	return s.leaseDuration + window + s.patience() + window/5 + time.Second
 }
 
 // site is a server with an Elector, and the processes that reach it.
@@ -82,14 +82,18 @@ func (x *site) close() {
 }
 
 func (x *site) start(name, version string, releases bool) error {
-	p, err := startProcess(processOptions{
-		Contender: electiontest.Contender{
-			Name: name, BinaryVersion: version, EmulationVersion: version, Transport: x.api.Transport(),
-			Started: func(ctx context.Context) { x.referee.Started(ctx, name) },
-			Stopped: func() { x.referee.Stopped(name) },
-		},
-		timing: x.timing, releases: releases,
-	})
+	return x.run(name, version, processOptions{releases: releases})
+}
+
+// run starts a process of a version and with the options given.
+func (x *site) run(name, version string, opts processOptions) error {
+	opts.timing = x.timing
+	opts.Contender = electiontest.Contender{
+		Name: name, BinaryVersion: version, EmulationVersion: version, Transport: x.api.Transport(),
+		Started: func(ctx context.Context) { x.referee.Started(ctx, name) },
+		Stopped: func() { x.referee.Stopped(name) },
+	}
+	p, err := startProcess(opts)
 	if err == nil {
 		x.running[name] = p
 	}
