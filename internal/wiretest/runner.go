@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,28 @@ type Runner struct {
 func (r *Runner) Check(ctx context.Context, g Golden) Result {
 	got, err := r.replay(ctx, g.Scenario)
 	return compare(g, got, err)
+}
+
+// Record runs the scenario of a recording again. It returns the recording with the outcomes of the steps that differ
+// replaced by the ones that were observed, and the verdict. Differences for which accept returns true do not count; accept
+// may be nil.
+func (r *Runner) Record(ctx context.Context, g Golden, accept func(Difference) bool) (Golden, Result) {
+	got, err := r.replay(ctx, g.Scenario)
+	res := compare(g, got, err)
+	if accept != nil {
+		res.Differences = slices.DeleteFunc(res.Differences, accept)
+	}
+	if err != nil || len(res.Differences) == 0 {
+		return g, res
+	}
+	g.Expect = slices.Clone(g.Expect)
+	for _, d := range res.Differences {
+		if d.Step >= 0 {
+			g.Expect[d.Step] = got.Expect[d.Step]
+		}
+	}
+	g.VersionOrder = got.VersionOrder
+	return g, res
 }
 
 // replay carries out the steps of a scenario and returns their normalised outcomes: all of them, or those before the error.

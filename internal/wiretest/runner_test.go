@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,31 @@ func TestCheckComparesTheOrderOfVersions(t *testing.T) {
 	require.Len(t, res.Differences, 1)
 	assert.Equal(t, 1, res.Different)
 	assert.Equal(t, Difference{Step: -1, Label: "all", Where: "order of resource versions", Want: []string{"{rv2}", "{rv1}"}, Got: []string{"{rv1}", "{rv2}"}}, res.Differences[0])
+}
+
+func TestRecordReplacesWhatDiffersAndIsNotAccepted(t *testing.T) {
+	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy"}
+	stored, err := r.replay(t.Context(), toyScenario())
+	require.NoError(t, err)
+	same, res := r.Record(t.Context(), stored, nil)
+	assert.Equal(t, stored, same)
+	assert.Empty(t, res.Differences)
+
+	other := stored
+	other.Expect = slices.Clone(stored.Expect)
+	other.Expect[0].Status, other.Expect[2].Status = 418, 419
+	recorded, res := r.Record(t.Context(), other, nil)
+	assert.Equal(t, stored, recorded)
+	assert.Len(t, res.Differences, 2)
+
+	recorded, res = r.Record(t.Context(), other, func(d Difference) bool { return d.Want == 419 })
+	assert.Equal(t, []int{200, 200, 419}, []int{recorded.Expect[0].Status, recorded.Expect[1].Status, recorded.Expect[2].Status})
+	assert.Len(t, res.Differences, 1)
+	assert.Equal(t, 418, other.Expect[0].Status, "the argument must stay as it is")
+
+	// A scenario that was never recorded has outcomes without a status.
+	recorded, _ = r.Record(t.Context(), Golden{Scenario: toyScenario(), Expect: make([]Expected, 3)}, nil)
+	assert.Equal(t, stored, recorded)
 }
 
 func TestCheckReportsAServerThatFails(t *testing.T) {

@@ -17,10 +17,6 @@ import (
 // recorded is where the recorded answers are.
 const recorded = "../../../httpapi/testdata/wire"
 
-// attempts is how often a scenario may be played until it is as recorded. A real server has other writers and a real
-// clock: a version may be used up between two steps, and a second may begin between two writes of managed fields.
-const attempts = 3
-
 // TestKubeAPIServerGivesTheRecordedAnswers plays the recorded scenarios to the kube-apiserver that KUBE_APISERVER names,
 // and to kubecoord over the network. It fails on each difference that accepted.txt does not accept, and on each stanza
 // there that was not needed. Nothing is accepted from kubecoord.
@@ -29,7 +25,9 @@ func TestKubeAPIServerGivesTheRecordedAnswers(t *testing.T) {
 	if binary == "" {
 		t.Skip("KUBE_APISERVER names no binary of kube-apiserver")
 	}
-	goldens, accepted := loadGoldens(t), loadAccepted(t)
+	goldens := loadGoldens(t)
+	accepted, err := ReadAccepted()
+	require.NoError(t, err)
 	t.Run("kube-apiserver", func(t *testing.T) {
 		server, err := Start(t.Context(), binary)
 		require.NoError(t, err)
@@ -38,11 +36,9 @@ func TestKubeAPIServerGivesTheRecordedAnswers(t *testing.T) {
 		for _, g := range goldens {
 			t.Run(g.Scenario.Name, func(t *testing.T) { play(t, runner, g, accepted) })
 		}
-		for _, a := range accepted {
-			// Tests that fail, or that -run leaves out, may have needed it.
-			if !t.Failed() && flag.Lookup("test.run").Value.String() == "" {
-				assert.True(t, a.needed, "accepted.txt:%d: nothing differs as this stanza says; remove it", a.line)
-			}
+		// Tests that fail, or that -run leaves out, may have needed the others.
+		if !t.Failed() && flag.Lookup("test.run").Value.String() == "" {
+			assert.Empty(t, accepted.Unneeded())
 		}
 	})
 	t.Run("kubecoord", func(t *testing.T) {
@@ -58,16 +54,10 @@ func TestKubeAPIServerGivesTheRecordedAnswers(t *testing.T) {
 	})
 }
 
-// play reports the differences that are left at the last of a few attempts.
-func play(t *testing.T, runner *wiretest.Runner, g wiretest.Golden, accepted []*acceptance) {
-	var left []wiretest.Difference
-	for range attempts {
-		if left = notAccepted(accepted, runner.Check(t.Context(), g)); len(left) == 0 {
-			return
-		}
-		t.Logf("%d differences that are not accepted, the first: %s", len(left), left[0])
-	}
-	for _, d := range left {
+func play(t *testing.T, runner *wiretest.Runner, g wiretest.Golden, accepted Accepted) {
+	p, err := Play(t.Context(), runner, g, accepted)
+	assert.NoError(t, err)
+	for _, d := range p.Differences {
 		t.Error(d)
 	}
 }
