@@ -16,13 +16,10 @@ type File struct {
 	path    string
 	about   string
 	tags    []string
-	kinds   []*kind // one that has no name for a scenario of no kind
-	steps   []fileStep
+	kinds   []*kind           // one that has no name for a scenario of no kind
+	steps   [][]string        // the names of the kinds that a step is for
 	goldens map[string]Golden // by the name of the kind
 }
-
-// fileStep says which kinds a step is for.
-type fileStep struct{ kinds []string }
 
 var forKinds = regexp.MustCompile(`^([a-z]+(?:,[a-z]+)*)\| ?(.*)$`)
 
@@ -129,7 +126,7 @@ func readFile(path, text string, kinds map[string]*kind) (*File, error) {
 	}
 	for i := range lines {
 		if names := starts[i]; names != nil {
-			f.steps = append(f.steps, fileStep{names})
+			f.steps = append(f.steps, names)
 		}
 	}
 	return f, nil
@@ -159,25 +156,34 @@ func (f *File) readHead(line string, kinds map[string]*kind) error {
 func (f *File) readKind(k *kind, lines []string, from int, starts map[int][]string) (Golden, error) {
 	g := Golden{Scenario: Scenario{Name: f.scenarioName(k), About: f.about, Tags: f.tags}}
 	m := newMemory(k)
-	var step []string
-	start := from
-	finish := func() error {
-		if len(step) == 0 {
-			return nil
-		}
-		if order, ok := strings.CutPrefix(step[0], "order "); ok {
+	for _, step := range stepsOf(k, lines, from) {
+		if order, ok := strings.CutPrefix(step.lines[0], "order "); ok {
 			g.VersionOrder = strings.Fields(order)
-			return nil
+			continue
 		}
-		r := newStepReader(m, k)
-		if err := r.read(step); err != nil {
-			return &lineError{start + 1, err}
+		s := newStepText(m, k)
+		if err := s.read(step.lines); err != nil {
+			return g, &lineError{step.start + 1, err}
 		}
-		g.Scenario.Steps = append(g.Scenario.Steps, r.step)
-		g.Expect = append(g.Expect, r.expect)
-		starts[start] = append(starts[start], k.name)
-		return nil
+		g.Scenario.Steps = append(g.Scenario.Steps, s.step)
+		g.Expect = append(g.Expect, s.expect)
+		starts[step.start] = append(starts[step.start], k.name)
 	}
+	if g.VersionOrder == nil {
+		g.VersionOrder = usualOrder(g.Expect)
+	}
+	return g, nil
+}
+
+// stepLines are the lines of a step, as one kind reads them.
+type stepLines struct {
+	start int // index in the file
+	lines []string
+}
+
+// stepsOf splits lines into steps. It leaves out lines for other kinds and empty ones.
+func stepsOf(k *kind, lines []string, from int) []stepLines {
+	var steps []stepLines
 	for i := from; i < len(lines); i++ {
 		line := lines[i]
 		if parts := forKinds.FindStringSubmatch(line); parts != nil {
@@ -186,30 +192,16 @@ func (f *File) readKind(k *kind, lines []string, from int, starts map[int][]stri
 			}
 			line = parts[2]
 		}
-		if line = k.expand(line); strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if strings.HasPrefix(line, " ") && len(step) > 0 {
-			step = append(step, line)
-			continue
+		if !strings.HasPrefix(line, " ") || len(steps) == 0 {
+			steps = append(steps, stepLines{start: i})
 		}
-		if err := finish(); err != nil {
-			return g, err
-		}
-		step, start = []string{line}, i
+		last := &steps[len(steps)-1]
+		last.lines = append(last.lines, k.expand(line))
 	}
-	if err := finish(); err != nil {
-		return g, err
-	}
-	if g.VersionOrder == nil {
-		g.VersionOrder = usualOrder(g.Expect)
-	}
-	return g, nil
-}
-
-func newStepReader(m *memory, k *kind) *stepReader {
-	m.sent = nil
-	return &stepReader{memory: m, warning: k.text["$warning"], resource: "/" + k.text["$plural"]}
+	return steps
 }
 
 var versionSymbol = regexp.MustCompile(`\{rv(\d+)\}`)
@@ -230,108 +222,4 @@ func usualOrder(expect []Expected) []string {
 		order = append(order, fmt.Sprintf("{rv%d}", i+1))
 	}
 	return order
-}
-
-// Text returns the file as it is stored.
-func (f *File) Text() string {
-	var b strings.Builder
-	f.writeHead(&b)
-	memories, next := map[string]*memory{}, map[string]int{}
-	for _, k := range f.kinds {
-		memories[k.name] = newMemory(k)
-	}
-	for _, step := range f.steps {
-		requests, answers := map[string][]string{}, map[string][]string{}
-		for _, k := range f.kinds {
-			if !slices.Contains(step.kinds, k.name) {
-				continue
-			}
-			g, i := f.goldens[k.name], next[k.name]
-			next[k.name]++
-			r := newStepReader(memories[k.name], k)
-			r.sent = g.Scenario.Steps[i].sentTree()
-			requests[k.name] = requestLines(g.Scenario.Steps[i])
-			answers[k.name] = r.answerLines(g.Scenario.Steps[i], g.Expect[i])
-		}
-		for _, part := range fold(f.those(step.kinds), requests) {
-			f.writeLines(&b, part, len(f.kinds), true)
-			f.writeAnswers(&b, f.those(part.kinds), answers)
-		}
-	}
-	f.writeOrder(&b)
-	return b.String()
-}
-
-func (f *File) writeHead(b *strings.Builder) {
-	fmt.Fprintf(b, "about %s\n", f.about)
-	if len(f.tags) > 0 {
-		fmt.Fprintf(b, "tags %s\n", strings.Join(f.tags, " "))
-	}
-	if f.kinds[0].name != "" {
-		b.WriteString("kinds")
-		for _, k := range f.kinds {
-			b.WriteString(" " + k.name)
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("\n")
-}
-
-// those returns the kinds of the given names, in the order of the file.
-func (f *File) those(names []string) []*kind {
-	var kinds []*kind
-	for _, k := range f.kinds {
-		if slices.Contains(names, k.name) {
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds
-}
-
-// writeAnswers writes the answers line by line where all have as many lines, otherwise each as a whole.
-func (f *File) writeAnswers(b *strings.Builder, kinds []*kind, answers map[string][]string) {
-	count := len(answers[kinds[0].name])
-	if slices.ContainsFunc(kinds, func(k *kind) bool { return len(answers[k.name]) != count }) {
-		for _, part := range fold(kinds, answers) {
-			f.writeLines(b, part, len(f.kinds), false)
-		}
-		return
-	}
-	for i := range count {
-		line := map[string][]string{}
-		for _, k := range kinds {
-			line[k.name] = answers[k.name][i : i+1]
-		}
-		for _, part := range fold(kinds, line) {
-			f.writeLines(b, part, len(f.kinds), false)
-		}
-	}
-}
-
-func (f *File) writeOrder(b *strings.Builder) {
-	orders := map[string][]string{}
-	var kinds []*kind
-	for _, k := range f.kinds {
-		if g := f.goldens[k.name]; !slices.Equal(g.VersionOrder, usualOrder(g.Expect)) {
-			orders[k.name] = []string{"order " + strings.Join(g.VersionOrder, " ")}
-			kinds = append(kinds, k)
-		}
-	}
-	for _, part := range fold(kinds, orders) {
-		f.writeLines(b, part, len(f.kinds), true)
-	}
-}
-
-// writeLines writes the lines of some of all kinds. Those of a step begin with one that is not indented.
-func (f *File) writeLines(b *strings.Builder, part group, all int, start bool) {
-	prefix := ""
-	if len(part.kinds) < all {
-		prefix = strings.Join(part.kinds, ",") + "| "
-	}
-	for i, line := range part.lines {
-		if i > 0 || !start {
-			line = "  " + line
-		}
-		b.WriteString(strings.TrimRight(prefix+line, " ") + "\n")
-	}
 }
