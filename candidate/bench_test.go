@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -43,11 +44,11 @@ func BenchmarkElectFromCold(b *testing.B) {
 							}
 						}
 					}
-					before := st.ResourceVersion()
+					before := (*registry.Store)(st).ResourceVersion()
 					b.StartTimer()
 					e.Run(ctx)
 					b.StopTimer()
-					writes += int(st.ResourceVersion() - before)
+					writes += int((*registry.Store)(st).ResourceVersion() - before)
 					st.Close()
 					b.StartTimer()
 				}
@@ -68,7 +69,7 @@ func BenchmarkRenewalBesideAnElector(b *testing.B) {
 			if name == "candidates" {
 				offerAll(b, st, 1, 10, 0)
 			}
-			_, err := lease.In(st).Create(&lease.Lease{
+			_, err := lease.In(st).Create(b.Context(), &lease.Lease{
 				ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "lease-0"},
 				Spec: lease.LeaseSpec{
 					HolderIdentity: new("c-0-0"), LeaseDurationSeconds: new(int32(15)),
@@ -88,10 +89,10 @@ func BenchmarkRenewalBesideAnElector(b *testing.B) {
 			}()
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := lease.In(st).Modify("ns", "lease-0", func(l *lease.Lease) error {
+				_, err := lease.In(st).Modify(b.Context(), "ns", "lease-0", func(l *lease.Lease) error {
 					l.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 					return nil
-				})
+				}, store.UpdateOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -107,7 +108,7 @@ func offerAll(b *testing.B, st *store.Store, leases, each int, age time.Duration
 	candidates := In(st)
 	for i := range leases {
 		for j := range each {
-			_, err := candidates.Create(&LeaseCandidate{
+			_, err := candidates.Create(b.Context(), &LeaseCandidate{
 				ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("c-%d-%d", i, j)},
 				Spec: LeaseCandidateSpec{
 					LeaseName: fmt.Sprintf("lease-%d", i), BinaryVersion: "1.37.0", EmulationVersion: fmt.Sprintf("1.36.%d", j),
@@ -130,7 +131,7 @@ func answerAll(ctx context.Context, st *store.Store) {
 		}
 		if isUnanswered(ev.Object) {
 			ev.Object.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
-			candidates.Update(ev.Object, store.UpdateOptions{}) // a newer state comes by the watch
+			candidates.Update(context.Background(), ev.Object, store.UpdateOptions{}) // a newer state comes by the watch
 		}
 	}
 }

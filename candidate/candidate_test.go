@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -21,7 +22,7 @@ const (
 func TestKindServesTheOldVersionsToo(t *testing.T) {
 	assert.Same(t, Kind(), Kind())
 	var names []string
-	for _, v := range Kind().Versions {
+	for _, v := range registry.New(registry.Options{}).Resource(Kind().Registered()).Info().Versions {
 		names = append(names, v.Name)
 		assert.Contains(t, v.Deprecated, "coordination.k8s.io/"+v.Name+" LeaseCandidate is deprecated in v1.3")
 	}
@@ -29,15 +30,15 @@ func TestKindServesTheOldVersionsToo(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	c := &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Name: "a"}, Spec: valid()}
+	r := registry.New(registry.Options{}).Resource(Kind().Registered())
+	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})
+	require.NoError(t, err)
 	var names []string
-	var cells []any
-	for _, column := range Kind().Columns {
+	for _, column := range r.Info().Columns {
 		names = append(names, column.Name)
-		cells = append(cells, column.Cell(c, time.Time{}))
 	}
 	assert.Equal(t, []string{"Name", "LeaseName", "BinaryVersion", "EmulationVersion", "Age"}, names)
-	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "<unknown>"}, cells)
+	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(it.Metadata().CreationTimestamp.Add(2*time.Minute)))
 }
 
 func TestV1alpha1ShowsTheListOrElseTheStrategy(t *testing.T) {
@@ -71,16 +72,16 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 }
 
 func TestV1alpha1SharesNoMemoryWithWhatIsStored(t *testing.T) {
-	r := store.New(store.Options{}).Resource(Kind())
-	it, err := r.Create(&LeaseCandidate{
+	r := (*registry.Store)(store.New(store.Options{})).Resource(Kind().Registered())
+	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},
 		Spec: LeaseCandidateSpec{
 			LeaseName: "main", BinaryVersion: "1.0.0", Strategy: x, PreferredStrategies: strategies{x, y},
 			RenewTime: new(meta.NewMicroTime(time.Unix(1, 0))),
 		},
-	}, store.Request{Namespace: "ns"})
+	}, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
-	before, err := it.Encoded(alpha1, store.JSON)
+	before, err := it.Encoded(alpha1, registry.JSON)
 	require.NoError(t, err)
 
 	w := it.Wire(alpha1).(*v1alpha1.LeaseCandidate)
@@ -142,27 +143,27 @@ func TestStoreKeepsTheList(t *testing.T) {
 	candidates := In(store.New(store.Options{}))
 	spec := valid()
 	spec.Strategy, spec.PreferredStrategies = "", strategies{x, oldest}
-	created, err := candidates.Create(&LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: spec}, store.CreateOptions{})
+	created, err := candidates.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: spec}, store.CreateOptions{})
 	require.NoError(t, err)
 	assert.EqualValues(t, x, created.Spec.Strategy, "the list alone says it")
 
-	renewed, err := candidates.Modify("ns", "a", func(c *LeaseCandidate) error {
+	renewed, err := candidates.Modify(t.Context(), "ns", "a", func(c *LeaseCandidate) error {
 		c.Spec.PreferredStrategies = nil
 		c.Spec.RenewTime = new(meta.NewMicroTime(time.Unix(1, 0)))
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, strategies{x, oldest}, renewed.Spec.PreferredStrategies)
 
-	shorter, err := candidates.Modify("ns", "a", func(c *LeaseCandidate) error {
+	shorter, err := candidates.Modify(t.Context(), "ns", "a", func(c *LeaseCandidate) error {
 		c.Spec.PreferredStrategies = strategies{x}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, strategies{x}, shorter.Spec.PreferredStrategies)
 	assert.NotEqual(t, renewed.ResourceVersion, shorter.ResourceVersion, "a change of the list is a change")
 
-	same, err := candidates.Update(shorter, store.UpdateOptions{})
+	same, err := candidates.Update(t.Context(), shorter, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shorter.ResourceVersion, same.ResourceVersion)
 }
@@ -171,18 +172,18 @@ func TestStoreKeepsTheList(t *testing.T) {
 const alpha1 = 2
 
 func TestVersionsSeeEachOthersWrites(t *testing.T) {
-	r := store.New(store.Options{}).Resource(Kind())
-	put := func(list ...lease.CoordinatedLeaseStrategy) *store.Item {
+	r := (*registry.Store)(store.New(store.Options{})).Resource(Kind().Registered())
+	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
-		req := store.Request{Namespace: "ns", Name: "a", Version: alpha1}
-		it, _, err := r.Update(req, "", func(current *store.Item) (store.Object, error) {
+		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}
+		it, _, err := r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
 				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
 			}
 			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
 			return r.FromWire(alpha1, w), nil
-		})
+		}})
 		require.NoError(t, err)
 		return it
 	}
@@ -194,8 +195,8 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
-	_, _, err := r.Update(store.Request{Namespace: "ns", Name: "a"}, "", func(current *store.Item) (store.Object, error) {
+	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
 		return current.Wire(0), nil
-	})
+	}})
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
 }

@@ -72,12 +72,12 @@ func (c *coordinator) complain(k *contest, err error, over bool) {
 func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 	renewed, before := t.c.Spec.RenewTime, t.pings
 	for {
-		lc, err := c.candidates.Get(k.namespace, t.c.Name)
+		lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name)
 		if err != nil || lc.UID != t.c.UID || !lc.Spec.RenewTime.Equal(renewed) {
 			break // it is gone or has answered; the change is on its way
 		}
 		lc.Spec.PingTime = t.pingTime(c.st.Now())
-		lc, err = c.candidates.Update(lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+		lc, err = c.candidates.Update(c.ctx, lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
@@ -96,9 +96,7 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 
 // collect deletes a candidate, unless it has changed in the meantime.
 func (c *coordinator) collect(k *contest, t *entrant) error {
-	_, err := c.candidates.Delete(k.namespace, t.c.Name, store.DeleteOptions{
-		Preconditions: &meta.Preconditions{UID: &t.c.UID, ResourceVersion: &t.c.ResourceVersion},
-	})
+	_, err := c.candidates.Delete(c.ctx, k.namespace, t.c.Name, store.DeleteOptions{UID: t.c.UID, ResourceVersion: t.c.ResourceVersion})
 	switch {
 	case err == nil:
 		c.log(k, Collected, t.c.Name, nil)
@@ -106,7 +104,7 @@ func (c *coordinator) collect(k *contest, t *entrant) error {
 	case errors.Is(err, store.ErrNotFound):
 		c.leave(namespacedName{k.namespace, t.c.Name})
 	case errors.Is(err, store.ErrConflict):
-		if lc, err := c.candidates.Get(k.namespace, t.c.Name); err == nil {
+		if lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
 			c.see(lc)
 		}
 	default:
@@ -132,13 +130,13 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 			}
 			l = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: k.namespace, Name: k.name}}
 			l.Spec = b.newLease(meta.NewMicroTime(c.st.Now()), c.seconds())
-			l, err = c.leases.Create(l, store.CreateOptions{FieldManager: c.opts.FieldManager})
+			l, err = c.leases.Create(c.ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
 		default:
 			l = new(*k.lease)
 			if done = change(&l.Spec); done == nothing {
 				return nil
 			}
-			l, err = c.leases.Update(l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+			l, err = c.leases.Update(c.ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 		}
 		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrAlreadyExists) {
 			continue

@@ -28,7 +28,7 @@ func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, []string{"Collected gone"}, w.told(Collected))
-		_, err := w.candidates.Get("ns", "gone")
+		_, err := w.candidates.Get(t.Context(), "ns", "gone")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 	})
 }
@@ -40,10 +40,10 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 		go func() {
 			for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: "shy"}) {
 				if err == nil && isUnanswered(ev.Object) {
-					_, err = w.candidates.Modify("ns", "shy", func(c *LeaseCandidate) error {
+					_, err = w.candidates.Modify(t.Context(), "ns", "shy", func(c *LeaseCandidate) error {
 						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 						return nil
-					})
+					}, store.UpdateOptions{})
 					assert.NoError(t, err)
 				}
 			}
@@ -54,7 +54,7 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 		w.start(offer("leader", "1.37.0", "1.36.0"))
 		time.Sleep(25 * time.Minute)
 		assert.Contains(t, w.told(), "Answered shy")
-		_, err := w.candidates.Get("ns", "shy")
+		_, err := w.candidates.Get(t.Context(), "ns", "shy")
 		assert.NoError(t, err)
 	})
 }
@@ -66,7 +66,7 @@ func TestCandidateThatNeverRenewedDoesNotCountAndIsCollected(t *testing.T) {
 		c.Spec.RenewTime = nil
 		w.create(c)
 		time.Sleep(29 * time.Minute)
-		_, err := w.leases.Get("ns", "main")
+		_, err := w.leases.Get(t.Context(), "ns", "main")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 		assert.Equal(t, []string{"Pinged never", "Silent never"}, w.told())
 		time.Sleep(time.Minute)
@@ -80,13 +80,13 @@ func TestCandidateThatRenewsInTheLastMomentIsKept(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.create(offer("late", "1.37.0", "1.37.0"))
 		time.Sleep(30*time.Minute - time.Millisecond)
-		_, err := w.candidates.Modify("ns", "late", func(c *LeaseCandidate) error {
+		_, err := w.candidates.Modify(t.Context(), "ns", "late", func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 			return nil
-		})
+		}, store.UpdateOptions{})
 		require.NoError(t, err)
 		time.Sleep(14 * time.Minute)
-		_, err = w.candidates.Get("ns", "late")
+		_, err = w.candidates.Get(t.Context(), "ns", "late")
 		assert.NoError(t, err)
 	})
 }
@@ -104,10 +104,10 @@ func TestNobodyIsCollectedUnasked(t *testing.T) {
 		w.elect(ElectorOptions{})
 		synctest.Wait()
 		assert.Equal(t, []string{"Silent old", "Pinged old"}, w.told())
-		_, err := w.candidates.Modify("ns", "old", func(c *LeaseCandidate) error {
+		_, err := w.candidates.Modify(t.Context(), "ns", "old", func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(time.Second)))
 			return nil
-		})
+		}, store.UpdateOptions{})
 		require.NoError(t, err)
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, "old", w.holder())
@@ -123,7 +123,7 @@ func TestCandidateHeldByAFinalizerIsWithdrawnAllTheSame(t *testing.T) {
 		w.start(offer("b", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
-		_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		assert.Equal(t, "b", w.leader())

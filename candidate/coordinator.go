@@ -7,31 +7,33 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
 // coordinator is an Elector at work. All of it belongs to one goroutine.
 type coordinator struct {
 	*Elector
+	ctx      context.Context // of run
 	contests map[namespacedName]*contest
 	homes    map[namespacedName]*contest // by the name of a candidate
 	queue    queue                       // contests that are due at a time
 	touched  []*contest                  // contests that have changed
-	leaseOf  *store.Resource
+	leaseOf  *registry.Resource
 	taken    []func() // release the clock; called when all changes are dealt with
 }
 
 func newCoordinator(e *Elector) *coordinator {
 	return &coordinator{
 		Elector: e, contests: map[namespacedName]*contest{}, homes: map[namespacedName]*contest{},
-		leaseOf: e.st.Resource(lease.Kind()),
+		leaseOf: e.st.Resource(lease.Kind().Registered()),
 	}
 }
 
 // run attends to contests that have changed or are due, until the context ends.
-func (c *coordinator) run(ctx context.Context, in <-chan news) error {
+func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
+	c.ctx = ctx
 	worker := atwork.New(c.clock)
 	worker.Work()
 	defer worker.Away()
@@ -73,7 +75,7 @@ func (c *coordinator) release() {
 
 // takeMore takes in all changes that are ready, so that a contest with many changes
 // is decided once.
-func (c *coordinator) takeMore(in <-chan news) {
+func (c *coordinator) takeMore(in <-chan batch) {
 	for {
 		select {
 		case n := <-in:
@@ -124,13 +126,13 @@ func (c *coordinator) attend(k *contest) {
 }
 
 // take takes in changes of candidates or of Leases.
-func (c *coordinator) take(n news) {
+func (c *coordinator) take(n batch) {
 	c.taken = append(c.taken, n.release)
 	if n.of == c.leaseOf {
 		c.takeLeases(n)
 		return
 	}
-	if n.Afresh {
+	if n.Relisted {
 		c.takeAll(n.All)
 	}
 	for _, ev := range n.Events {
@@ -143,10 +145,10 @@ func (c *coordinator) take(n news) {
 	}
 }
 
-func keyOf(it *store.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
+func keyOf(it *registry.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
 // takeAll replaces all candidates by the items of a list.
-func (c *coordinator) takeAll(items []*store.Item) {
+func (c *coordinator) takeAll(items []*registry.Item) {
 	there := make(map[namespacedName]bool, len(items))
 	for _, it := range items {
 		there[keyOf(it)] = true
@@ -160,8 +162,8 @@ func (c *coordinator) takeAll(items []*store.Item) {
 }
 
 // takeLeases takes in changes of Leases that have candidates or a preferredHolder.
-func (c *coordinator) takeLeases(n news) {
-	if n.Afresh {
+func (c *coordinator) takeLeases(n batch) {
+	if n.Relisted {
 		for _, k := range c.contests {
 			c.lookUp(k)
 		}
@@ -179,7 +181,7 @@ func (c *coordinator) takeLeases(n news) {
 	}
 }
 
-func (c *coordinator) seeLeaseItem(it *store.Item) {
+func (c *coordinator) seeLeaseItem(it *registry.Item) {
 	k, l := c.contests[keyOf(it)], it.Wire(0).(*lease.Lease)
 	switch {
 	case k != nil:
@@ -192,7 +194,7 @@ func (c *coordinator) seeLeaseItem(it *store.Item) {
 // lookUp reads the Lease of a contest.
 func (c *coordinator) lookUp(k *contest) {
 	version := strconv.FormatUint(c.st.ResourceVersion(), 10)
-	l, err := c.leases.Get(k.namespace, k.name)
+	l, err := c.leases.Get(c.ctx, k.namespace, k.name)
 	if err == nil {
 		c.seeLease(k, l, l.ResourceVersion)
 		return

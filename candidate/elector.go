@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -44,7 +45,7 @@ type ElectorOptions struct {
 // in a real control plane does under the feature gate CoordinatedLeaderElection. See
 // the package comment.
 type Elector struct {
-	st         *store.Store
+	st         *registry.Store
 	clock      clock.Clock // to wait by
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[LeaseCandidate]
@@ -58,7 +59,7 @@ func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return &Elector{st: st, clock: st.Clock(), leases: lease.In(st), candidates: In(st), opts: opts}, nil
+	return &Elector{st: (*registry.Store)(st), clock: st.Clock(), leases: lease.In(st), candidates: In(st), opts: opts}, nil
 }
 
 func (o *ElectorOptions) setDefaults() {
@@ -100,7 +101,7 @@ func (o *ElectorOptions) validate() error {
 			return fmt.Errorf("candidate: %w", errs[0])
 		}
 	}
-	if err := (store.UpdateOptions{FieldManager: o.FieldManager}).Validate(); err != nil {
+	if err := registry.CheckFieldManager(o.FieldManager, "UpdateOptions"); err != nil {
 		return fmt.Errorf("candidate: FieldManager: %w", err)
 	}
 	return nil
@@ -123,10 +124,10 @@ func (o *ElectorOptions) strategy(name lease.CoordinatedLeaseStrategy) Strategy 
 // made anew.
 func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	news := make(chan news)
-	candidates, leases := e.st.Resource(Kind()), e.st.Resource(lease.Kind())
-	g.Go(func() error { return follow(ctx, e.clock, candidates, news) })
-	g.Go(func() error { return follow(ctx, e.clock, leases, news) })
-	g.Go(func() error { return newCoordinator(e).run(ctx, news) })
+	batches := make(chan batch)
+	candidates, leases := e.st.Resource(Kind().Registered()), e.st.Resource(lease.Kind().Registered())
+	g.Go(func() error { return follow(ctx, e.clock, candidates, batches) })
+	g.Go(func() error { return follow(ctx, e.clock, leases, batches) })
+	g.Go(func() error { return newCoordinator(e).run(ctx, batches) })
 	return g.Wait()
 }

@@ -1,7 +1,6 @@
 package candidate
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,11 +167,11 @@ func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
 				require.Equal(t, "b", *w.lease().Spec.PreferredHolder)
 				w.told()
 				if !row.holderStays {
-					_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+					_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 					require.NoError(t, err)
 				}
 				b.stop()
-				_, err := w.candidates.Delete("ns", "b", store.DeleteOptions{})
+				_, err := w.candidates.Delete(t.Context(), "ns", "b", store.DeleteOptions{})
 				require.NoError(t, err)
 				synctest.Wait()
 				assert.Equal(t, []string{"PreferenceCleared"}, w.told())
@@ -209,10 +208,10 @@ func TestCoordinatorThatDiesBetweenPingAndAnswerLeavesNothingStuck(t *testing.T)
 								return
 							}
 							if isUnanswered(ev.Object) {
-								_, err := w.candidates.Modify("ns", name, func(c *LeaseCandidate) error {
+								_, err := w.candidates.Modify(t.Context(), "ns", name, func(c *LeaseCandidate) error {
 									c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 									return nil
-								})
+								}, store.UpdateOptions{})
 								assert.NoError(t, err)
 							}
 						}
@@ -231,7 +230,7 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 	e, err := NewElector(st, ElectorOptions{})
 	require.NoError(t, err)
 	now := meta.NewMicroTime(time.Now())
-	_, err = e.leases.Create(&lease.Lease{
+	_, err = e.leases.Create(t.Context(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
 		Spec: lease.LeaseSpec{
 			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15)), RenewTime: &now, Strategy: new(lease.OldestEmulationVersion),
@@ -240,23 +239,24 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 	require.NoError(t, err)
 
 	c := newCoordinator(e)
+	c.ctx = t.Context()
 	k := c.contest(namespacedName{"ns", "main"})
 	b := ballot{lease.OldestEmulationVersion, "b"}
 	tries := 0
 	err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
 		if tries++; tries <= 3 { // the holder renews before this is written
 			now = meta.NewMicroTime(now.Add(time.Second))
-			_, err := e.leases.Modify("ns", "main", func(l *lease.Lease) error {
+			_, err := e.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
 				l.Spec.RenewTime = &now
 				return nil
-			})
+			}, store.UpdateOptions{})
 			require.NoError(t, err)
 		}
 		return b.carryOut(spec, false, now, 5)
 	}, &b)
 	require.NoError(t, err)
 	assert.Equal(t, 4, tries)
-	l, err := e.leases.Get("ns", "main")
+	l, err := e.leases.Get(t.Context(), "ns", "main")
 	require.NoError(t, err)
 	assert.Equal(t, "b", *l.Spec.PreferredHolder)
 	assert.True(t, now.Equal(l.Spec.RenewTime), "the renewals are not undone")
@@ -265,11 +265,7 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 
 func (w *world) preferred() string { return preferredHolder(w.lease()) }
 
-func (w *world) version() string {
-	_, l, err := w.leases.List(context.Background(), store.ListOptions{Limit: 1})
-	require.NoError(w.t, err)
-	return l.ResourceVersion
-}
+func (w *world) version() string { return w.st.ResourceVersion() }
 
 // One that answers pings but never takes up the lease does not keep the others
 // from it.

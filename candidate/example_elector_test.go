@@ -26,7 +26,7 @@ func ExampleElector() {
 		fmt.Println(err)
 		return
 	}
-	_, err = candidate.In(st).Create(offer("worker-1", "1.37.0", "1.36.0"), store.CreateOptions{})
+	_, err = candidate.In(st).Create(context.Background(), offer("worker-1", "1.37.0", "1.36.0"), store.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package candidate_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 func Example() {
 	candidates := candidate.In(store.New(store.Options{}))
 
-	_, err := candidates.Create(&candidate.LeaseCandidate{
+	_, err := candidates.Create(context.Background(), &candidate.LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "worker-1"},
 		Spec: candidate.LeaseCandidateSpec{
 			LeaseName:        "leader",
@@ -29,10 +30,10 @@ func Example() {
 		return
 	}
 
-	c, err := candidates.Modify("default", "worker-1", func(c *candidate.LeaseCandidate) error {
+	c, err := candidates.Modify(context.Background(), "default", "worker-1", func(c *candidate.LeaseCandidate) error {
 		c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 		return nil
-	})
+	}, store.UpdateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,10 +41,10 @@ func Example() {
 	fmt.Println(c.Name, "would hold", c.Spec.LeaseName)
 
 	// Which lease a candidate is for is settled once.
-	_, err = candidates.Modify("default", "worker-1", func(c *candidate.LeaseCandidate) error {
+	_, err = candidates.Modify(context.Background(), "default", "worker-1", func(c *candidate.LeaseCandidate) error {
 		c.Spec.LeaseName = "other"
 		return nil
-	})
+	}, store.UpdateOptions{})
 	fmt.Println(err)
 
 	// Output:

@@ -35,10 +35,10 @@ func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 	first := offer("first", "1.37.0", "1.37.0")
 	first.Spec.LeaseName, first.Spec.RenewTime = "other", new(meta.NewMicroTime(start.Add(-time.Minute)))
 	first.Spec.PingTime = new(meta.NewMicroTime(start.Add(-10 * time.Second)))
-	_, err = In(st).Create(first, store.CreateOptions{})
+	_, err = In(st).Create(t.Context(), first, store.CreateOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "0s Silent first", <-events)
-	_, err = In(st).Delete("ns", "first", store.DeleteOptions{})
+	_, err = In(st).Delete(t.Context(), "ns", "first", store.DeleteOptions{})
 	require.NoError(t, err)
 	for len(events) > 0 {
 		<-events
@@ -46,12 +46,12 @@ func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 
 	c := offer("a", "1.37.0", "1.37.0")
 	c.Spec.RenewTime = new(meta.NewMicroTime(start))
-	_, err = In(st).Create(c, store.CreateOptions{})
+	_, err = In(st).Create(t.Context(), c, store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, events, "another candidate may be about to come")
 	m.FastForward(200 * time.Millisecond)
 	require.Equal(t, "200ms Elected a", <-events)
-	l, err := lease.In(st).Get("ns", "main")
+	l, err := lease.In(st).Get(t.Context(), "ns", "main")
 	require.NoError(t, err)
 	require.Equal(t, "a", *l.Spec.HolderIdentity)
 
@@ -70,6 +70,6 @@ func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 		assert.True(t, told[want], "want %s, got %v", want, told)
 	}
 	assert.Equal(t, "30m0s Collected a", last)
-	_, err = In(st).Get("ns", "a")
+	_, err = In(st).Get(t.Context(), "ns", "a")
 	assert.ErrorIs(t, err, store.ErrNotFound)
 }

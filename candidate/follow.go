@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// news are changes of the objects of a resource, or a list of all of them.
-type news struct {
-	store.News
-	of *store.Resource
+// batch is changes of the objects of a resource, or a list of all of them.
+type batch struct {
+	registry.Update
+	of *registry.Resource
 	// release ends the hold on the clock. It is called when the changes have been
 	// dealt with.
 	release func()
@@ -20,7 +20,7 @@ type news struct {
 
 // follow passes on the changes of a resource until the context ends or the store
 // is closed.
-func follow(ctx context.Context, c clock.Clock, r *store.Resource, out chan<- news) error {
+func follow(ctx context.Context, c clock.Clock, r *registry.Resource, out chan<- batch) error {
 	w := atwork.New(c)
 	w.Work()
 	defer w.Away()
@@ -31,7 +31,7 @@ func follow(ctx context.Context, c clock.Clock, r *store.Resource, out chan<- ne
 		n.Events = slices.Clone(n.Events) // it is read while this goes on
 		release := atwork.Hold(c)
 		select {
-		case out <- news{n, r, release}:
+		case out <- batch{n, r, release}:
 		case <-ctx.Done():
 			release()
 			return ctx.Err()

@@ -83,13 +83,13 @@ func (w *world) told(types ...ElectionEventType) []string {
 
 // lease returns the Lease "main", which must be there.
 func (w *world) lease() *lease.Lease {
-	l, err := w.leases.Get("ns", "main")
+	l, err := w.leases.Get(context.Background(), "ns", "main")
 	require.NoError(w.t, err)
 	return l
 }
 
 func (w *world) holder() string {
-	l, err := w.leases.Get("ns", "main")
+	l, err := w.leases.Get(context.Background(), "ns", "main")
 	if err != nil || l.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -108,7 +108,7 @@ func offer(name, binary, emulation string) *LeaseCandidate {
 }
 
 func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
-	c, err := w.candidates.Create(c, store.CreateOptions{})
+	c, err := w.candidates.Create(context.Background(), c, store.CreateOptions{})
 	require.NoError(w.t, err)
 	return c
 }
@@ -157,7 +157,7 @@ func (p *process) stop() {
 // candidate is deleted. As with client-go, the strategy goes with the release.
 func (p *process) drain() {
 	p.stop()
-	_, err := p.w.leases.Modify("ns", "main", func(l *lease.Lease) error {
+	_, err := p.w.leases.Modify(context.Background(), "ns", "main", func(l *lease.Lease) error {
 		if l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity == p.name {
 			now := new(meta.NewMicroTime(time.Now()))
 			l.Spec = lease.LeaseSpec{
@@ -166,22 +166,22 @@ func (p *process) drain() {
 			}
 		}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	if !errors.Is(err, store.ErrNotFound) {
 		assert.NoError(p.w.t, err)
 	}
 	if !p.plain {
-		_, err = p.w.candidates.Delete("ns", p.name, store.DeleteOptions{})
+		_, err = p.w.candidates.Delete(context.Background(), "ns", p.name, store.DeleteOptions{})
 		assert.NoError(p.w.t, err)
 	}
 }
 
 func (p *process) offer(ctx context.Context, c *LeaseCandidate) {
 	renew := func() error {
-		_, err := p.w.candidates.Modify(c.Namespace, c.Name, func(c *LeaseCandidate) error {
+		_, err := p.w.candidates.Modify(context.Background(), c.Namespace, c.Name, func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 			return nil
-		})
+		}, store.UpdateOptions{})
 		return err
 	}
 	if err := renew(); errors.Is(err, store.ErrNotFound) {
@@ -213,7 +213,7 @@ func (p *process) contend(ctx context.Context) {
 		if !until.IsZero() && !now.Before(until) {
 			p.lead(&until, time.Time{})
 		}
-		l, err := p.w.leases.Get("ns", "main")
+		l, err := p.w.leases.Get(context.Background(), "ns", "main")
 		if err != nil || p.idle {
 			continue
 		}
@@ -225,7 +225,7 @@ func (p *process) contend(ctx context.Context) {
 			HolderIdentity: &p.name, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(now)),
 			AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions, Strategy: l.Spec.Strategy,
 		}
-		if l, err = p.w.leases.Update(l, store.UpdateOptions{}); err == nil {
+		if l, err = p.w.leases.Update(context.Background(), l, store.UpdateOptions{}); err == nil {
 			seen.Observe(l, now)
 			p.lead(&until, now.Add(10*time.Second))
 		}
@@ -243,7 +243,7 @@ func (p *process) contendPlainly(ctx context.Context) {
 		if !until.IsZero() && !now.Before(until) {
 			p.lead(&until, time.Time{})
 		}
-		l, err := p.w.leases.Get("ns", "main")
+		l, err := p.w.leases.Get(context.Background(), "ns", "main")
 		if errors.Is(err, store.ErrNotFound) {
 			l, err = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, nil
 		}
@@ -261,9 +261,9 @@ func (p *process) contendPlainly(ctx context.Context) {
 		}
 		l.Spec = spec
 		if l.UID == "" {
-			l, err = p.w.leases.Create(l, store.CreateOptions{FieldManager: p.name})
+			l, err = p.w.leases.Create(context.Background(), l, store.CreateOptions{FieldManager: p.name})
 		} else {
-			l, err = p.w.leases.Update(l, store.UpdateOptions{FieldManager: p.name})
+			l, err = p.w.leases.Update(context.Background(), l, store.UpdateOptions{FieldManager: p.name})
 		}
 		if err == nil {
 			seen.Observe(l, now)

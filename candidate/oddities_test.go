@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -22,7 +23,7 @@ import (
 func TestHolderWithoutACandidateIsAskedToMakeWay(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
-		_, err := w.leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
+		_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
 			HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
 			Strategy: new(lease.OldestEmulationVersion),
 		}}, store.CreateOptions{})
@@ -54,7 +55,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 		assert.Equal(t, "a", w.leader(), "it goes on as it was")
 
 		// Without a holder it stays without.
-		_, err := w.leases.Delete("ns", "main", store.DeleteOptions{})
+		_, err := w.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 		require.NoError(t, err)
 		before := w.writes()
 		time.Sleep(time.Hour)
@@ -68,7 +69,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 }
 
 // writes returns how many changes the store has seen.
-func (w *world) writes() int { return int(w.st.ResourceVersion()) }
+func (w *world) writes() int { return int((*registry.Store)(w.st).ResourceVersion()) }
 
 func TestStrategyOfTheUsersIsFollowed(t *testing.T) {
 	last := func(candidates []*LeaseCandidate) *LeaseCandidate { return candidates[len(candidates)-1] }
@@ -155,20 +156,20 @@ func TestClocksOfOthersDoNotMatter(t *testing.T) {
 			in(t, func(t *testing.T) {
 				w := newWorld(t, ElectorOptions{})
 				renew := func(name string) {
-					_, err := w.candidates.Modify("ns", name, func(c *LeaseCandidate) error {
+					_, err := w.candidates.Modify(t.Context(), "ns", name, func(c *LeaseCandidate) error {
 						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(skew)))
 						return nil
-					})
+					}, store.UpdateOptions{})
 					assert.NoError(t, err)
 				}
 				w.create(offer("a", "1.37.0", "1.37.0"))
 				time.Sleep(time.Second)
 				renew("a")
 				hold := func(seconds int32) {
-					_, err := w.leases.Modify("ns", "main", func(l *lease.Lease) error {
+					_, err := w.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
 						l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = &seconds, new(meta.NewMicroTime(time.Now().Add(skew)))
 						return nil
-					})
+					}, store.UpdateOptions{})
 					assert.NoError(t, err)
 				}
 				hold(15)
@@ -182,7 +183,7 @@ func TestClocksOfOthersDoNotMatter(t *testing.T) {
 				assert.Empty(t, w.told())
 				time.Sleep(time.Second)
 				assert.Contains(t, w.told(), "Pinged a", "and now it did")
-				c, err := w.candidates.Get("ns", "a")
+				c, err := w.candidates.Get(t.Context(), "ns", "a")
 				require.NoError(t, err)
 				assert.True(t, isUnanswered(c), "a ping is later than what the candidate's clock said")
 				renew("a")
@@ -234,7 +235,7 @@ func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 			for ev, err := range w.candidates.Watch(t.Context(), opts) {
 				if err == nil && isUnanswered(ev.Object) {
 					ev.Object.Spec.RenewTime = ev.Object.Spec.PingTime
-					_, err = w.candidates.Update(ev.Object, store.UpdateOptions{})
+					_, err = w.candidates.Update(t.Context(), ev.Object, store.UpdateOptions{})
 					assert.NoError(t, err)
 				}
 			}
@@ -279,7 +280,7 @@ func TestElectorSurvivesThatHistoryIsGone(t *testing.T) {
 				w.create(offer(fmt.Sprintf("c-%d", i), "1.37.0", "1.37.0"))
 			}
 			for i := range 20 {
-				_, err := w.candidates.Delete("ns", fmt.Sprintf("c-%d", i), store.DeleteOptions{})
+				_, err := w.candidates.Delete(t.Context(), "ns", fmt.Sprintf("c-%d", i), store.DeleteOptions{})
 				require.NoError(t, err)
 			}
 		}

@@ -106,7 +106,8 @@ func simulate(t *testing.T, r *rand.Rand) {
 		}
 	}
 	var left []*LeaseCandidate
-	for c := range w.candidates.All("ns") {
+	for c, err := range w.candidates.All(t.Context(), "ns") {
+		require.NoError(t, err)
 		left = append(left, c)
 	}
 	require.Len(t, left, len(running), "the dead are collected")

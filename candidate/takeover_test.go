@@ -91,7 +91,7 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
 				w := newWorld(t, ElectorOptions{})
-				l, err := w.leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: row.spec()}, store.CreateOptions{})
+				l, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: row.spec()}, store.CreateOptions{})
 				require.NoError(t, err)
 				time.Sleep(time.Second)
 				assert.Equal(t, l, w.lease(), "without a candidate it is left alone")
@@ -180,10 +180,10 @@ func TestWriterThatUndoesTheTakeOverIsNotAnsweredAtOnce(t *testing.T) {
 					return
 				}
 				if ev.Object.Spec.Strategy != nil {
-					_, err := w.leases.Modify("ns", "main", func(l *lease.Lease) error {
+					_, err := w.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
 						l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil
 						return nil
-					})
+					}, store.UpdateOptions{})
 					assert.NoError(t, err)
 				}
 			}

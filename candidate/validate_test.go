@@ -149,7 +149,7 @@ func TestNameIsAConfigKey(t *testing.T) {
 	const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 	candidates := In(store.New(store.Options{}))
 	create := func(name string) error {
-		_, err := candidates.Create(&LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: valid()}, store.CreateOptions{})
+		_, err := candidates.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: valid()}, store.CreateOptions{})
 		return err
 	}
 	for _, name := range []string{"Node_1", "a.", "-", strings.Repeat("x", 253)} {

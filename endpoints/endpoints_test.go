@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -20,12 +21,12 @@ func TestProtocolDefaultsToTCP(t *testing.T) {
 			Ports:     []EndpointPort{{Name: "a", Port: 80}, {Name: "b", Port: 81, Protocol: ProtocolUDP}},
 		}},
 	}
-	e, err := all.Create(mine, store.CreateOptions{})
+	e, err := all.Create(t.Context(), mine, store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []EndpointPort{{Name: "a", Port: 80, Protocol: ProtocolTCP}, {Name: "b", Port: 81, Protocol: ProtocolUDP}}, e.Subsets[0].Ports)
 	assert.Empty(t, mine.Subsets[0].Ports[0].Protocol, "the caller's object stays as it is")
 
-	again, err := all.Update(mine, store.UpdateOptions{})
+	again, err := all.Update(t.Context(), mine, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, e.ResourceVersion, again.ResourceVersion, "what is defaulted is no change")
 }
@@ -42,7 +43,7 @@ func TestSubsetsAreStoredAsGiven(t *testing.T) {
 			Ports: []EndpointPort{{Name: "b", Port: 2, Protocol: ProtocolTCP}},
 		},
 	}
-	e, err := all.Create(&Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "r"}, Subsets: subsets}, store.CreateOptions{})
+	e, err := all.Create(t.Context(), &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "r"}, Subsets: subsets}, store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, subsets, e.Subsets)
 }
@@ -50,14 +51,15 @@ func TestSubsetsAreStoredAsGiven(t *testing.T) {
 func TestUpdateWithoutVersionReplacesAny(t *testing.T) {
 	all := In(store.New(store.Options{}))
 	for range 2 {
-		_, err := all.Update(&Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}, store.UpdateOptions{})
+		_, err := all.Update(t.Context(), &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}, store.UpdateOptions{})
 		require.NoError(t, err)
 	}
 	assert.Same(t, Kind(), Kind())
 }
 
 func TestEndpointsColumn(t *testing.T) {
-	cell := Kind().Columns[1].Cell
+	info := registry.New(registry.Options{}).Resource(Kind().Registered()).Info()
+	assert.Equal(t, "Endpoints", info.Columns[1].Name)
 	for name, row := range map[string]struct {
 		subsets []EndpointSubset
 		want    string
@@ -74,7 +76,7 @@ func TestEndpointsColumn(t *testing.T) {
 		"not counted too": {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"), Addresses: addresses("10.0.0.5"), Ports: ports(80)}}, "10.0.0.5:80"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, row.want, cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
+			assert.Equal(t, row.want, info.Columns[1].Cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package endpoints_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/kubecoord/kubecoord/endpoints"
@@ -11,7 +12,7 @@ import (
 func Example() {
 	all := endpoints.In(store.New(store.Options{}))
 
-	_, err := all.Create(&endpoints.Endpoints{
+	_, err := all.Create(context.Background(), &endpoints.Endpoints{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "web"},
 		Subsets: []endpoints.EndpointSubset{{
 			Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1"}},
@@ -23,11 +24,11 @@ func Example() {
 		return
 	}
 
-	e, err := all.Modify("default", "web", func(e *endpoints.Endpoints) error {
+	e, err := all.Modify(context.Background(), "default", "web", func(e *endpoints.Endpoints) error {
 		s := &e.Subsets[0]
 		s.NotReadyAddresses = append(s.NotReadyAddresses, endpoints.EndpointAddress{IP: "2001:db8::2"})
 		return nil
-	})
+	}, store.UpdateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

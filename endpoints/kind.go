@@ -3,46 +3,48 @@ package endpoints
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// kind must not change: every store that holds Endpoints shares it.
-var kind = store.Kind[Endpoints]{
-	Name:          "Endpoints",
-	Native:        true,
-	Plural:        "endpoints",
-	StoragePrefix: "services/endpoints",
-	ShortNames:    []string{"ep"},
-	Versions: []store.Version[Endpoints]{{
-		Name:       "v1",
-		Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-	}},
-	CreateOnUpdate:           true,
-	UnconditionalUpdate:      true,
-	ValidateFinalizer:        validateFinalizer,
-	ValidateMetadataOnUpdate: true,
-	Default:                  setDefaults,
-	Validate:                 validate,
-	Warnings:                 warnings,
-	Columns: []store.Column[Endpoints]{
-		store.NameColumn[Endpoints](),
-		{
-			Name: "Endpoints", Type: "string",
-			Description: "The first ready addresses with their ports, and how many more there are.",
-			Cell:        summary,
+// kind is compiled once in a process: all stores share it.
+var kind = sync.OnceValue(func() *store.Kind[Endpoints] {
+	return store.MustKind(store.Descriptor[Endpoints]{
+		Name:          "Endpoints",
+		Native:        true,
+		Plural:        "endpoints",
+		StoragePrefix: "services/endpoints",
+		ShortNames:    []string{"ep"},
+		Versions: []store.Version[Endpoints]{{
+			Name:       "v1",
+			Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+		}},
+		CreateOnUpdate:           true,
+		UnconditionalUpdate:      true,
+		ValidateFinalizer:        validateFinalizer,
+		ValidateMetadataOnUpdate: true,
+		Default:                  setDefaults,
+		Validate:                 validate,
+		Warnings:                 warnings,
+		Columns: []store.Column[Endpoints]{
+			store.NameColumn[Endpoints](),
+			{
+				Name: "Endpoints", Type: "string",
+				Description: "The first ready addresses with their ports, and how many more there are.",
+				Cell:        summary,
+			},
+			store.AgeColumn[Endpoints](),
 		},
-		store.AgeColumn[Endpoints](),
-	},
-}
+	})
+})
 
-// Kind returns the description of Endpoints that stores and the HTTP API work
-// by. It is the same one at every call and must not be changed.
-func Kind() *store.Kind[Endpoints] { return &kind }
+// Kind returns the kind of Endpoints.
+func Kind() *store.Kind[Endpoints] { return kind() }
 
 // In returns the Endpoints of a store.
-func In(st *store.Store) *store.Collection[Endpoints] { return store.In(st, Kind()) }
+func In(st *store.Store) *store.Collection[Endpoints] { return kind().In(st) }
 
 func setDefaults(e *Endpoints) {
 	for i := range e.Subsets {

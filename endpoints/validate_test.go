@@ -200,13 +200,12 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestUpdateChecksTheNameLikeACreate(t *testing.T) {
-	assert.True(t, Kind().ValidateMetadataOnUpdate)
 	all := In(store.New(store.Options{}))
 	e := &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
-	_, err := all.Create(e, store.CreateOptions{})
+	_, err := all.Create(t.Context(), e, store.CreateOptions{})
 	require.NoError(t, err)
 	e.Labels = map[string]string{"bad key": "v"}
-	_, err = all.Update(e, store.UpdateOptions{})
+	_, err = all.Update(t.Context(), e, store.UpdateOptions{})
 	status := meta.StatusOf(err)
 	require.NotNil(t, status.Details)
 	assert.Len(t, status.Details.Causes, 4)
@@ -242,15 +241,15 @@ func TestFinalizersAreCheckedOnCreateAndTwiceOnUpdate(t *testing.T) {
 	}
 	e := &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 	bad(e)
-	_, err := all.Create(e, store.CreateOptions{})
+	_, err := all.Create(t.Context(), e, store.CreateOptions{})
 	const labels, all3, first, second = "metadata.labels", "metadata.finalizers", "metadata.finalizers[1]", "metadata.finalizers[2]"
 	assert.Equal(t, []string{labels, all3, all3, first, second, "subsets[0]"}, causes(t, err), "the rule of all kinds finds two things wrong with an empty name")
 
 	e = &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
-	_, err = all.Create(e, store.CreateOptions{})
+	_, err = all.Create(t.Context(), e, store.CreateOptions{})
 	require.NoError(t, err)
 	bad(e)
-	_, err = all.Update(e, store.UpdateOptions{})
+	_, err = all.Update(t.Context(), e, store.UpdateOptions{})
 	assert.Equal(t, []string{
 		labels, all3, all3, // as for a create of any kind
 		labels,                // as for an update of any kind

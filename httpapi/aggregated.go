@@ -113,7 +113,7 @@ func (g *apiGroup) discovery() groupDiscovery {
 				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
 			}
 			if e.info.Status {
-				r.Subresources = []subresourceDiscovery{{Subresource: statusPath, ResponseKind: r.ResponseKind, Verbs: statusVerbs()}}
+				r.Subresources = []subresourceDiscovery{{Subresource: statusSubresource, ResponseKind: r.ResponseKind, Verbs: statusVerbs()}}
 			}
 			version.Resources = append(version.Resources, r)
 		}

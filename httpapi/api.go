@@ -8,6 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -17,7 +18,7 @@ import (
 // LeaseCandidate and Endpoints.
 type Options struct {
 	// Kinds are served beside the three of this module.
-	Kinds []store.Descriptor
+	Kinds []store.AnyKind
 	// Authenticate, if not nil, is asked who each request comes from; those
 	// without good credentials are answered 401. Health paths are open.
 	Authenticate Authenticator
@@ -39,14 +40,14 @@ type Options struct {
 
 // API is the http.Handler of a store. Use it from any number of goroutines.
 type API struct {
-	st  *store.Store
+	st  *registry.Store
 	log func(LogEntry)
 
 	authenticate Authenticator
 	authorize    Authorizer
 
 	handler http.Handler // what requests are handed to
-	kinds   []store.Descriptor
+	kinds   []store.AnyKind
 	groups  []*apiGroup
 	openAPI openAPI
 	// dated tells that answers say the date of the store, where net/http would
@@ -55,7 +56,7 @@ type API struct {
 	auditIDs auditIDs
 	status   *codec.Type
 	lists    *codec.Type // ListMeta
-	delete   *codec.Type // DeleteOptions
+	scheme   *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -65,17 +66,20 @@ type API struct {
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and
 // Endpoints.
-func Kinds() []store.Descriptor {
-	return []store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}
+func Kinds() []store.AnyKind {
+	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
 // New returns the API of a store.
 func New(st *store.Store, opts Options) *API {
-	a := &API{st: st, status: statusType(), lists: listMetaType(), delete: deleteOptionsType()}
+	a := &API{st: (*registry.Store)(st), status: statusType(), lists: listMetaType()}
 	a.kinds = append(Kinds(), opts.Kinds...)
-	for _, k := range a.kinds {
-		a.addResource(st.Resource(k))
+	kinds := make([]*registry.Kind, len(a.kinds))
+	for i, k := range a.kinds {
+		kinds[i] = k.Registered()
+		a.addResource(a.st.Resource(k.Registered()))
 	}
+	a.scheme = registry.NewScheme(kinds...)
 	a.openAPI = newOpenAPI(a)
 	a.start(opts)
 	return a

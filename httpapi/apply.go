@@ -5,59 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"unicode"
 
-	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/yaml"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// apply answers a PATCH of type application/apply-patch+yaml: server-side
-// apply, which creates the object where there is none.
-//
-// Query: dryRun, fieldManager (required), fieldValidation, force, pretty.
-func (c *call) apply(data []byte, opts store.PatchOptions) error {
-	config, duplicates, err := decodeApply(data)
-	if err != nil {
-		return err
-	}
-	req := c.request(opts.CreateOptions)
-	req.Patch, req.Applied = true, true
-	level := validation(opts.FieldValidation)
-	it, created, err := c.endpoint.res.Update(req, "", func(current *store.Item) (store.Object, error) {
-		o, err := c.endpoint.res.Apply(current, config, opts.Force != nil && *opts.Force, req)
-		if err != nil {
-			return nil, err
-		}
-		if len(duplicates) > 0 && level == patch.Strict {
-			return nil, meta.NewBadRequest("error strict decoding patch: error converting YAML to JSON: %s", yaml.StrictError(duplicates))
-		}
-		if level == patch.Warn {
-			for _, d := range duplicates {
-				c.warn(d.Error())
-			}
-		}
-		m := o.GetObjectMeta()
-		if current == nil && m.UID != "" {
-			return nil, meta.NewConflict(c.groupResource(), c.name,
-				fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
-		}
-		if err := c.matchNames(m); err != nil {
-			return nil, err
-		}
-		return c.endpoint.res.FromWire(c.endpoint.version, o), nil
-	})
-	if err != nil {
-		return err
-	}
-	code := http.StatusOK
-	if created {
-		code = http.StatusCreated
-	}
-	return c.writeItem(code, it)
-}
 
 // decodeApply reads an applied configuration. One that is no YAML is refused by
 // a real server when it turns it into JSON for its audit log, which leaves out

@@ -162,7 +162,7 @@ func (c *call) attributes(user User) Attributes {
 		return a
 	}
 	a.IsResource = true
-	p := placeOf(parts)
+	p := parseResource(parts)
 	a.Namespace, a.Resource, a.Name, a.Subresource = p.namespace, p.resource, p.name, p.subresource
 	a.Verb = c.verbName(a.Name != "", p.watching)
 	return a

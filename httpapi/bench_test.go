@@ -106,7 +106,7 @@ func BenchmarkCreate(b *testing.B) {
 
 func BenchmarkUpdate(b *testing.B) {
 	s := benchServer(b, 1000)
-	version := func() string { return fmt.Sprint(s.st.ResourceVersion()) }
+	version := s.st.ResourceVersion
 	benchmark(b, s.api, "PUT", leases+"/l999", http.StatusOK, func(i int) []byte {
 		body := fmt.Appendf(nil, benchBody, 999, i%1_000_000, i+1)
 		return bytes.Replace(body, []byte(`"name":"l999",`), []byte(`"name":"l999","resourceVersion":"`+version()+`",`), 1)
@@ -154,7 +154,7 @@ func BenchmarkWatchFanOut(b *testing.B) {
 				var handlers sync.WaitGroup
 				defer handlers.Wait()
 				defer cancel()
-				target := fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3Dl0&resourceVersion=%d", leases, s.st.ResourceVersion())
+				target := fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3Dl0&resourceVersion=%d", leases, s.version())
 				arrived.expect(watchers)
 				for range watchers {
 					w := &watchWriter{nothing: nothing{header: http.Header{}}, arrived: arrived}
@@ -162,7 +162,7 @@ func BenchmarkWatchFanOut(b *testing.B) {
 					handlers.Go(func() { s.api.ServeHTTP(w, r) })
 				}
 				<-arrived.all // the headers
-				l, err := lease.In(s.st).Get("default", "l0")
+				l, err := lease.In(s.st).Get(b.Context(), "default", "l0")
 				require.NoError(b, err)
 				b.ReportAllocs()
 				i := int32(0)
@@ -170,7 +170,7 @@ func BenchmarkWatchFanOut(b *testing.B) {
 					i++
 					arrived.expect(watchers)
 					l.Spec.LeaseTransitions = new(i)
-					if l, err = lease.In(s.st).Update(l, store.UpdateOptions{}); err != nil {
+					if l, err = lease.In(s.st).Update(b.Context(), l, store.UpdateOptions{}); err != nil {
 						b.Fatal(err)
 					}
 					<-arrived.all

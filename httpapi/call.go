@@ -28,9 +28,9 @@ type call struct {
 	code int
 	size int64
 
-	query    url.Values
-	endpoint *endpoint
-	place    // that the path names
+	query        url.Values
+	endpoint     *endpoint
+	resourceName // that the path names
 
 	media    mediaType
 	table    tableOptions
@@ -55,7 +55,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		if err := c.checkTimeout(); err != nil {
 			c.fail(err)
 		} else if isHealthPath(r.URL.Path) || c.admit() {
-			a.route(c)
+			c.dispatch(a.parse(r.URL.Path))
 		}
 	})
 }

@@ -12,9 +12,9 @@ import (
 )
 
 func newClusterServer(t testing.TB) *server {
-	kind := newEngineKind()
-	kind.ClusterScoped = true
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	d := engineDescriptor()
+	d.ClusterScoped = true
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
 }
 
 const clusterEngines = "/apis/example.com/v1/engines"
@@ -48,9 +48,9 @@ func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
 }
 
 func TestPathsOutOfScopeAreNotThere(t *testing.T) {
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{newEngineKind(), &store.Kind[widget]{
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ClusterScoped: true, Versions: []store.Version[widget]{{Name: "v1"}},
-	}}})
+	})}})
 	for _, row := range []struct{ method, path string }{
 		{"GET", widgets},
 		{"GET", widgets + "/a"},
@@ -93,10 +93,10 @@ func TestClusterScopeIsDiscovered(t *testing.T) {
 }
 
 func TestNamespacesCanBeAKindOfOnesOwn(t *testing.T) {
-	kind := &store.Kind[engine]{
+	kind := store.MustKind(store.Descriptor[engine]{
 		Name: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true, Versions: []store.Version[engine]{{Name: "v1"}},
-	}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
 	const namespaces = "/api/v1/namespaces"
 	s.must(t, "POST", namespaces, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
 	s.must(t, "PATCH", namespaces+"/a/status", `{"status":{"turns":2}}`, "Content-Type", merge)

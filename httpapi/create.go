@@ -19,11 +19,11 @@ func (c *call) create() error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
-	o, err := c.decodeBody(data, f, validation(opts.FieldValidation))
+	o, err := c.decodeBody(data, f, opts)
 	if err != nil {
 		return err
 	}
-	it, err := c.endpoint.res.Create(o, c.request(opts))
+	it, err := c.endpoint.res.Create(c.req.Context(), o, c.request(opts))
 	if err != nil {
 		return err
 	}

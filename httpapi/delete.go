@@ -3,7 +3,7 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -20,7 +20,7 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	it, deleted, err := c.endpoint.res.Delete(store.Request{Namespace: c.namespace, Name: c.name, Origin: store.OriginOf(c.req.Context())}, opts)
+	it, deleted, err := c.endpoint.res.Delete(c.req.Context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" { // of a dry run: see store.Resource.Delete
+	if it.Name() == "" { // of a dry run: see registry.Resource.Delete
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()
@@ -44,17 +44,17 @@ func (c *call) delete() error {
 
 // anyDeleteOptions reads the options from the body, or from the query where
 // the body is empty: never from both.
-func (c *call) anyDeleteOptions() (store.DeleteOptions, error) {
+func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
-		return store.DeleteOptions{}, err
+		return registry.DeleteOptions{}, err
 	}
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
 	f, err := bodyFormat(c.req)
 	if err != nil {
-		return store.DeleteOptions{}, err
+		return registry.DeleteOptions{}, err
 	}
-	return c.decodeDeleteOptions(data, f)
+	return registry.DecodeDeleteOptions(data, f)
 }

@@ -146,8 +146,12 @@ func (c *call) groupList() {
 	c.writeDiscovery(&doc)
 }
 
-// groupDocument answers /apis/{group}.
-func (c *call) groupDocument(g *apiGroup) {
+// groupDocument answers /apis/{group}. A path with extra slashes is a route.
+func (c *call) groupDocument(g *apiGroup, extra bool) {
+	if err := c.checkDocumentRoute(); extra && err != nil {
+		c.fail(err)
+		return
+	}
 	doc := g.document()
 	doc.TypeMeta = meta.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 	c.writeDiscovery(&doc)
@@ -170,7 +174,7 @@ func (c *call) resourceList(v *groupVersion) {
 		})
 		if e.info.Status {
 			doc.Resources = append(doc.Resources, apiResource{
-				Name: e.info.Plural + "/" + statusPath, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind, Verbs: statusVerbs(),
+				Name: e.info.Plural + "/" + statusSubresource, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind, Verbs: statusVerbs(),
 			})
 		}
 	}

@@ -33,13 +33,13 @@ func TestElectorOfTheAPIElectsUntilClose(t *testing.T) {
 		}
 		post("a")
 		time.Sleep(time.Second)
-		l, err := lease.In(st).Get("ns", "a")
+		l, err := lease.In(st).Get(t.Context(), "ns", "a")
 		require.NoError(t, err)
 		assert.Equal(t, "a", *l.Spec.HolderIdentity)
 
 		api.Close()
 		time.Sleep(time.Minute)
-		after, err := lease.In(st).Get("ns", "a")
+		after, err := lease.In(st).Get(t.Context(), "ns", "a")
 		require.NoError(t, err)
 		assert.Equal(t, l, after, "nobody is there to elect anew when it has run out")
 		assert.True(t, after.Expired(time.Now()))

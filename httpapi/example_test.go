@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,7 +39,7 @@ func ExampleNew() {
 	fmt.Println(resp.Status)
 
 	// What came over HTTP is there for Go code too.
-	l, err := lease.In(st).Get("default", "hello")
+	l, err := lease.In(st).Get(context.Background(), "default", "hello")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,13 +3,14 @@ package httpapi
 import (
 	"io"
 
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // Load stores objects of the kinds that are served, all of them or none; see
 // package store/fixture. The watches that are open are told.
 func (a *API) Load(sources ...fixture.Source) error {
-	return fixture.Load(a.st, fixture.Options{Kinds: a.kinds}, sources...)
+	return fixture.Load((*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
 }
 
 // Dump writes the objects of all kinds that are served, so that Load stores them
@@ -19,5 +20,5 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	if opts.Kinds == nil {
 		opts.Kinds = a.kinds
 	}
-	return fixture.Dump(w, a.st, opts)
+	return fixture.Dump(w, (*store.Store)(a.st), opts)
 }

@@ -45,7 +45,7 @@ func TestAFixtureIsServedAndDumpedWithAllKinds(t *testing.T) {
 	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{OmitServerFields: true}))
 	assert.Equal(t, someWidgets, dumped.String())
 	dumped.Reset()
-	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{Kinds: []store.Descriptor{lease.Kind()}}))
+	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{Kinds: []store.AnyKind{lease.Kind()}}))
 	assert.NotContains(t, dumped.String(), "Widget")
 
 	err := s.api.Load(fixture.Stream("w.yaml", strings.NewReader(someWidgets)))

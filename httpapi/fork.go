@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/kubecoord/kubecoord/store"
+import (
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+)
 
 // Fork returns an API of the same kinds over another store, such as a fork of the
 // store behind this one: what New would return for it, at a fraction of the cost,
@@ -9,17 +12,17 @@ import "github.com/kubecoord/kubecoord/store"
 // API; nothing else connects it with the one that it was forked from.
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
-		st: st, status: a.status, lists: a.lists, delete: a.delete,
+		st: (*registry.Store)(st), status: a.status, lists: a.lists, scheme: a.scheme,
 		kinds: a.kinds, openAPI: a.openAPI,
 	}
-	f.groups = groupsIn(st, a.groups)
+	f.groups = groupsIn(f.st, a.groups)
 	f.start(opts)
 	return f
 }
 
 // groupsIn returns the same groups for the resources of another store.
-func groupsIn(st *store.Store, groups []*apiGroup) []*apiGroup {
-	var from, to *store.Resource // versions of one kind follow each other, mostly
+func groupsIn(st *registry.Store, groups []*apiGroup) []*apiGroup {
+	var from, to *registry.Resource // versions of one kind follow each other, mostly
 	out := make([]*apiGroup, len(groups))
 	for i, g := range groups {
 		group := *g

@@ -24,7 +24,7 @@ var fuzzTargets = []string{leases + "/a", endpoints + "/a", candidates + "/a", l
 // state is what must not change where a request is refused.
 func state(s *server, do func(method, target, contentType, accept string, body []byte) (int, string, string), target string) string {
 	_, _, object := do("GET", target, "", typeJSON, nil)
-	return fmt.Sprint(s.st.ResourceVersion(), object)
+	return fmt.Sprint(s.version(), object)
 }
 
 // checkRecord fails where the managedFields of an object cannot be read, or where sending it back as it is is a change. forged
@@ -54,8 +54,8 @@ func checkRecord(t *testing.T, s *server, do func(method, target, contentType, a
 			t.Error("no answer")
 		}
 	}
-	version := s.st.ResourceVersion()
-	if code, _, answer := do("PUT", target+"?fieldManager=somebody", typeJSON, typeJSON, []byte(object)); code != http.StatusOK || s.st.ResourceVersion() != version {
+	version := s.version()
+	if code, _, answer := do("PUT", target+"?fieldManager=somebody", typeJSON, typeJSON, []byte(object)); code != http.StatusOK || s.version() != version {
 		t.Errorf("sent back as it is: %d %s\nwas %s", code, answer, object)
 	}
 }
@@ -194,7 +194,7 @@ func FuzzYAMLBody(f *testing.F) {
 		s, do := fuzzServer(t)
 		code, answerType, answer := do("POST", target, "application/yaml", typeJSON, body)
 		checkAnswer(t, code, answerType, answer)
-		if s.st.ResourceVersion() != seeded {
+		if s.version() != seeded {
 			t.Errorf("a dry run wrote: %d %s", code, answer)
 		}
 		text, _, err := yaml.ToJSON(body)

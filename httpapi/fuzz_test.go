@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -140,7 +141,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		checkAnswer(t, code, answerType, answer)
-		if code >= 400 && s.st.ResourceVersion() != seeded {
+		if code >= 400 && s.version() != seeded {
 			t.Errorf("answered %d and wrote", code)
 		}
 		// Whatever came is now part of lists.
@@ -157,7 +158,7 @@ func FuzzRequest(f *testing.F) {
 }
 
 // seeded is the version of the last object of a fuzzServer.
-const seeded = store.DefaultFirstVersion + 3
+const seeded = registry.DefaultFirstVersion + 3
 
 // addGoldenRequests hands all recorded requests to add, with namespaces that exist.
 func addGoldenRequests(f *testing.F, add func(method, target, contentType, accept string, body []byte)) {
@@ -247,7 +248,7 @@ func FuzzPatch(f *testing.F) {
 		target := []string{leases + "/a", endpoints + "/a", candidates + "/a"}[kind%3]
 		code, answerType, answer := do("PATCH", target, types[patchType%3], typeJSON, body)
 		checkAnswer(t, code, answerType, answer)
-		switch version := s.st.ResourceVersion(); {
+		switch version := s.version(); {
 		case code >= 400 && version != seeded:
 			t.Errorf("answered %d and wrote", code)
 		case code < 300 && version > seeded+1:
@@ -280,7 +281,7 @@ func FuzzProtobufBody(f *testing.F) {
 		target := []string{leases, endpoints, candidates}[kind%3]
 		code, answerType, answer := do("POST", target, typeProtobuf, typeProtobuf, body)
 		checkAnswer(t, code, answerType, answer)
-		if code >= 400 && s.st.ResourceVersion() != seeded {
+		if code >= 400 && s.version() != seeded {
 			t.Errorf("answered %d and wrote", code)
 		}
 		if code != http.StatusCreated {

@@ -25,8 +25,7 @@ const (
 var checks = []string{"ping", "log"}
 
 // health answers /healthz, /livez and /readyz. Query: verbose, exclude.
-func (c *call) health() {
-	name := strings.Trim(c.req.URL.Path, "/")
+func (c *call) health(name string) {
 	h := c.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	if !c.params().Has("verbose") {
@@ -47,8 +46,8 @@ func (c *call) health() {
 }
 
 // healthCheck answers /healthz/{check} and its likes.
-func (c *call) healthCheck() {
-	if !slices.Contains(checks, c.req.URL.Path[strings.LastIndexByte(c.req.URL.Path, '/')+1:]) {
+func (c *call) healthCheck(name string) {
+	if !slices.Contains(checks, name) {
 		c.unknownPath()
 		return
 	}
@@ -124,9 +123,6 @@ func (c *call) unknownPath() {
 	c.Header().Set("X-Content-Type-Options", "nosniff")
 	c.text(http.StatusNotFound, "404 page not found\n")
 }
-
-// unknownResource answers what lies below a group but is not served.
-func (c *call) unknownResource() { c.fail(notFound()) }
 
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }
 

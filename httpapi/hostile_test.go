@@ -304,7 +304,7 @@ func TestWatchWithATimeoutOfAgesStaysOpen(t *testing.T) {
 		w := s.watch(t, leases+"?watch=true&resourceVersion=0&timeoutSeconds="+timeout)
 		w.wants("ADDED a")
 		version := s.st.ResourceVersion()
-		s.must(t, "PATCH", leases+"/a", fmt.Sprintf(`{"metadata":{"labels":{"v":"%d"}}}`, version), "Content-Type", "application/merge-patch+json")
+		s.must(t, "PATCH", leases+"/a", fmt.Sprintf(`{"metadata":{"labels":{"v":"%s"}}}`, version), "Content-Type", "application/merge-patch+json")
 		w.wants("MODIFIED a")
 	}
 }

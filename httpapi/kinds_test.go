@@ -25,11 +25,11 @@ type widgetSpec struct {
 }
 
 func newWidgetServer(t testing.TB) *server {
-	kind := &store.Kind[widget]{
+	kind := store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
 		Versions: []store.Version[widget]{{Name: "v1"}, {Name: "v1alpha1", Deprecated: "use v1"}},
-	}
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
 }
 
 const widgets = "/apis/example.com/v1/namespaces/default/widgets"
@@ -103,11 +103,11 @@ func TestAKindOfOnesOwnIsDiscovered(t *testing.T) {
 func TestGoDoorAndHTTPSeeTheSameObjects(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, `{"metadata":{"name":"a"},"spec":{"holderIdentity":"over HTTP"}}`)
-	l, err := lease.In(s.st).Get("default", "a")
+	l, err := lease.In(s.st).Get(t.Context(), "default", "a")
 	require.NoError(t, err)
 	assert.Equal(t, "over HTTP", *l.Spec.HolderIdentity)
 	l.Spec.HolderIdentity = new("in Go")
-	_, err = lease.In(s.st).Update(l, store.UpdateOptions{})
+	_, err = lease.In(s.st).Update(t.Context(), l, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "in Go", s.must(t, "GET", leases+"/a", "").at("spec", "holderIdentity"))
 }

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // list answers GET …/{resource} and GET …/namespaces/{ns}/{resource}.
@@ -32,7 +32,7 @@ func (c *call) list() error {
 
 // writeList answers with a list, out of the remembered bytes of its items.
 // Nothing is written before it is sure that all of them can be.
-func (c *call) writeList(l *store.List) error {
+func (c *call) writeList(l *registry.List) error {
 	if c.media.as.Kind != "" {
 		data, err := c.convertList(l)
 		if err == nil {
@@ -40,9 +40,9 @@ func (c *call) writeList(l *store.List) error {
 		}
 		return err
 	}
-	format := store.JSON
+	format := registry.JSON
 	if c.media.format == formatProtobuf {
-		format = store.Protobuf
+		format = registry.Protobuf
 	}
 	items := make([][]byte, len(l.Items))
 	size := 0
@@ -53,7 +53,7 @@ func (c *call) writeList(l *store.List) error {
 		}
 		size += len(items[i])
 	}
-	if format == store.Protobuf {
+	if format == registry.Protobuf {
 		return c.writeProtobufList(l, items, size)
 	}
 	if c.endpoint.info.Unstructured {
@@ -96,7 +96,7 @@ func (c *call) writeList(l *store.List) error {
 // listBuffer is how much of a list is gathered before it is written.
 const listBuffer = 32 << 10
 
-func (c *call) writeProtobufList(l *store.List, items [][]byte, size int) error {
+func (c *call) writeProtobufList(l *registry.List, items [][]byte, size int) error {
 	e, m := c.endpoint, l.Meta()
 	raw := make([]byte, 0, size+len(items)*4+128)
 	raw = protowire.AppendTag(raw, 1, protowire.BytesType)

@@ -7,16 +7,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // format is a wire format of a body.
-type format int
+type format = registry.Format
 
 const (
-	formatJSON format = iota
-	formatYAML
-	formatProtobuf
+	formatJSON     = registry.JSON
+	formatYAML     = registry.YAML
+	formatProtobuf = registry.Protobuf
 )
 
 // The media types of the formats, in the order in which they are offered.
@@ -26,8 +27,15 @@ const (
 	typeProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-func (f format) String() string {
-	return [...]string{typeJSON, typeYAML, typeProtobuf}[f]
+// mediaTypeOf returns the media type of a format.
+func mediaTypeOf(f format) string {
+	switch f {
+	case formatYAML:
+		return typeYAML
+	case formatProtobuf:
+		return typeProtobuf
+	}
+	return typeJSON
 }
 
 // streamSuffix names the form of a format that a watch is sent in.
@@ -143,7 +151,7 @@ func negotiate(header string, r restrictions) (mediaType, bool) {
 	}
 	for _, cl := range parseAccept(header) {
 		for _, f := range []format{formatJSON, formatYAML, formatProtobuf} {
-			mainType, subType, _ := strings.Cut(f.String(), "/")
+			mainType, subType, _ := strings.Cut(mediaTypeOf(f), "/")
 			if any := cl.mainType == "*" && cl.subType == "*"; !any && (cl.mainType != mainType || cl.subType != "*" && cl.subType != subType) {
 				continue
 			}

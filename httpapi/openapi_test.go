@@ -180,8 +180,8 @@ type shipFlag struct {
 }
 
 func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
-	kind := &store.Kind[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}}
-	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	kind := store.MustKind(store.Descriptor[shipFlag]{Group: "ships.example.com", Name: "Flag", Plural: "flags", Versions: []store.Version[shipFlag]{{Name: "v1"}}})
+	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
 	const name = "com.example.ships.v1.Flag"
 	v3 := s.must(t, http.MethodGet, s.link(t, "apis/ships.example.com/v1"), "")
 	assert.Equal(t, "boolean", v3.at("components", "schemas", name, "properties", "raised", "type"))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -59,11 +59,11 @@ func (c *call) checkTimeout() error {
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() store.CreateOptions {
+func (c *call) createOptions() registry.CreateOptions {
 	if c.req.URL.RawQuery == "" {
-		return store.CreateOptions{}
+		return registry.CreateOptions{}
 	}
-	return store.CreateOptions{
+	return registry.CreateOptions{
 		DryRun:          c.params()["dryRun"],
 		FieldManager:    c.param("fieldManager"),
 		FieldValidation: c.param("fieldValidation"),
@@ -71,18 +71,18 @@ func (c *call) createOptions() store.CreateOptions {
 }
 
 // request returns what the store needs to know of a write.
-func (c *call) request(o store.CreateOptions) store.Request {
-	return store.Request{
+func (c *call) request(o registry.CreateOptions) registry.Request {
+	return registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
-		Origin: store.OriginOf(c.req.Context()),
-		Status: c.subresource == statusPath,
+		Origin: registry.OriginOf(c.req.Context()),
+		Status: c.subresource == statusSubresource,
 	}
 }
 
 // listOptions reads the parameters of a list.
-func (c *call) listOptions() (store.ListOptions, error) {
-	o := store.ListOptions{Namespace: c.namespace, Warn: c.warn}
+func (c *call) listOptions() (registry.ListOptions, error) {
+	o := registry.ListOptions{Namespace: c.namespace, Warn: c.warn}
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}
@@ -104,12 +104,12 @@ func (c *call) listOptions() (store.ListOptions, error) {
 }
 
 // watchOptions reads the parameters of a watch.
-func (c *call) watchOptions() (store.WatchOptions, error) {
+func (c *call) watchOptions() (registry.WatchOptions, error) {
 	l, err := c.listOptions()
 	if err != nil {
-		return store.WatchOptions{}, err
+		return registry.WatchOptions{}, err
 	}
-	o := store.WatchOptions{
+	o := registry.WatchOptions{
 		Namespace: c.namespace, Name: c.name,
 		LabelSelector: l.LabelSelector, FieldSelector: l.FieldSelector, ShardSelector: l.ShardSelector,
 		ResourceVersion: l.ResourceVersion, ResourceVersionMatch: l.ResourceVersionMatch,
@@ -118,13 +118,17 @@ func (c *call) watchOptions() (store.WatchOptions, error) {
 		ListRules:           !c.boolParam("watch"),
 		Warn:                c.warn,
 	}
-	o.TimeoutSeconds, err = c.optionalInt("timeoutSeconds")
-	return o, err
+	seconds, err := c.optionalInt("timeoutSeconds")
+	if err != nil {
+		return o, err
+	}
+	o.Timeout = c.watchTimeout(seconds, o)
+	return o, nil
 }
 
 // deleteOptions reads the options of a deletion from the query, which is done
 // only where there is no body.
-func (c *call) deleteOptions() (o store.DeleteOptions, err error) {
+func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -20,12 +20,12 @@ const (
 )
 
 // partial returns an object's metadata alone, with a type of its own.
-func (c *call) partial(it *store.Item) ([]byte, error) {
+func (c *call) partial(it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		raw, err := partialMessage(it)
 		return envelope(c.media.as.APIVersion, asPartial, raw), err
 	}
-	data, err := it.EncodedMetadata(store.JSON)
+	data, err := it.EncodedMetadata(registry.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func (c *call) partial(it *store.Item) ([]byte, error) {
 	return append(append(out, data...), '}'), nil
 }
 
-func partialMessage(it *store.Item) ([]byte, error) {
-	data, err := it.EncodedMetadata(store.Protobuf)
+func partialMessage(it *registry.Item) ([]byte, error) {
+	data, err := it.EncodedMetadata(registry.Protobuf)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func partialMessage(it *store.Item) ([]byte, error) {
 }
 
 // convertList returns a list as what the client wants it.
-func (c *call) convertList(l *store.List) ([]byte, error) {
+func (c *call) convertList(l *registry.List) ([]byte, error) {
 	switch c.media.as.Kind {
 	case asTable:
 		if err := c.readTableOptions(); err != nil {
@@ -57,7 +57,7 @@ func (c *call) convertList(l *store.List) ([]byte, error) {
 	return nil, isAList(c.endpoint)
 }
 
-func (c *call) partialList(l *store.List) ([]byte, error) {
+func (c *call) partialList(l *registry.List) ([]byte, error) {
 	m := l.Meta()
 	m.ShardInfo = nil
 	if c.media.format == formatProtobuf {
@@ -88,7 +88,7 @@ func (c *call) partialList(l *store.List) ([]byte, error) {
 
 // partialListMessage is the protobuf form, whose field numbers changed between
 // the versions.
-func (c *call) partialListMessage(l *store.List, m meta.ListMeta) ([]byte, error) {
+func (c *call) partialListMessage(l *registry.List, m meta.ListMeta) ([]byte, error) {
 	var items []byte
 	number := protowire.Number(2)
 	if c.media.as.APIVersion == "meta.k8s.io/v1beta1" {
@@ -117,7 +117,7 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
 	if e.info.Native {
-		goType = e.internalType()
+		goType = e.target().InternalType()
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
@@ -131,5 +131,5 @@ func notAList(e *endpoint) error {
 		return errors.New("content is not a list")
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.internalType()))
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.target().InternalType()))
 }

@@ -6,27 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/patch"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The types of patches.
-const (
-	jsonPatch      = "application/json-patch+json"
-	mergePatch     = "application/merge-patch+json"
-	strategicPatch = "application/strategic-merge-patch+json"
-	applyPatch     = "application/apply-patch+yaml"
-)
-
-var patchTypes = []string{jsonPatch, mergePatch, strategicPatch, applyPatch}
+// patchTypes returns the media types of patches in the order in which errors name
+// them. Without a schema there is no strategic merge patch.
+func patchTypes(schema bool) []string {
+	if !schema {
+		return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.ApplyPatch)}
+	}
+	return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
+}
 
 // isPatch is the first, generous look at the media type: whether any that is
 // named is a patch.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
-		if slices.Contains(patchTypes, strings.TrimSpace(t)) {
+		if slices.Contains(patchTypes(true), strings.TrimSpace(t)) {
 			return true
 		}
 	}
@@ -35,25 +33,23 @@ func isPatch(r *http.Request) bool {
 
 // patchType is the second, strict one: the type is what stands before the
 // first semicolon.
-func (c *call) patchType() (string, error) {
+func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	types := patchTypes
-	if c.endpoint.info.Unstructured {
-		types = []string{jsonPatch, mergePatch, applyPatch} // there is no schema to go by
-	}
-	if !slices.Contains(types, t) {
+	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
 		return "", unsupportedMedia(types...)
 	}
-	return t, nil
+	return registry.PatchType(t), nil
 }
 
 // patch answers PATCH …/namespaces/{ns}/{resource}/{name}, and /status below it.
-// The patch is applied to the object in the version of the path, and again where
-// another writer was faster.
+// The patch is applied to the object in the version of the path. An
+// application/apply-patch+yaml is a server-side apply, which creates the object
+// if there is none.
 //
-// Query: dryRun, fieldManager, fieldValidation, force (for apply only), pretty.
+// Query: dryRun, fieldManager (required for apply), fieldValidation, force (for
+// apply only), pretty.
 func (c *call) patch() error {
-	kind, err := c.patchType()
+	t, err := c.patchType()
 	if err != nil {
 		return err
 	}
@@ -61,66 +57,31 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	opts := store.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
-	if err := opts.Validate(kind == applyPatch); err != nil {
+	opts := registry.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
+	if err := opts.Validate(t == registry.ApplyPatch); err != nil {
 		return err
 	}
-	if kind == applyPatch {
-		return c.apply(data, opts)
-	}
-	// Whether it is JSON at all is told even where there is nothing to patch.
-	if !json.Valid(data) {
-		return meta.NewBadRequest("invalid JSON patch")
-	}
-	apply := patch.JSON
-	switch kind {
-	case mergePatch:
-		apply = patch.Merge
-	case strategicPatch:
-		apply = patch.Strategic
-	}
-	req := c.request(opts.CreateOptions)
-	req.Patch = true
-	level := validation(opts.FieldValidation)
-	it, _, err := c.endpoint.res.Update(req, "", func(current *store.Item) (store.Object, error) {
-		if current == nil {
-			return nil, meta.NewNotFound(c.groupResource(), c.name)
-		}
-		patched, warnings, err := apply(c.patchTarget(current), data, level)
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range warnings {
-			c.warn(text)
-		}
-		o := patched.(store.Object)
-		if err := c.matchNames(o.GetObjectMeta()); err != nil {
-			return nil, err
-		}
-		if err := c.endpoint.checkType(o); err != nil {
-			return nil, err
-		}
-		return c.endpoint.res.FromWire(c.endpoint.version, o), nil
-	})
+	change, err := c.patchChange(t, data, opts)
 	if err != nil {
 		return err
 	}
-	return c.writeItem(http.StatusOK, it)
+	it, created, err := c.endpoint.res.Update(c.req.Context(), c.request(opts.CreateOptions), change)
+	if err != nil {
+		return err
+	}
+	return c.writeItem(updated(created), it)
 }
 
-// patchTarget is an object in the version of the path, with all that a patch
-// needs to know of that version.
-func (c *call) patchTarget(current *store.Item) patch.Target {
-	e := c.endpoint
-	schema := e.res.Schema(e.version)
-	return patch.Target{
-		Type:    schema,
-		Current: current.Wire(e.version),
-		New:     func() any { return e.res.New(e.version) },
-		Encode:  func(o any) ([]byte, error) { return schema.AppendJSON(nil, o) },
-		Decode: func(doc []byte, strict bool) (any, []error, error) {
-			d, err := e.decode(c.api, doc, formatJSON, strict)
-			return d.object, d.strict, err
-		},
+// patchChange returns the change that a patch asks for.
+func (c *call) patchChange(t registry.PatchType, data []byte, opts registry.PatchOptions) (registry.Change, error) {
+	level := validation(opts.FieldValidation)
+	if t == registry.ApplyPatch {
+		config, duplicates, err := decodeApply(data)
+		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: opts.Force != nil && *opts.Force}, err
 	}
+	// A patch that is not JSON is refused even if there is nothing to patch.
+	if !json.Valid(data) {
+		return nil, meta.NewBadRequest("invalid JSON patch")
+	}
+	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.api.scheme}, nil
 }

@@ -10,16 +10,15 @@ import (
 	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The types that every API answers with, compiled once in a process.
 var (
-	statusType        = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") })
-	deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.DeleteOptions](), "v1") })
-	listMetaType      = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") })
+	statusType   = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") })
+	listMetaType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
 // fail answers with the Status of an error. It has a negotiation of its own,
@@ -62,7 +61,7 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 }
 
 // writeItem answers with an object.
-func (c *call) writeItem(code int, it *store.Item) error {
+func (c *call) writeItem(code int, it *registry.Item) error {
 	data, err := c.encodeItem(it)
 	if err != nil {
 		return err
@@ -91,12 +90,12 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 			data = append(data, '\n')
 		}
 	}
-	c.writeBytes(code, m.format.String()+m.suffix, data)
+	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
 }
 
 // encodeItem returns an object with its type, as what and in which format the
 // client wants it.
-func (c *call) encodeItem(it *store.Item) ([]byte, error) {
+func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
 	switch c.media.as.Kind {
 	case asTable:
 		return c.itemTable(it)
@@ -110,16 +109,16 @@ func (c *call) encodeItem(it *store.Item) ([]byte, error) {
 
 // encodeWhole returns an object as it is, out of the bytes that are remembered
 // beside it.
-func (c *call) encodeWhole(it *store.Item) ([]byte, error) {
+func (c *call) encodeWhole(it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.version, store.Protobuf)
+		raw, err := it.Encoded(e.version, registry.Protobuf)
 		if err != nil {
 			return nil, err
 		}
 		return envelope(e.gv.String(), e.info.Kind, raw), nil
 	}
-	raw, err := it.Encoded(e.version, store.JSON)
+	raw, err := it.Encoded(e.version, registry.JSON)
 	if err != nil {
 		return nil, err
 	}

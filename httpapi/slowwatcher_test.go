@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -52,7 +53,7 @@ func TestAWatcherThatFellBehindIsToldToListAgain(t *testing.T) {
 			}
 			seen++
 			// What comes before has no gaps.
-			assert.Equal(t, fmt.Sprint(store.DefaultFirstVersion+seen), ev.at("object", "metadata", "resourceVersion"))
+			assert.Equal(t, fmt.Sprint(registry.DefaultFirstVersion+seen), ev.at("object", "metadata", "resourceVersion"))
 		}
 		assert.Less(t, seen, count)
 		_, err := w.next()

@@ -40,7 +40,9 @@ type engineV2 struct {
 	} `json:"status,omitzero" protobuf:"3"`
 }
 
-func newEngineKind() *store.Kind[engine] {
+func newEngineKind() *store.Kind[engine] { return store.MustKind(engineDescriptor()) }
+
+func engineDescriptor() store.Descriptor[engine] {
 	form := store.FormOf(
 		func(e *engine) *engineV2 {
 			out := &engineV2{ObjectMeta: e.ObjectMeta}
@@ -51,14 +53,14 @@ func newEngineKind() *store.Kind[engine] {
 			return &engine{ObjectMeta: e.ObjectMeta, Spec: engineSpec{e.Spec.Rate}, Status: engineStatus{e.Status.Rounds}}
 		},
 	)
-	return &store.Kind[engine]{
+	return store.Descriptor[engine]{
 		Group: "example.com", Name: "Engine", Plural: "engines", Status: true,
 		Versions: []store.Version[engine]{{Name: "v1"}, {Name: "v2", Form: form}, {Name: "v3"}},
 	}
 }
 
 func newEngineServer(t testing.TB) *server {
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{newEngineKind()}})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{newEngineKind()}})
 }
 
 const (
@@ -130,9 +132,9 @@ func TestStatusIsServedInAllVersions(t *testing.T) {
 }
 
 func TestPathsOfAStatusThatAreNotThere(t *testing.T) {
-	kinds := []store.Descriptor{newEngineKind(), &store.Kind[widget]{
+	kinds := []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}},
-	}}
+	})}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
 	s.must(t, "POST", engines, `{"metadata":{"name":"a"}}`)
 	for name, row := range map[string]struct {
@@ -210,7 +212,7 @@ func TestStatusIsShownAsATable(t *testing.T) {
 func TestAuthorizersAreToldOfTheSubresource(t *testing.T) {
 	asked := make(chan httpapi.Attributes, 1)
 	s := newServerWith(t, store.Options{}, httpapi.Options{
-		Kinds:     []store.Descriptor{newEngineKind()},
+		Kinds:     []store.AnyKind{newEngineKind()},
 		Authorize: func(a httpapi.Attributes) (bool, string) { asked <- a; return false, "" },
 	})
 	a := s.do(t, "PATCH", engines+"/a/status", `{}`, "Content-Type", merge)

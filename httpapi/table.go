@@ -3,7 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -40,17 +40,17 @@ func (c *call) readTableOptions() error {
 }
 
 // itemTable returns one object as a Table of one row.
-func (c *call) itemTable(it *store.Item) ([]byte, error) {
+func (c *call) itemTable(it *registry.Item) ([]byte, error) {
 	if c.table.include == "" {
 		if err := c.readTableOptions(); err != nil {
 			return nil, err
 		}
 	}
-	return c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*store.Item{it})
+	return c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
 }
 
 // tableOf renders items as a Table. There is no protobuf form of one.
-func (c *call) tableOf(m meta.ListMeta, items []*store.Item) ([]byte, error) {
+func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) ([]byte, error) {
 	out := append([]byte(nil), `{"kind":"`+asTable+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 	out, err := c.api.lists.AppendJSON(out, &m)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *call) columns() []columnDefinition {
 	return out
 }
 
-func (c *call) rowObject(it *store.Item) ([]byte, error) {
+func (c *call) rowObject(it *registry.Item) ([]byte, error) {
 	switch {
 	case c.table.include == "Object":
 		return c.encodeWhole(it)

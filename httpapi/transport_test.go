@@ -447,7 +447,7 @@ func TestRequestsAfterCloseAreRefused(t *testing.T) {
 		_, err := s.api.Transport().RoundTrip(req)
 		assert.ErrorContains(t, err, "closed")
 		assert.True(t, body.isClosed())
-		assert.EqualValues(t, store.DefaultFirstVersion, s.st.ResourceVersion())
+		assert.Equal(t, "1000", s.st.ResourceVersion())
 	})
 }
 

@@ -22,9 +22,11 @@ const (
 )
 
 func newBlobServer(t testing.TB) *server {
-	kind := store.UnstructuredKind("example.com", "Blob", "v1", "v1beta1")
-	kind.Status = true
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.Descriptor{kind}})
+	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Blob", Status: true,
+		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+	})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
 }
 
 // aBlob returns a body with these members.
@@ -199,9 +201,11 @@ func TestObjectsOfAnyFormAreDescribedAsSuch(t *testing.T) {
 }
 
 func TestKindsOfOneGoTypeAreDescribedEach(t *testing.T) {
-	var kinds []store.Descriptor
+	var kinds []store.AnyKind
 	for _, name := range []string{"Blob", "Glob"} {
-		kinds = append(kinds, store.UnstructuredKind("example.com", name, "v1"))
+		kinds = append(kinds, store.MustKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: name, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+		}))
 	}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
 	for _, name := range []string{"Blob", "Glob"} {

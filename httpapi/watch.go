@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/derive"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -62,6 +64,28 @@ func (c *call) watch() error {
 	return nil
 }
 
+// minWatchTimeout is the least default timeout of a watch (upstream:
+// --min-request-timeout of apiserver, endpoints/handlers/get.go).
+const minWatchTimeout = 30 * time.Minute
+
+// watchTimeout returns the timeout of a watch: timeoutSeconds, or where that is
+// absent or 0 a random time between half an hour and an hour, which follows from
+// the options where the store has a seed.
+func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Duration {
+	if seconds != nil && *seconds != 0 {
+		const most = int64(1<<63-1) / int64(time.Second) // more would wrap around
+		return time.Duration(min(max(*seconds, -most), most)) * time.Second
+	}
+	seed := c.api.st.Seed()
+	if seed == 0 {
+		return minWatchTimeout + rand.N(minWatchTimeout)
+	}
+	info := c.endpoint.info
+	sum := derive.From(seed, info.Group, info.Plural, "watch", o.Namespace, o.Name,
+		o.LabelSelector, o.FieldSelector, o.ShardSelector, o.ResourceVersion)
+	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))
+}
+
 // closeGrace is how long a write may take once the API is closed.
 const closeGrace = 250 * time.Millisecond
 
@@ -81,7 +105,7 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. Events that
 // are ready together are written together.
-func (c *call) stream(ctx context.Context, w *store.Watcher, flush func() error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() error) {
 	var buf []byte
 	for {
 		events, err := w.Next(ctx)
@@ -115,7 +139,7 @@ func (c *call) stream(ctx context.Context, w *store.Watcher, flush func() error)
 // idleBuffer is what a watch may keep between bursts.
 const idleBuffer = 4 << 10
 
-func (c *call) appendEvent(dst []byte, ev store.ItemEvent) ([]byte, error) {
+func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
 	// The mark at the end of the initial events is told whatever is left out.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
 	object, err := c.encodeItem(ev.Item)

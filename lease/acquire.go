@@ -17,10 +17,10 @@ import (
 // Where another writer comes in between it looks again. Errors are those of the
 // write: store.ErrInvalid and store.ErrBadRequest, of a Lease that others have
 // filled to its limits.
-func (c *Contender) TryAcquire() (bool, error) {
+func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 	c.enter()
 	defer c.leave()
-	return c.tryAcquire()
+	return c.tryAcquire(ctx)
 }
 
 // Acquire waits until the Contender holds the Lease, or ctx ends, or the store is
@@ -34,12 +34,12 @@ func (c *Contender) Acquire(ctx context.Context) error {
 }
 
 func (c *Contender) acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	c.worker.Work()
 	for {
-		if held, err := c.tryAcquire(); held || err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if held, err := c.tryAcquire(ctx); held || err != nil {
 			return err
 		}
 		until := c.observed.Expires()
@@ -56,12 +56,12 @@ func (c *Contender) acquire(ctx context.Context) error {
 	}
 }
 
-func (c *Contender) tryAcquire() (bool, error) {
+func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
 	if _, held := c.Held(); held {
 		return true, nil
 	}
 	for {
-		l, err := c.read()
+		l, err := c.read(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -69,7 +69,7 @@ func (c *Contender) tryAcquire() (bool, error) {
 		if c.observed.Observe(l, began); !c.observed.Expired(began) {
 			return false, nil
 		}
-		if l, err = c.take(l, began); isRace(err) {
+		if l, err = c.take(ctx, l, began); isRace(err) {
 			continue
 		}
 		if err != nil {
@@ -83,8 +83,8 @@ func (c *Contender) tryAcquire() (bool, error) {
 }
 
 // read returns the Lease, nil where there is none.
-func (c *Contender) read() (*Lease, error) {
-	l, err := c.leases.Get(c.opts.Namespace, c.opts.Name)
+func (c *Contender) read(ctx context.Context) (*Lease, error) {
+	l, err := c.leases.Get(ctx, c.opts.Namespace, c.opts.Name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func (c *Contender) read() (*Lease, error) {
 }
 
 // take writes the Contender into a Lease that is free, or makes one.
-func (c *Contender) take(l *Lease, now time.Time) (*Lease, error) {
+func (c *Contender) take(ctx context.Context, l *Lease, now time.Time) (*Lease, error) {
 	transitions := int32(0)
 	if l == nil {
 		l = &Lease{ObjectMeta: meta.ObjectMeta{Namespace: c.opts.Namespace, Name: c.opts.Name}}
@@ -107,15 +107,15 @@ func (c *Contender) take(l *Lease, now time.Time) (*Lease, error) {
 	l.Spec.RenewTime = new(meta.NewMicroTime(now))
 	l.Spec.LeaseTransitions = new(transitions)
 	if l.ResourceVersion == "" {
-		return c.leases.Create(l, store.CreateOptions{FieldManager: c.opts.FieldManager})
+		return c.leases.Create(ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
 	}
-	return c.update(l)
+	return c.update(ctx, l)
 }
 
 func (c *Contender) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
 
-func (c *Contender) update(l *Lease) (*Lease, error) {
-	return c.leases.Update(l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+func (c *Contender) update(ctx context.Context, l *Lease) (*Lease, error) {
+	return c.leases.Update(ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 }
 
 // isRace reports whether a write failed because another one came first, so that

@@ -28,7 +28,7 @@ func TestTryAcquireTakesALeaseThatIsFree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			leases := newLeases(t, store.Options{})
 			if row.spec != nil {
-				_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "leader"}, Spec: *row.spec}, store.CreateOptions{})
+				_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "leader"}, Spec: *row.spec}, store.CreateOptions{})
 				require.NoError(t, err)
 			}
 			c := newContender(t, leases, "c")
@@ -85,7 +85,7 @@ func TestAcquireCountsFromTheLastChange(t *testing.T) {
 func TestAcquireIsWokenAtOnce(t *testing.T) {
 	for name, free := range map[string]func(t *testing.T, leases *store.Collection[Lease], holder *Contender){
 		"by a release": func(t *testing.T, _ *store.Collection[Lease], holder *Contender) {
-			require.NoError(t, holder.Release())
+			require.NoError(t, holder.Release(t.Context()))
 		},
 		"by a deletion": func(t *testing.T, leases *store.Collection[Lease], _ *Contender) { remove(t, leases) },
 	} {
@@ -167,7 +167,7 @@ func TestAcquireEndsWithoutTheLease(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		assert.ErrorIs(t, newContender(t, leases, "c").Acquire(ctx), context.Canceled)
-		_, err := leases.Get(namespace, "leader")
+		_, err := leases.Get(t.Context(), namespace, "leader")
 		assert.ErrorIs(t, err, store.ErrNotFound, "although it is free")
 	})
 }
@@ -223,22 +223,22 @@ func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
 		c := newContender(t, leases, "c")
 		stamps.before(func() { time.Sleep(10 * time.Second) })
 		assert.False(t, try(t, c), "its deadline has passed")
-		assert.ErrorIs(t, c.Renew(), ErrLost)
+		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 		assert.Equal(t, "c", *get(t, leases).Spec.HolderIdentity, "others have to wait all the same")
-		require.NoError(t, c.Release())
+		require.NoError(t, c.Release(t.Context()))
 		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
 	})
 }
 
 func TestTryAcquireTellsWhyAWriteIsRefused(t *testing.T) {
 	leases := newLeases(t, store.Options{})
-	_, err := leases.Create(&Lease{
+	_, err := leases.Create(t.Context(), &Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       LeaseSpec{LeaseTransitions: new(int32(math.MaxInt32))},
 	}, store.CreateOptions{})
 	require.NoError(t, err)
 	c := newContender(t, leases, "c")
-	held, err := c.TryAcquire()
+	held, err := c.TryAcquire(t.Context())
 	assert.False(t, held)
 	assert.ErrorIs(t, err, store.ErrInvalid)
 	assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrInvalid)

@@ -1,17 +1,37 @@
 package lease
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/watch"
 )
+
+// Client is what a Contender and Observe need of the leases.
+// *store.Collection[Lease] is a Client.
+type Client interface {
+	// Get returns the Lease, or an error that is store.ErrNotFound.
+	Get(ctx context.Context, namespace, name string) (*Lease, error)
+	// Create returns what was stored, or store.ErrAlreadyExists.
+	Create(ctx context.Context, l *Lease, opts store.CreateOptions) (*Lease, error)
+	// Update returns what was stored, or store.ErrConflict if the Lease is no longer
+	// at the resourceVersion of l.
+	Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error)
+	// Watch follows one Lease, as store.Collection.Watch does.
+	Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[Lease], error]
+	// Clock is what waiting goes by.
+	Clock() clock.Clock
+}
 
 // ErrLost is what a Contender returns that holds the Lease no longer: another
 // one took it, it was deleted or released, or could not be renewed in time.
@@ -98,7 +118,7 @@ func (o *ContenderOptions) validate() error {
 	if o.RetryPeriod < time.Second {
 		refuse("RetryPeriod %s must be 1s or more", o.RetryPeriod)
 	}
-	if err := (store.CreateOptions{FieldManager: o.FieldManager}).Validate(); err != nil {
+	if err := registry.CheckFieldManager(o.FieldManager, "CreateOptions"); err != nil {
 		refuse("FieldManager: %w", err)
 	}
 	if errs == nil {
@@ -116,11 +136,11 @@ func (o *ContenderOptions) validate() error {
 // make the second one panic; so does a call of any other method than Held by
 // the leader that Run has called.
 //
-// Time is that of Store.Clock throughout, so that a Contender works in the virtual
+// Time is that of Client.Clock throughout, so that a Contender works in the virtual
 // time of testing/synctest, and by a clock.Manual. No goroutine is left when a
 // method has returned.
 type Contender struct {
-	leases *store.Collection[Lease]
+	leases Client
 	clock  clock.Clock
 	worker *atwork.Worker // of the method under way, if it waits
 	opts   ContenderOptions
@@ -154,12 +174,12 @@ type Holding struct {
 
 // NewContender returns a Contender, or an error that tells what is wrong with
 // the options. It does nothing yet.
-func NewContender(leases *store.Collection[Lease], opts ContenderOptions) (*Contender, error) {
+func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	c := leases.Store().Clock()
+	c := leases.Clock()
 	return &Contender{leases: leases, clock: c, worker: atwork.New(c), opts: opts}, nil
 }
 

@@ -62,18 +62,20 @@ func ExampleContender_TryAcquire() {
 	}
 	one, two := contender("worker-1"), contender("worker-2")
 
-	fmt.Println(one.TryAcquire())
-	fmt.Println(two.TryAcquire())
-	fmt.Println(one.Renew(), one.Release())
-	fmt.Println(two.TryAcquire())
-	fmt.Println(one.Renew())
+	fmt.Println(one.TryAcquire(context.Background()))
+	fmt.Println(two.TryAcquire(context.Background()))
+	fmt.Println(one.Renew(context.Background()), one.Release(context.Background()))
+	fmt.Println(two.TryAcquire(context.Background()))
+	fmt.Println(one.Renew(context.
 
-	// Output:
-	// true <nil>
-	// false <nil>
-	// <nil> <nil>
-	// true <nil>
-	// lease: not held, or no longer
+		// Output:
+		// true <nil>
+		// false <nil>
+		// <nil> <nil>
+		// true <nil>
+		// lease: not held, or no longer
+		Background()))
+
 }
 
 func ExampleObserve() {
@@ -92,9 +94,9 @@ func ExampleObserve() {
 		fmt.Printf("held by %q\n", h.Holder)
 		switch step++; step {
 		case 1:
-			c.TryAcquire()
+			c.TryAcquire(context.Background())
 		case 2:
-			c.Release()
+			c.Release(context.Background())
 		case 3:
 			return
 		}
@@ -137,13 +139,13 @@ func ExampleHolding_fencing() {
 	one, two := contender("worker-1"), contender("worker-2")
 	var r register
 
-	one.TryAcquire()
+	one.TryAcquire(context.Background())
 	old, _ := one.Held()
 	fmt.Println(r.write(old.ResourceVersion, "by worker-1"))
 
 	// Somebody thinks that worker-1 is dead, and deletes the Lease.
-	leases.Delete("default", "leader", store.DeleteOptions{})
-	two.TryAcquire()
+	leases.Delete(context.Background(), "default", "leader", store.DeleteOptions{})
+	two.TryAcquire(context.Background())
 	h, _ := two.Held()
 	fmt.Println(r.write(h.ResourceVersion, "by worker-2"))
 
@@ -162,30 +164,30 @@ func ExampleHolding_objects() {
 	st := store.New(store.Options{})
 	leases := lease.In(st)
 	// What is worked on is another Lease here; it may be of any kind.
-	_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "work"}}, store.CreateOptions{})
+	_, err := leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "work"}}, store.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	// claim is the first thing that a leader does.
 	claim := func(h lease.Holding) (*lease.Lease, error) {
-		return leases.Modify("default", "work", func(l *lease.Lease) error {
+		return leases.Modify(context.Background(), "default", "work", func(l *lease.Lease) error {
 			term, _ := strconv.ParseUint(l.Annotations["example.com/term"], 10, 64)
 			if term > h.ResourceVersion {
 				return errors.New("fenced off")
 			}
 			l.Annotations = map[string]string{"example.com/term": fmt.Sprint(h.ResourceVersion)}
 			return nil
-		})
+		}, store.UpdateOptions{})
 	}
 	one := lease.Holding{Holder: "worker-1", ResourceVersion: 1001}
 	late, _ := claim(one)
 	work, _ := claim(lease.Holding{Holder: "worker-2", ResourceVersion: 1017})
 
 	work.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
-	_, err = leases.Update(work, store.UpdateOptions{})
+	_, err = leases.Update(context.Background(), work, store.UpdateOptions{})
 	fmt.Println(err)
-	_, err = leases.Update(late, store.UpdateOptions{})
+	_, err = leases.Update(context.Background(), late, store.UpdateOptions{})
 	fmt.Println("conflict:", errors.Is(err, store.ErrConflict))
 	_, err = claim(one)
 	fmt.Println(err)

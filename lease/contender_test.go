@@ -73,7 +73,7 @@ func TestContenderWritesWhatAnElectorWrites(t *testing.T) {
 		assert.Equal(t, "contender", l.ManagedFields[0].Manager)
 
 		time.Sleep(3 * time.Second)
-		require.NoError(t, a.Renew())
+		require.NoError(t, a.Renew(t.Context()))
 		want.RenewTime = micro()
 		assert.Equal(t, want, get(t, leases).Spec, "renewed")
 
@@ -87,7 +87,7 @@ func TestContenderWritesWhatAnElectorWrites(t *testing.T) {
 		assert.Equal(t, want, get(t, leases).Spec, "taken over")
 
 		time.Sleep(time.Second)
-		require.NoError(t, b.Release())
+		require.NoError(t, b.Release(t.Context()))
 		want = LeaseSpec{
 			HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)),
 			AcquireTime: micro(), RenewTime: micro(), LeaseTransitions: new(int32(1)),
@@ -102,7 +102,7 @@ func TestContenderWritesWhatAnElectorWrites(t *testing.T) {
 func TestContenderChangesOnlyTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
-		l, err := leases.Create(&Lease{
+		l, err := leases.Create(t.Context(), &Lease{
 			ObjectMeta: meta.ObjectMeta{
 				Namespace: namespace, Name: name,
 				Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"x.y/z"},
@@ -123,16 +123,16 @@ func TestContenderChangesOnlyTheRecord(t *testing.T) {
 		require.True(t, try(t, c))
 		check("acquired")
 		time.Sleep(time.Second)
-		require.NoError(t, c.Renew())
+		require.NoError(t, c.Renew(t.Context()))
 		check("renewed")
-		require.NoError(t, c.Release())
+		require.NoError(t, c.Release(t.Context()))
 		check("released")
 	})
 }
 
 func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		leases := newLeases(t, store.Options{FirstVersion: 500})
+		leases := newLeases(t, store.Options{FirstResourceVersion: 500})
 		c := newContender(t, leases, "c")
 		_, held := c.Held()
 		assert.False(t, held, "nothing is held yet")
@@ -144,7 +144,7 @@ func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
 		assert.Equal(t, want, got)
 
 		time.Sleep(9 * time.Second)
-		require.NoError(t, c.Renew())
+		require.NoError(t, c.Renew(t.Context()))
 		time.Sleep(10*time.Second - 1)
 		got, held = c.Held()
 		assert.True(t, held)
@@ -157,7 +157,7 @@ func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
 		require.True(t, try(t, c))
 		got, _ = c.Held()
 		assert.Equal(t, Holding{Holder: "c", ResourceVersion: 503, LeaseTransitions: 1}, got, "a term after that is another one")
-		require.NoError(t, c.Release())
+		require.NoError(t, c.Release(t.Context()))
 		_, held = c.Held()
 		assert.False(t, held)
 	})
@@ -173,13 +173,13 @@ func TestTwoCallsOfOneContenderPanic(t *testing.T) {
 		for name, call := range map[string]func(){
 			"Run":        func() { c.Run(t.Context(), nil) },
 			"Acquire":    func() { c.Acquire(t.Context()) },
-			"TryAcquire": func() { c.TryAcquire() },
-			"Renew":      func() { c.Renew() },
-			"Release":    func() { c.Release() },
+			"TryAcquire": func() { c.TryAcquire(t.Context()) },
+			"Renew":      func() { c.Renew(t.Context()) },
+			"Release":    func() { c.Release(t.Context()) },
 		} {
 			assert.PanicsWithValue(t, "lease: two calls of one Contender at once", call, name)
 		}
 		require.NoError(t, <-done, "the first call is not harmed")
-		assert.NoError(t, c.Renew())
+		assert.NoError(t, c.Renew(t.Context()))
 	})
 }

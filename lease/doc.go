@@ -71,7 +71,7 @@
 //     Lease that was read while it named the leader.
 //
 // Both kinds of number lose their order when the store is made anew; see
-// store.Options.FirstVersion.
+// store.Options.FirstResourceVersion.
 //
 // If the work is on objects of the same store, their own resourceVersion fences.
 // When its term begins, a leader puts the number of the term into each

@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,7 +14,7 @@ import (
 func Example() {
 	leases := lease.In(store.New(store.Options{}))
 
-	l, err := leases.Create(&lease.Lease{
+	l, err := leases.Create(context.Background(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
 		Spec: lease.LeaseSpec{
 			HolderIdentity:       new("worker-1"),
@@ -29,13 +30,13 @@ func Example() {
 
 	// The holder lets go.
 	l.Spec.HolderIdentity = new("")
-	if _, err := leases.Update(l, store.UpdateOptions{}); err != nil {
+	if _, err := leases.Update(context.Background(), l, store.UpdateOptions{}); err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	// l is still what it was before the update, so a second one comes too late.
-	_, err = leases.Update(l, store.UpdateOptions{})
+	_, err = leases.Update(context.Background(), l, store.UpdateOptions{})
 	fmt.Println("conflict:", errors.Is(err, store.ErrConflict))
 
 	// Output:
@@ -47,7 +48,7 @@ func Example() {
 // the second one sees what the first one did.
 func ExampleIn() {
 	leases := lease.In(store.New(store.Options{}))
-	_, err := leases.Create(&lease.Lease{
+	_, err := leases.Create(context.Background(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
 	}, store.CreateOptions{})
 	if err != nil {
@@ -57,7 +58,7 @@ func ExampleIn() {
 
 	errHeld := errors.New("held by another")
 	acquire := func(worker string, now time.Time) error {
-		_, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+		_, err := leases.Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
 			if !l.Expired(now) {
 				return errHeld
 			}
@@ -65,7 +66,7 @@ func ExampleIn() {
 			l.Spec.LeaseDurationSeconds = new(int32(15))
 			l.Spec.RenewTime = new(meta.NewMicroTime(now))
 			return nil
-		})
+		}, store.UpdateOptions{})
 		return err
 	}
 	start := time.Now()

@@ -22,11 +22,11 @@ const (
 // it starts again with the present state. The sequence ends at the given time, if
 // it is not zero; in all other cases its last element is an error: that of ctx, or
 // store.ErrClosed.
-func follow(ctx context.Context, leases *store.Collection[Lease], namespace, name, after string, until time.Time) iter.Seq2[*Lease, error] {
+func follow(ctx context.Context, leases Client, namespace, name, after string, until time.Time) iter.Seq2[*Lease, error] {
 	return func(yield func(*Lease, error) bool) {
 		watching, cancel := ctx, context.CancelFunc(func() {})
 		if !until.IsZero() {
-			watching, cancel = atwork.WithDeadline(ctx, leases.Store().Clock(), until, context.DeadlineExceeded)
+			watching, cancel = atwork.WithDeadline(ctx, leases.Clock(), until, context.DeadlineExceeded)
 		}
 		defer cancel()
 		for ; ; after = "" {

@@ -63,39 +63,39 @@ func hold(t *testing.T, leases *store.Collection[Lease], holder string, duration
 		l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
 		return nil
 	}
-	l, err := leases.Modify(namespace, name, put)
+	l, err := leases.Modify(t.Context(), namespace, name, put, store.UpdateOptions{})
 	if errors.Is(err, store.ErrNotFound) {
 		l = &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}
 		put(l)
-		l, err = leases.Create(l, store.CreateOptions{})
+		l, err = leases.Create(t.Context(), l, store.CreateOptions{})
 	}
 	require.NoError(t, err)
 	return l
 }
 
 func get(t *testing.T, leases *store.Collection[Lease]) *Lease {
-	l, err := leases.Get(namespace, name)
+	l, err := leases.Get(t.Context(), namespace, name)
 	require.NoError(t, err)
 	return l
 }
 
 func remove(t *testing.T, leases *store.Collection[Lease]) {
-	_, err := leases.Delete(namespace, name, store.DeleteOptions{})
+	_, err := leases.Delete(t.Context(), namespace, name, store.DeleteOptions{})
 	require.NoError(t, err)
 }
 
 // label changes the Lease as somebody does who has no part in the election.
 func label(t *testing.T, leases *store.Collection[Lease], value string) {
-	_, err := leases.Modify(namespace, name, func(l *Lease) error {
+	_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
 		l.Labels = map[string]string{"label": value}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 }
 
 // try is TryAcquire without an error.
 func try(t *testing.T, c *Contender) bool {
-	held, err := c.TryAcquire()
+	held, err := c.TryAcquire(t.Context())
 	require.NoError(t, err)
 	return held
 }

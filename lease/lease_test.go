@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -34,15 +35,17 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func TestKindIsOneForAll(t *testing.T) {
-	assert.Same(t, Kind(), Kind())
-	assert.False(t, Kind().UnconditionalUpdate, "two writers must not overwrite each other unseen")
-}
+func TestKindIsOneForAll(t *testing.T) { assert.Same(t, Kind(), Kind()) }
 
 func TestHolderColumn(t *testing.T) {
-	cell := Kind().Columns[1].Cell
-	assert.Equal(t, "", cell(&Lease{}, time.Time{}))
-	assert.Equal(t, "a", cell(&Lease{Spec: LeaseSpec{HolderIdentity: new("a")}}, time.Time{}))
+	r := registry.New(registry.Options{}).Resource(Kind().Registered())
+	assert.Equal(t, "Holder", r.Info().Columns[1].Name)
+	for name, holder := range map[string]*string{"": nil, "a": new("a")} {
+		l := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", GenerateName: "l-"}, Spec: LeaseSpec{HolderIdentity: holder}}
+		it, err := r.Create(t.Context(), l, registry.Request{Namespace: "ns"})
+		require.NoError(t, err)
+		assert.Equal(t, name, it.Cells(time.Time{})[1])
+	}
 }
 
 func TestStoredLeaseComesBackWhole(t *testing.T) {
@@ -52,32 +55,32 @@ func TestStoredLeaseComesBackWhole(t *testing.T) {
 		HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), AcquireTime: at, RenewTime: at,
 		LeaseTransitions: new(int32(0)), Strategy: new(OldestEmulationVersion), PreferredHolder: new("b"),
 	}
-	_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}, Spec: spec}, store.CreateOptions{})
+	_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}, Spec: spec}, store.CreateOptions{})
 	require.NoError(t, err)
-	got, err := leases.Get("ns", "l")
+	got, err := leases.Get(t.Context(), "ns", "l")
 	require.NoError(t, err)
 	assert.Equal(t, spec, got.Spec)
 }
 
 func TestStaleUpdateIsAConflict(t *testing.T) {
 	leases := In(store.New(store.Options{}))
-	first, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.CreateOptions{})
+	first, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.CreateOptions{})
 	require.NoError(t, err)
 	second := *first
 	first.Spec.HolderIdentity = new("a")
-	_, err = leases.Update(first, store.UpdateOptions{})
+	_, err = leases.Update(t.Context(), first, store.UpdateOptions{})
 	require.NoError(t, err)
 	second.Spec.HolderIdentity = new("b")
-	_, err = leases.Update(&second, store.UpdateOptions{})
+	_, err = leases.Update(t.Context(), &second, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrConflict)
 	second.ResourceVersion = ""
-	_, err = leases.Update(&second, store.UpdateOptions{})
+	_, err = leases.Update(t.Context(), &second, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrInvalid)
 }
 
 func TestUpdateOfAMissingLeaseCreatesIt(t *testing.T) {
 	leases := In(store.New(store.Options{}))
-	l, err := leases.Update(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.UpdateOptions{})
+	l, err := leases.Update(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "l"}}, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.NotEmpty(t, l.UID)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // Observe tells who holds a Lease: at once, and whenever another holding begins
@@ -17,10 +16,10 @@ import (
 // anew, as contenders do.
 //
 // A loop that takes its time misses holdings in between, never the present one.
-func Observe(ctx context.Context, leases *store.Collection[Lease], namespace, name string) iter.Seq2[Holding, error] {
+func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		var o Observation
-		c := leases.Store().Clock()
+		c := leases.Clock()
 		now, worker := c.Now, atwork.New(c)
 		worker.Work()
 		defer worker.Away()

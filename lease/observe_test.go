@@ -63,13 +63,13 @@ func TestObserveTellsEachChangeOfHolder(t *testing.T) {
 
 		for range 3 {
 			time.Sleep(9 * time.Second)
-			require.NoError(t, a.Renew())
+			require.NoError(t, a.Renew(t.Context()))
 			label(t, leases, time.Now().Format("05"))
 		}
 		assert.Empty(t, d.take(), "a renewal is no change")
 
 		time.Sleep(time.Second)
-		require.NoError(t, a.Release())
+		require.NoError(t, a.Release(t.Context()))
 		assert.Equal(t, []string{`29s "" 0`}, d.take(), "released")
 
 		require.True(t, try(t, b))

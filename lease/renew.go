@@ -1,6 +1,10 @@
 package lease
 
-import "github.com/kubecoord/kubecoord/store/meta"
+import (
+	"context"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
 
 // Renew tells the others that the Contender is still there. It is to be called
 // well within RenewDeadline after the call before; Run does so by itself.
@@ -11,13 +15,13 @@ import "github.com/kubecoord/kubecoord/store/meta"
 // store.ErrInvalid, may be gone at the next call; the Contender holds the Lease
 // until RenewDeadline all the same. Other writers do no harm: a Renew that one
 // of them came in between looks again.
-func (c *Contender) Renew() error {
+func (c *Contender) Renew(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
-	return c.renew()
+	return c.renew(ctx)
 }
 
-func (c *Contender) renew() error {
+func (c *Contender) renew(ctx context.Context) error {
 	began := c.clock.Now()
 	t := c.term.Load()
 	if t == nil || !t.holds(began) {
@@ -29,7 +33,7 @@ func (c *Contender) renew() error {
 	if began.Unix() != t.lease.Spec.RenewTime.Unix() {
 		next.began, next.expires = began, began.Add(c.opts.RenewDeadline)
 	}
-	l, err := c.rewrite(t, func(l *Lease) {
+	l, err := c.rewrite(ctx, t, func(l *Lease) {
 		l.Spec.LeaseDurationSeconds = new(c.seconds())
 		l.Spec.RenewTime = new(meta.NewMicroTime(began))
 	})
@@ -49,20 +53,20 @@ func (c *Contender) renew() error {
 // Contender did as the holder has to have ended before. Where the Lease is not
 // the Contender's any more there is nothing to do, and no error. The errors are
 // those of TryAcquire.
-func (c *Contender) Release() error {
+func (c *Contender) Release(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
-	return c.release()
+	return c.release(ctx)
 }
 
 // release writes what client-go's electors write (leaderelection.go, tryRelease).
-func (c *Contender) release() error {
+func (c *Contender) release(ctx context.Context) error {
 	t := c.term.Load()
 	if t == nil {
 		return nil
 	}
 	now := meta.NewMicroTime(c.clock.Now())
-	l, err := c.rewrite(t, func(l *Lease) {
+	l, err := c.rewrite(ctx, t, func(l *Lease) {
 		l.Spec.HolderIdentity = new("")
 		l.Spec.LeaseDurationSeconds = new(int32(1))
 		l.Spec.AcquireTime, l.Spec.RenewTime = new(now), new(now)
@@ -80,15 +84,15 @@ func (c *Contender) release() error {
 
 // rewrite changes the Lease of a term, and again where others changed it too.
 // The error is ErrLost where it is of that term no longer.
-func (c *Contender) rewrite(t *term, change func(l *Lease)) (*Lease, error) {
+func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease)) (*Lease, error) {
 	l := new(*t.lease) // change puts other pointers into it
 	for {
 		change(l)
-		written, err := c.update(l)
+		written, err := c.update(ctx, l)
 		if !isRace(err) {
 			return written, err
 		}
-		if l, err = c.read(); err != nil {
+		if l, err = c.read(ctx); err != nil {
 			return nil, err
 		}
 		if !t.owns(l) {

@@ -15,11 +15,11 @@ import (
 func TestRenewIsForTheHolder(t *testing.T) {
 	leases := newLeases(t, store.Options{})
 	c := newContender(t, leases, "c")
-	assert.ErrorIs(t, c.Renew(), ErrLost, "before it acquired the Lease")
+	assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "before it acquired the Lease")
 	require.True(t, try(t, c))
-	assert.NoError(t, c.Renew())
-	require.NoError(t, c.Release())
-	assert.ErrorIs(t, c.Renew(), ErrLost, "after its release")
+	assert.NoError(t, c.Renew(t.Context()))
+	require.NoError(t, c.Release(t.Context()))
+	assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "after its release")
 }
 
 func TestRenewNoticesWhoTookTheLease(t *testing.T) {
@@ -31,7 +31,7 @@ func TestRenewNoticesWhoTookTheLease(t *testing.T) {
 		"made afresh": func(t *testing.T, leases *store.Collection[Lease]) {
 			again := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Spec: get(t, leases).Spec}
 			remove(t, leases)
-			_, err := leases.Create(again, store.CreateOptions{})
+			_, err := leases.Create(t.Context(), again, store.CreateOptions{})
 			require.NoError(t, err)
 		},
 	} {
@@ -40,12 +40,12 @@ func TestRenewNoticesWhoTookTheLease(t *testing.T) {
 			c := newContender(t, leases, "c")
 			require.True(t, try(t, c))
 			lose(t, leases)
-			before, errBefore := leases.Get(namespace, "leader")
-			assert.ErrorIs(t, c.Renew(), ErrLost)
+			before, errBefore := leases.Get(t.Context(), namespace, "leader")
+			assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 			_, held := c.Held()
 			assert.False(t, held)
-			assert.NoError(t, c.Release(), "there is nothing to release")
-			after, errAfter := leases.Get(namespace, "leader")
+			assert.NoError(t, c.Release(t.Context()), "there is nothing to release")
+			after, errAfter := leases.Get(t.Context(), namespace, "leader")
 			assert.Equal(t, errBefore, errAfter)
 			assert.Equal(t, before, after, "what is not the Contender's is not touched")
 		})
@@ -54,10 +54,10 @@ func TestRenewNoticesWhoTookTheLease(t *testing.T) {
 
 // bump sets leaseTransitions and leaves the holder.
 func bump(t *testing.T, leases *store.Collection[Lease], transitions int32) {
-	_, err := leases.Modify(namespace, name, func(l *Lease) error {
+	_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
 		l.Spec.LeaseTransitions = &transitions
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 }
 
@@ -70,13 +70,13 @@ func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 		time.Sleep(time.Second)
 		label(t, leases, "before")
 		stamps.before(func() { label(t, leases, "between") })
-		require.NoError(t, c.Renew())
+		require.NoError(t, c.Renew(t.Context()))
 		l := get(t, leases)
 		assert.Equal(t, micro(), l.Spec.RenewTime)
 		assert.Equal(t, "between", l.Labels["label"], "what the other wrote stays")
 
 		stamps.before(func() { hold(t, leases, "other", time.Minute, time.Now()) })
-		assert.ErrorIs(t, c.Renew(), ErrLost)
+		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 		assert.Equal(t, "other", *get(t, leases).Spec.HolderIdentity)
 	})
 }
@@ -99,10 +99,10 @@ func TestRenewAfterTheDeadlineIsRefused(t *testing.T) {
 				before := get(t, leases)
 				time.Sleep(row.pause)
 				if !row.lost {
-					require.NoError(t, c.Renew())
+					require.NoError(t, c.Renew(t.Context()))
 					return
 				}
-				require.ErrorIs(t, c.Renew(), ErrLost)
+				require.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 				assert.Equal(t, before, get(t, leases), "nothing was written")
 			})
 		})
@@ -125,7 +125,7 @@ func TestRenewThatTakesTooLongIsLost(t *testing.T) {
 						require.True(t, try(t, b))
 					}
 				})
-				assert.ErrorIs(t, c.Renew(), ErrLost)
+				assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 				_, held := c.Held()
 				assert.False(t, held)
 				_, held = b.Held()
@@ -143,7 +143,7 @@ func TestRenewInTheSameSecondPutsNoDeadlineOff(t *testing.T) {
 		c := newContender(t, leases, "c")
 		require.True(t, try(t, c))
 		time.Sleep(time.Second - 1)
-		require.NoError(t, c.Renew())
+		require.NoError(t, c.Renew(t.Context()))
 		time.Sleep(9 * time.Second)
 		_, held := c.Held()
 		assert.True(t, held)
@@ -158,13 +158,13 @@ func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
 		var stamps hookedClock
 		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
-		require.NoError(t, c.Release(), "without ever having held it")
-		_, err := leases.Get(namespace, name)
+		require.NoError(t, c.Release(t.Context()), "without ever having held it")
+		_, err := leases.Get(t.Context(), namespace, name)
 		require.ErrorIs(t, err, store.ErrNotFound)
 
 		require.True(t, try(t, c))
 		label(t, leases, "before")
-		require.NoError(t, c.Release(), "another writer does no harm")
+		require.NoError(t, c.Release(t.Context()), "another writer does no harm")
 		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
 
 		require.True(t, try(t, c))
@@ -173,9 +173,9 @@ func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
 			time.Sleep(15 * time.Second)
 			require.True(t, try(t, b))
 		})
-		require.NoError(t, c.Release(), "paused for so long that another took over")
+		require.NoError(t, c.Release(t.Context()), "paused for so long that another took over")
 		assert.Equal(t, "b", *get(t, leases).Spec.HolderIdentity)
-		assert.NoError(t, b.Renew())
+		assert.NoError(t, b.Renew(t.Context()))
 	})
 }
 
@@ -186,9 +186,9 @@ func TestReleaseAfterTheDeadlineStillSparesOthersTheWait(t *testing.T) {
 		require.True(t, try(t, c))
 		require.False(t, try(t, b))
 		time.Sleep(12 * time.Second)
-		require.ErrorIs(t, c.Renew(), ErrLost)
+		require.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 		require.False(t, try(t, b))
-		require.NoError(t, c.Release())
+		require.NoError(t, c.Release(t.Context()))
 		assert.True(t, try(t, b))
 	})
 }
@@ -198,15 +198,15 @@ func TestReleaseAfterTheDeadlineStillSparesOthersTheWait(t *testing.T) {
 func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
-		_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "work"}}, store.CreateOptions{})
+		_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "work"}}, store.CreateOptions{})
 		require.NoError(t, err)
 		claim := func(c *Contender) *Lease {
 			h, held := c.Held()
 			require.True(t, held)
-			w, err := leases.Get(namespace, "work")
+			w, err := leases.Get(t.Context(), namespace, "work")
 			require.NoError(t, err)
 			w.Annotations = map[string]string{"term": h.Holder}
-			w, err = leases.Update(w, store.UpdateOptions{})
+			w, err = leases.Update(t.Context(), w, store.UpdateOptions{})
 			require.NoError(t, err)
 			return w
 		}
@@ -221,7 +221,7 @@ func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
 		claim(next)
 
 		work.Spec.HolderIdentity = new("written by the old leader")
-		_, err = leases.Update(work, store.UpdateOptions{})
+		_, err = leases.Update(t.Context(), work, store.UpdateOptions{})
 		assert.ErrorIs(t, err, store.ErrConflict)
 		later, _ := next.Held()
 		assert.Greater(t, later.ResourceVersion, term.ResourceVersion)
@@ -242,7 +242,7 @@ func TestResourceVersionsOfTermsGrowWhateverHappensToTheLease(t *testing.T) {
 			last = h.ResourceVersion
 			for range i {
 				time.Sleep(time.Second)
-				require.NoError(t, c.Renew())
+				require.NoError(t, c.Renew(t.Context()))
 			}
 			remove(t, leases)
 		}

@@ -63,7 +63,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	if !c.opts.ReleaseOnCancel {
 		return err
 	}
-	if failed := c.release(); failed != nil {
+	if failed := c.release(context.WithoutCancel(ctx)); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return err
@@ -90,7 +90,7 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 			return err
 		}
 		tried = c.clock.Now()
-		err = c.renew()
+		err = c.renew(ctx)
 		if errors.Is(err, ErrLost) {
 			return errors.Join(err, failed)
 		}

@@ -102,11 +102,11 @@ func TestRunNoticesAtOnceThatTheLeaseIsLost(t *testing.T) {
 				time.Sleep(7 * time.Second)
 				start := time.Now()
 				lose(t, leases)
-				before, _ := leases.Get(namespace, "leader")
+				before, _ := leases.Get(t.Context(), namespace, "leader")
 				assert.ErrorIs(t, <-done, ErrLost)
 				assert.ErrorIs(t, why, ErrLost)
 				assert.Zero(t, time.Since(start))
-				after, _ := leases.Get(namespace, "leader")
+				after, _ := leases.Get(t.Context(), namespace, "leader")
 				assert.Equal(t, before, after, "another's Lease is not touched")
 			})
 		})
@@ -126,11 +126,11 @@ func TestRunKeepsTheLeaseWhateverOthersWriteIntoIt(t *testing.T) {
 			for _, value := range []string{"a", "b", "c", "d"} { // too many for the history
 				label(t, leases, value)
 			}
-			_, err := leases.Modify(namespace, name, func(l *Lease) error {
+			_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
 				l.Spec.RenewTime, l.Spec.LeaseDurationSeconds = nil, nil
 				l.Spec.Strategy, l.Spec.PreferredHolder = new(OldestEmulationVersion), new("another")
 				return nil
-			})
+			}, store.UpdateOptions{})
 			require.NoError(t, err)
 			require.NoError(t, ctx.Err())
 		}
@@ -218,7 +218,7 @@ func fill(t *testing.T, leases *store.Collection[Lease]) {
 		l := get(t, leases)
 		l.Spec.Strategy, l.Spec.PreferredHolder = new(OldestEmulationVersion), new(strings.Repeat("x", room+step))
 		l.Spec.RenewTime, l.Spec.LeaseDurationSeconds = nil, nil
-		if _, err := leases.Update(l, store.UpdateOptions{FieldManager: "hog"}); err == nil {
+		if _, err := leases.Update(t.Context(), l, store.UpdateOptions{FieldManager: "hog"}); err == nil {
 			room += step
 		}
 	}
@@ -269,7 +269,7 @@ func TestRunPassesAPanicOnAndLeavesTheLeaseToExpire(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, b.Acquire(t.Context()))
 		assert.Equal(t, 15*time.Second, time.Since(start))
-		assert.ErrorIs(t, c.Renew(), ErrLost, "it can be used again")
+		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "it can be used again")
 	})
 }
 
@@ -295,7 +295,7 @@ func TestLeaderMayNotUseItsContender(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c := newContender(t, leases, "c")
 		err := c.Run(t.Context(), func(context.Context, Holding) {
-			assert.Panics(t, func() { c.Release() })
+			assert.Panics(t, func() { c.Release(t.Context()) })
 			_, held := c.Held()
 			assert.True(t, held)
 		})

@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 
 func TestStatusNamesEachCause(t *testing.T) {
 	leases := In(store.New(store.Options{}))
-	_, err := leases.Create(&Lease{
+	_, err := leases.Create(t.Context(), &Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "v"},
 		Spec:       LeaseSpec{LeaseDurationSeconds: new(int32(0)), LeaseTransitions: new(int32(-1))},
 	}, store.CreateOptions{})
@@ -83,7 +83,7 @@ func TestStatusNamesEachCause(t *testing.T) {
 func TestNameIsASubdomain(t *testing.T) {
 	leases := In(store.New(store.Options{}))
 	create := func(name string) error {
-		_, err := leases.Create(&Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
+		_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
 		return err
 	}
 	assert.NoError(t, create("a.b-c"))

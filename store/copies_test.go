@@ -37,11 +37,12 @@ func TestObjectsThatGoInAndComeOutAreCopies(t *testing.T) {
 	other := mustCreate(t, leases, rich("ns/b"))
 	want := mustGet(t, leases, "ns/a")
 
-	listed, _ := mustList(t, leases, store.ListOptions{})
-	for _, l := range []*lease.Lease{in, created, mustGet(t, leases, "ns/a"), listed[0]} {
+	listed := mustList(t, leases, store.ListOptions{})
+	for _, l := range []*lease.Lease{in, created, mustGet(t, leases, "ns/a"), listed.Items[0]} {
 		spoil(l)
 	}
-	for l := range leases.All("") {
+	for l, err := range leases.All(t.Context(), "") {
+		require.NoError(t, err)
 		spoil(l)
 	}
 	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
@@ -73,8 +74,8 @@ func TestUpdatedObjectsAreCopies(t *testing.T) {
 		spoil(l)
 	}
 	assert.Equal(t, want, mustGet(t, leases, "ns/a"))
-	past, _ := mustList(t, leases, store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact})
-	assert.Equal(t, before, past[0], "the past does not change either")
+	past := mustList(t, leases, store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact})
+	assert.Equal(t, before, past.Items[0], "the past does not change either")
 }
 
 func TestUpdateThatChangesAMapInPlaceIsAChange(t *testing.T) {
@@ -86,11 +87,11 @@ func TestUpdateThatChangesAMapInPlaceIsAChange(t *testing.T) {
 	assert.Equal(t, "w", mustGet(t, leases, "ns/a").Labels["k"])
 
 	updated.Labels["-"] = "bad"
-	_, err := leases.Update(updated, store.UpdateOptions{})
+	_, err := leases.Update(t.Context(), updated, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrInvalid)
 	delete(updated.Labels, "-")
 	updated.Annotations["-"] = "bad"
-	_, err = leases.Update(updated, store.UpdateOptions{})
+	_, err = leases.Update(t.Context(), updated, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrInvalid)
 }
 

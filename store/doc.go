@@ -2,19 +2,18 @@
 // one resourceVersion counter for all kinds, optimistic concurrency, the
 // lifecycle of metadata, finalizers, lists at a version, and watches.
 //
-// # Doors
+// # Collections
 //
-// A Store holds any number of kinds. Collection is the typed door for Go
-// programs: lease.In(st) returns one. Resource is the untyped door that
-// package httpapi serves; both run through the same code, so a rule of the API
-// holds for both.
+// A Store holds any number of kinds. Collection is the typed door to one of them:
+// lease.In(st) returns one. Package httpapi serves the same objects. Both run
+// through the same code, so a rule of the API holds for both.
 //
 // # Kinds
 //
-// A Kind says all there is to know of one kind: its names and versions, whether
-// objects lie in namespaces, whether their status is a subresource, and rules of
-// its own. Objects have a Go type, or any form: see Unstructured. Kinds that are
-// not Native go by the rules of custom resources.
+// A Descriptor describes a kind: its names and versions, whether objects are in
+// namespaces, whether their status is a subresource, and its own rules. NewKind makes
+// it a Kind. Objects have a Go type, or any form: see Unstructured. Kinds that are not
+// Native follow the rules of custom resources.
 //
 // # Objects
 //

@@ -1,13 +1,12 @@
 package store
 
 import (
-	"errors"
-
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Errors to compare with errors.Is. The errors themselves are
-// *meta.StatusError and carry the Status that a server answers with.
+// Errors to compare with errors.Is. The errors themselves are *meta.StatusError
+// and carry the Status that a server answers with.
 const (
 	ErrNotFound      = meta.ReasonNotFound
 	ErrAlreadyExists = meta.ReasonAlreadyExists
@@ -19,7 +18,4 @@ const (
 )
 
 // ErrClosed ends a watch on a store that was closed.
-var ErrClosed = errors.New("store: closed")
-
-// conflictText is the cause of a conflict between two writers.
-const conflictText = "the object has been modified; please apply your changes to the latest version and try again"
+var ErrClosed = registry.ErrClosed

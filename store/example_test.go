@@ -15,7 +15,7 @@ func ExampleNew() {
 	defer st.Close()
 
 	leases := lease.In(st)
-	l, err := leases.Create(&lease.Lease{
+	l, err := leases.Create(context.Background(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
 		Spec:       lease.LeaseSpec{HolderIdentity: new("worker-1")},
 	}, store.CreateOptions{})
@@ -25,7 +25,7 @@ func ExampleNew() {
 	}
 	fmt.Println(l.Name, "at", l.ResourceVersion, "held by", *l.Spec.HolderIdentity)
 
-	_, err = leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+	_, err = leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
 	fmt.Println(errors.Is(err, store.ErrAlreadyExists), err)
 
 	// Output:
@@ -38,7 +38,7 @@ func ExampleCollection_Modify() {
 	st := store.New(store.Options{})
 	defer st.Close()
 	leases := lease.In(st)
-	_, err := leases.Create(&lease.Lease{
+	_, err := leases.Create(context.Background(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
 		Spec:       lease.LeaseSpec{LeaseTransitions: new(int32(0))},
 	}, store.CreateOptions{})
@@ -47,18 +47,18 @@ func ExampleCollection_Modify() {
 		return
 	}
 
-	l, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+	l, err := leases.Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = new("worker-2")
 		*l.Spec.LeaseTransitions++
 		return nil
-	})
+	}, store.UpdateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(*l.Spec.HolderIdentity, *l.Spec.LeaseTransitions)
 
-	_, err = leases.Modify("default", "none", func(*lease.Lease) error { return nil })
+	_, err = leases.Modify(context.Background(), "default", "none", func(*lease.Lease) error { return nil }, store.UpdateOptions{})
 	fmt.Println(errors.Is(err, store.ErrNotFound))
 
 	// Output:
@@ -76,7 +76,7 @@ func ExampleCollection_Watch() {
 			fmt.Println(err)
 		}
 	}
-	write(leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{}))
+	write(leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{}))
 
 	for ev, err := range leases.Watch(context.Background(), store.WatchOptions{Namespace: "default"}) {
 		if err != nil {
@@ -86,12 +86,12 @@ func ExampleCollection_Watch() {
 		fmt.Println(ev.Type, ev.Object.Name, ev.Object.ResourceVersion)
 		switch ev.Object.ResourceVersion {
 		case "1001":
-			write(leases.Modify("default", "leader", func(l *lease.Lease) error {
+			write(leases.Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
 				l.Spec.HolderIdentity = new("worker-1")
 				return nil
-			}))
+			}, store.UpdateOptions{}))
 		case "1002":
-			write(leases.Delete("default", "leader", store.DeleteOptions{}))
+			write(leases.Delete(context.Background(), "default", "leader", store.DeleteOptions{}))
 		case "1003":
 			return
 		}
@@ -109,7 +109,7 @@ func ExampleCollection_List() {
 	defer st.Close()
 	leases := lease.In(st)
 	for i := range 5 {
-		_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("lease-", i)}}, store.CreateOptions{})
+		_, err := leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("lease-", i)}}, store.CreateOptions{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -118,15 +118,15 @@ func ExampleCollection_List() {
 
 	opts := store.ListOptions{Namespace: "default", Limit: 2}
 	for {
-		items, list, err := leases.List(context.Background(), opts)
+		list, err := leases.List(context.Background(), opts)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		for _, l := range items {
+		for _, l := range list.Items {
 			fmt.Print(l.Name, " ")
 			// A write in between does not show.
-			if _, err := leases.Delete("default", l.Name, store.DeleteOptions{}); err != nil {
+			if _, err := leases.Delete(context.Background(), "default", l.Name, store.DeleteOptions{}); err != nil {
 				fmt.Println(err)
 			}
 		}
@@ -146,7 +146,7 @@ func ExampleCollection_List() {
 func ExampleStore_Fork() {
 	st := store.New(store.Options{})
 	defer st.Close()
-	_, err := lease.In(st).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+	_, err := lease.In(st).Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -159,13 +159,13 @@ func ExampleStore_Fork() {
 			return
 		}
 		defer fork.Close()
-		l, err := lease.In(fork).Modify("default", "leader", func(l *lease.Lease) error {
+		l, err := lease.In(fork).Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
 			if l.Spec.HolderIdentity != nil {
 				return fmt.Errorf("held by %s", *l.Spec.HolderIdentity)
 			}
 			l.Spec.HolderIdentity = &who
 			return nil
-		})
+		}, store.UpdateOptions{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -182,14 +182,15 @@ func ExampleStore_Fork() {
 
 // The status of an object is written apart from the rest of it, which alone makes
 // another generation.
-func ExampleCollection_UpdateStatus() {
+func ExampleCollection_Status() {
 	st := store.New(store.Options{})
 	defer st.Close()
-	kind := store.UnstructuredKind("example.com", "Engine", "v1")
-	kind.Status, kind.ClusterScoped = true, true
-	engines := store.In(st, kind)
+	engines := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Engine", ClusterScoped: true, Status: true,
+		Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	}).In(st)
 
-	e, err := engines.Create(&store.Unstructured{
+	e, err := engines.Create(context.Background(), &store.Unstructured{
 		ObjectMeta: meta.ObjectMeta{Name: "a"},
 		Content:    map[string]any{"spec": "fast", "status": "a create has none"},
 	}, store.CreateOptions{})
@@ -199,7 +200,7 @@ func ExampleCollection_UpdateStatus() {
 	}
 	fmt.Println(e.Generation, e.Content)
 	e.Content["status"], e.Content["spec"] = "running", "not written"
-	e, err = engines.UpdateStatus(e, store.UpdateOptions{})
+	e, err = engines.Status().Update(context.Background(), e, store.UpdateOptions{})
 	fmt.Println(e.Generation, e.Content, err)
 
 	// Output:

@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,73 +13,227 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-func TestFollowGoesOnThroughTimeoutsAndLostHistory(t *testing.T) {
+// expireUnder makes the listener of a store lose history. It creates and deletes "zz/plug";
+// the listener reads the creation and reads no more until the test takes it.
+func expireUnder(t *testing.T, st *store.Store, between func()) {
+	t.Helper()
+	leases := lease.In(st)
+	createAll(t, leases, "zz/plug")
+	synctest.Wait()
+	mustDelete(t, leases, "zz/plug")
+	between()
+	st.ExpireHistory()
+}
+
+func TestFollowTellsTheStateAndThenTheChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := store.New(store.Options{})
-		leases := lease.In(st)
-		create := func(name string) {
-			_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
-			require.NoError(t, err)
-		}
-		create("a")
-		var told []string
-		var last error
-		turn := make(chan struct{}) // the follower waits for it before it goes on after "slow"
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for n, err := range st.Resource(lease.Kind()).Follow(t.Context()) {
-				last = err
-				if n.Afresh {
-					told = append(told, "afresh")
-				}
-				for _, it := range n.All {
-					told = append(told, it.Name())
-				}
-				for _, ev := range n.Events {
-					if ev.Type == watch.Bookmark {
-						continue
-					}
-					told = append(told, string(ev.Type)+" "+ev.Item.Name())
-					if ev.Item.Name() == "slow" {
-						<-turn
-					}
-				}
-			}
-		}()
-		synctest.Wait()
-		create("b")
-		time.Sleep(3 * time.Hour) // several watches reach their timeouts
-		create("c")
-		synctest.Wait()
-		assert.Equal(t, []string{"afresh", "a", "ADDED b", "ADDED c"}, told)
-
-		told = nil
-		create("slow")
-		synctest.Wait()
-		create("lost")
-		st.ExpireHistory()
-		turn <- struct{}{}
-		synctest.Wait()
-		assert.Equal(t, []string{"ADDED slow", "afresh", "a", "b", "c", "lost", "slow"}, told)
-
-		st.Close()
-		<-done
-		assert.ErrorIs(t, last, store.ErrClosed)
+		leases := lease.In(newStore(t))
+		createAll(t, leases, "ns/a")
+		r := listen(t, leases.Follow(t.Context(), store.WatchOptions{}))
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
+		time.Sleep(24 * time.Hour)
+		assert.Empty(t, r.take(), "bookmarks are not sent")
+		mustModify(t, leases, "ns/a", holder("x"))
+		mustDelete(t, leases, "ns/a")
+		createAll(t, leases, "ns/a")
+		assert.Equal(t, []string{"MODIFIED ns/a@1002", "DELETED ns/a@1003", "ADDED ns/a@1004"}, r.take())
 	})
 }
 
-func TestFollowEndsWhereNobodyListens(t *testing.T) {
-	st := store.New(store.Options{})
-	defer st.Close()
-	for n, err := range st.Resource(lease.Kind()).Follow(t.Context()) {
+func TestFollowSendsTheDifferenceWhenHistoryIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		createAll(t, leases, "ns/changed", "ns/same", "ns/gone", "b/gone", "ns/again") // 1001 to 1005
+		r := listen(t, leases.Follow(t.Context(), store.WatchOptions{}))
+		require.Len(t, r.take(), 5)
+		expireUnder(t, st, func() { // from 1008 on
+			mustModify(t, leases, "ns/changed", holder("x"))
+			mustModify(t, leases, "ns/changed", holder("y"))
+			mustDelete(t, leases, "ns/gone")
+			mustDelete(t, leases, "b/gone")
+			mustDelete(t, leases, "ns/again")
+			createAll(t, leases, "ns/again", "a/new", "a/unseen")
+			mustDelete(t, leases, "a/unseen")
+		})
+		assert.Equal(t, []string{
+			"ADDED zz/plug@1006",
+			"ADDED a/new@1014",
+			"DELETED ns/again@1005", "ADDED ns/again@1013", // another object of the same name
+			"MODIFIED ns/changed@1009",
+			"DELETED b/gone@1004", "DELETED ns/gone@1003", "DELETED zz/plug@1006", // in the last state that was sent
+		}, r.take())
+
+		mustModify(t, leases, "ns/same", holder("x"))
+		assert.Equal(t, []string{"MODIFIED ns/same@1017"}, r.take(), "then it goes on")
+		expireUnder(t, st, func() {})
+		assert.Equal(t, []string{"ADDED zz/plug@1018", "DELETED zz/plug@1018"}, r.take())
+		assert.False(t, r.ended())
+		assert.Equal(t, 1, st.Watchers())
+	})
+}
+
+func TestFollowOfASelectionSendsWhatComesIntoViewAndLeavesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		mustCreate(t, leases, newLease("ns/leaves", label("k", "v")))
+		createAll(t, leases, "ns/comes")
+		r := listen(t, leases.Follow(t.Context(), store.WatchOptions{Namespace: "ns", LabelSelector: "k=v"}))
+		assert.Equal(t, []string{"ADDED ns/leaves@1001"}, r.take())
+		mustCreate(t, leases, newLease("ns/plug", label("k", "v")))
+		synctest.Wait()
+		mustModify(t, leases, "ns/leaves", label("k", "w"))
+		mustModify(t, leases, "ns/comes", label("k", "v"))
+		st.ExpireHistory()
+		assert.Equal(t, []string{"ADDED ns/plug@1003", "ADDED ns/comes@1005", "DELETED ns/leaves@1001"}, r.take())
+		mustModify(t, leases, "ns/comes", label("k", "w"))
+		assert.Equal(t, []string{"DELETED ns/comes@1006"}, r.take())
+	})
+}
+
+func TestFollowEndsWhenTheLoopIsLeft(t *testing.T) {
+	st := newStore(t)
+	leases := lease.In(st)
+	createAll(t, leases, "ns/a", "ns/b")
+	elements := 0
+	for ev, err := range leases.Follow(t.Context(), store.WatchOptions{}) {
 		require.NoError(t, err)
-		assert.True(t, n.Afresh)
+		assert.Equal(t, "ADDED ns/a@1001", textOf(ev))
+		elements++
 		break
 	}
+	assert.Equal(t, 1, elements)
 	assert.Zero(t, st.Watchers())
+}
+
+func TestFollowIsLeftInTheMiddleOfADifference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := lease.In(st)
+		createAll(t, leases, "ns/a", "ns/b")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var told []string
+		for ev, err := range leases.Follow(ctx, store.WatchOptions{}) {
+			require.NoError(t, err)
+			if told = append(told, textOf(ev)); ev.Type == watch.Deleted {
+				break
+			}
+			if len(told) == 1 {
+				mustDelete(t, leases, "ns/a")
+				mustDelete(t, leases, "ns/b")
+				st.ExpireHistory()
+			}
+		}
+		assert.Equal(t, []string{"ADDED ns/a@1001", "ADDED ns/b@1002", "DELETED ns/a@1001"}, told)
+		assert.Zero(t, st.Watchers())
+	})
+}
+
+func TestErrorThatEndsFollowIsTheLastElement(t *testing.T) {
+	for name, row := range map[string]struct {
+		opts store.WatchOptions
+		end  func(st *store.Store, cancel context.CancelFunc)
+		want string
+	}{
+		"an ended context": {store.WatchOptions{}, func(_ *store.Store, cancel context.CancelFunc) { cancel() }, "context canceled"},
+		"a closed store":   {store.WatchOptions{}, func(st *store.Store, _ context.CancelFunc) { st.Close() }, "store: closed"},
+		"a selector":       {store.WatchOptions{LabelSelector: ","}, nil, "found ',', expected: !, identifier, or 'end of string'"},
+		"a version":        {store.WatchOptions{ResourceVersion: "1001"}, nil, `resourceVersion: got "1001", want none: Follow begins with the current state`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				createAll(t, lease.In(st), "ns/a")
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r := listen(t, lease.In(st).Follow(ctx, row.opts))
+				told := r.take()
+				if row.end != nil {
+					assert.Equal(t, []string{"ADDED ns/a@1001"}, told)
+					assert.False(t, r.ended())
+					row.end(st, cancel)
+					synctest.Wait()
+				}
+				assert.True(t, r.ended())
+				require.EqualError(t, r.err, row.want)
+				assert.Zero(t, st.Watchers())
+			})
+		})
+	}
+}
+
+func TestFollowEndsAtItsTimeoutHoweverOftenItListsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		r := listen(t, lease.In(st).Follow(t.Context(), store.WatchOptions{Timeout: time.Minute}))
+		for range 3 {
+			time.Sleep(15 * time.Second)
+			expireUnder(t, st, func() {})
+			require.Len(t, r.take(), 2)
+		}
+		time.Sleep(15*time.Second - 1)
+		assert.False(t, r.ended())
+		time.Sleep(1)
+		assert.True(t, r.ended())
+		require.NoError(t, r.err)
+	})
+}
+
+// Whoever applies what Follow sends has the state of the store in the end, however often
+// it lists again.
+func TestFollowMissesNothingWhileHistoryIsShort(t *testing.T) {
+	const writers, each = 4, 400
+	synctest.Test(t, func(t *testing.T) {
+		st := newStoreWith(t, store.Options{History: 4})
+		leases := lease.In(st)
+		state := map[string]*lease.Lease{}
+		go func() {
+			for ev, err := range leases.Follow(t.Context(), store.WatchOptions{}) {
+				if err != nil {
+					assert.ErrorIs(t, err, store.ErrClosed)
+					return
+				}
+				have := state[ev.Object.Name]
+				assert.Equal(t, ev.Type == watch.Added, have == nil, "%s", textOf(ev))
+				if have != nil {
+					assert.Equal(t, have.UID, ev.Object.UID)
+				}
+				state[ev.Object.Name] = ev.Object
+				if ev.Type == watch.Deleted {
+					delete(state, ev.Object.Name)
+				}
+			}
+		}()
+		var writing sync.WaitGroup
+		for w := range writers {
+			writing.Go(func() {
+				for i := range each {
+					l := newLease(fmt.Sprintf("ns/%d-%d", w, i%3))
+					_, err := leases.Create(t.Context(), l, store.CreateOptions{})
+					assert.NoError(t, err)
+					if i >= each-3 {
+						continue
+					}
+					_, err = leases.Delete(t.Context(), "ns", l.Name, store.DeleteOptions{})
+					assert.NoError(t, err)
+				}
+			})
+		}
+		writing.Wait()
+		synctest.Wait()
+		want := map[string]*lease.Lease{}
+		for _, l := range mustList(t, leases, store.ListOptions{}).Items {
+			want[l.Name] = l
+		}
+		assert.Len(t, want, 3*writers)
+		assert.Equal(t, want, state)
+		st.Close()
+		synctest.Wait()
+		assert.Zero(t, st.Watchers())
+	})
 }

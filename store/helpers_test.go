@@ -1,31 +1,25 @@
 package store_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // epoch is what the clock of newStore shows.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.FixedZone("", 3600))
 
-// newStore returns a store with a clock that stands still, closed at the end of the test.
+// newStore returns a store with a clock that stands still. It is closed at the end of
+// the test.
 func newStore(t testing.TB) *store.Store {
 	return newStoreWith(t, store.Options{})
 }
@@ -53,10 +47,6 @@ func newLease(path string, changes ...func(*lease.Lease)) *lease.Lease {
 	return l
 }
 
-func newEndpoints(path string) *endpoints.Endpoints {
-	return &endpoints.Endpoints{ObjectMeta: objectMeta(path)}
-}
-
 func holder(s string) func(*lease.Lease) {
 	return func(l *lease.Lease) { l.Spec.HolderIdentity = new(s) }
 }
@@ -74,7 +64,7 @@ type collection = store.Collection[lease.Lease]
 
 func mustCreate(t testing.TB, c *collection, l *lease.Lease) *lease.Lease {
 	t.Helper()
-	out, err := c.Create(l, store.CreateOptions{})
+	out, err := c.Create(t.Context(), l, store.CreateOptions{})
 	require.NoError(t, err)
 	return out
 }
@@ -88,7 +78,7 @@ func createAll(t testing.TB, c *collection, paths ...string) {
 
 func mustUpdate(t testing.TB, c *collection, l *lease.Lease) *lease.Lease {
 	t.Helper()
-	out, err := c.Update(l, store.UpdateOptions{})
+	out, err := c.Update(t.Context(), l, store.UpdateOptions{})
 	require.NoError(t, err)
 	return out
 }
@@ -97,10 +87,10 @@ func mustUpdate(t testing.TB, c *collection, l *lease.Lease) *lease.Lease {
 func mustModify(t testing.TB, c *collection, path string, change func(*lease.Lease)) *lease.Lease {
 	t.Helper()
 	m := objectMeta(path)
-	out, err := c.Modify(m.Namespace, m.Name, func(l *lease.Lease) error {
+	out, err := c.Modify(t.Context(), m.Namespace, m.Name, func(l *lease.Lease) error {
 		change(l)
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	return out
 }
@@ -108,7 +98,7 @@ func mustModify(t testing.TB, c *collection, path string, change func(*lease.Lea
 func mustDelete(t testing.TB, c *collection, path string) *lease.Lease {
 	t.Helper()
 	m := objectMeta(path)
-	out, err := c.Delete(m.Namespace, m.Name, store.DeleteOptions{})
+	out, err := c.Delete(t.Context(), m.Namespace, m.Name, store.DeleteOptions{})
 	require.NoError(t, err)
 	return out
 }
@@ -116,16 +106,16 @@ func mustDelete(t testing.TB, c *collection, path string) *lease.Lease {
 func mustGet(t testing.TB, c *collection, path string) *lease.Lease {
 	t.Helper()
 	m := objectMeta(path)
-	out, err := c.Get(m.Namespace, m.Name)
+	out, err := c.Get(t.Context(), m.Namespace, m.Name)
 	require.NoError(t, err)
 	return out
 }
 
-func mustList(t testing.TB, c *collection, opts store.ListOptions) ([]*lease.Lease, meta.ListMeta) {
+func mustList(t testing.TB, c *collection, opts store.ListOptions) *store.List[lease.Lease] {
 	t.Helper()
-	items, m, err := c.List(t.Context(), opts)
+	l, err := c.List(t.Context(), opts)
 	require.NoError(t, err)
-	return items, m
+	return l
 }
 
 // paths returns "namespace/name" of each lease.
@@ -135,23 +125,6 @@ func paths(items []*lease.Lease) []string {
 		out[i] = l.Namespace + "/" + l.Name
 	}
 	return out
-}
-
-// manyPaths returns n paths in one namespace, in order.
-func manyPaths(namespace string, n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("%s/l%05d", namespace, i)
-	}
-	return out
-}
-
-// statusOf demands that an error carries a Status.
-func statusOf(t testing.TB, err error) *meta.Status {
-	t.Helper()
-	var status *meta.StatusError
-	require.ErrorAs(t, err, &status)
-	return &status.Status
 }
 
 // assertStatus demands code, reason and text of an error's Status.
@@ -166,117 +139,7 @@ func assertStatus(t testing.TB, err error, code int32, reason meta.Reason, text 
 	assert.Equal(t, text, err.Error())
 }
 
-// assertPlain demands an error that carries no Status: a server answers 500 with its text.
-func assertPlain(t testing.TB, err error, text string) {
-	t.Helper()
-	assert.EqualError(t, err, text)
-	var status *meta.StatusError
-	assert.False(t, errors.As(err, &status), "got a Status, want a bare error")
-}
-
-func rv(version uint64) string { return strconv.FormatUint(version, 10) }
-
-// recorder follows a watch in a goroutine of its own. It is for synctest bubbles.
-type recorder struct {
-	t    testing.TB
-	w    *store.Watcher
-	done chan struct{}
-	stop context.CancelFunc
-	end  error // set before done is closed
-
-	mu     sync.Mutex // guards events and items: fake time orders nothing
-	events []string   // since the last take
-	items  []*store.Item
-}
-
-// record opens a watch that is closed at the end of the test.
-func record(t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
-	t.Helper()
-	return recordUnder(t.Context(), t, st, opts)
-}
-
-// recordUnder is record under a context.
-func recordUnder(ctx context.Context, t testing.TB, st *store.Store, opts store.WatchOptions) *recorder {
-	t.Helper()
-	ctx, stop := context.WithCancel(ctx)
-	w, err := st.Resource(lease.Kind()).Watch(ctx, opts)
-	require.NoError(t, err)
-	r := &recorder{t: t, w: w, done: make(chan struct{}), stop: stop}
-	go func() {
-		defer close(r.done)
-		defer w.Close()
-		for {
-			events, err := w.Next(ctx)
-			if err != nil {
-				r.end = err
-				return
-			}
-			r.mu.Lock()
-			for _, ev := range events {
-				r.events = append(r.events, eventText(ev))
-				r.items = append(r.items, ev.Item)
-			}
-			r.mu.Unlock()
-		}
-	}()
-	t.Cleanup(r.close)
-	return r
-}
-
-func (r *recorder) close() {
-	r.stop()
-	<-r.done
-}
-
-// take returns what came since the last call, once all is quiet.
-func (r *recorder) take() []string {
-	synctest.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	events := r.events
-	r.events = nil
-	return events
-}
-
-// takeItems returns the objects of what came since the last call, once all is quiet.
-func (r *recorder) takeItems() []*store.Item {
-	r.take()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	items := r.items
-	r.items = nil
-	return items
-}
-
-// ended returns the error that the watch ended with, nil while it goes on.
-func (r *recorder) ended() error {
-	synctest.Wait()
-	select {
-	case <-r.done:
-		return r.end
-	default:
-		return nil
-	}
-}
-
-// fromNow are options for changes alone.
-func fromNow() store.WatchOptions {
-	return store.WatchOptions{SendInitialEvents: new(false), ResourceVersionMatch: store.MatchNotOlderThan}
-}
-
-// eventText is such as "ADDED ns/name@1001".
-func eventText(ev store.ItemEvent) string {
-	if ev.Type == watch.Bookmark {
-		text := "BOOKMARK @" + ev.Item.ResourceVersion()
-		if ev.InitialEnd {
-			text += " end"
-		}
-		return text
-	}
-	return fmt.Sprintf("%s %s/%s@%s", ev.Type, ev.Item.Namespace(), ev.Item.Name(), ev.Item.ResourceVersion())
-}
-
-// replaceUID puts the uid of an object where a wanted text says UID in parentheses.
-func replaceUID(text string, uid meta.UID) string {
-	return strings.ReplaceAll(text, "(UID)", "("+string(uid)+")")
+// resourceOf returns the untyped collection of a kind.
+func resourceOf(st *store.Store, kind store.AnyKind) *registry.Resource {
+	return (*registry.Store)(st).Resource(kind.Registered())
 }

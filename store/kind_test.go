@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -37,10 +38,12 @@ type widgetSpecV2 struct {
 	Paint string `json:"paint,omitempty" protobuf:"1"`
 }
 
-// newWidgetKind returns a kind with a hook of every sort, that neither creates
+func newWidgetKind() *store.Kind[widget] { return store.MustKind(widgetDescriptor()) }
+
+// widgetDescriptor describes a kind with a function of every sort, that neither creates
 // on update nor updates unconditionally.
-func newWidgetKind() *store.Kind[widget] {
-	return &store.Kind[widget]{
+func widgetDescriptor() store.Descriptor[widget] {
+	return store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ShortNames: []string{"wd"},
 		Versions: []store.Version[widget]{
 			{Name: "v1"},
@@ -87,10 +90,10 @@ func newWidget(path, color string) *widget {
 }
 
 func TestKindTellsWhatItIs(t *testing.T) {
-	info := newStore(t).Resource(newWidgetKind()).Info()
+	info := resourceOf(newStore(t), newWidgetKind()).Info()
 	assert.Equal(t, "example.com/widgets", info.StoragePrefix)
 	assert.Equal(t, "widget", info.Singular, "the singular is the name in lower case")
-	assert.Equal(t, []store.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
+	assert.Equal(t, []registry.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
 	assert.Equal(t, []string{"metadata.name", "metadata.namespace", "spec.color"}, info.SelectableFields)
 	require.Len(t, info.Columns, 2)
 	assert.Equal(t, "Name", info.Columns[0].Name)
@@ -101,44 +104,44 @@ func TestKindTellsWhatItIs(t *testing.T) {
 func TestKindHooksAreCalled(t *testing.T) {
 	st := newStore(t)
 	kind := newWidgetKind()
-	widgets := store.In(st, kind)
-	got, err := widgets.Create(newWidget("ns/a", ""), store.CreateOptions{})
+	widgets := kind.In(st)
+	got, err := widgets.Create(t.Context(), newWidget("ns/a", ""), store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "grey", got.Spec.Color, "defaults are filled in")
 
 	got.Spec.Color, got.Spec.Size = "", 99
-	same, err := widgets.Update(got, store.UpdateOptions{})
+	same, err := widgets.Update(t.Context(), got, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, same.Spec.Size, "PrepareForUpdate carries over")
 	assert.Equal(t, "1001", same.ResourceVersion, "both are settled before the look for changes")
 
 	got.Spec.Color = "pink"
-	_, err = widgets.Update(got, store.UpdateOptions{})
+	_, err = widgets.Update(t.Context(), got, store.UpdateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: spec.color: Unsupported value: "pink": supported values: "red", "blue"`)
 
 	var warnings []string
-	r := st.Resource(kind)
-	_, err = r.Create(newWidget("ns/b", "black"), store.Request{Namespace: "ns", Warn: func(s string) { warnings = append(warnings, s) }})
+	r := resourceOf(st, kind)
+	_, err = r.Create(t.Context(), newWidget("ns/b", "black"), registry.Request{Namespace: "ns", Warn: func(s string) { warnings = append(warnings, s) }})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"black is for ever"}, warnings)
-	_, err = widgets.Modify("ns", "b", func(w *widget) error {
+	_, err = widgets.Modify(t.Context(), "ns", "b", func(w *widget) error {
 		w.Spec.Color = "red"
 		return nil
-	})
+	}, store.UpdateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "b" is invalid: spec.color: Forbidden: black is for ever`)
 }
 
 func TestKindThatDoesNotCreateOnUpdateAnswersNotFound(t *testing.T) {
-	widgets := store.In(newStore(t), newWidgetKind())
-	_, err := widgets.Update(newWidget("ns/a", "red"), store.UpdateOptions{})
+	widgets := newWidgetKind().In(newStore(t))
+	_, err := widgets.Update(t.Context(), newWidget("ns/a", "red"), store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `widgets.example.com "a" not found`)
 }
 
 func TestVersionHasRulesOfItsOwn(t *testing.T) {
 	st := newStore(t)
-	r := st.Resource(newWidgetKind())
+	r := resourceOf(st, newWidgetKind())
 	v2 := &widgetV2{TypeMeta: meta.TypeMeta{Kind: "Widget"}, ObjectMeta: objectMeta("ns/a"), Spec: widgetSpecV2{"pink"}}
-	it, err := r.Create(r.FromWire(1, v2), store.Request{Namespace: "ns", Version: 1})
+	it, err := r.Create(t.Context(), r.FromWire(1, v2), registry.Request{Namespace: "ns", Version: 1})
 	require.NoError(t, err, "v2 has nothing against pink")
 	assert.Equal(t, "pink", it.Wire(0).(*widget).Spec.Color)
 	shown := it.Wire(1).(*widgetV2)
@@ -147,17 +150,78 @@ func TestVersionHasRulesOfItsOwn(t *testing.T) {
 	assert.IsType(t, &widgetV2{}, r.New(1))
 }
 
-func TestKindsThatDoNotFitAreAPanic(t *testing.T) {
-	st := newStore(t)
-	assert.PanicsWithValue(t, "store: a Kind needs Name and Versions", func() { store.In(st, &store.Kind[widget]{}) })
-	assert.PanicsWithValue(t, "store: struct {} does not embed meta.TypeMeta and meta.ObjectMeta", func() {
-		store.In(st, &store.Kind[struct{}]{Name: "S", Plural: "ss", Versions: []store.Version[struct{}]{{Name: "v1"}}})
-	})
-	store.In(st, newWidgetKind())
-	assert.PanicsWithValue(t, "store: two kinds for widgets.example.com", func() { store.In(st, newWidgetKind()) })
+func TestKindMayNameFieldsToSelectBy(t *testing.T) {
+	widgets := newWidgetKind().In(newStore(t))
+	for name, color := range map[string]string{"a": "red", "b": "blue", "c": "red"} {
+		_, err := widgets.Create(t.Context(), newWidget("ns/"+name, color), store.CreateOptions{})
+		require.NoError(t, err)
+	}
+	list, err := widgets.List(t.Context(), store.ListOptions{FieldSelector: "spec.color=red"})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 2)
+	assert.Equal(t, "c", list.Items[1].Name)
+	_, err = widgets.List(t.Context(), store.ListOptions{FieldSelector: "spec.size=1"})
+	assertStatus(t, err, 400, store.ErrBadRequest, "field label not supported: spec.size")
 }
 
-func TestMistakesInAKindAreNamed(t *testing.T) {
+func TestKindDoesNotChangeWithItsDescriptor(t *testing.T) {
+	d := widgetDescriptor()
+	d.Columns = []store.Column[widget]{store.NameColumn[widget]()}
+	kind := store.MustKind(d)
+	want := resourceOf(newStore(t), kind).Info()
+	d.ShortNames[0], d.Versions[0].Name, d.Columns[0].Name, d.SelectableFields[0].Path = "x", "x", "x", "x"
+	got := resourceOf(newStore(t), kind).Info()
+	assert.Equal(t, []string{"wd"}, got.ShortNames)
+	assert.Equal(t, want.Versions, got.Versions)
+	assert.Equal(t, want.SelectableFields, got.SelectableFields)
+	assert.Equal(t, "Name", got.Columns[0].Name)
+}
+
+func TestStoreTakesOneKindForEachName(t *testing.T) {
+	st, kind := newStore(t), newWidgetKind()
+	kind.In(st)
+	assert.NotPanics(t, func() { kind.In(st); kind.In(newStore(t)) }, "a kind may be in many stores")
+	assert.PanicsWithValue(t, "store: two kinds for widgets.example.com", func() { newWidgetKind().In(st) })
+}
+
+// refusal returns the error of a descriptor, which MustKind panics with.
+func refusal[T any](t *testing.T, d store.Descriptor[T]) string {
+	t.Helper()
+	kind, err := store.NewKind(d)
+	if !assert.Error(t, err) {
+		return ""
+	}
+	assert.Nil(t, kind)
+	assert.PanicsWithError(t, err.Error(), func() { store.MustKind(d) })
+	return err.Error()
+}
+
+func TestMistakesInADescriptorAreNamed(t *testing.T) {
+	for name, row := range map[string]struct {
+		edit func(d *store.Descriptor[widget])
+		want string
+	}{
+		"no name":          {func(d *store.Descriptor[widget]) { d.Name = "" }, "store: a kind needs Name and Versions"},
+		"no versions":      {func(d *store.Descriptor[widget]) { d.Versions = nil }, "store: a kind needs Name and Versions"},
+		"a name":           {func(d *store.Descriptor[widget]) { d.Name, d.Plural = "Wid/get", "" }, `store: kind Wid/get: Name in lower case: got "wid/get", want a lowercase RFC 1123 label`},
+		"a plural":         {func(d *store.Descriptor[widget]) { d.Plural = "Widgets" }, `store: kind Widget: Plural: got "Widgets", want a lowercase RFC 1123 label`},
+		"a group":          {func(d *store.Descriptor[widget]) { d.Group = "a/b" }, `store: kind Widget: Group: got "a/b", want a lowercase RFC 1123 subdomain`},
+		"a version":        {func(d *store.Descriptor[widget]) { d.Versions[0].Name = "" }, `store: kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
+		"a version twice":  {func(d *store.Descriptor[widget]) { d.Versions[1].Name = d.Versions[0].Name }, `store: kind Widget: Versions: got "v1" twice, want it once`},
+		"an empty column":  {func(d *store.Descriptor[widget]) { d.Columns = []store.Column[widget]{{Name: "X"}} }, `store: kind Widget: Columns: got "X" without a Cell, want one`},
+		"an unread field":  {func(d *store.Descriptor[widget]) { d.SelectableFields[0].Value = nil }, `store: kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
+		"a missing status": {func(d *store.Descriptor[widget]) { d.Status = true }, `store: kind Widget: Status: got true, but widget has no member "status"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := widgetDescriptor()
+			row.edit(&d)
+			got := refusal(t, d)
+			assert.True(t, strings.HasPrefix(got, row.want), "got %s", got)
+		})
+	}
+}
+
+func TestMistakesInATypeAreNamed(t *testing.T) {
 	type untagged struct {
 		meta.TypeMeta
 		meta.ObjectMeta
@@ -167,75 +231,59 @@ func TestMistakesInAKindAreNamed(t *testing.T) {
 		meta.ObjectMeta `json:"metadata" protobuf:"1"`
 		Count           int `json:"count" protobuf:"2"`
 	}
-	of := func(edit func(k *store.Kind[widget])) store.Descriptor {
-		k := newWidgetKind()
-		edit(k)
-		return k
-	}
-	for name, row := range map[string]struct {
-		kind store.Descriptor
-		want string
-	}{
-		"none":              {nil, "store: got nil, want a Kind"},
-		"a nil Kind":        {(*store.Kind[widget])(nil), "store: got nil, want a Kind"},
-		"a name":            {of(func(k *store.Kind[widget]) { k.Name, k.Plural = "Wid/get", "" }), `store: Kind Wid/get: Name in lower case: got "wid/get", want a lowercase RFC 1123 label`},
-		"a plural":          {of(func(k *store.Kind[widget]) { k.Plural = "Widgets" }), `store: Kind Widget: Plural: got "Widgets", want a lowercase RFC 1123 label`},
-		"a group":           {of(func(k *store.Kind[widget]) { k.Group = "a/b" }), `store: Kind Widget: Group: got "a/b", want a lowercase RFC 1123 subdomain`},
-		"a version":         {of(func(k *store.Kind[widget]) { k.Versions[0].Name = "" }), `store: Kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
-		"a version twice":   {of(func(k *store.Kind[widget]) { k.Versions[1].Name = k.Versions[0].Name }), `store: Kind Widget: Versions: got "v1" twice, want it once`},
-		"an empty column":   {of(func(k *store.Kind[widget]) { k.Columns = []store.Column[widget]{{Name: "X"}} }), `store: Kind Widget: Columns: got "X" without a Cell, want one`},
-		"an unread field":   {of(func(k *store.Kind[widget]) { k.SelectableFields[0].Value = nil }), `store: Kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
-		"untagged metadata": {&store.Kind[untagged]{Name: "U", Versions: []store.Version[untagged]{{Name: "v1"}}}, "store: Kind U: untagged embeds meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`"},
-		"a type":            {&store.Kind[formless]{Name: "F", Versions: []store.Version[formless]{{Name: "v1"}}}, "codec: store_test.formless.Count: int has no wire form"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				got, _ := recover().(string)
-				assert.True(t, strings.HasPrefix(got, row.want), "got %s", got)
-			}()
-			newStore(t).Resource(row.kind)
-		})
+	assert.Equal(t, "store: kind S: struct {} does not embed meta.TypeMeta and meta.ObjectMeta",
+		refusal(t, store.Descriptor[struct{}]{Name: "S", Versions: []store.Version[struct{}]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind U: untagged: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them",
+		refusal(t, store.Descriptor[untagged]{Name: "U", Versions: []store.Version[untagged]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind F: codec: store_test.formless.Count: int has no wire form",
+		refusal(t, store.Descriptor[formless]{Name: "F", Versions: []store.Version[formless]{{Name: "v1"}}}))
+}
+
+func TestPluralIsGuessedAsClientsGuess(t *testing.T) {
+	for kind, want := range map[string]string{"Blob": "blobs", "Policy": "policies", "Class": "classes", "MyEndpoints": "myendpoints"} {
+		d := store.Descriptor[widget]{Name: kind, Versions: []store.Version[widget]{{Name: "v1"}}}
+		assert.Equal(t, want, resourceOf(newStore(t), store.MustKind(d)).Info().Plural)
 	}
 }
 
 func TestItemRemembersItsBytes(t *testing.T) {
 	st := newStore(t)
-	r := st.Resource(newWidgetKind())
-	it, err := r.Create(newWidget("ns/a", "red"), store.Request{Namespace: "ns"})
+	r := resourceOf(st, newWidgetKind())
+	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
-	first, err := it.Encoded(0, store.JSON)
+	first, err := it.Encoded(0, registry.JSON)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"name":"a","namespace":"ns","uid":"`+string(it.UID())+`","resourceVersion":"1001",
 		"generation":1,"creationTimestamp":"2026-01-02T02:04:05Z","managedFields":[{"manager":"unknown","operation":"Update","apiVersion":"example.com/v1",
 		"time":"2026-01-02T02:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}]},"spec":{"color":"red","size":5}}`, string(first))
 
-	listed, err := r.List(t.Context(), store.ListOptions{})
+	listed, err := r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
-	second, err := listed.Items[0].Encoded(0, store.JSON)
+	second, err := listed.Items[0].Encoded(0, registry.JSON)
 	require.NoError(t, err)
 	assert.Same(t, &first[0], &second[0], "bytes are made once for all readers")
 
-	other, err := it.Encoded(1, store.JSON)
+	other, err := it.Encoded(1, registry.JSON)
 	require.NoError(t, err)
 	assert.Contains(t, string(other), `"spec":{"paint":"red"}`)
-	binary, err := it.Encoded(0, store.Protobuf)
+	binary, err := it.Encoded(0, registry.Protobuf)
 	require.NoError(t, err)
 	assert.NotEqual(t, first, binary)
-	again, err := it.Encoded(0, store.JSON)
+	again, err := it.Encoded(0, registry.JSON)
 	require.NoError(t, err)
 	assert.Same(t, &first[0], &again[0], "other forms do not push it out")
 
-	metadata, err := it.EncodedMetadata(store.JSON)
+	metadata, err := it.EncodedMetadata(registry.JSON)
 	require.NoError(t, err)
 	assert.NotContains(t, string(metadata), `"color"`)
 	assert.Contains(t, string(first), `"metadata":`+string(metadata))
 }
 
 func TestItemHandsOutCopies(t *testing.T) {
-	r := newStore(t).Resource(newWidgetKind())
+	r := resourceOf(newStore(t), newWidgetKind())
 	w := newWidget("ns/a", "red")
 	w.Labels = map[string]string{"k": "v"}
-	it, err := r.Create(w, store.Request{Namespace: "ns"})
+	it, err := r.Create(t.Context(), w, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	it.Metadata().Labels["k"] = "spoiled"
 	it.Wire(0).GetObjectMeta().Labels["k"] = "spoiled"
@@ -243,15 +291,15 @@ func TestItemHandsOutCopies(t *testing.T) {
 }
 
 func TestEmptyItemHoldsAVersionAlone(t *testing.T) {
-	r := newStore(t).Resource(newWidgetKind())
-	data, err := r.Empty("77", map[string]string{"k": "v"}).Encoded(0, store.JSON)
+	r := resourceOf(newStore(t), newWidgetKind())
+	data, err := r.Empty("77", map[string]string{"k": "v"}).Encoded(0, registry.JSON)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"resourceVersion":"77","annotations":{"k":"v"}},"spec":{}}`, string(data))
 }
 
 func TestCellsOfATable(t *testing.T) {
-	r := newStore(t).Resource(newWidgetKind())
-	it, err := r.Create(newWidget("ns/a", "red"), store.Request{Namespace: "ns"})
+	r := resourceOf(newStore(t), newWidgetKind())
+	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
 	created := it.Metadata().CreationTimestamp.Time
 	for name, row := range map[string]struct {

@@ -2,292 +2,67 @@ package store
 
 import (
 	"context"
-	"errors"
-	"math"
-	"strconv"
-	"strings"
+	"iter"
 
-	"github.com/kubecoord/kubecoord/store/field"
-	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// ListOptions says what to list (API reference, "ListOptions"). The zero value
-// lists everything there is now.
-type ListOptions struct {
-	// Namespace limits the list to one namespace; "" is all.
-	Namespace string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax;
-	// see package selector.
-	LabelSelector, FieldSelector, ShardSelector string
-	// Limit is the greatest number of items of a page. Zero and less mean no
-	// limit.
-	Limit int64
-	// Continue is the token of the page before.
+// List is a page of objects, ordered by the bytes of "namespace/name".
+type List[T any] struct {
+	Items []*T
+	// ResourceVersion is the one at which the list was true.
+	ResourceVersion string
+	// Continue is the token for the next page, "" on the last one.
 	Continue string
-	// ResourceVersion and ResourceVersionMatch ask for a certain state: none
-	// is now, "Exact" is that very version, "NotOlderThan" is now but waits
-	// for a version in the future.
-	ResourceVersion, ResourceVersionMatch string
-	// SendInitialEvents is for watches; giving it here is an error.
-	SendInitialEvents *bool
-	// WatchRules checks the options as those of a watch, as the deletion of a
-	// collection does that has watch=true: it makes no other difference.
-	WatchRules bool
-	// Warn, if not nil, is given texts to be sent along with the answer.
-	Warn func(text string)
-}
-
-// The values of ResourceVersionMatch.
-const (
-	MatchExact        = "Exact"
-	MatchNotOlderThan = "NotOlderThan"
-)
-
-// List is a page of items, ordered by the bytes of "namespace/name".
-type List struct {
-	Items []*Item
-	// ResourceVersion is the version at which the list was true.
-	ResourceVersion uint64
-	// Continue is the token for the next page, or "".
-	Continue string
-	// RemainingItemCount is how many items follow, or nil where that is not
+	// RemainingItemCount is how many items follow the page, or nil if that is not
 	// known.
 	RemainingItemCount *int64
-	// Shard is the canonical shardSelector, or "".
-	Shard string
 }
 
-// Meta returns the metadata of the list as it stands on the wire.
-func (l *List) Meta() meta.ListMeta {
-	m := meta.ListMeta{
-		ResourceVersion:    strconv.FormatUint(l.ResourceVersion, 10),
-		Continue:           l.Continue,
-		RemainingItemCount: l.RemainingItemCount,
-	}
-	if l.Shard != "" {
-		m.ShardInfo = &meta.ShardInfo{Selector: l.Shard}
-	}
-	return m
+// List returns a page of objects. It waits only for a ResourceVersion in the
+// future, for three seconds at most. Errors are ErrBadRequest, ErrInvalid,
+// ErrExpired and ErrTimeout.
+func (c *Collection[T]) List(ctx context.Context, opts ListOptions) (*List[T], error) {
+	l, err := c.r.List(ctx, opts.registry())
+	return typedList[T](l), err
 }
 
-// List returns what the options select. It blocks, for three seconds at most,
-// only where they name a version in the future.
-func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
-	sel, err := r.checkList(opts)
-	if err != nil {
-		return nil, err
+// All walks the objects of a namespace, or of all namespaces for "", as they are at
+// the moment of the call, in the order of "namespace/name". If it fails, its last
+// element is the error.
+func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
+	l, err := c.r.List(ctx, registry.ListOptions{Namespace: namespace})
+	return func(yield func(*T, error) bool) {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, it := range l.Items {
+			if !yield(typed[T](it), nil) {
+				return
+			}
+		}
 	}
-	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
-		return nil, err
-	}
-	s, start, limit, err := r.listState(ctx, opts, sel)
-	if err != nil {
-		return nil, err
-	}
-	return sel.page(s, start, limit), nil
 }
 
-// CheckList returns the error that the options deserve before anything is
-// looked for, or nil.
-func (r *Resource) CheckList(opts ListOptions) error {
-	_, err := r.checkList(opts)
-	return err
+func (o ListOptions) registry() registry.ListOptions {
+	return registry.ListOptions{
+		Namespace: o.Namespace, LabelSelector: o.LabelSelector, FieldSelector: o.FieldSelector, ShardSelector: o.ShardSelector,
+		Limit: o.Limit, Continue: o.Continue, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
+	}
 }
 
-func (r *Resource) checkList(opts ListOptions) (selection, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
-	if err != nil {
-		return sel, err
+func typedList[T any](l *registry.List) *List[T] {
+	if l == nil {
+		return nil
 	}
-	if err := opts.validate(); err != nil {
-		return sel, err
+	m := l.Meta()
+	out := &List[T]{
+		Items: make([]*T, len(l.Items)), ResourceVersion: m.ResourceVersion,
+		Continue: m.Continue, RemainingItemCount: m.RemainingItemCount,
 	}
-	err = sel.checkFields("")
-	if opts.Continue != "" {
-		// What the fields narrow it to no longer counts (upstream:
-		// storage.SelectionPredicate.MatchesSingleNamespace). So pages of a
-		// namespace that is named in the selector alone begin anew: their keys
-		// are taken for keys across all namespaces.
-		sel.namespace, sel.name = opts.Namespace, ""
+	for i, it := range l.Items {
+		out.Items[i] = typed[T](it)
 	}
-	return sel, err
-}
-
-// validate is the 422 part of the checks (upstream: apimachinery,
-// meta/internalversion/validation).
-func (o ListOptions) validate() error {
-	if o.WatchRules {
-		w := WatchOptions{
-			Continue: o.Continue, ResourceVersion: o.ResourceVersion,
-			ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
-		}
-		return w.check()
-	}
-	const match = field.Path("resourceVersionMatch")
-	var errs field.Errors
-	if o.ResourceVersionMatch != "" {
-		if o.ResourceVersion == "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
-		}
-		if o.Continue != "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
-		}
-		if m := o.ResourceVersionMatch; m != MatchExact && m != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(match, m, MatchExact, MatchNotOlderThan, ""))
-		}
-		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
-			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
-		}
-	}
-	if o.SendInitialEvents != nil {
-		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-	}
-	return optionsError("ListOptions", errs)
-}
-
-// listState finds the state that a list is to be made from, the key it starts
-// at, relative to the namespace, and its limit.
-func (r *Resource) listState(ctx context.Context, o ListOptions, sel selection) (s snapshot, start string, limit int64, err error) {
-	r.past.dropBefore(r.st.oldest())
-	if p := r.st.replicaOf(ctx); p != nil {
-		return p.listState(ctx, r, o, sel.single())
-	}
-	limit = max(o.Limit, 0)
-	if o.Continue != "" {
-		s, start, err = r.continueState(ctx, o)
-		if o.ResourceVersion == "0" {
-			limit = 0
-		}
-		return s, start, limit, err
-	}
-	version, err := readVersion(o.ResourceVersion)
-	if err != nil {
-		return s, "", 0, meta.NewBadRequest("invalid resource version: %s", err)
-	}
-	if version == 0 {
-		// Any state will do, and ours is always the latest.
-		if o.ResourceVersion != "" {
-			limit = 0
-		}
-		return r.snapshot(), "", limit, nil
-	}
-	if o.exact(version) && sel.single() {
-		s, err = r.singleState(version, o.ResourceVersionMatch)
-		return s, "", limit, err
-	}
-	if err := r.st.waitFor(ctx, version); err != nil {
-		return s, "", 0, err
-	}
-	if !o.exact(version) {
-		return r.snapshot(), "", limit, nil
-	}
-	if s, err = r.at(version); err != nil {
-		err = expiredList()
-	}
-	return s, "", limit, err
-}
-
-// singleState finds the state for a list of one object, by its key, where that of
-// many would be one at a very version. A real server reads it from etcd, past its
-// cache: without waiting for a version to come, and at that version only where
-// that is said by the match, not by a limit (upstream: storage.ValidateListOptions).
-func (r *Resource) singleState(version uint64, match string) (snapshot, error) {
-	now := r.snapshot()
-	if version > now.version {
-		return snapshot{}, tooLarge(version, now.version, 0)
-	}
-	if match != MatchExact {
-		return now, nil
-	}
-	s, err := r.at(version)
-	if err != nil {
-		err = expiredList()
-	}
-	return s, err
-}
-
-// exact reports whether a list of many objects is to be of this very version.
-func (o *ListOptions) exact(version uint64) bool {
-	return version > 0 && (o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && o.Limit > 0)
-}
-
-// continueFrom returns the version and the key that the next page starts at.
-func (o *ListOptions) continueFrom() (version int64, start string, err error) {
-	version, start, err = decodeContinue(o.Continue)
-	if err == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		err = meta.NewBadRequest("specifying resource version is not allowed when using continue")
-	}
-	return version, start, err
-}
-
-// continueState finds the state that the next page is to be made from.
-func (r *Resource) continueState(ctx context.Context, o ListOptions) (snapshot, string, error) {
-	version, start, err := o.continueFrom()
-	if err != nil {
-		return snapshot{}, "", err
-	}
-	if version < 0 {
-		return r.snapshot(), start, nil
-	}
-	if err := r.st.waitFor(ctx, uint64(version)); err != nil {
-		return snapshot{}, "", err
-	}
-	s, err := r.at(uint64(version))
-	if errors.Is(err, errSnapshotGone{}) {
-		err = expiredContinue(start)
-	}
-	return s, start, err
-}
-
-// page walks a state from a key on and returns what is selected, up to limit
-// items where that is above zero.
-func (s *selection) page(state snapshot, start string, limit int64) *List {
-	l := &List{Items: []*Item{}, ResourceVersion: state.version, Shard: s.shards.String()}
-	if limit == 0 {
-		limit = math.MaxInt64
-	}
-	// Where the start is relative to a namespace it is a name; across all it
-	// is a namespace and a name.
-	from := key{s.namespace, start}
-	if s.namespace == "" && !s.kind.clusterScoped {
-		var whole bool
-		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
-			from.namespace += "\x00" // before every key that starts with it
-		}
-	}
-	if s.single() {
-		// One key, whatever the rest of the selector says.
-		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
-		if ok && !e.key.less(from) && s.matches(e.item) {
-			l.Items = append(l.Items, e.item)
-		}
-		return l
-	}
-	remaining := int64(0)
-	state.tree.AscendGreaterOrEqual(entry{key: from}, func(e entry) bool {
-		if s.namespace != "" && e.namespace != s.namespace {
-			return false
-		}
-		if int64(len(l.Items)) == limit {
-			remaining++
-			// Only without a selector is the count part of the answer.
-			return s.all()
-		}
-		if s.matches(e.item) {
-			l.Items = append(l.Items, e.item)
-		}
-		return true
-	})
-	if remaining > 0 {
-		last := l.Items[len(l.Items)-1]
-		next := last.Name() + "\x00"
-		if s.namespace == "" && !s.kind.clusterScoped {
-			next = last.Namespace() + "/" + next
-		}
-		l.Continue = encodeContinue(int64(state.version), next)
-		if s.all() {
-			l.RemainingItemCount = &remaining
-		}
-	}
-	return l
+	return out
 }

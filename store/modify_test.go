@@ -23,30 +23,30 @@ func TestModifyIsRetriedUntilEveryWriterCounted(t *testing.T) {
 	for range writers {
 		wg.Go(func() {
 			for range each {
-				_, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+				_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 					*l.Spec.LeaseTransitions++
 					return nil
-				})
+				}, store.UpdateOptions{})
 				assert.NoError(t, err)
 			}
 		})
 	}
 	wg.Wait()
 	assert.EqualValues(t, writers*each, *mustGet(t, leases, "ns/a").Spec.LeaseTransitions)
-	assert.EqualValues(t, 1001+writers*each, st.ResourceVersion(), "each counted change took one version")
+	assert.Equal(t, strconv.Itoa(1001+writers*each), st.ResourceVersion(), "each counted change took one version")
 }
 
 func TestModifyIsCalledAgainWithTheNewerState(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "ns/a")
 	calls := 0
-	got, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+	got, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 		if calls++; calls == 1 {
 			mustModify(t, leases, "ns/a", holder("another"))
 		}
 		l.Labels = map[string]string{"calls": strconv.Itoa(calls)}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, calls)
 	assert.Equal(t, "another", *got.Spec.HolderIdentity, "the other writer's change is kept")
@@ -58,24 +58,24 @@ func TestModifyReturnsTheErrorOfItsFunction(t *testing.T) {
 	leases := lease.In(st)
 	createAll(t, leases, "ns/a")
 	errMine := errors.New("mine")
-	got, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+	got, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = new("x")
 		return errMine
-	})
+	}, store.UpdateOptions{})
 	assert.Same(t, errMine, err)
 	assert.Nil(t, got)
 	assert.Nil(t, mustGet(t, leases, "ns/a").Spec.HolderIdentity)
-	assert.EqualValues(t, 1001, st.ResourceVersion())
+	assert.Equal(t, "1001", st.ResourceVersion())
 }
 
 func TestModifyDoesNotCreate(t *testing.T) {
 	leases := lease.In(newStore(t))
-	_, err := leases.Modify("ns", "a", func(*lease.Lease) error {
+	_, err := leases.Modify(t.Context(), "ns", "a", func(*lease.Lease) error {
 		t.Error("called without an object")
 		return nil
-	})
+	}, store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "a" not found`)
-	_, err = leases.Get("ns", "a")
+	_, err = leases.Get(t.Context(), "ns", "a")
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -83,12 +83,12 @@ func TestModifyOfAnObjectThatGoesMeanwhileAnswersNotFound(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "ns/a")
 	calls := 0
-	_, err := leases.Modify("ns", "a", func(l *lease.Lease) error {
+	_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 		calls++
 		mustDelete(t, leases, "ns/a")
 		l.Spec.HolderIdentity = new("x")
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrNotFound)
 	assert.Equal(t, 1, calls)
 }
@@ -103,7 +103,7 @@ func TestUpdatesOfManyWritersAreLostToOneAtMost(t *testing.T) {
 		wg.Go(func() {
 			l := *created
 			l.Spec.HolderIdentity = new(strconv.Itoa(i))
-			if _, err := leases.Update(&l, store.UpdateOptions{}); err == nil {
+			if _, err := leases.Update(t.Context(), &l, store.UpdateOptions{}); err == nil {
 				won <- strconv.Itoa(i)
 			} else {
 				assert.ErrorIs(t, err, store.ErrConflict)

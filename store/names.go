@@ -20,10 +20,3 @@ func DNSLabelName(name string, prefix bool) []string {
 func ConfigKeyName(name string, prefix bool) []string {
 	return validate.NameIsConfigMapKey(name, prefix)
 }
-
-func pathSegmentName(name string, prefix bool) []string {
-	if prefix {
-		return validate.PathSegmentPrefix(name)
-	}
-	return validate.PathSegmentName(name)
-}

@@ -1,144 +1,132 @@
 package store
 
 import (
-	"fmt"
-	"slices"
+	"time"
 
-	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// CreateOptions says how to create (API reference, "CreateOptions"). The zero
-// value is ready.
+// CreateOptions configures a create. The zero value is ready.
 type CreateOptions struct {
-	// DryRun is empty, or "All": everything is done but the write.
-	DryRun []string
-	// FieldManager names the writer, at most 128 printable bytes.
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager is the name of the writer in managedFields, at most 128
+	// printable bytes. "" means "unknown".
 	FieldManager string
-	// FieldValidation is Ignore, Warn or Strict, or empty for Warn. It governs
-	// the decoding of request bodies and so has no effect here.
-	FieldValidation string
 }
 
-// UpdateOptions says how to update (API reference, "UpdateOptions"). The zero
-// value is ready.
-type UpdateOptions CreateOptions
-
-// DeleteOptions says how to delete. The zero value is ready.
-type DeleteOptions = meta.DeleteOptions
-
-// Validate returns the 422 that the options deserve, or nil.
-func (o CreateOptions) Validate() error {
-	return optionsError("CreateOptions", o.check())
+// UpdateOptions configures an update. The zero value is ready.
+type UpdateOptions struct {
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager is the name of the writer in managedFields, at most 128
+	// printable bytes. "" means "unknown".
+	FieldManager string
 }
 
-// Validate returns the 422 that the options deserve, or nil.
-func (o UpdateOptions) Validate() error {
-	return optionsError("UpdateOptions", CreateOptions(o).check())
-}
-
-// PatchOptions says how to patch (API reference, "PatchOptions"). The zero
-// value is ready.
+// PatchOptions configures a patch. The zero value is ready.
 type PatchOptions struct {
-	CreateOptions
-	// Force may only be given for apply, where it takes fields from others.
-	Force *bool
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager is the name of the writer in managedFields, at most 128
+	// printable bytes. "" means "unknown".
+	FieldManager string
 }
 
-// Validate returns the 422 that the options deserve, or nil. apply tells
-// whether the patch is a server-side apply.
-func (o PatchOptions) Validate(apply bool) error {
-	var errs field.Errors
-	if apply && o.FieldManager == "" {
-		errs = append(errs, field.Required("fieldManager", "is required for apply patch"))
-	}
-	if !apply && o.Force != nil {
-		errs = append(errs, field.Forbidden("force", "may not be specified for non-apply patch"))
-	}
-	return optionsError("PatchOptions", append(errs, o.check()...))
+// PatchType is the form of a patch.
+type PatchType string
+
+// The forms of patches.
+const (
+	JSONPatch           PatchType = "application/json-patch+json"            // RFC 6902
+	MergePatch          PatchType = "application/merge-patch+json"           // RFC 7386
+	StrategicMergePatch PatchType = "application/strategic-merge-patch+json" // not for kinds of any form
+)
+
+// ApplyOptions configures a server-side apply.
+type ApplyOptions struct {
+	// FieldManager is the name of the owner of the applied fields. It is required.
+	FieldManager string
+	// Force takes fields from other managers. Without it the error is ErrConflict.
+	Force bool
+	// DryRun does everything but the write.
+	DryRun bool
 }
 
-func (o CreateOptions) check() field.Errors {
-	errs := checkFieldManager("fieldManager", o.FieldManager)
-	errs = append(errs, checkDryRun(o.DryRun)...)
-	switch o.FieldValidation {
-	case "", "Ignore", "Strict", "Warn":
-	default:
-		errs = append(errs, field.NotSupported("fieldValidation", o.FieldValidation, "", "Ignore", "Strict", "Warn"))
-	}
-	return errs
+// DeleteOptions configures a deletion. The zero value is ready.
+type DeleteOptions struct {
+	// DryRun does everything but the write.
+	DryRun bool
+	// UID and ResourceVersion, if not "", are preconditions: an object that has
+	// others is not deleted, and the error is ErrConflict.
+	UID             meta.UID
+	ResourceVersion string
+	// PropagationPolicy becomes a finalizer: orphan or foregroundDeletion. "" keeps
+	// what the object has.
+	PropagationPolicy meta.DeletionPropagation
 }
 
-func checkFieldManager(p field.Path, manager string) (errs field.Errors) {
-	if len(manager) > meta.MaxFieldManager {
-		errs = append(errs, field.TooLong(p, meta.MaxFieldManager))
+// wire returns the options in the form of the API.
+func (o DeleteOptions) wire() (w meta.DeleteOptions) {
+	if o.DryRun {
+		w.DryRun = []string{meta.DryRunAll}
 	}
-	for i, r := range manager {
-		if !meta.Printable(r) {
-			errs = append(errs, field.Invalid(p, manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
-		}
+	if o.PropagationPolicy != "" {
+		w.PropagationPolicy = &o.PropagationPolicy
 	}
-	return errs
+	if o.UID == "" && o.ResourceVersion == "" {
+		return w
+	}
+	w.Preconditions = &meta.Preconditions{}
+	if o.UID != "" {
+		w.Preconditions.UID = &o.UID
+	}
+	if o.ResourceVersion != "" {
+		w.Preconditions.ResourceVersion = &o.ResourceVersion
+	}
+	return w
 }
 
-func checkDryRun(values []string) field.Errors {
-	for _, v := range values {
-		if v != meta.DryRunAll {
-			return field.Errors{field.NotSupported("dryRun", values, meta.DryRunAll)}
-		}
-	}
-	return nil
+// ListOptions configures a list (API reference, "ListOptions"). The zero value
+// lists everything there is now.
+type ListOptions struct {
+	// Namespace limits the list to one namespace; "" is all.
+	Namespace string
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
+	// package selector.
+	LabelSelector, FieldSelector, ShardSelector string
+	// Limit is the most items of a page. Zero and less mean no limit.
+	Limit int64
+	// Continue is the token of the page before.
+	Continue string
+	// ResourceVersion and ResourceVersionMatch choose the state. Without them it is
+	// the current one. "Exact" is the state at ResourceVersion. "NotOlderThan" is
+	// the current one, once the store has come to ResourceVersion.
+	ResourceVersion, ResourceVersionMatch string
 }
 
-func isDryRun(values []string) bool { return slices.Contains(values, meta.DryRunAll) }
-
-// ValidateDeleteOptions returns the 422 that the options deserve, or nil.
-// collection tells whether they are meant for a whole collection.
-func ValidateDeleteOptions(o DeleteOptions, collection bool) error {
-	const ignoreReadError = field.Path("ignoreStoreReadErrorWithClusterBreakingPotential")
-	var errs field.Errors
-	if p := o.PropagationPolicy; p != nil {
-		if o.OrphanDependents != nil {
-			errs = append(errs, field.Invalid("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
-		}
-		switch *p {
-		case meta.DeletePropagationForeground, meta.DeletePropagationBackground, meta.DeletePropagationOrphan:
-		default:
-			errs = append(errs, field.NotSupported("propagationPolicy", *p,
-				meta.DeletePropagationForeground, meta.DeletePropagationBackground, meta.DeletePropagationOrphan, "nil"))
-		}
-	}
-	errs = append(errs, checkDryRun(o.DryRun)...)
-	unsafe := ignoresReadError(o)
-	if unsafe {
-		for _, other := range []struct {
-			set  bool
-			name string
-		}{
-			{o.PropagationPolicy != nil, "propagationPolicy"},
-			{o.OrphanDependents != nil, "orphanDependents"},
-			{o.GracePeriodSeconds != nil, "gracePeriodSeconds"},
-			{o.Preconditions != nil, "preconditions"},
-		} {
-			if other.set {
-				errs = append(errs, field.Invalid(ignoreReadError, true, "cannot be set together with ."+other.name))
-			}
-		}
-	}
-	if unsafe && collection && len(errs) == 0 {
-		errs = append(errs, field.Invalid(ignoreReadError, true, "is not allowed with DELETECOLLECTION, try again after removing the option"))
-	}
-	return optionsError("DeleteOptions", errs)
+// WatchOptions configures a watch (API reference, "ListOptions" with watch=true).
+// The zero value watches everything and begins with the current state, as Added
+// events.
+type WatchOptions struct {
+	// Namespace limits the watch to one namespace; "" is all. Name limits it to one
+	// object.
+	Namespace, Name string
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
+	// package selector.
+	LabelSelector, FieldSelector, ShardSelector string
+	// ResourceVersion is where to start: the first event is the change after it. ""
+	// starts with the current state.
+	ResourceVersion string
+	// AllowWatchBookmarks adds events that carry only a resourceVersion: one after
+	// the current state, then about one a minute.
+	AllowWatchBookmarks bool
+	// Timeout ends the watch. Zero and less mean no limit.
+	Timeout time.Duration
 }
 
-func ignoresReadError(o DeleteOptions) bool {
-	b := o.IgnoreStoreReadErrorWithClusterBreakingPotential
-	return b != nil && *b
-}
-
-func optionsError(kind string, errs field.Errors) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	return errs.Status(meta.GroupKind{Group: "meta.k8s.io", Kind: kind}, "")
-}
+// The values of ResourceVersionMatch.
+const (
+	MatchExact        = "Exact"
+	MatchNotOlderThan = "NotOlderThan"
+)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -12,82 +13,175 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestWriteOptionsAreChecked(t *testing.T) {
-	long := strings.Repeat("m", 129)
-	for name, row := range map[string]struct {
-		opts store.CreateOptions
-		want string
-	}{
-		"none":                        {store.CreateOptions{}, ""},
-		"all that is allowed":         {store.CreateOptions{DryRun: []string{"All", "All"}, FieldManager: long[:128], FieldValidation: "Strict"}, ""},
-		"validation Ignore":           {store.CreateOptions{FieldValidation: "Ignore"}, ""},
-		"validation Warn":             {store.CreateOptions{FieldValidation: "Warn"}, ""},
-		"another dryRun":              {store.CreateOptions{DryRun: []string{"Foo"}}, `dryRun: Unsupported value: ["Foo"]: supported values: "All"`},
-		"an empty dryRun":             {store.CreateOptions{DryRun: []string{""}}, `dryRun: Unsupported value: [""]: supported values: "All"`},
-		"one dryRun too many":         {store.CreateOptions{DryRun: []string{"All", "Foo"}}, `dryRun: Unsupported value: ["All","Foo"]: supported values: "All"`},
-		"a long fieldManager":         {store.CreateOptions{FieldManager: long}, "fieldManager: Too long: may not be more than 128 bytes"},
-		"an unprintable fieldManager": {store.CreateOptions{FieldManager: "a\ab"}, `fieldManager: Invalid value: "a\ab": invalid character U+0007 (at position 1)`},
-		"another fieldValidation":     {store.CreateOptions{FieldValidation: "Foo"}, `fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"`},
-		"two at once": {store.CreateOptions{FieldManager: long, FieldValidation: "Foo"},
-			`[fieldManager: Too long: may not be more than 128 bytes, fieldValidation: Unsupported value: "Foo": supported values: "", "Ignore", "Strict", "Warn"]`},
+func TestDryRunsWriteNothing(t *testing.T) {
+	st := newStore(t)
+	leases := lease.In(st)
+	created := mustCreate(t, leases, newLease("ns/a"))
+	change := func(l *lease.Lease) error {
+		l.Spec.HolderIdentity = new("x")
+		return nil
+	}
+	got, err := leases.Create(t.Context(), newLease("ns/b"), store.CreateOptions{DryRun: true})
+	require.NoError(t, err)
+	assert.Empty(t, got.ResourceVersion)
+	changed := newLease("ns/a", holder("x"), func(l *lease.Lease) { l.ResourceVersion = created.ResourceVersion })
+	got, err = leases.Update(t.Context(), changed, store.UpdateOptions{DryRun: true})
+	require.NoError(t, err)
+	assert.Equal(t, "x", *got.Spec.HolderIdentity)
+	got, err = leases.Modify(t.Context(), "ns", "a", change, store.UpdateOptions{DryRun: true})
+	require.NoError(t, err)
+	assert.Equal(t, "x", *got.Spec.HolderIdentity)
+	got, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{DryRun: true})
+	require.NoError(t, err)
+	assert.Equal(t, created, got)
+	list, err := leases.DeleteCollection(t.Context(), store.DeleteOptions{DryRun: true}, store.ListOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []*lease.Lease{created}, list.Items)
+
+	assert.Equal(t, []*lease.Lease{created}, mustList(t, leases, store.ListOptions{}).Items)
+	assert.Equal(t, "1001", st.ResourceVersion())
+}
+
+func TestFieldManagerIsRecorded(t *testing.T) {
+	leases := lease.In(newStore(t))
+	managers := func(l *lease.Lease) (out []string) {
+		for _, m := range l.ManagedFields {
+			out = append(out, m.Manager)
+		}
+		return out
+	}
+	l, err := leases.Create(t.Context(), newLease("ns/a", holder("x")), store.CreateOptions{FieldManager: "one"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one"}, managers(l))
+	l.Spec.LeaseTransitions = new(int32(1))
+	l, err = leases.Update(t.Context(), l, store.UpdateOptions{FieldManager: "two"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one", "two"}, managers(l))
+	l, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+		l.Spec.LeaseDurationSeconds = new(int32(1))
+		return nil
+	}, store.UpdateOptions{FieldManager: "three"})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"one", "two", "three"}, managers(l))
+}
+
+func TestFieldManagersThatARealServerRefuses(t *testing.T) {
+	for name, row := range map[string]struct{ manager, want string }{
+		"too long":    {strings.Repeat("m", 129), "fieldManager: Too long: may not be more than 128 bytes"},
+		"unprintable": {"a\ab", `fieldManager: Invalid value: "a\ab": invalid character U+0007 (at position 1)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStore(t)
-			_, create := lease.In(st).Create(newLease("ns/a"), row.opts)
-			_, update := lease.In(st).Update(newLease("ns/b"), store.UpdateOptions(row.opts))
-			patch := store.PatchOptions{CreateOptions: row.opts}.Validate(false)
-			if row.want == "" {
-				require.NoError(t, create)
-				require.NoError(t, update)
-				require.NoError(t, patch)
-				return
-			}
-			assertStatus(t, create, 422, store.ErrInvalid, `CreateOptions.meta.k8s.io "" is invalid: `+row.want)
-			assertStatus(t, update, 422, store.ErrInvalid, `UpdateOptions.meta.k8s.io "" is invalid: `+row.want)
-			assertStatus(t, patch, 422, store.ErrInvalid, `PatchOptions.meta.k8s.io "" is invalid: `+row.want)
-			assert.EqualValues(t, 1000, st.ResourceVersion())
-		})
-	}
-}
-
-func TestForceIsForApplyAlone(t *testing.T) {
-	const invalid = `PatchOptions.meta.k8s.io "" is invalid: `
-	force := store.PatchOptions{Force: new(false)}
-	assertStatus(t, force.Validate(false), 422, store.ErrInvalid, invalid+"force: Forbidden: may not be specified for non-apply patch")
-	assertStatus(t, force.Validate(true), 422, store.ErrInvalid, invalid+"fieldManager: Required value: is required for apply patch")
-	force.FieldManager = "m"
-	assert.NoError(t, force.Validate(true))
-}
-
-func TestDeleteOptionsAreChecked(t *testing.T) {
-	const ignore = "ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: cannot be set together with ."
-	policy := func(s string) *meta.DeletionPropagation { return new(meta.DeletionPropagation(s)) }
-	for name, row := range map[string]struct {
-		opts store.DeleteOptions
-		want string
-	}{
-		"none":            {store.DeleteOptions{}, ""},
-		"another policy":  {store.DeleteOptions{PropagationPolicy: policy("Foo")}, `propagationPolicy: Unsupported value: "Foo": supported values: "Foreground", "Background", "Orphan", "nil"`},
-		"an empty policy": {store.DeleteOptions{PropagationPolicy: policy("")}, `propagationPolicy: Unsupported value: "": supported values: "Foreground", "Background", "Orphan", "nil"`},
-		"both forms of the policy": {store.DeleteOptions{PropagationPolicy: policy("Foreground"), OrphanDependents: new(true)},
-			`propagationPolicy: Invalid value: "Foreground": orphanDependents and deletionPropagation cannot be both set`},
-		"dryRun":                         {store.DeleteOptions{DryRun: []string{"Foo"}}, `dryRun: Unsupported value: ["Foo"]: supported values: "All"`},
-		"unsafe with a policy":           {store.DeleteOptions{PropagationPolicy: policy("Orphan"), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "propagationPolicy"},
-		"unsafe with orphanDependents":   {store.DeleteOptions{OrphanDependents: new(true), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "orphanDependents"},
-		"unsafe with a grace period":     {store.DeleteOptions{GracePeriodSeconds: new(int64(0)), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "gracePeriodSeconds"},
-		"unsafe with preconditions":      {store.DeleteOptions{Preconditions: &meta.Preconditions{}, IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "preconditions"},
-		"not unsafe with a grace period": {store.DeleteOptions{GracePeriodSeconds: new(int64(0)), IgnoreStoreReadErrorWithClusterBreakingPotential: new(false)}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			leases := lease.In(newStore(t))
+			leases := lease.In(st)
 			createAll(t, leases, "ns/a")
-			_, err := leases.Delete("ns", "a", row.opts)
-			if row.want == "" {
-				require.NoError(t, err)
-				return
-			}
-			assertStatus(t, err, 422, store.ErrInvalid, `DeleteOptions.meta.k8s.io "" is invalid: `+row.want)
-			mustGet(t, leases, "ns/a")
+			opts := store.UpdateOptions{FieldManager: row.manager}
+			_, err := leases.Create(t.Context(), newLease("ns/b"), store.CreateOptions(opts))
+			assertStatus(t, err, 422, store.ErrInvalid, `CreateOptions.meta.k8s.io "" is invalid: `+row.want)
+			_, err = leases.Update(t.Context(), newLease("ns/b"), opts)
+			assertStatus(t, err, 422, store.ErrInvalid, `UpdateOptions.meta.k8s.io "" is invalid: `+row.want)
+			_, err = leases.Modify(t.Context(), "ns", "a", func(*lease.Lease) error { return nil }, opts)
+			assertStatus(t, err, 422, store.ErrInvalid, `UpdateOptions.meta.k8s.io "" is invalid: `+row.want)
+			assert.Equal(t, "1001", st.ResourceVersion())
 		})
 	}
+}
+
+func TestPreconditionsOfADeletion(t *testing.T) {
+	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
+	leases := lease.In(newStore(t))
+	l := mustCreate(t, leases, newLease("ns/a"))
+	_, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: "other"})
+	assertStatus(t, err, 409, store.ErrConflict, cannot+"the UID in the precondition (other) does not match the UID in record ("+
+		string(l.UID)+"). The object might have been deleted and then recreated")
+	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: "1"})
+	assertStatus(t, err, 409, store.ErrConflict, cannot+"the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). "+
+		"The object might have been modified")
+	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{ResourceVersion: "1"}, store.ListOptions{})
+	require.ErrorIs(t, err, store.ErrConflict)
+	assert.Equal(t, l, mustGet(t, leases, "ns/a"))
+
+	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: l.ResourceVersion})
+	require.NoError(t, err)
+}
+
+func TestPropagationPolicyOfADeletion(t *testing.T) {
+	for policy, want := range map[meta.DeletionPropagation][]string{
+		"":                                {"a/f"},
+		meta.DeletePropagationBackground:  {"a/f"},
+		meta.DeletePropagationOrphan:      {"a/f", "orphan"},
+		meta.DeletePropagationForeground:  {"a/f", "foregroundDeletion"},
+		meta.DeletionPropagation("Other"): nil,
+	} {
+		leases := lease.In(newStore(t))
+		mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
+		l, err := leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{PropagationPolicy: policy})
+		if want == nil {
+			assertStatus(t, err, 422, store.ErrInvalid, `DeleteOptions.meta.k8s.io "" is invalid: `+
+				`propagationPolicy: Unsupported value: "Other": supported values: "Foreground", "Background", "Orphan", "nil"`)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, want, l.Finalizers)
+	}
+}
+
+// writes are all writes of a Collection, of a store that holds ns/a and ns/b.
+func writes() map[string]func(context.Context, *collection) error {
+	return map[string]func(context.Context, *collection) error{
+		"create": func(ctx context.Context, c *collection) error {
+			_, err := c.Create(ctx, newLease("ns/new"), store.CreateOptions{})
+			return err
+		},
+		"update": func(ctx context.Context, c *collection) error {
+			_, err := c.Update(ctx, newLease("ns/new"), store.UpdateOptions{})
+			return err
+		},
+		"modify": func(ctx context.Context, c *collection) error {
+			_, err := c.Modify(ctx, "ns", "a", func(l *lease.Lease) error {
+				l.Spec.HolderIdentity = new("x")
+				return nil
+			}, store.UpdateOptions{})
+			return err
+		},
+		"delete": func(ctx context.Context, c *collection) error {
+			_, err := c.Delete(ctx, "ns", "a", store.DeleteOptions{})
+			return err
+		},
+		"delete collection": func(ctx context.Context, c *collection) error {
+			_, err := c.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{})
+			return err
+		},
+	}
+}
+
+func TestWriteWhoseContextHasEndedIsRefused(t *testing.T) {
+	for name, write := range writes() {
+		t.Run(name, func(t *testing.T) {
+			st := newStore(t)
+			leases := lease.In(st)
+			createAll(t, leases, "ns/a", "ns/b")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			assert.Equal(t, context.Canceled, write(ctx, leases))
+			late, cancel := context.WithTimeout(t.Context(), -1)
+			defer cancel()
+			assert.Equal(t, context.DeadlineExceeded, write(late, leases))
+			assert.Equal(t, "1002", st.ResourceVersion())
+
+			require.NoError(t, write(t.Context(), leases))
+		})
+	}
+}
+
+func TestModifyWhoseContextEndsMeanwhileWritesNothing(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := leases.Modify(ctx, "ns", "a", func(l *lease.Lease) error {
+		cancel()
+		l.Spec.HolderIdentity = new("x")
+		return nil
+	}, store.UpdateOptions{})
+	assert.Equal(t, context.Canceled, err)
+	assert.Nil(t, mustGet(t, leases, "ns/a").Spec.HolderIdentity)
 }

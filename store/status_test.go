@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -30,8 +31,14 @@ type engineStatus struct {
 }
 
 func newEngineKind(status bool) *store.Kind[engine] {
-	return &store.Kind[engine]{
-		Group: "example.com", Name: "Engine", Plural: "engines", Status: status, UnconditionalUpdate: true,
+	d := engineDescriptor()
+	d.Status = status
+	return store.MustKind(d)
+}
+
+func engineDescriptor() store.Descriptor[engine] {
+	return store.Descriptor[engine]{
+		Group: "example.com", Name: "Engine", Plural: "engines", Status: true, UnconditionalUpdate: true,
 		Versions: []store.Version[engine]{{Name: "v1"}},
 	}
 }
@@ -52,70 +59,88 @@ func (e *engine) shown() shown {
 }
 
 func TestStatusIsWrittenThroughItsSubresourceAlone(t *testing.T) {
-	engines := store.In(newStore(t), newEngineKind(true))
-	e, err := engines.Create(newEngine("ns/a", 1, 9), store.CreateOptions{})
+	engines := newEngineKind(true).In(newStore(t))
+	e, err := engines.Create(t.Context(), newEngine("ns/a", 1, 9), store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown(), "a create has no status")
 
 	e.Spec.Speed, e.Status.Turns, e.Labels = 5, 7, map[string]string{"k": "v"}
-	e, err = engines.UpdateStatus(e, store.UpdateOptions{})
+	e, err = engines.Status().Update(t.Context(), e, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shown{1, 7, 1, "1002"}, e.shown(), "nothing else is written")
 	assert.Empty(t, e.Labels)
 
 	e.Spec.Speed, e.Status.Turns = 2, 8
-	e, err = engines.Update(e, store.UpdateOptions{})
+	e, err = engines.Update(t.Context(), e, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shown{2, 7, 2, "1003"}, e.shown(), "an update leaves it alone")
 
-	e, err = engines.ModifyStatus("ns", "a", func(e *engine) error {
+	e, err = engines.Status().Modify(t.Context(), "ns", "a", func(e *engine) error {
 		e.Spec.Speed, e.Status.Notes = 6, []string{"n"}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shown{2, 7, 2, "1004"}, e.shown())
 	assert.Equal(t, []string{"n"}, e.Status.Notes)
 }
 
 func TestStatusThatStaysTheSameMakesNoVersion(t *testing.T) {
-	engines := store.In(newStore(t), newEngineKind(true))
-	_, err := engines.Create(newEngine("ns/a", 1, 0), store.CreateOptions{})
+	engines := newEngineKind(true).In(newStore(t))
+	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
 	require.NoError(t, err)
-	e, err := engines.UpdateStatus(newEngine("ns/a", 3, 0), store.UpdateOptions{})
+	e, err := engines.Status().Update(t.Context(), newEngine("ns/a", 3, 0), store.UpdateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown())
 }
 
 func TestWritesOfAStatusThatCannotBe(t *testing.T) {
 	st := newStore(t)
-	engines := store.In(st, newEngineKind(true))
-	_, err := engines.UpdateStatus(newEngine("ns/a", 1, 1), store.UpdateOptions{})
+	engines := newEngineKind(true).In(st)
+	_, err := engines.Status().Update(t.Context(), newEngine("ns/a", 1, 1), store.UpdateOptions{})
 	assertStatus(t, err, 404, store.ErrNotFound, `engines.example.com "a" not found`)
-	e, err := engines.Create(newEngine("ns/a", 1, 0), store.CreateOptions{})
+	e, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
 	require.NoError(t, err)
-	_, err = engines.ModifyStatus("ns", "a", func(e *engine) error { e.Status.Turns = 1; return nil })
+	_, err = engines.Status().Modify(t.Context(), "ns", "a", func(e *engine) error { e.Status.Turns = 1; return nil }, store.UpdateOptions{})
 	require.NoError(t, err)
-	_, err = engines.UpdateStatus(e, store.UpdateOptions{})
+	_, err = engines.Status().Update(t.Context(), e, store.UpdateOptions{})
 	require.ErrorIs(t, err, store.ErrConflict, "it has a version, which is old")
 
-	widgets := store.In(st, newWidgetKind())
-	_, err = widgets.UpdateStatus(newWidget("ns/a", "red"), store.UpdateOptions{})
-	require.EqualError(t, err, "store: widgets.example.com: the status is no subresource of this kind: set Kind.Status, or write the whole object")
-	_, err = widgets.ModifyStatus("ns", "a", func(*widget) error { return nil })
-	require.Error(t, err)
-	assert.PanicsWithValue(t, `store: Kind Widget has a status subresource, but widget has no member "status"`, func() {
-		kind := newWidgetKind()
-		kind.Status = true
-		store.In(newStore(t), kind)
-	})
+	widgets := newWidgetKind().In(st)
+	_, err = widgets.Status().Update(t.Context(), newWidget("ns/a", "red"), store.UpdateOptions{})
+	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object")
+	_, err = widgets.Status().Modify(t.Context(), "ns", "a", func(*widget) error { return nil }, store.UpdateOptions{})
+	require.EqualError(t, err, "store: widgets: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object")
+}
+
+func TestCollectionOfAStatusNeitherCreatesNorDeletes(t *testing.T) {
+	st := newStore(t)
+	engines := newEngineKind(true).In(st)
+	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
+	require.NoError(t, err)
+	status := engines.Status()
+	const want = ": got the collection of a status, want that of whole objects"
+	_, err = status.Create(t.Context(), newEngine("ns/b", 1, 0), store.CreateOptions{})
+	require.EqualError(t, err, "store: Create"+want)
+	_, err = status.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+	require.EqualError(t, err, "store: Delete"+want)
+	_, err = status.DeleteCollection(t.Context(), store.DeleteOptions{}, store.ListOptions{})
+	require.EqualError(t, err, "store: DeleteCollection"+want)
+	assert.Equal(t, "1001", st.ResourceVersion())
+
+	e, err := status.Get(t.Context(), "ns", "a")
+	require.NoError(t, err, "reads are those of whole objects")
+	assert.Equal(t, shown{1, 0, 1, "1001"}, e.shown())
+	list, err := status.List(t.Context(), store.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 1)
 }
 
 func TestStatusHasManagersOfItsOwn(t *testing.T) {
-	engines := store.In(newStore(t), newEngineKind(true))
+	engines := newEngineKind(true).In(newStore(t))
 	me := store.CreateOptions{FieldManager: "me"}
-	_, err := engines.Create(newEngine("ns/a", 1, 1), me)
+	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 1), me)
 	require.NoError(t, err)
-	e, err := engines.UpdateStatus(newEngine("ns/a", 9, 1), store.UpdateOptions(me))
+	e, err := engines.Status().Update(t.Context(), newEngine("ns/a", 9, 1), store.UpdateOptions(me))
 	require.NoError(t, err)
 	require.Len(t, e.ManagedFields, 2)
 	assert.Equal(t, "", e.ManagedFields[0].Subresource)
@@ -124,7 +149,7 @@ func TestStatusHasManagersOfItsOwn(t *testing.T) {
 	assert.JSONEq(t, `{"f:status":{".":{},"f:turns":{}}}`, string(e.ManagedFields[1].FieldsV1.Raw))
 
 	e.Status.Turns, e.Spec.Speed = 2, 4
-	e, err = engines.Update(e, store.UpdateOptions{FieldManager: "other"})
+	e, err = engines.Update(t.Context(), e, store.UpdateOptions{FieldManager: "other"})
 	require.NoError(t, err)
 	require.Len(t, e.ManagedFields, 3)
 	assert.Equal(t, "me", e.ManagedFields[1].Manager, "a status that an update says is nobody's loss")
@@ -144,14 +169,14 @@ func TestGenerationCountsWhatIsMoreThanMetadata(t *testing.T) {
 		"a status that is no subresource": {false, func(e *engine) { e.Status.Turns = 2 }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			engines := store.In(newStore(t), newEngineKind(row.status))
+			engines := newEngineKind(row.status).In(newStore(t))
 			start := newEngine("ns/a", 1, 1)
 			start.Generation = 5
-			e, err := engines.Create(start, store.CreateOptions{})
+			e, err := engines.Create(t.Context(), start, store.CreateOptions{})
 			require.NoError(t, err)
 			assert.EqualValues(t, 1, e.Generation)
 			row.change(e)
-			e, err = engines.Update(e, store.UpdateOptions{})
+			e, err = engines.Update(t.Context(), e, store.UpdateOptions{})
 			require.NoError(t, err)
 			assert.Equal(t, row.want, e.Generation)
 		})
@@ -159,20 +184,20 @@ func TestGenerationCountsWhatIsMoreThanMetadata(t *testing.T) {
 }
 
 func TestDeletionThatIsHeldBackIsAGeneration(t *testing.T) {
-	engines := store.In(newStore(t), newEngineKind(true))
+	engines := newEngineKind(true).In(newStore(t))
 	e := newEngine("ns/a", 1, 1)
 	e.Finalizers = []string{"example.com/hold"}
-	_, err := engines.Create(e, store.CreateOptions{})
+	_, err := engines.Create(t.Context(), e, store.CreateOptions{})
 	require.NoError(t, err)
-	e, err = engines.Delete("ns", "a", store.DeleteOptions{})
+	e, err = engines.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, e.Generation)
 
 	e.Finalizers, e.Status.Turns = nil, 4
-	e, err = engines.UpdateStatus(e, store.UpdateOptions{})
+	e, err = engines.Status().Update(t.Context(), e, store.UpdateOptions{})
 	require.NoError(t, err, "the status of an object that goes can be written")
 	assert.EqualValues(t, 4, e.Status.Turns)
-	_, err = engines.Get("ns", "a")
+	_, err = engines.Get(t.Context(), "ns", "a")
 	require.NoError(t, err, "a write of the status takes no finalizer away")
 }
 
@@ -188,9 +213,9 @@ metadata: {name: b, namespace: ns}
 status: {turns: 5}
 `
 	st, kind := newStore(t), newEngineKind(true)
-	require.NoError(t, fixture.Load(st, fixture.Options{Kinds: []store.Descriptor{kind}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
+	require.NoError(t, fixture.Load(st, fixture.Options{Kinds: []store.AnyKind{kind}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
 	for name, want := range map[string]shown{"a": {0, 3, 4, "1001"}, "b": {0, 5, 1, "1002"}} {
-		e, err := store.In(st, kind).Get("ns", name)
+		e, err := kind.In(st).Get(t.Context(), "ns", name)
 		require.NoError(t, err)
 		assert.Equal(t, want, e.shown())
 	}
@@ -198,22 +223,22 @@ status: {turns: 5}
 
 func TestFinalizersThatDoNotSayWhoseTheyAreAreWarnedOf(t *testing.T) {
 	var warnings []string
-	r := newStore(t).Resource(newEngineKind(true))
+	r := resourceOf(newStore(t), newEngineKind(true))
 	e := newEngine("ns/a", 1, 1)
 	e.Finalizers = []string{"mine", "a.b", "a.b/c", "orphan"}
-	req := store.Request{Namespace: "ns", Name: "a", Warn: func(s string) { warnings = append(warnings, s) }}
-	_, err := r.Create(e, req)
+	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(s string) { warnings = append(warnings, s) }}
+	_, err := r.Create(t.Context(), e, req)
 	require.NoError(t, err)
 	want := []string{
 		`metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
 		`metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
 	}
 	assert.Equal(t, want, warnings)
-	_, _, err = r.Update(req, "", func(current *store.Item) (store.Object, error) {
+	_, _, err = r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
 		e := current.Wire(0).(*engine)
 		e.Spec.Speed = 2
 		return r.FromWire(0, e), nil
-	})
+	}})
 	require.NoError(t, err)
 	assert.Equal(t, want, warnings, "they are told once")
 }

@@ -1,176 +1,83 @@
 package store
 
 import (
-	"fmt"
-	"hash/maphash"
-	"sync"
+	"strconv"
 	"time"
 
-	"github.com/google/btree"
-
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
-	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Options says how a Store works. The zero value is ready for use.
+// Options configures a Store. The zero value is ready for use.
 type Options struct {
-	// History is how many changes are kept for watches and for lists at an
-	// older version. Zero means DefaultHistory.
+	// History is how many changes are kept for watches and for lists at an older
+	// resourceVersion. Zero means 4096.
 	History int
 	// HistoryAge also drops changes that are older. Zero means no limit.
 	HistoryAge time.Duration
-	// FirstVersion is where the resourceVersion counter starts. Zero means
-	// DefaultFirstVersion: versions below it are history that is gone, as on
-	// any cluster that has lived.
-	FirstVersion uint64
-	// Clock is what timestamps are taken from, and what all waiting goes by,
-	// that of the packages above too. Nil means clock.Real, which is right inside
-	// a testing/synctest bubble as well; see package clock for others.
+	// FirstResourceVersion is where the counter of resourceVersions starts. Zero
+	// means 1000: lower ones count as history that is gone, as on any cluster
+	// that has lived.
+	FirstResourceVersion uint64
+	// Clock gives timestamps and timers, to the packages above too. Nil means
+	// clock.Real, which is also right inside a testing/synctest bubble.
 	Clock clock.Clock
-	// Seed, if not 0, makes what is random otherwise a function of it: uids,
-	// generated names, when a watch ends that does not say, and the Audit-Id of
-	// answers. With a Clock that is a clock.Manual, or stands still, the same
-	// sequence of writes and requests leads to the same state and the same
-	// answers, byte for byte.
+	// Seed, if not 0, replaces what is random: uids, generated names, default
+	// timeouts of watches, and the Audit-Id of answers. With a clock that is moved
+	// by hand the same sequence of writes and requests then gives the same state
+	// and the same answers, byte for byte.
 	//
-	// A uid follows from the kind, the namespace, the name, and the uid of the
-	// object that had the name before; a generated name from the kind, the
-	// namespace, the prefix, and how many were made of it; an Audit-Id from the
-	// method and the URI, and how many such requests there were. So writers at
-	// once do no harm to what is another's. Which of two that want names of one
-	// prefix gets which, who conflicts with whom, and resourceVersions, all
-	// depend on who comes first, as they do without a Seed. A dry run has the
-	// uid and the name of the create that it tries.
-	//
-	// What names were given to and are free again takes memory: about 150 bytes
-	// for each.
+	// A uid follows from kind, namespace, name, and the uid of the object that had
+	// the name before. A generated name follows from kind, namespace, prefix, and
+	// how many names were generated from it. So concurrent writers of different
+	// objects do not affect each other. The store remembers about 150 bytes for
+	// each name that was given and is free again.
 	Seed uint64
-	// Record is how many changes are recorded for Recorded, the last ones. Unlike
-	// those of History they stay when history expires. Zero means none.
-	Record int
 }
 
-// Defaults of Options.
-const (
-	DefaultHistory      = 4096
-	DefaultFirstVersion = 1000
-)
-
-// Store holds objects of any number of kinds. All methods may be called from
-// any goroutine.
-type Store struct {
-	now    func() time.Time
-	clock  clock.Clock // to wait by
-	hub    *watch.Hub[change]
-	shares shareTable
-	seed   uint64 // what is made up follows from it; 0 is random
-	aging  bool   // changes remember when they were made
-	first  uint64 // the version before all changes
-
-	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
-	version   uint64       // of the last change
-	record    record
-	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
-	closed    bool
-}
-
-// change is what history remembers of one write.
-type change struct {
-	eventType watch.EventType
-	old       *Item // the state before; nil for Added
-	new       *Item // the state after; for Deleted the last one under the deletion's version
-	left      leftItem
-	origin    uint64 // of the request that made it, or 0
-}
+// Store holds objects of any number of kinds. All methods may be called from any
+// goroutine.
+type Store registry.Store
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	if opts.History <= 0 {
-		opts.History = DefaultHistory
-	}
-	if opts.FirstVersion == 0 {
-		opts.FirstVersion = DefaultFirstVersion
-	}
-	now := time.Now
-	if opts.Clock != nil {
-		now = opts.Clock.Now
-	}
-	return &Store{
-		now:       now,
-		clock:     clock.Waiting(opts.Clock),
-		seed:      opts.Seed,
-		aging:     opts.HistoryAge > 0 || opts.Record > 0,
-		shares:    shareTable{seed: maphash.MakeSeed()},
-		hub:       watch.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
-		version:   opts.FirstVersion,
-		first:     opts.FirstVersion,
-		record:    record{limit: opts.Record, since: opts.FirstVersion},
-		resources: map[meta.GroupResource]*Resource{},
-	}
+	return (*Store)(registry.New(registry.Options{
+		History: opts.History, HistoryAge: opts.HistoryAge, FirstVersion: opts.FirstResourceVersion,
+		Clock: opts.Clock, Seed: opts.Seed,
+	}))
 }
 
-// Close ends all watches, now and to come. Objects can still be read and
-// written. Closing twice is fine.
-func (st *Store) Close() {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if !st.closed {
-		st.closed = true
-		st.hub.Close()
-	}
+func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
+
+// Close ends all watches, now and to come. Objects can still be read and written.
+// Closing twice is fine.
+func (st *Store) Close() { st.registry().Close() }
+
+// Fork returns a store that begins in the same state, history and Options
+// included, and is independent from then on. Open watches stay with their store.
+// A clock that is moved by hand is forked too (see clock.Forker). The caller must
+// Close the fork.
+//
+// A fork takes microseconds however many objects there are: both stores share
+// what they have in common, and a write copies what it changes. Fork may be
+// called at any time. The error is ErrClosed if the store was closed.
+func (st *Store) Fork() (*Store, error) {
+	f, err := st.registry().Fork()
+	return (*Store)(f), err
 }
 
-// ExpireHistory forgets all changes up to now, as the compaction of a real
-// server does. Watches that have been told of all of them go on. Those that lag,
-// and watches, lists and continue tokens that ask for an older version later,
-// are answered 410.
-func (st *Store) ExpireHistory() {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.hub.Expire()
-	for _, r := range st.resources {
-		r.past.dropBefore(st.version)
-	}
+// ExpireHistory forgets all changes up to now, as the compaction of a real server
+// does. Watches that have seen them all go on. Watches that lag, and reads at an
+// older resourceVersion, get ErrExpired.
+func (st *Store) ExpireHistory() { st.registry().ExpireHistory() }
+
+// ResourceVersion returns the resourceVersion of the last change of any kind.
+func (st *Store) ResourceVersion() string {
+	return strconv.FormatUint(st.registry().ResourceVersion(), 10)
 }
 
-// ResourceVersion returns the version of the last change of any kind.
-func (st *Store) ResourceVersion() uint64 {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	return st.version
-}
-
-// Now returns the time that objects are stamped with.
-func (st *Store) Now() time.Time { return st.now() }
-
-// Clock returns the clock to wait by: that of Options, or clock.Real where that
-// is for timestamps alone.
-func (st *Store) Clock() clock.Clock { return st.clock }
+// Clock returns the clock that timers of the store's users should go by.
+func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 
 // Watchers returns how many watches are open.
-func (st *Store) Watchers() int { return st.hub.Watchers() }
-
-// Resource returns the collection of a kind, which is empty the first time.
-// It panics where another kind has taken the same group and plural, and where the
-// Kind is declared wrongly, with a text that names the mistake.
-func (st *Store) Resource(kind Descriptor) *Resource {
-	if kind == nil {
-		panic(noKind)
-	}
-	return st.resource(kind.describe())
-}
-
-func (st *Store) resource(d *descriptor) *Resource {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	r := st.resources[d.groupResource()]
-	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
-		st.resources[d.groupResource()] = r
-	}
-	if r.kind != d {
-		panic(fmt.Sprintf("store: two kinds for %s", d.groupResource()))
-	}
-	return r
-}
+func (st *Store) Watchers() int { return st.registry().Watchers() }

@@ -19,14 +19,3 @@ type Unstructured struct {
 	// from one to the other changes nothing; a real server counts a generation.
 	Content map[string]any `json:",rest"`
 }
-
-// UnstructuredKind returns a kind of objects of any form. The first of the versions
-// is the preferred one; the same objects are served in all of them. The other
-// members of the Kind may be set before its first use.
-func UnstructuredKind(group, name string, versions ...string) *Kind[Unstructured] {
-	k := &Kind[Unstructured]{Group: group, Name: name}
-	for _, v := range versions {
-		k.Versions = append(k.Versions, Version[Unstructured]{Name: v})
-	}
-	return k
-}

@@ -2,280 +2,198 @@ package store_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-func TestWatchTellsEachChangeInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := lease.In(st)
-		rec := record(t, st, fromNow())
-		createAll(t, leases, "b/x", "a/x")
-		mustModify(t, leases, "b/x", holder("1"))
-		_, err := endpoints.In(st).Create(newEndpoints("a/x"), store.CreateOptions{})
-		require.NoError(t, err)
-		mustDelete(t, leases, "b/x")
-		createAll(t, leases, "b/x")
-		assert.Equal(t, []string{"ADDED b/x@1001", "ADDED a/x@1002", "MODIFIED b/x@1003", "DELETED b/x@1005", "ADDED b/x@1006"}, rec.take())
-	})
+type events = iter.Seq2[watch.Event[lease.Lease], error]
+
+// listener reads a sequence of events in a goroutine of its own. It is for synctest
+// bubbles.
+type listener struct {
+	told chan string // one event at a time; until it is taken, no other is read
+	done chan struct{}
+	err  error // the last element; set before done is closed
 }
 
-func TestWatchScopes(t *testing.T) {
+func listen(t *testing.T, seq events) *listener {
+	r := &listener{told: make(chan string), done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		for ev, err := range seq {
+			if r.err = err; err != nil {
+				assert.Zero(t, ev)
+				continue
+			}
+			select {
+			case r.told <- textOf(ev):
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// textOf is such as "ADDED ns/name@1001".
+func textOf(ev watch.Event[lease.Lease]) string {
+	text := string(ev.Type)
+	if ev.Type != watch.Bookmark {
+		text += " " + ev.Object.Namespace + "/" + ev.Object.Name
+	}
+	text += "@" + ev.Object.ResourceVersion
+	if ev.InitialEventsEnd {
+		text += " end"
+	}
+	return text
+}
+
+// take returns all that comes until all is quiet.
+func (r *listener) take() (out []string) {
+	for {
+		synctest.Wait()
+		select {
+		case text := <-r.told:
+			out = append(out, text)
+		default:
+			return out
+		}
+	}
+}
+
+// ended reports whether the sequence has ended, once all is quiet.
+func (r *listener) ended() bool {
+	synctest.Wait()
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestWatchBeginsWithTheStateOrAfterAVersion(t *testing.T) {
 	for name, row := range map[string]struct {
 		opts store.WatchOptions
 		want []string
 	}{
-		"everything":                    {store.WatchOptions{}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace":                   {store.WatchOptions{Namespace: "a"}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "MODIFIED a/x@1005"}},
-		"one object":                    {store.WatchOptions{Namespace: "a", Name: "x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by its field":       {store.WatchOptions{Namespace: "a", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"one object by both":            {store.WatchOptions{Namespace: "a", Name: "x", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
-		"a name in all namespaces":      {store.WatchOptions{Name: "x"}, []string{"ADDED a/x@1001", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
-		"a namespace by its field":      {store.WatchOptions{FieldSelector: "metadata.namespace=b"}, []string{"ADDED b/x@1003"}},
-		"another namespace than asked":  {store.WatchOptions{Namespace: "a", FieldSelector: "metadata.namespace=b"}, nil},
-		"an object that is not there":   {store.WatchOptions{Namespace: "a", Name: "none"}, nil},
-		"all names but one":             {store.WatchOptions{Namespace: "a", FieldSelector: "metadata.name!=x"}, []string{"ADDED a/y@1002"}},
-		"a namespace that starts alike": {store.WatchOptions{Namespace: "a-"}, nil},
+		"the state":                      {store.WatchOptions{}, []string{"ADDED ns/a@1002", "ADDED ns/b@1003", "DELETED ns/a@1004"}},
+		"a version":                      {store.WatchOptions{ResourceVersion: "1001"}, []string{"MODIFIED ns/a@1002", "ADDED ns/b@1003", "DELETED ns/a@1004"}},
+		"a name":                         {store.WatchOptions{Namespace: "ns", Name: "b"}, []string{"ADDED ns/b@1003"}},
+		"another namespace":              {store.WatchOptions{Namespace: "other"}, nil},
+		"a label":                        {store.WatchOptions{LabelSelector: "k=v"}, []string{"ADDED ns/b@1003"}},
+		"a field":                        {store.WatchOptions{FieldSelector: "metadata.name=a"}, []string{"ADDED ns/a@1002", "DELETED ns/a@1004"}},
+		"the state, with a bookmark":     {store.WatchOptions{AllowWatchBookmarks: true, Name: "b"}, []string{"ADDED ns/b@1003", "BOOKMARK@1003 end"}},
+		"a version has no such bookmark": {store.WatchOptions{AllowWatchBookmarks: true, ResourceVersion: "1003"}, []string{"DELETED ns/a@1004"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStore(t)
-				leases := lease.In(st)
-				// Once told as it happens, once read from history.
-				row.opts.ResourceVersion = "1000"
-				live := record(t, st, row.opts)
-				createAll(t, leases, "a/x", "a/y", "b/x")
-				_, err := endpoints.In(st).Create(newEndpoints("a/x"), store.CreateOptions{})
-				require.NoError(t, err)
-				mustModify(t, leases, "a/x", holder("1"))
-				assert.Equal(t, row.want, live.take())
-				assert.Equal(t, row.want, record(t, st, row.opts).take())
+				leases := lease.In(newStore(t))
+				createAll(t, leases, "ns/a")
+				mustModify(t, leases, "ns/a", holder("x"))
+				mustCreate(t, leases, newLease("ns/b", label("k", "v")))
+				r := listen(t, leases.Watch(t.Context(), row.opts))
+				synctest.Wait()
+				mustDelete(t, leases, "ns/a")
+				assert.Equal(t, row.want, r.take())
+				assert.False(t, r.ended())
 			})
 		})
 	}
 }
 
-func TestWatchOfANameRefusesAnotherFieldSelector(t *testing.T) {
-	st := newStore(t)
-	for _, fields := range []string{"metadata.name=y", "metadata.namespace=ns", "metadata.name!=x"} {
-		_, err := st.Resource(lease.Kind()).Watch(t.Context(), store.WatchOptions{Name: "x", FieldSelector: fields})
-		assertStatus(t, err, 400, store.ErrBadRequest, "fieldSelector metadata.name doesn't match requested name")
-	}
-	assert.Zero(t, st.Watchers())
-}
-
-func TestSelectorTurnsChangesIntoComingsAndGoings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := lease.In(st)
-		opts := store.WatchOptions{ResourceVersion: "1000", LabelSelector: "k=in"}
-		rec := record(t, st, opts)
-		other := record(t, st, opts)
-		in := func(h string) func(*lease.Lease) {
-			return func(l *lease.Lease) { l.Labels, l.Spec.HolderIdentity = map[string]string{"k": "in"}, new(h) }
-		}
-		out := func(h string) func(*lease.Lease) {
-			return func(l *lease.Lease) { l.Labels, l.Spec.HolderIdentity = nil, new(h) }
-		}
-		mustCreate(t, leases, newLease("ns/a", out("1"))) // 1001 not seen
-		mustModify(t, leases, "ns/a", out("2"))           // 1002 not seen
-		mustModify(t, leases, "ns/a", in("3"))            // 1003 comes
-		mustModify(t, leases, "ns/a", in("4"))            // 1004 changes
-		mustModify(t, leases, "ns/a", out("5"))           // 1005 goes
-		mustModify(t, leases, "ns/a", in("6"))            // 1006 comes again
-		mustDelete(t, leases, "ns/a")                     // 1007 goes for good
-		mustCreate(t, leases, newLease("ns/b", out("8"))) // 1008 not seen
-		mustDelete(t, leases, "ns/b")                     // 1009 not seen
-		mustCreate(t, leases, newLease("ns/c", in("10")))
-
-		assert.Equal(t, []string{
-			"ADDED ns/a@1003", "MODIFIED ns/a@1004", "DELETED ns/a@1005", "ADDED ns/a@1006", "DELETED ns/a@1007", "ADDED ns/c@1010",
-		}, rec.take())
-		var holders []string
-		items, others := rec.takeItems(), other.takeItems()
-		for _, it := range items {
-			holders = append(holders, *it.Wire(0).(*lease.Lease).Spec.HolderIdentity)
-		}
-		assert.Equal(t, []string{"3", "4", "4", "6", "6", "10"}, holders, "what goes is told as it was before")
-		assert.Equal(t, "in", items[2].Metadata().Labels["k"])
-		for i := range items {
-			assert.Same(t, items[i], others[i], "watchers share the states that they are told")
-		}
-	})
-}
-
-func TestDeletedEventHasTheLastStateAndTheVersionOfTheDeletion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStore(t)
-		leases := lease.In(st)
-		mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
-		last := mustModify(t, leases, "ns/a", holder("y"))
-		rec := record(t, st, fromNow())
-		mustDelete(t, leases, "ns/a")
-		want := *last
-		want.ResourceVersion = "1003"
-		got := rec.takeItems()[0].Wire(0).(*lease.Lease)
-		got.TypeMeta = want.TypeMeta
-		assert.Equal(t, &want, got)
-	})
-}
-
-func TestTypedWatchEndsWhenTheLoopIsLeft(t *testing.T) {
+func TestWatchEndsWhenTheLoopIsLeft(t *testing.T) {
 	st := newStore(t)
 	leases := lease.In(st)
 	createAll(t, leases, "ns/a", "ns/b")
 	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
 		require.NoError(t, err)
-		assert.Equal(t, watch.Added, ev.Type)
-		assert.Equal(t, "a", ev.Object.Name)
+		assert.Equal(t, "ADDED ns/a@1001", textOf(ev))
 		assert.Equal(t, 1, st.Watchers())
 		break
 	}
 	assert.Zero(t, st.Watchers())
 }
 
-func TestTypedWatchEndsWithItsContext(t *testing.T) {
+func TestWatchEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		seq := lease.In(st).Watch(ctx, store.WatchOptions{})
 		assert.Zero(t, st.Watchers(), "it starts when it is ranged over")
-		errs := make(chan error)
-		go func() {
-			for _, err := range seq {
-				errs <- err
-			}
-			close(errs)
-		}()
+		r := listen(t, seq)
 		synctest.Wait()
 		assert.Equal(t, 1, st.Watchers())
 		cancel()
-		require.ErrorIs(t, <-errs, context.Canceled)
-		_, more := <-errs
-		assert.False(t, more, "the error is the last element")
+		assert.True(t, r.ended())
+		assert.Equal(t, context.Canceled, r.err, "the error is the last element")
 		assert.Zero(t, st.Watchers())
 	})
 }
 
-func TestTypedWatchYieldsTheErrorOfItsOptions(t *testing.T) {
-	var errs []error
-	for ev, err := range lease.In(newStore(t)).Watch(t.Context(), store.WatchOptions{LabelSelector: ","}) {
-		assert.Nil(t, ev.Object)
-		errs = append(errs, err)
-	}
-	require.Len(t, errs, 1)
-	assert.ErrorIs(t, errs[0], store.ErrBadRequest)
-}
-
-// A server asks the context and the timeout between any two events; a watch
-// that never runs dry must end by them all the same.
-func TestBusyWatchEndsWithItsContext(t *testing.T) {
-	st := newStore(t)
-	leases := lease.In(st)
-	createAll(t, leases, "ns/a")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	events := 0
-	var end error
-	for _, err := range leases.Watch(ctx, store.WatchOptions{}) {
-		if end = err; err != nil {
-			break
-		}
-		cancel()
-		if events++; events == 100 {
-			break
-		}
-		mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(events)) })
-	}
-	assert.ErrorIs(t, end, context.Canceled, "got %d events after the end of the context", events)
-}
-
-func TestCloseLeavesNothing(t *testing.T) {
-	st := newStore(t)
-	r := st.Resource(lease.Kind())
-	var open []*store.Watcher
-	for _, opts := range []store.WatchOptions{{}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, fromNow(), {Namespace: "ns"}} {
-		w, err := r.Watch(t.Context(), opts)
-		require.NoError(t, err)
-		open = append(open, w)
-	}
-	assert.Equal(t, 5, st.Watchers())
-	for i, w := range open {
-		w.Close()
-		w.Close()
-		assert.Equal(t, 4-i, st.Watchers())
-	}
-}
-
-func TestClosedStoreEndsAllWatches(t *testing.T) {
+func TestWatchEndsAtItsTimeoutWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		leases := lease.In(st)
-		waiting := record(t, st, fromNow())
-		unread, err := st.Resource(lease.Kind()).Watch(t.Context(), store.WatchOptions{})
-		require.NoError(t, err)
-		defer unread.Close()
-		createAll(t, leases, "ns/a")
-		synctest.Wait()
-		st.Close()
-		st.Close()
-
-		assert.ErrorIs(t, waiting.ended(), store.ErrClosed)
-		_, err = unread.Next(t.Context())
-		assert.ErrorIs(t, err, store.ErrClosed)
-		assert.ErrorIs(t, record(t, st, store.WatchOptions{}).ended(), store.ErrClosed, "watches to come end at once")
-		unread.Close()
+		r := listen(t, lease.In(st).Watch(t.Context(), store.WatchOptions{Timeout: time.Minute}))
+		time.Sleep(time.Minute - 1)
+		assert.False(t, r.ended())
+		time.Sleep(1)
+		assert.True(t, r.ended())
+		require.NoError(t, r.err)
 		assert.Zero(t, st.Watchers())
-
-		createAll(t, leases, "ns/b")
-		items, _ := mustList(t, leases, store.ListOptions{})
-		assert.Len(t, items, 2, "objects can still be read and written")
 	})
 }
 
-func TestManyStoresLiveSideBySide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newStore(t), newStore(t)
-		rec := record(t, two, fromNow())
-		createAll(t, lease.In(one), "ns/a")
-		assert.Empty(t, rec.take())
-		assert.EqualValues(t, 1000, two.ResourceVersion())
-		one.Close()
-		createAll(t, lease.In(two), "ns/a")
-		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
-	})
-}
-
-func TestCounterStartsWhereItIsTold(t *testing.T) {
-	st := newStoreWith(t, store.Options{FirstVersion: 5, History: 1})
-	leases := lease.In(st)
-	assert.EqualValues(t, 5, st.ResourceVersion())
-	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)
-	assert.Equal(t, "7", mustDelete(t, leases, "ns/a").ResourceVersion)
-}
-
-func TestZeroOptionsAreReady(t *testing.T) {
-	st := store.New(store.Options{})
-	defer st.Close()
-	assert.EqualValues(t, store.DefaultFirstVersion, st.ResourceVersion())
-	assert.False(t, st.Now().IsZero())
-	leases := lease.In(st)
-	createAll(t, leases, manyPaths("ns", 2)...)
-	for range store.DefaultHistory {
-		mustModify(t, leases, "ns/l00000", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(st.ResourceVersion())) })
+func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
+	for _, timeout := range []time.Duration{0, -time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			leases := lease.In(newStore(t))
+			r := listen(t, leases.Watch(t.Context(), store.WatchOptions{Timeout: timeout}))
+			time.Sleep(48 * time.Hour)
+			createAll(t, leases, "ns/a")
+			assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
+			assert.False(t, r.ended())
+		})
 	}
-	exact := store.ListOptions{ResourceVersionMatch: store.MatchExact, ResourceVersion: rv(store.DefaultFirstVersion + 2)}
-	mustList(t, leases, exact)
-	exact.ResourceVersion = rv(store.DefaultFirstVersion + 1)
-	_, _, err := leases.List(t.Context(), exact)
-	require.ErrorIs(t, err, store.ErrExpired)
+}
+
+func TestErrorThatEndsAWatchIsTheLastElement(t *testing.T) {
+	nothing := func(testing.TB, *store.Store) {}
+	for name, row := range map[string]struct {
+		opts store.WatchOptions
+		end  func(testing.TB, *store.Store)
+		want error
+	}{
+		"options":        {store.WatchOptions{LabelSelector: ","}, nothing, store.ErrBadRequest},
+		"an old version": {store.WatchOptions{ResourceVersion: "999"}, nothing, store.ErrExpired},
+		"a closed store": {store.WatchOptions{}, func(_ testing.TB, st *store.Store) { st.Close() }, store.ErrClosed},
+		"history that is gone": {store.WatchOptions{}, func(t testing.TB, st *store.Store) {
+			createAll(t, lease.In(st), "ns/a")
+			synctest.Wait() // the listener has the event, and does not go on yet
+			createAll(t, lease.In(st), "ns/b")
+			st.ExpireHistory()
+		}, store.ErrExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				r := listen(t, lease.In(st).Watch(t.Context(), row.opts))
+				synctest.Wait()
+				row.end(t, st)
+				r.take()
+				assert.True(t, r.ended())
+				require.ErrorIs(t, r.err, row.want)
+				assert.Zero(t, st.Watchers())
+			})
+		})
+	}
 }

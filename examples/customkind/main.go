@@ -36,7 +36,7 @@ type BarrierStatus struct {
 }
 
 func newKind() *store.Kind[Barrier] {
-	return &store.Kind[Barrier]{
+	return store.MustKind(store.Descriptor[Barrier]{
 		Group: "sync.example.com", Name: "Barrier", ShortNames: []string{"bar"},
 		Versions: []store.Version[Barrier]{{Name: "v1"}},
 		Status:   true, // is written at …/barriers/{name}/status alone
@@ -62,19 +62,20 @@ func newKind() *store.Kind[Barrier] {
 			}},
 			store.AgeColumn[Barrier](),
 		},
-	}
+	})
 }
 
 // newOpenKind returns a kind without a Go type or a schema: what a client sends is
 // kept. Its objects lie in no namespace.
 func newOpenKind() *store.Kind[store.Unstructured] {
-	kind := store.UnstructuredKind("sync.example.com", "Hall", "v1")
-	kind.ClusterScoped = true
-	return kind
+	return store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "sync.example.com", Name: "Hall", ClusterScoped: true,
+		Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	})
 }
 
 func newAPI(st *store.Store) *httpapi.API {
-	return httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newKind(), newOpenKind()}})
+	return httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newKind(), newOpenKind()}})
 }
 
 func main() {

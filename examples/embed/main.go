@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -16,17 +17,17 @@ import (
 )
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	if err := run(context.Background(), os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run writes a Lease through Go and reads it as a client would.
-func run(out io.Writer) error {
+func run(ctx context.Context, out io.Writer) error {
 	st := store.New(store.Options{})
 	defer st.Close()
 	leases := lease.In(st)
-	created, err := leases.Create(&lease.Lease{
+	created, err := leases.Create(ctx, &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "hello"},
 		Spec:       lease.LeaseSpec{HolderIdentity: new("me"), LeaseDurationSeconds: new(int32(15))},
 	}, store.CreateOptions{})
@@ -51,14 +52,17 @@ func run(out io.Writer) error {
 	defer resp.Body.Close()
 	fmt.Fprintln(out, "read over HTTP:", resp.Status)
 
-	_, err = leases.Modify("default", "hello", func(l *lease.Lease) error {
+	_, err = leases.Modify(ctx, "default", "hello", func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = new("you")
 		return nil
-	})
+	}, store.UpdateOptions{})
 	if err != nil {
 		return err
 	}
-	for l := range leases.All("default") {
+	for l, err := range leases.All(ctx, "default") {
+		if err != nil {
+			return err
+		}
 		fmt.Fprintln(out, l.Name, "is held by", *l.Spec.HolderIdentity)
 	}
 	return nil

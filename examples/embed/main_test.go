@@ -9,6 +9,6 @@ import (
 
 func TestEmbedRunsToItsEnd(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, run(&out))
+	require.NoError(t, run(t.Context(), &out))
 	require.Equal(t, "created hello held by me\nread over HTTP: 200 OK\nhello is held by you\n", out.String())
 }

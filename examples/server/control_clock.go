@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -33,7 +34,7 @@ type clockView struct {
 
 func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 	_, manual := c.api.Store().Clock().(*clock.Manual)
-	return answer(w, http.StatusOK, clockView{c.api.Store().Now().UTC(), manual})
+	return answer(w, http.StatusOK, clockView{(*registry.Store)(c.api.Store()).Now().UTC(), manual})
 }
 
 // mostForward is how far a clock is moved at once.

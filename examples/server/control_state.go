@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/watch"
@@ -54,7 +55,7 @@ func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source,
 	return fixture.Stream(name, bytes.NewReader(data)), nil
 }
 
-func versionOf(st *store.Store) string { return strconv.FormatUint(st.ResourceVersion(), 10) }
+func versionOf(st *store.Store) string { return st.ResourceVersion() }
 
 // dump answers with the state, as load reads it.
 func (c control) dump(w http.ResponseWriter, r *http.Request) error {
@@ -87,13 +88,13 @@ func (c control) dump(w http.ResponseWriter, r *http.Request) error {
 	return c.api.Handler().Dump(w, opts)
 }
 
-// change is a store.PastChange as it is shown.
+// change is a registry.PastChange as it is shown.
 type change struct {
 	Type            watch.EventType `json:"type"`
 	ResourceVersion string          `json:"resourceVersion"`
 	Time            time.Time       `json:"time"`
 	Resource        string          `json:"resource"`
-	Object          store.Object    `json:"object"`
+	Object          registry.Object `json:"object"`
 
 	version uint64
 }
@@ -117,7 +118,7 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	complete := true
 	var known []string
 	for _, kind := range httpapi.Kinds() {
-		res := c.api.Store().Resource(kind)
+		res := (*registry.Store)(c.api.Store()).Resource(kind.Registered())
 		info := res.Info()
 		known = append(known, info.Plural)
 		if wanted := query.Get("resource"); wanted != "" && wanted != info.Plural {
@@ -145,7 +146,7 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 
 func wants(wanted, got string) bool { return wanted == "" || wanted == got }
 
-func newChange(resource string, p store.PastChange) change {
+func newChange(resource string, p registry.PastChange) change {
 	version, _ := strconv.ParseUint(p.Item.ResourceVersion(), 10, 64) // the store wrote it
 	return change{p.Type, p.Item.ResourceVersion(), p.At.UTC(), resource, p.Item.Wire(0), version}
 }

@@ -44,7 +44,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // config is the command line.
@@ -68,7 +68,7 @@ type config struct {
 func main() {
 	var c config
 	flag.StringVar(&c.listen, "listen", "127.0.0.1:8001", "`address` to serve on; port 0 picks one")
-	flag.IntVar(&c.history, "history", store.DefaultHistory, "how many `events` are kept for watches and for lists at older versions")
+	flag.IntVar(&c.history, "history", registry.DefaultHistory, "how many `events` are kept for watches and for lists at older versions")
 	flag.BoolVar(&c.verbose, "v", false, "log every request to standard error")
 	flag.StringVar(&c.tokenFile, "token-file", "", "let in only bearer tokens of this `file`: lines of token,user,uid[,\"group1,group2\"]")
 	flag.StringVar(&c.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `file`")

@@ -34,7 +34,6 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 	of := store.Options{History: c.history, Clock: now}
 	if c.debug {
 		of.HistoryAge = math.MaxInt64 // for ever, and with its times
-		of.Record = apitest.DefaultKeepHistory
 	}
 	st := store.New(of)
 	if err := loadState(st, c.load); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -61,10 +62,10 @@ const (
 type API struct {
 	t       testing.TB // a noTest where Open made it
 	opts    Options
-	st      *store.Store
+	st      *registry.Store
 	api     *httpapi.API
-	kinds   []store.Info
-	served  []store.Descriptor
+	kinds   []registry.Info
+	served  []store.AnyKind
 	closing chan struct{} // closed when the test ends: nothing is to wait any more
 	record  *record
 	ended   sync.Once
@@ -114,17 +115,15 @@ func open(t testing.TB, o Options) (*API, error) {
 	if o.Store.HistoryAge == 0 {
 		o.Store.HistoryAge = math.MaxInt64 // for ever, and with its times
 	}
-	if o.Store.Record == 0 {
-		o.Store.Record = recordLimit(o.KeepHistory)
-	}
 	st, err := o.openStore()
 	if err != nil {
 		return nil, err
 	}
+	st.Record(recordLimit(o.KeepHistory))
 	a := over(t, st, o)
 	a.served = append(httpapi.Kinds(), o.API.Kinds...)
 	for _, kind := range a.served {
-		a.kinds = append(a.kinds, a.st.Resource(kind).Info())
+		a.kinds = append(a.kinds, a.st.Resource(kind.Registered()).Info())
 	}
 	if err := a.furnish(); err != nil {
 		a.st.Close()
@@ -135,16 +134,16 @@ func open(t testing.TB, o Options) (*API, error) {
 		a.st.Close()
 		return nil, err
 	}
-	a.api = httpapi.New(a.st, opts)
+	a.api = httpapi.New(a.Store(), opts)
 	return a, nil
 }
 
 // openStore makes the store.
-func (o *Options) openStore() (*store.Store, error) {
+func (o *Options) openStore() (*registry.Store, error) {
 	if o.From == nil {
-		return store.New(o.Store), nil
+		return (*registry.Store)(store.New(o.Store)), nil
 	}
-	st, err := o.From.Fork()
+	st, err := (*registry.Store)(o.From).Fork()
 	if err != nil {
 		return nil, fmt.Errorf("Options.From: %w", err)
 	}
@@ -152,7 +151,7 @@ func (o *Options) openStore() (*store.Store, error) {
 }
 
 // over makes what surrounds the API of a store.
-func over(t testing.TB, st *store.Store, o Options) *API {
+func over(t testing.TB, st *registry.Store, o Options) *API {
 	return &API{
 		t: t, opts: o, st: st, record: newRecord(o.KeepHistory), closing: make(chan struct{}), open: map[*exchange]struct{}{},
 		log: newRequestLog(o.KeepRequests, o.KeepBody),
@@ -186,7 +185,7 @@ func (a *API) apiOptions() (o httpapi.Options, err error) {
 	if o.Elector != nil {
 		return o, errors.New("Options: got Elector and API.Elector, want one of them")
 	}
-	if o.Elector, err = a.opts.Elector(a.st); err != nil {
+	if o.Elector, err = a.opts.Elector(a.Store()); err != nil {
 		return o, fmt.Errorf("Options.Elector: %w", err)
 	}
 	return o, nil
@@ -232,7 +231,7 @@ func (a *API) FastForward(d time.Duration) {
 
 // Store returns the store behind the API: its typed doors are lease.In,
 // candidate.In and endpoints.In. No fault acts on it.
-func (a *API) Store() *store.Store { return a.st }
+func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
 
 // Handler returns the API with its faults, to be mounted elsewhere. What is put
 // beside it is let in by its Guard.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -24,7 +25,7 @@ import (
 func TestEveryDoorLeadsToTheSameStore(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
-		_, err := lease.In(d.Store()).Get("default", "a")
+		_, err := lease.In(d.Store()).Get(t.Context(), "default", "a")
 		require.NoError(t, err)
 		assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA, "").code)
 	})
@@ -32,9 +33,9 @@ func TestEveryDoorLeadsToTheSameStore(t *testing.T) {
 
 func TestServersKnowNothingOfEachOther(t *testing.T) {
 	a, b := apitest.New(t), apitest.New(t)
-	_, err := lease.In(a.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+	_, err := lease.In(a.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
 	require.NoError(t, err)
-	_, err = lease.In(b.Store()).Get("default", "a")
+	_, err = lease.In(b.Store()).Get(t.Context(), "default", "a")
 	assert.ErrorIs(t, err, store.ErrNotFound)
 	assert.NotEqual(t, a.URL(), b.URL())
 	assert.Equal(t, a.URL(), a.URL(), "it is opened once")
@@ -44,7 +45,7 @@ func TestServersKnowNothingOfEachOther(t *testing.T) {
 func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 	var through int
 	api := apitest.New(t, apitest.Options{
-		Store: store.Options{FirstVersion: 5000},
+		Store: store.Options{FirstResourceVersion: 5000},
 		API: httpapi.Options{
 			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 			Middleware: func(next http.Handler) http.Handler {
@@ -55,7 +56,7 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 			},
 		},
 	})
-	assert.EqualValues(t, 5000, api.Store().ResourceVersion())
+	assert.EqualValues(t, 5000, (*registry.Store)(api.Store()).ResourceVersion())
 	d := doorTo(api)
 	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)

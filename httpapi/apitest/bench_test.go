@@ -58,7 +58,7 @@ func BenchmarkAlive(b *testing.B) {
 func withLeases(b *testing.B, n int) *apitest.API {
 	api := apitest.New(b)
 	for i := range n {
-		_, err := lease.In(api.Store()).Create(leaseOf(strconv.Itoa(i)), storeOptions)
+		_, err := lease.In(api.Store()).Create(b.Context(), leaseOf(strconv.Itoa(i)), storeOptions)
 		require.NoError(b, err)
 	}
 	return api
@@ -92,7 +92,7 @@ func BenchmarkForksAlive(b *testing.B) {
 				for i := range all {
 					all[i] = api.Fork(e)
 					if use {
-						_, err := lease.In(all[i].Store()).Create(leaseOf("a"), storeOptions)
+						_, err := lease.In(all[i].Store()).Create(b.Context(), leaseOf("a"), storeOptions)
 						require.NoError(b, err)
 					}
 				}
@@ -113,7 +113,7 @@ func TestAThousandServersAreSmall(t *testing.T) {
 	all := make([]*apitest.API, servers)
 	for i := range all {
 		all[i] = apitest.New(e)
-		_, err := lease.In(all[i].Store()).Create(leaseOf("a"), storeOptions)
+		_, err := lease.In(all[i].Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 		require.NoError(t, err)
 	}
 	require.Less(t, (heap()-before)/servers, int64(most), "bytes for each server")

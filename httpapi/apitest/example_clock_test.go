@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -27,7 +28,7 @@ func ExampleAPI_FastForward() {
 	defer resp.Body.Close()
 	api.FastForward(time.Hour)
 	n, err := resp.Body.Read(make([]byte, 1))
-	fmt.Println(n, err, api.Store().Now().Format(time.DateTime))
+	fmt.Println(n, err, (*registry.Store)(api.Store()).Now().Format(time.DateTime))
 	// Output:
 	// 0 EOF 2026-01-01 01:00:00
 }
@@ -43,11 +44,12 @@ func ExampleOptions_seed() {
 	}})
 	client := http.Client{Transport: api.Transport()}
 	post(&client, api.Host()+path, `{"metadata":{"generateName":"worker-"}}`)
-	items, _, err := lease.In(api.Store()).List(context.Background(), store.ListOptions{})
+	list, err := lease.In(api.Store()).List(context.Background(), store.ListOptions{})
 	if err != nil {
 		t.Error(err)
 	}
-	fmt.Println(items[0].Name, items[0].UID, items[0].CreationTimestamp.UTC().Format(time.RFC3339))
+	l := list.Items[0]
+	fmt.Println(l.Name, l.UID, l.CreationTimestamp.UTC().Format(time.RFC3339))
 	// Output:
 	// worker-64fdr 8f3fe9a6-e1cc-43ce-a9c3-96127c708658 2026-01-01T00:00:00Z
 }

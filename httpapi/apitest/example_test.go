@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -69,7 +71,7 @@ func ExampleAPI_Store() {
 	defer end()
 	api := apitest.New(t)
 	client := &http.Client{Transport: api.Transport()}
-	_, err := lease.In(api.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+	_, err := lease.In(api.Store()).Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
 	fmt.Println(err)
 	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
 	// Output:
@@ -141,7 +143,7 @@ func ExampleStale() {
 	defer end()
 	api := apitest.New(t)
 	leases := lease.In(api.Store())
-	leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+	leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
 	count := func(client string) int {
 		c := &http.Client{Transport: api.TransportFor(client)}
 		resp, err := c.Get("http://x" + path + "?resourceVersion=0") // as informers begin
@@ -153,7 +155,7 @@ func ExampleStale() {
 		return strings.Count(string(body), `"name":`)
 	}
 	lagging := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{}})
-	leases.Delete("default", "a", store.DeleteOptions{})
+	leases.Delete(context.Background(), "default", "a", store.DeleteOptions{})
 	fmt.Println(count("controller"), count("another"))
 	lagging.Remove()
 	fmt.Println(count("controller"), lagging.Hits())
@@ -191,7 +193,7 @@ func ExampleAPI_Fork() {
 		fmt.Println(name, "creates b:", post(client, api.Host()+path, `{"metadata":{"name":"b"}}`))
 		end()
 	}
-	fmt.Println("the fixture is at", fixture.Store().ResourceVersion())
+	fmt.Println("the fixture is at", (*registry.Store)(fixture.Store()).ResourceVersion())
 	// Output:
 	// first creates a: 409 Conflict
 	// first creates b: 201 Created

@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,17 +21,17 @@ func ExampleAPI_Verify() {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.Func(func() time.Time { return now })}})
 	leases := lease.In(api.Store())
-	_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+	_, err := leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 	}
 	for _, who := range []string{"a", "a", "b"} {
 		now = now.Add(5 * time.Second)
-		leases.Modify("default", "leader", func(l *lease.Lease) error {
+		leases.Modify(context.Background(), "default", "leader", func(l *lease.Lease) error {
 			l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = &who, new(int32(15))
 			l.Spec.RenewTime = new(meta.NewMicroTime(now))
 			return nil
-		})
+		}, store.UpdateOptions{})
 	}
 	fmt.Println(api.Verify(t))
 	// Output:

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // exchange is a request on its way through the faults.
@@ -32,9 +32,9 @@ type exchange struct {
 	// its answer, and in a watch from when there is an event to when it is sent.
 	worker *atwork.Worker
 
-	discard bool           // the answer is not to be sent
-	stale   *Injected      // whose replica answers, or nil; guarded by api.mu
-	replica *store.Replica // that answers, or nil; guarded by api.mu
+	discard bool              // the answer is not to be sent
+	stale   *Injected         // whose replica answers, or nil; guarded by api.mu
+	replica *registry.Replica // that answers, or nil; guarded by api.mu
 	tears   []*Tear
 	pause   time.Duration // before each event
 }

@@ -84,7 +84,7 @@ func TestFastForwardPassesWatchesThatWaitForTheirVersion(t *testing.T) {
 	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
-			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c, Record: 10}})
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
 			d := doorTo(api)
 			d.create(t, "a")
 			version := "1002"
@@ -126,7 +126,7 @@ func TestFastForwardEndsADelay(t *testing.T) {
 	api.FastForward(time.Hour - 1)
 	assert.Equal(t, "create leases default/a pending", api.Requests()[0].String())
 	api.FastForward(1)
-	_, err := lease.In(api.Store()).Get("default", "a")
+	_, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
 	assert.NoError(t, err, "the write is done by the time that FastForward returns")
 	a := <-done
 	assert.Equal(t, http.StatusCreated, a.code, a)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -54,7 +55,7 @@ func TestAnswersAreFilledInAsARealServerWouldWriteThem(t *testing.T) {
 				assert.Equal(t, row.after, a.header.Get("Retry-After"))
 				assert.NotEmpty(t, a.header.Get("Audit-Id"), "as every answer has")
 				assert.Equal(t, 1, f.Hits())
-				assert.EqualValues(t, 1000, d.Store().ResourceVersion(), "the API did not see it")
+				assert.EqualValues(t, 1000, (*registry.Store)(d.Store()).ResourceVersion(), "the API did not see it")
 				if row.reason == "Conflict" || row.reason == "TooManyRequests" {
 					assert.Equal(t, "a leases", s.Details.Name+" "+s.Details.Kind)
 				}
@@ -89,7 +90,7 @@ func TestCutAfterSparesWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		f := d.Fault(apitest.Fault{Cut: apitest.CutAfter})
 		w := d.watch(t, leases+"?watch=true")
-		_, err := lease.In(d.Store()).Create(leaseOf("a"), storeOptions)
+		_, err := lease.In(d.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 		require.NoError(t, err)
 		assert.Equal(t, "ADDED a", w.next())
 		assert.Zero(t, f.Matches())
@@ -151,7 +152,7 @@ func TestClientThatGivesUpDuringADelayHasNothingDone(t *testing.T) {
 		d.client.Timeout = time.Second
 		require.ErrorIs(t, d.do(t, "POST", leases, leaseNamed("a")).err, context.DeadlineExceeded)
 		synctest.Wait()
-		assert.EqualValues(t, 1000, d.Store().ResourceVersion())
+		assert.EqualValues(t, 1000, (*registry.Store)(d.Store()).ResourceVersion())
 		assert.Equal(t, "create leases default/a cut", d.Requests()[0].String())
 	})
 }
@@ -217,14 +218,14 @@ func TestRefusedPartitionCutsAnAnswerThatNobodyReads(t *testing.T) {
 		d := newDoor(t)
 		d.watch(t, leases+"?watch=true")
 		for range 400 {
-			_, err := lease.In(d.Store()).Create(leaseOf(""), storeOptions)
+			_, err := lease.In(d.Store()).Create(t.Context(), leaseOf(""), storeOptions)
 			require.NoError(t, err)
 		}
 		for i := range 40 {
 			l := leaseOf("big")
 			l.Name += string(rune('a'+i%26)) + string(rune('a'+i/26))
 			l.Annotations = map[string]string{"a": strings.Repeat("v", 20_000)}
-			_, err := lease.In(d.Store()).Create(l, storeOptions)
+			_, err := lease.In(d.Store()).Create(t.Context(), l, storeOptions)
 			require.NoError(t, err)
 		}
 		synctest.Wait()

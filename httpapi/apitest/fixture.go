@@ -17,7 +17,7 @@ func (a *API) Load(sources ...fixture.Source) {
 }
 
 func (a *API) load(sources []fixture.Source) error {
-	return fixture.Load(a.st, fixture.Options{Kinds: a.served}, sources...)
+	return fixture.Load(a.Store(), fixture.Options{Kinds: a.served}, sources...)
 }
 
 // Dump returns the state of the store in the form that Load reads. The same
@@ -29,7 +29,7 @@ func (a *API) Dump(opts fixture.DumpOptions) string {
 		opts.Kinds = a.served
 	}
 	var b strings.Builder
-	if err := fixture.Dump(&b, a.st, opts); err != nil {
+	if err := fixture.Dump(&b, a.Store(), opts); err != nil {
 		a.t.Fatalf("apitest.Dump: %v", err)
 	}
 	return b.String()

@@ -66,6 +66,6 @@ func (a *API) fork(t testing.TB) (*API, error) {
 		st.Close()
 		return nil, err
 	}
-	f.api = a.api.Fork(st, opts)
+	f.api = a.api.Fork(f.Store(), opts)
 	return f, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -61,7 +62,7 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 	want[1], want[2] = want[2], want[1]
 	d.create(t, "parents")
 	grandchild := first.Fork(t)
-	_, err := lease.In(first.Store()).Delete("default", "a", store.DeleteOptions{})
+	_, err := lease.In(first.Store()).Delete(t.Context(), "default", "a", store.DeleteOptions{})
 	require.NoError(t, err)
 	for _, row := range []struct {
 		api  *apitest.API
@@ -80,7 +81,7 @@ func TestManyTestsForkOneFixture(t *testing.T) {
 	shared := apitest.New(t)
 	shared.Load(fixture.Stream("leases", strings.NewReader(manyLeases(1000))))
 	before := shared.Dump(fixture.DumpOptions{})
-	version := shared.Store().ResourceVersion()
+	version := (*registry.Store)(shared.Store()).ResourceVersion()
 	t.Run("tests", func(t *testing.T) {
 		for i := range 20 {
 			t.Run(fmt.Sprint("test-", i), func(t *testing.T) {
@@ -93,14 +94,14 @@ func TestManyTestsForkOneFixture(t *testing.T) {
 					d.create(t, "mine")
 					assert.Equal(t, "ADDED mine", w.next())
 					time.Sleep(time.Duration(i) * time.Minute) // virtual, and its own
-					_, err := lease.In(api.Store()).Modify("default", "l0500", func(l *lease.Lease) error {
+					_, err := lease.In(api.Store()).Modify(t.Context(), "default", "l0500", func(l *lease.Lease) error {
 						assert.Nil(t, l.Spec.HolderIdentity, "nobody else has been here")
 						l.Spec.HolderIdentity = new(t.Name())
 						return nil
-					})
+					}, store.UpdateOptions{})
 					require.NoError(t, err)
 					assert.Equal(t, "MODIFIED l0500", w.next())
-					assert.EqualValues(t, version+2, api.Store().ResourceVersion())
+					assert.EqualValues(t, version+2, (*registry.Store)(api.Store()).ResourceVersion())
 				})
 			})
 		}
@@ -161,12 +162,12 @@ func TestForkHasNoneOfTheFaultsAndRequestsOfItsParent(t *testing.T) {
 }
 
 func TestForkHasTheOptionsOfItsParent(t *testing.T) {
-	kind := &store.Kind[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}}
+	kind := store.MustKind(store.Descriptor[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}})
 	through := 0
 	parent := apitest.New(t, apitest.Options{
 		KeepRequests: 1,
 		API: httpapi.Options{
-			Kinds:        []store.Descriptor{kind},
+			Kinds:        []store.AnyKind{kind},
 			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
 			Middleware: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +206,7 @@ func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
 		}})
 		fork := parent.Fork(t)
 		assert.Equal(t, map[*store.Store]bool{parent.Store(): true, fork.Store(): true}, made)
-		_, err := candidate.In(fork.Store()).Create(&candidate.LeaseCandidate{
+		_, err := candidate.In(fork.Store()).Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},
 			Spec: candidate.LeaseCandidateSpec{
 				LeaseName: "l", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
@@ -214,9 +215,9 @@ func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
 		}, store.CreateOptions{})
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
-		_, err = lease.In(fork.Store()).Get("default", "l")
+		_, err = lease.In(fork.Store()).Get(t.Context(), "default", "l")
 		assert.NoError(t, err)
-		_, err = lease.In(parent.Store()).Get("default", "l")
+		_, err = lease.In(parent.Store()).Get(t.Context(), "default", "l")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 	})
 }
@@ -295,14 +296,14 @@ func TestForkWithoutATestLastsUntilClose(t *testing.T) {
 // What was made before counts from the moment of the fork, though the clock of a bubble shows another time.
 func TestVerifyOfAForkInABubbleGoesByTheTimeThatPasses(t *testing.T) {
 	hold := func(t *testing.T, api *apitest.API, who string) {
-		_, err := lease.In(api.Store()).Modify("default", "leader", func(l *lease.Lease) error {
+		_, err := lease.In(api.Store()).Modify(t.Context(), "default", "leader", func(l *lease.Lease) error {
 			l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}
 			return nil
-		})
+		}, store.UpdateOptions{})
 		require.NoError(t, err)
 	}
 	shared := apitest.New(t)
-	_, err := lease.In(shared.Store()).Create(leaseOf("leader"), storeOptions)
+	_, err := lease.In(shared.Store()).Create(t.Context(), leaseOf("leader"), storeOptions)
 	require.NoError(t, err)
 	hold(t, shared, "before")
 	for _, row := range []struct {

@@ -8,29 +8,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
 // history is what the store did, for Verify.
 type history struct {
-	store.Recorded
-	resources map[meta.GroupResource]*store.Resource
+	registry.Recorded
+	resources map[meta.GroupResource]*registry.Resource
 	calls     map[uint64]*call // by origin
 
-	byOrigin   map[uint64][]int          // indices of Changes, by the request that made them
-	byResource map[*store.Resource][]int // and so on
+	byOrigin   map[uint64][]int             // indices of Changes, by the request that made them
+	byResource map[*registry.Resource][]int // and so on
 	byObject   map[objectKey][]int
 }
 
 // objectKey names an object.
 type objectKey struct {
-	resource        *store.Resource
+	resource        *registry.Resource
 	namespace, name string
 }
 
-func keyOf(r *store.Resource, it *store.Item) objectKey {
+func keyOf(r *registry.Resource, it *registry.Item) objectKey {
 	return objectKey{r, it.Namespace(), it.Name()}
 }
 
@@ -39,10 +39,10 @@ func (k objectKey) String() string {
 	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
 }
 
-func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *history {
+func newHistory(rec registry.Recorded, resources []*registry.Resource, log []told) *history {
 	h := &history{
-		Recorded: rec, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
-		byOrigin: map[uint64][]int{}, byResource: map[*store.Resource][]int{}, byObject: map[objectKey][]int{},
+		Recorded: rec, resources: map[meta.GroupResource]*registry.Resource{}, calls: map[uint64]*call{},
+		byOrigin: map[uint64][]int{}, byResource: map[*registry.Resource][]int{}, byObject: map[objectKey][]int{},
 	}
 	for _, r := range resources {
 		info := r.Info()
@@ -71,7 +71,7 @@ func (h *history) after(changes []int, version uint64) int {
 
 // stateAt returns an object that has changed as it was at a version, Since or
 // later, or nil.
-func (h *history) stateAt(k objectKey, version uint64) *store.Item {
+func (h *history) stateAt(k objectKey, version uint64) *registry.Item {
 	changes := h.byObject[k]
 	n := h.after(changes, version)
 	if n == 0 {
@@ -101,7 +101,7 @@ func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 }
 
 // line shows a change.
-func (h *history) line(c *store.RecordedChange) string {
+func (h *history) line(c *registry.RecordedChange) string {
 	by := "through the Store"
 	if c.Origin != 0 {
 		by = "by a request"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -17,7 +17,7 @@ type Injected struct {
 	resource meta.GroupResource // what Resource stands for, empty for any
 	removed  chan struct{}      // closed by Remove
 	dice     *dice              // of an Adversary, or nil
-	replica  *store.Replica     // of a Stale, or nil
+	replica  *registry.Replica  // of a Stale, or nil
 
 	// guarded by api.mu
 	matches, hits int
@@ -55,7 +55,7 @@ func (a *API) inject(f Fault, d *dice) (*Injected, error) {
 			return nil, fmt.Errorf("%s: %w", in.door(), err)
 		}
 	}
-	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k store.Info) bool {
+	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k registry.Info) bool {
 		return k.Status && (f.Resource == "" || in.resource == meta.GroupResource{Group: k.Group, Resource: k.Plural})
 	}) {
 		return nil, fmt.Errorf("%s: Subresource: got %q, want none: no such resource has one", in.door(), f.Subresource)
@@ -216,7 +216,7 @@ func (in *Injected) reach(x *exchange) {
 // if one is given. The error names the place and what was expected there.
 func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
-	i := slices.IndexFunc(a.kinds, func(k store.Info) bool {
+	i := slices.IndexFunc(a.kinds, func(k registry.Info) bool {
 		return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 	})
 	switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -62,7 +62,7 @@ type leaseAudit struct {
 }
 
 // see adds a change.
-func (a *leaseAudit) see(c store.RecordedChange) (lease.Overlap, bool) {
+func (a *leaseAudit) see(c registry.RecordedChange) (lease.Overlap, bool) {
 	l := c.New.Wire(0).(*lease.Lease)
 	what := "nobody"
 	switch holder := l.Spec.HolderIdentity; {

@@ -172,9 +172,10 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 }
 
 func TestFaultsNameNoNamespaceOfWhatIsInNone(t *testing.T) {
-	kind := store.UnstructuredKind("example.com", "Hall", "v1")
-	kind.ClusterScoped = true
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Hall", ClusterScoped: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	})
+	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}})
 	_, err := api.Inject(apitest.Fault{Resource: "halls", Namespace: "ns", Hang: true})
 	assert.EqualError(t, err, `apitest.Fault: Namespace: got "ns", want none: halls are in no namespace`)
 	_, err = api.Inject(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "Hall", Namespace: "ns"}}})

@@ -116,7 +116,7 @@ func TestServerBeginsAsAForkOfAStore(t *testing.T) {
 	second := apitest.New(t, apitest.Options{From: first.Store()})
 	d := doorTo(second)
 	assert.Equal(t, http.StatusOK, d.do(t, "DELETE", leasesA, "").code)
-	_, err := lease.In(first.Store()).Get("default", "a")
+	_, err := lease.In(first.Store()).Get(t.Context(), "default", "a")
 	assert.NoError(t, err)
 
 	first.Close()
@@ -127,7 +127,7 @@ func TestServerBeginsAsAForkOfAStore(t *testing.T) {
 func TestFixtureThatCannotBeFailsTheTest(t *testing.T) {
 	api := apitest.New(t)
 	api.Load(someFixture())
-	_, err := lease.In(api.Store()).Get("default", "a")
+	_, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
 	require.NoError(t, err)
 	message := failure(t, func(t testing.TB) { apitest.New(t).Load(someFixture(), someFixture()) })
 	assert.Contains(t, message, "apitest.Load: a.yaml, document 1 (line 3), item 1: ")
@@ -145,7 +145,7 @@ func TestElectorOfATestElectsAmongItsCandidates(t *testing.T) {
 			`{"metadata":{"name":"me"},"spec":{"leaseName":"a","binaryVersion":"1.37.0","emulationVersion":"1.37.0","strategy":"OldestEmulationVersion","renewTime":"2000-01-01T00:00:00.000000Z"}}`)
 		require.Equal(t, http.StatusCreated, a.code, a)
 		time.Sleep(time.Second)
-		l, err := lease.In(api.Store()).Get("default", "a")
+		l, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
 		require.NoError(t, err)
 		assert.Equal(t, "me", *l.Spec.HolderIdentity)
 	})

@@ -19,8 +19,8 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
-	"github.com/kubecoord/kubecoord/store"
 )
 
 // Request is a request that the server received, and what became of it.
@@ -183,7 +183,7 @@ func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Req
 	}
 	call := a.record.begin(req, data)
 	if call != nil {
-		served = served.WithContext(store.WithOrigin(ctx, call.origin))
+		served = served.WithContext(registry.WithOrigin(ctx, call.origin))
 	}
 	return req, served, call
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -18,7 +18,7 @@ import (
 // at what is there when the fault is put in place. Remove has it catch up, and
 // connects clients to a server that does not lag.
 //
-// The rules are those of real servers (see store.Replica), so not every read is
+// The rules are those of real servers (see registry.Replica), so not every read is
 // stale:
 //
 //   - A get, list or watch with resourceVersion "0" is, and one that wants a state
@@ -89,7 +89,7 @@ type Write struct {
 	Namespace, Name string
 	// When is asked last, once for each write, in their order. It must not read
 	// through the replica.
-	When func(store.PastChange) bool `json:"-"`
+	When func(registry.PastChange) bool `json:"-"`
 	// Nth is the number, from 1, of those that agree. Zero means the first.
 	Nth int
 }
@@ -199,8 +199,8 @@ func (s *Stale) concerns(r *Request) bool {
 }
 
 // newReplica returns what a Stale describes.
-func (a *API) newReplica(s *Stale) (*store.Replica, error) {
-	opts := store.ReplicaOptions{Version: s.Version, Changes: s.Changes, Age: s.Age, EveryRead: s.EveryRead}
+func (a *API) newReplica(s *Stale) (*registry.Replica, error) {
+	opts := registry.ReplicaOptions{Version: s.Version, Changes: s.Changes, Age: s.Age, EveryRead: s.EveryRead}
 	if w := s.After; w != nil {
 		var resource meta.GroupResource
 		if w.Resource != "" {
@@ -210,7 +210,7 @@ func (a *API) newReplica(s *Stale) (*store.Replica, error) {
 			}
 		}
 		matches := 0
-		opts.StopAfter = func(c store.PastChange) bool {
+		opts.StopAfter = func(c registry.PastChange) bool {
 			if w.matches(resource, c) {
 				matches++
 			}
@@ -222,7 +222,7 @@ func (a *API) newReplica(s *Stale) (*store.Replica, error) {
 
 // matches reports whether a change is meant, resource being what Resource stands
 // for.
-func (w *Write) matches(resource meta.GroupResource, c store.PastChange) bool {
+func (w *Write) matches(resource meta.GroupResource, c registry.PastChange) bool {
 	return (w.Type == "" || w.Type == c.Type) &&
 		(w.Resource == "" || resource == c.Item.GroupResource()) &&
 		(w.Namespace == "" || w.Namespace == c.Item.Namespace()) &&
@@ -248,7 +248,7 @@ func (in *Injected) catchUp() {
 		in.replica.Jump()
 		return
 	}
-	replicas := []*store.Replica{in.replica}
+	replicas := []*registry.Replica{in.replica}
 	in.api.mu.Lock()
 	for x := range in.api.open {
 		if x.stale == in {

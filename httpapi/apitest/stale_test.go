@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -43,10 +44,10 @@ func names(t testing.TB, a answer) string {
 // hold makes somebody hold the Lease a, by the Go door.
 func (d *door) hold(t testing.TB, holder string) {
 	t.Helper()
-	_, err := lease.In(d.Store()).Modify("default", "a", func(l *lease.Lease) error {
+	_, err := lease.In(d.Store()).Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = &holder
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 }
 
@@ -166,14 +167,14 @@ func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
 		"after another's":  {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Name: "b"}}, []string{"1", "2", "3"}},
 		"after that of another kind": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "endpoints"}},
 			[]string{"1", "2", "3"}},
-		"after what a function says": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(c store.PastChange) bool {
+		"after what a function says": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(c registry.PastChange) bool {
 			return *c.Item.Wire(0).(*lease.Lease).Spec.HolderIdentity == "2"
 		}}}, []string{"1", "2", "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDoor(t)
-				_, err := lease.In(d.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Spec: lease.LeaseSpec{HolderIdentity: new("")}}, store.CreateOptions{})
+				_, err := lease.In(d.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Spec: lease.LeaseSpec{HolderIdentity: new("")}}, store.CreateOptions{})
 				require.NoError(t, err)
 				time.Sleep(time.Second)
 				d.hold(t, "-")
@@ -287,7 +288,7 @@ func TestStaleFaultsSayWhatTheyDo(t *testing.T) {
 		"unobserved state (stands still)":        {Pattern: apitest.UnobservedState},
 		"intermediate state (after any *)":       {Pattern: apitest.IntermediateState, After: &apitest.Write{}},
 		"intermediate state (after MODIFIED leases default/a when nth=2)": {Pattern: apitest.IntermediateState, After: &apitest.Write{
-			Type: watch.Modified, Resource: "leases", Namespace: "default", Name: "a", Nth: 2, When: func(store.PastChange) bool { return true }}},
+			Type: watch.Modified, Resource: "leases", Namespace: "default", Name: "a", Nth: 2, When: func(registry.PastChange) bool { return true }}},
 	} {
 		assert.Equal(t, "list leases *: "+want, apitest.Fault{Verb: "list", Resource: "leases", Stale: &s}.String())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
@@ -38,7 +39,7 @@ func TestReplicaMayBeRemovedWhileItLooksForItsWrite(t *testing.T) {
 	d := doorTo(api)
 	var f *apitest.Injected
 	removed := make(chan struct{})
-	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(store.PastChange) bool {
+	f = api.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(registry.PastChange) bool {
 		go func() {
 			f.Remove()
 			close(removed)
@@ -62,7 +63,7 @@ func TestAdversaryLagsBehind(t *testing.T) {
 		behind := 0
 		for range 200 {
 			d.hold(t, time.Now().String())
-			now := fmt.Sprint(d.Store().ResourceVersion(), ": a")
+			now := fmt.Sprint((*registry.Store)(d.Store()).ResourceVersion(), ": a")
 			if got := d.do(t, "GET", leases+anyState, ""); got.code == http.StatusOK && names(t, got) != now {
 				behind++
 			}

@@ -136,7 +136,7 @@ func TestWatchThatIsSlowedDownForLongFallsOutOfHistory(t *testing.T) {
 		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
 		w := d.watch(t, watchLeases+"&resourceVersion=1000")
 		for range 20 {
-			_, err := lease.In(d.Store()).Create(leaseOf(""), storeOptions)
+			_, err := lease.In(d.Store()).Create(t.Context(), leaseOf(""), storeOptions)
 			require.NoError(t, err)
 			synctest.Wait()
 		}

@@ -13,9 +13,10 @@ import (
 
 // withEngines are the options of a server that has a kind with a status.
 func withEngines() apitest.Options {
-	kind := store.UnstructuredKind("example.com", "Engine", "v1")
-	kind.Status = true
-	return apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}}
+	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Engine", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	})
+	return apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
 }
 
 func TestFaultsMayBeMeantForTheStatusAlone(t *testing.T) {

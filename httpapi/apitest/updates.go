@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -88,7 +88,7 @@ func until(all []sight, c *call) uint64 {
 }
 
 // update checks a write without a precondition.
-func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
+func (v *verifier) update(c *call, made *registry.RecordedChange, seen sights) {
 	k, w := keyOf(made.Resource, made.New), c.writer()
 	version := max(
 		until(seen.objects[w][v.record.key(c.group, c.resource, k.namespace, k.name)], c),
@@ -122,7 +122,7 @@ func (v *verifier) update(c *call, made *store.RecordedChange, seen sights) {
 
 // overwritten lists the members that changed from known to old and again from old to
 // now.
-func overwritten(known, old, now *store.Item) (lost []string) {
+func overwritten(known, old, now *registry.Item) (lost []string) {
 	a, b, c := members(known), members(old), members(now)
 	for _, path := range slices.Sorted(maps.Keys(b)) {
 		if a[path] != b[path] && b[path] != c[path] {
@@ -151,9 +151,9 @@ func shown(text string) string {
 
 // members returns the members that writers set, by their path, as JSON. A list is
 // one member.
-func members(it *store.Item) map[string]string {
+func members(it *registry.Item) map[string]string {
 	out := map[string]string{}
-	data, err := it.Encoded(0, store.JSON)
+	data, err := it.Encoded(0, registry.JSON)
 	if err != nil {
 		return out
 	}

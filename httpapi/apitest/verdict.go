@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // Verdict is the result of API.Verdict.
@@ -92,9 +92,9 @@ func (a *API) Verify(t testing.TB) bool {
 // Verdict returns what Verify finds.
 func (a *API) Verdict() Verdict {
 	log, forgotten := a.record.all() // before the store, which must know of all that was told
-	resources := make([]*store.Resource, len(a.served))
+	resources := make([]*registry.Resource, len(a.served))
 	for i, kind := range a.served {
-		resources[i] = a.st.Resource(kind)
+		resources[i] = a.st.Resource(kind.Registered())
 	}
 	v := verifier{history: newHistory(a.st.Recorded(), resources, log), record: a.record, log: log, before: forgotten}
 	return v.verdict()

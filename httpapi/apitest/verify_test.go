@@ -76,12 +76,12 @@ func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
 		api := apitest.New(t)
 		leases := lease.In(api.Store())
 		hold := func(who string) {
-			_, err := leases.Modify("default", "leader", func(l *lease.Lease) error {
+			_, err := leases.Modify(t.Context(), "default", "leader", func(l *lease.Lease) error {
 				l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}
 				return nil
-			})
+			}, store.UpdateOptions{})
 			if errors.Is(err, store.ErrNotFound) {
-				_, err = leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
+				_, err = leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"}}, store.CreateOptions{})
 			}
 			require.NoError(t, err)
 		}
@@ -108,7 +108,7 @@ func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
 func TestVerifySaysWhatItCannotSee(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: 2})
 	for _, name := range []string{"a", "b", "c"} {
-		_, err := lease.In(api.Store()).Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}, store.CreateOptions{})
+		_, err := lease.In(api.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}, store.CreateOptions{})
 		require.NoError(t, err)
 	}
 	var v verdict
@@ -118,7 +118,7 @@ func TestVerifySaysWhatItCannotSee(t *testing.T) {
 
 func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: -1})
-	_, err := lease.In(api.Store()).Create(leaseOf("a"), storeOptions)
+	_, err := lease.In(api.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 	require.NoError(t, err)
 	nothing := apitest.Verdict{Findings: []apitest.Finding{}, Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}
 	assert.Equal(t, nothing, api.Verdict())
@@ -158,15 +158,15 @@ func TestVerifyAtTheEndOfATest(t *testing.T) {
 	c := &checked{verdict: verdict{TB: t}}
 	api := apitest.New(c, apitest.Options{Verify: true})
 	leases := lease.In(api.Store())
-	_, err := leases.Create(&lease.Lease{
+	_, err := leases.Create(t.Context(), &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "leader"},
 		Spec:       lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15))},
 	}, store.CreateOptions{})
 	require.NoError(t, err)
-	_, err = leases.Modify("default", "leader", func(l *lease.Lease) error {
+	_, err = leases.Modify(t.Context(), "default", "leader", func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = new("b")
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	for _, f := range c.cleanups {
 		f()

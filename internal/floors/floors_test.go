@@ -29,13 +29,14 @@ func importRules() []rule {
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta"}, nil},
-		{"store", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
-			[]string{"github.com/google/btree", "golang.org/x/sync/..."}},
+		{"internal/registry", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
+			[]string{"github.com/google/btree"}},
+		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
-		{"lease", []string{"store/...", "internal/..."}, nil},
+		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
-		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork"}, []string{"golang.org/x/sync/..."}},
+		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork", "internal/registry"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 
@@ -59,6 +60,7 @@ func reachRules() []reach {
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
+		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
 		// A floor is not left by way of internal either.
 		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
 		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
@@ -165,7 +167,9 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 		pkg  pkg
 		want []string // what every message together has to name
 	}{
-		{"store may import what is below", pkg{ImportPath: module + "/store", Imports: append(own("watch", "internal/codec"), "fmt", "github.com/google/btree")}, nil},
+		{"registry may import what is below", pkg{ImportPath: module + "/internal/registry", Imports: append(own("watch", "internal/codec"), "fmt", "github.com/google/btree")}, nil},
+		{"registry imports store", pkg{ImportPath: module + "/internal/registry", Imports: own("store")}, []string{"internal/registry imports", "got store"}},
+		{"registry reaches store", pkg{ImportPath: module + "/internal/registry", Deps: own("store")}, []string{"internal/registry reaches", "got store"}},
 		{"watch imports the store", pkg{ImportPath: module + "/watch", Imports: own("store")}, []string{"watch imports", "got store", "want only internal/..."}},
 		{"selector imports a library", pkg{ImportPath: module + "/selector", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"selector imports", "golang.org/x/sync/errgroup"}},
 		{"the store imports a kind", pkg{ImportPath: module + "/store", Imports: own("lease")}, []string{"store imports", "got lease"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/openapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -25,12 +26,12 @@ import (
 type tree = map[string]any
 
 // coordination is the API of the three kinds, and of others.
-func coordination(t testing.TB, others ...store.Descriptor) openapi.API {
+func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
 	api := openapi.API{Version: "v1.37.2"}
-	for _, kind := range append([]store.Descriptor{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
-		res := st.Resource(kind)
+	for _, kind := range append([]store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}, others...) {
+		res := (*registry.Store)(st).Resource(kind.Registered())
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}

@@ -140,7 +140,7 @@ type Pair[T any] struct {
 }
 
 func barriers() *store.Kind[Barrier] {
-	return &store.Kind[Barrier]{Group: "sync.example.com", Name: "Barrier", Plural: "barriers", Versions: []store.Version[Barrier]{{Name: "v1"}, {Name: "v1alpha1"}}}
+	return store.MustKind(store.Descriptor[Barrier]{Group: "sync.example.com", Name: "Barrier", Plural: "barriers", Versions: []store.Version[Barrier]{{Name: "v1"}, {Name: "v1alpha1"}}})
 }
 
 func TestKindsOfUsersAreNamedAfterTheirGroup(t *testing.T) {

@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store/meta"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const (

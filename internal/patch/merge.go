@@ -1,8 +1,9 @@
 package patch
 
 import (
-	"github.com/kubecoord/kubecoord/store/meta"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Merge applies a JSON merge patch (RFC 7386): null deletes, objects are

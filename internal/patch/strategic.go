@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
+
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
-	kjson "sigs.k8s.io/json"
 )
 
 // The directives of strategic merge patches (community/contributors/devel/

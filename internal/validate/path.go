@@ -22,3 +22,11 @@ func PathSegmentPrefix(name string) []string {
 	}
 	return problems
 }
+
+// NameIsPathSegment is the rule of PathSegmentName in the form of a kind's name rule; prefix is set for a generateName.
+func NameIsPathSegment(name string, prefix bool) []string {
+	if prefix {
+		return PathSegmentPrefix(name)
+	}
+	return PathSegmentName(name)
+}

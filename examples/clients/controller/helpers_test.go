@@ -45,7 +45,7 @@ type site struct {
 func inSite(t *testing.T, test func(t *testing.T, s *site), fixtures ...fixture.Source) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{
-			API:      httpapi.Options{Kinds: []store.Descriptor{poolKind()}},
+			API:      httpapi.Options{Kinds: []store.AnyKind{poolKind()}},
 			Fixtures: fixtures,
 			Verify:   true,
 		})

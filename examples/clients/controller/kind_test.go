@@ -4,8 +4,9 @@ import "github.com/kubecoord/kubecoord/store"
 
 // poolKind tells the server of Pools, as a CustomResourceDefinition without a
 // schema tells a real one.
-func poolKind() store.Descriptor {
-	kind := store.UnstructuredKind(groupVersion.Group, "Pool", groupVersion.Version)
-	kind.Status = true
-	return kind
+func poolKind() store.AnyKind {
+	return store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: groupVersion.Group, Name: "Pool", Status: true,
+		Versions: []store.Version[store.Unstructured]{{Name: groupVersion.Version}},
+	})
 }

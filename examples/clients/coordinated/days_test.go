@@ -136,14 +136,14 @@ func (w *world) quiet() time.Duration {
 
 // isSettled tells whether the best leads, and nobody wants another.
 func (w *world) isSettled() bool {
-	l, err := lease.In(w.st).Get(electiontest.Namespace, electiontest.Lease)
+	l, err := lease.In(w.st).Get(w.t.Context(), electiontest.Namespace, electiontest.Lease)
 	return err == nil && l.Spec.PreferredHolder == nil && w.referee.Leader() == w.best() && w.allAreSound()
 }
 
 func (w *world) candidates() []*candidate.LeaseCandidate {
-	all, _, err := candidate.In(w.st).List(w.t.Context(), store.ListOptions{Namespace: electiontest.Namespace})
+	all, err := candidate.In(w.st).List(w.t.Context(), store.ListOptions{Namespace: electiontest.Namespace})
 	require.NoError(w.t, err)
-	return all
+	return all.Items
 }
 
 // best returns who of those that run should lead.

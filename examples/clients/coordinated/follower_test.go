@@ -31,18 +31,13 @@ func (f *follower) run(ctx context.Context, st *store.Store) {
 	follow(ctx, candidate.In(st), f.takeCandidate)
 }
 
-// follow passes on each change from the start. A watch ends after half an hour
-// or more; the next one goes on where it was.
+// follow passes on each change from the start until the context ends.
 func follow[T any](ctx context.Context, c *store.Collection[T], take func(watch.EventType, *T)) {
-	opts := store.WatchOptions{}
-	for ctx.Err() == nil {
-		for ev, err := range c.Watch(ctx, opts) {
-			if err != nil {
-				break
-			}
-			take(ev.Type, ev.Object)
-			opts.ResourceVersion = any(ev.Object).(store.Object).GetObjectMeta().ResourceVersion
+	for ev, err := range c.Follow(ctx, store.WatchOptions{}) {
+		if err != nil {
+			return
 		}
+		take(ev.Type, ev.Object)
 	}
 }
 

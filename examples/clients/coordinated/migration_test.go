@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/electiontest"
+	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -118,7 +118,7 @@ func (m *migration) quiet() {
 }
 
 func (m *migration) lease() *lease.Lease {
-	l, err := lease.In(m.st).Get(electiontest.Namespace, electiontest.Lease)
+	l, err := lease.In(m.st).Get(context.Background(), electiontest.Namespace, electiontest.Lease)
 	require.NoError(m.t, err)
 	return l
 }

@@ -108,7 +108,7 @@ func (w *world) start(s *slot, anew bool) {
 	w.update(func(now time.Time) {
 		h.clearSince = now
 		w.healths[name] = h
-		if c, err := candidate.In(w.st).Get(electiontest.Namespace, name); err == nil {
+		if c, err := candidate.In(w.st).Get(context.Background(), electiontest.Namespace, name); err == nil {
 			h.take(c)
 		}
 	})

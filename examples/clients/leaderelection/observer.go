@@ -86,7 +86,7 @@ func (o *observer) leader(ctx context.Context, other string) (string, error) {
 // terms up to then: the deletion is the last that a watch tells of it.
 func (o *observer) finish() ([]term, error) {
 	defer o.stop()
-	if _, err := o.leases.Delete(leaseNamespace, leaseName, store.DeleteOptions{}); err != nil {
+	if _, err := o.leases.Delete(context.Background(), leaseNamespace, leaseName, store.DeleteOptions{}); err != nil {
 		return nil, err
 	}
 	<-o.done

@@ -36,7 +36,7 @@ func TestEachOfAThousandTransitionsHasOneLeader(t *testing.T) {
 				succeed(t, api, &ref, end.released)
 				assert.NoError(t, ref.verdict())
 				assert.Equal(t, thousand+1, ref.reigns)
-				l, err := lease.In(api.Store()).Get(leaseNamespace, leaseName)
+				l, err := lease.In(api.Store()).Get(t.Context(), leaseNamespace, leaseName)
 				require.NoError(t, err)
 				assert.EqualValues(t, thousand, *l.Spec.LeaseTransitions)
 			})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -19,25 +19,25 @@ import (
 func (r *Recorder) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(lease.Kind()), r.takeLeases, r.takeLease)
+		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(lease.Kind().Registered()), r.takeLeases, r.takeLease)
 	})
 	g.Go(func() error {
-		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(candidate.Kind()), r.takeCandidates, r.takeCandidate)
+		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(candidate.Kind().Registered()), r.takeCandidates, r.takeCandidate)
 	})
 	return g.Wait()
 }
 
 // follow passes on all objects there are, and then each change of them, with the
 // worker of its own at work. It begins again when it lost the thread.
-func follow[T any](ctx context.Context, w *atwork.Worker, r *store.Resource, all func([]*T), each func(watch.EventType, *T)) error {
-	object := func(it *store.Item) *T { return any(it.Wire(0)).(*T) }
+func follow[T any](ctx context.Context, w *atwork.Worker, r *registry.Resource, all func([]*T), each func(watch.EventType, *T)) error {
+	object := func(it *registry.Item) *T { return any(it.Wire(0)).(*T) }
 	w.Work()
 	defer w.Away()
 	for news, err := range r.Follow(atwork.With(ctx, w)) {
 		if err != nil {
 			return err
 		}
-		if news.Afresh {
+		if news.Relisted {
 			objects := make([]*T, len(news.All))
 			for i, it := range news.All {
 				objects[i] = object(it)
@@ -127,7 +127,7 @@ func number(resourceVersion string) uint64 {
 // lookUp reads the state of a lease.
 func (r *Recorder) lookUp(e *entry) {
 	version := r.st.ResourceVersion()
-	l, err := r.leases.Get(e.namespace, e.name)
+	l, err := r.leases.Get(context.Background(), e.namespace, e.name)
 	if err == nil {
 		if e.isNews(l.ResourceVersion) {
 			r.see(e, l, r.skew())

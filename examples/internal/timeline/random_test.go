@@ -52,28 +52,28 @@ func (d *disorder) step() {
 	name := string(rune('a' + d.rand.IntN(4)))
 	switch d.rand.IntN(12) {
 	case 0:
-		if _, err := d.candidates.Get("ns", name); err != nil {
+		if _, err := d.candidates.Get(context.Background(), "ns", name); err != nil {
 			d.offer(name, fmt.Sprintf("1.%d.0", d.rand.IntN(3)))
 		}
 	case 1:
-		d.candidates.Delete("ns", name, store.DeleteOptions{})
+		d.candidates.Delete(context.Background(), "ns", name, store.DeleteOptions{})
 	case 2, 3, 4:
-		d.candidates.Modify("ns", name, func(c *candidate.LeaseCandidate) error { c.Spec.RenewTime = now(); return nil })
+		d.candidates.Modify(context.Background(), "ns", name, func(c *candidate.LeaseCandidate) error { c.Spec.RenewTime = now(); return nil }, store.UpdateOptions{})
 	case 5, 6, 7, 8:
-		d.leases.Modify("ns", "main", func(l *lease.Lease) error {
+		d.leases.Modify(context.Background(), "ns", "main", func(l *lease.Lease) error {
 			l.Spec.RenewTime, l.Spec.LeaseDurationSeconds = now(), new(int32(1+d.rand.IntN(15)))
 			return nil
-		})
+		}, store.UpdateOptions{})
 	case 9:
-		d.leases.Modify("ns", "main", func(l *lease.Lease) error {
+		d.leases.Modify(context.Background(), "ns", "main", func(l *lease.Lease) error {
 			l.Spec.HolderIdentity, l.Spec.PreferredHolder = new(""), nil
 			return nil
-		})
+		}, store.UpdateOptions{})
 	case 10:
-		d.leases.Modify("ns", "main", func(l *lease.Lease) error { l.Spec.HolderIdentity = &name; return nil })
+		d.leases.Modify(context.Background(), "ns", "main", func(l *lease.Lease) error { l.Spec.HolderIdentity = &name; return nil }, store.UpdateOptions{})
 	case 11:
 		if d.rand.IntN(5) == 0 {
-			d.leases.Delete("ns", "main", store.DeleteOptions{})
+			d.leases.Delete(context.Background(), "ns", "main", store.DeleteOptions{})
 		}
 	}
 	d.pass(0)
@@ -85,7 +85,7 @@ func (d *disorder) step() {
 // watch looks at the lease as an observer does; the Elector wrote it at the same
 // moment as somebody else, or by a timer that it is told of here.
 func (d *disorder) watch() {
-	l, err := d.leases.Get("ns", "main")
+	l, err := d.leases.Get(context.Background(), "ns", "main")
 	if err != nil {
 		l = nil
 	}
@@ -103,7 +103,7 @@ func (d *disorder) check() {
 	l := tl.Leases[0]
 	// The Elector may have written between two looks: then the observer saw it
 	// later than it was, and its judgement only holds for who it is.
-	if _, err := d.leases.Get("ns", "main"); err == nil {
+	if _, err := d.leases.Get(context.Background(), "ns", "main"); err == nil {
 		d.watch()
 		if leader := l.Leader(); leader != "" {
 			require.Equal(t, d.observed.Holder(), leader)
@@ -139,7 +139,7 @@ func (d *disorder) check() {
 			require.False(t, c.Offers[i-1].Until.IsZero())
 			require.False(t, c.Offers[i].From.Before(c.Offers[i-1].Until))
 		}
-		_, err := d.candidates.Get("ns", c.Name)
+		_, err := d.candidates.Get(context.Background(), "ns", c.Name)
 		require.Equal(t, err == nil, c.Offers[len(c.Offers)-1].Until.IsZero(), c.Name)
 	}
 }

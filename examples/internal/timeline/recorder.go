@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -26,7 +28,7 @@ type Options struct {
 // Recorder remembers what happens in elections; see the package comment. Use it
 // from any number of goroutines.
 type Recorder struct {
-	st         *store.Store
+	st         *registry.Store
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[candidate.LeaseCandidate]
 	opts       Options
@@ -63,9 +65,10 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.Total <= 0 {
 		opts.Total = 20000
 	}
+	reg := (*registry.Store)(st)
 	return &Recorder{
-		st: st, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
-		from: st.Now().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
+		st: reg, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
+		from: reg.Now().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
 		entries: map[place]*entry{}, homes: map[place]home{}, changed: make(chan struct{}),
 	}
 }
@@ -84,7 +87,7 @@ func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	e := r.entry(place{ev.Namespace, ev.Lease})
 	if e.offers[ev.Candidate] == nil && ev.Candidate != "" {
 		// The watch is about to tell of it; it was there before the event.
-		if c, err := r.candidates.Get(ev.Namespace, ev.Candidate); err == nil {
+		if c, err := r.candidates.Get(context.Background(), ev.Namespace, ev.Candidate); err == nil {
 			r.seeCandidate(c)
 		}
 	}

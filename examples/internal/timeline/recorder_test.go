@@ -117,7 +117,7 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 			func(w *world) {
 				w.elect("a")
 				w.pass(1)
-				_, err := w.leases.Delete("ns", "main", store.DeleteOptions{})
+				_, err := w.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 				require.NoError(w.t, err)
 				w.pass(10)
 			},
@@ -139,7 +139,7 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 			func(w *world) {
 				w.offer("a", "1.0.0")
 				w.pass(2)
-				_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+				_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 				require.NoError(w.t, err)
 				w.pass(9)
 			},
@@ -150,10 +150,10 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 				w.offer("a", "1.0.0")
 				w.elect("a")
 				w.pass(1)
-				_, err := w.candidates.Modify("ns", "a", func(c *candidate.LeaseCandidate) error {
+				_, err := w.candidates.Modify(t.Context(), "ns", "a", func(c *candidate.LeaseCandidate) error {
 					c.Spec.BinaryVersion = "1.1.0"
 					return nil
-				})
+				}, store.UpdateOptions{})
 				require.NoError(w.t, err)
 				w.pass(1)
 			},
@@ -226,9 +226,9 @@ func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
 	in(t, Options{}, func(w *world) {
 		w.offer("a", "1.0.0")
 		w.rec.mu.Lock() // both watches stand still
-		_, err := w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 		require.NoError(t, err)
-		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+		c, err := w.candidates.Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
 			Spec: candidate.LeaseCandidateSpec{
 				LeaseName: "main", BinaryVersion: "2.0.0", EmulationVersion: "2.0.0", Strategy: lease.OldestEmulationVersion,
@@ -245,7 +245,7 @@ func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
 func TestNewsThatComeLateAreOld(t *testing.T) {
 	in(t, Options{}, func(w *world) {
 		w.rec.mu.Lock() // both watches stand still
-		c, err := w.candidates.Create(&candidate.LeaseCandidate{
+		c, err := w.candidates.Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
 			Spec: candidate.LeaseCandidateSpec{
 				LeaseName: "main", BinaryVersion: "1.0.0", EmulationVersion: "1.0.0", Strategy: lease.OldestEmulationVersion,
@@ -253,9 +253,9 @@ func TestNewsThatComeLateAreOld(t *testing.T) {
 		}, store.CreateOptions{})
 		require.NoError(t, err)
 		c.Spec.BinaryVersion = "2.0.0"
-		c, err = w.candidates.Update(c, store.UpdateOptions{})
+		c, err = w.candidates.Update(t.Context(), c, store.UpdateOptions{})
 		require.NoError(t, err)
-		l, err := w.leases.Create(&lease.Lease{
+		l, err := w.leases.Create(t.Context(), &lease.Lease{
 			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
 			Spec: lease.LeaseSpec{
 				HolderIdentity: new("before"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: new(lease.OldestEmulationVersion),
@@ -263,7 +263,7 @@ func TestNewsThatComeLateAreOld(t *testing.T) {
 		}, store.CreateOptions{})
 		require.NoError(t, err)
 		l.Spec.HolderIdentity = new("a")
-		_, err = w.leases.Update(l, store.UpdateOptions{})
+		_, err = w.leases.Update(t.Context(), l, store.UpdateOptions{})
 		require.NoError(t, err)
 		w.rec.seeCandidate(c) // as Log does, and so is the lease looked up
 		w.rec.mu.Unlock()
@@ -321,20 +321,20 @@ func TestRecorderThatLostTheThreadStartsAfresh(t *testing.T) {
 		w.rec.mu.Lock()
 		var err error
 		for i := range 200 { // more than the history of the store holds
-			l, e := w.leases.Get("ns", "main")
+			l, e := w.leases.Get(t.Context(), "ns", "main")
 			require.NoError(t, e)
 			l.Spec.LeaseTransitions = new(int32(i))
-			_, err = w.leases.Update(l, store.UpdateOptions{})
+			_, err = w.leases.Update(t.Context(), l, store.UpdateOptions{})
 			require.NoError(t, err)
-			_, err = w.candidates.Modify("ns", "a", func(c *candidate.LeaseCandidate) error {
+			_, err = w.candidates.Modify(t.Context(), "ns", "a", func(c *candidate.LeaseCandidate) error {
 				c.Spec.PingTime = new(meta.NewMicroTime(time.Now().Add(time.Duration(i) * time.Second)))
 				return nil
-			})
+			}, store.UpdateOptions{})
 			require.NoError(t, err)
 		}
-		_, err = w.candidates.Delete("ns", "a", store.DeleteOptions{})
+		_, err = w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 		require.NoError(t, err)
-		_, err = w.leases.Delete("ns", "main", store.DeleteOptions{})
+		_, err = w.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 		require.NoError(t, err)
 		w.rec.mu.Unlock()
 		w.pass(1)

@@ -51,14 +51,14 @@ func (w *world) pass(seconds float64) {
 // set writes the Lease ns/main, as a whole.
 func (w *world) set(change func(s *lease.LeaseSpec)) {
 	w.t.Helper()
-	l, err := w.leases.Get("ns", "main")
+	l, err := w.leases.Get(context.Background(), "ns", "main")
 	if err != nil {
 		l = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}
 		change(&l.Spec)
-		_, err = w.leases.Create(l, store.CreateOptions{})
+		_, err = w.leases.Create(context.Background(), l, store.CreateOptions{})
 	} else {
 		change(&l.Spec)
-		_, err = w.leases.Update(l, store.UpdateOptions{})
+		_, err = w.leases.Update(context.Background(), l, store.UpdateOptions{})
 	}
 	require.NoError(w.t, err)
 	synctest.Wait()
@@ -80,7 +80,7 @@ func now() *meta.MicroTime { return new(meta.NewMicroTime(time.Now())) }
 
 func (w *world) offer(name, version string) {
 	w.t.Helper()
-	_, err := w.candidates.Create(&candidate.LeaseCandidate{
+	_, err := w.candidates.Create(context.Background(), &candidate.LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name},
 		Spec: candidate.LeaseCandidateSpec{
 			LeaseName: "main", BinaryVersion: version, EmulationVersion: version, Strategy: lease.OldestEmulationVersion, RenewTime: now(),

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // altered reports whether an answer differs from the object of the version that it names, as far as that can be seen: the
@@ -18,22 +18,22 @@ func (rec *recorder) altered(c *call, body []byte) bool {
 		return false
 	}
 	for _, kind := range rec.kinds {
-		r := rec.st.Resource(kind)
+		r := rec.st.Resource(kind.Registered())
 		info := r.Info()
 		if info.Group != c.group || info.Plural != c.resource || info.Kind != head.Kind {
 			continue
 		}
 		it, err := r.Get(context.Background(), head.Namespace, head.Name, "")
-		version := slices.IndexFunc(info.Versions, func(v store.VersionInfo) bool { return v.Name == c.version })
+		version := slices.IndexFunc(info.Versions, func(v registry.VersionInfo) bool { return v.Name == c.version })
 		if err != nil || version < 0 || it.Version() != head.ResourceVersion {
 			return false
 		}
 		if bytes.IndexByte(body, '\n') == len(body)-1 {
-			data, err := it.Encoded(version, store.JSON)
+			data, err := it.Encoded(version, registry.JSON)
 			return err == nil && !bytes.HasSuffix(body[:len(body)-1], data[1:]) && !(info.Unstructured && sameMembers(body, data))
 		}
 		if bytes.HasPrefix(body, []byte("k8s\x00")) {
-			data, err := it.Encoded(version, store.Protobuf)
+			data, err := it.Encoded(version, registry.Protobuf)
 			return err == nil && !bytes.Contains(body, data)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/skim"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -42,7 +42,7 @@ func (v *verifier) object(k objectKey) {
 	}
 }
 
-func versionOf(it *store.Item) uint64 {
+func versionOf(it *registry.Item) uint64 {
 	if it == nil {
 		return 0
 	}
@@ -115,7 +115,7 @@ func (v *verifier) unchanged(k objectKey, c *call, wrong func(string, ...any)) {
 }
 
 // changed checks a write that was answered 2xx and made a change.
-func (v *verifier) changed(c *call, made *store.RecordedChange, wrong func(string, ...any)) {
+func (v *verifier) changed(c *call, made *registry.RecordedChange, wrong func(string, ...any)) {
 	want := map[string][]watch.EventType{
 		"create": {watch.Added}, "update": {watch.Added, watch.Modified, watch.Deleted}, "patch": {watch.Modified, watch.Deleted},
 		"apply": {watch.Added, watch.Modified, watch.Deleted}, "delete": {watch.Modified, watch.Deleted},
@@ -143,7 +143,7 @@ func (v *verifier) changed(c *call, made *store.RecordedChange, wrong func(strin
 
 // tellsOf reports whether an answer has the version of the change. A write that removes the last finalizer deletes the
 // object, and its answer has the version from before.
-func tellsOf(a *skim.Head, made *store.RecordedChange) bool {
+func tellsOf(a *skim.Head, made *registry.RecordedChange) bool {
 	return a.ResourceVersion == 0 || a.ResourceVersion == made.Version ||
 		made.Type == watch.Deleted && a.ResourceVersion == made.Old.Version()
 }

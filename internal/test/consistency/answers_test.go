@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // An obstacle stands between the clients of a test and the API.
@@ -146,10 +147,10 @@ func TestReportNoticesReadsThatGoBack(t *testing.T) {
 	d, put := behind(t)
 	d.create(t, "a")
 	old := d.do(t, "GET", leasesA, "")
-	_, err := lease.In(d.Store()).Modify("default", "a", func(l *lease.Lease) error {
+	_, err := lease.In(d.Store()).Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
 		l.Labels = map[string]string{"app": "x"}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
 	require.Contains(t, d.do(t, "GET", leasesA, "").body, `"1002"`)
 	put(says(old.code, old.body))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -17,7 +18,7 @@ const recordedChanges = 100_000
 type API struct {
 	*apitest.API
 	rec   *recorder
-	kinds []store.Descriptor
+	kinds []store.AnyKind
 	made  *recorders
 }
 
@@ -41,9 +42,6 @@ func New(t testing.TB, opts apitest.Options) *API {
 	t.Helper()
 	m := &recorders{inner: opts.API.Middleware}
 	opts.API.Middleware = m.middleware
-	if opts.Store.Record == 0 {
-		opts.Store.Record = recordedChanges
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.world(apitest.New(t, opts), append(httpapi.Kinds(), opts.API.Kinds...))
@@ -71,8 +69,9 @@ func (a *API) Fork(t testing.TB) *API {
 }
 
 // world adds the recorder that was made last to an API.
-func (m *recorders) world(api *apitest.API, kinds []store.Descriptor) *API {
-	m.last.st, m.last.kinds = api.Store(), kinds
+func (m *recorders) world(api *apitest.API, kinds []store.AnyKind) *API {
+	m.last.st, m.last.kinds = (*registry.Store)(api.Store()), kinds
+	m.last.st.Record(recordedChanges)
 	return &API{API: api, rec: m.last, kinds: kinds, made: m}
 }
 
@@ -81,7 +80,7 @@ func (a *API) Check(t testing.TB) {
 	t.Helper()
 	r := a.Report()
 	if !r.Complete {
-		t.Errorf("consistency: got more changes than the store records, want Options.Store.Record above their number")
+		t.Errorf("consistency: got more changes than the store records, want all of them: see registry.Store.Record")
 	}
 	for _, f := range r.Findings {
 		t.Errorf("consistency: %s", f)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -155,13 +156,14 @@ func TestCheckFailsTheTest(t *testing.T) {
 }
 
 func TestCheckWantsTheWholeHistory(t *testing.T) {
-	api := consistency.New(t, apitest.Options{Store: store.Options{Record: 2}})
+	api := consistency.New(t, apitest.Options{})
+	(*registry.Store)(api.Store()).Record(2)
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		doorTo(api).create(t, name)
 	}
 	l := &listener{TB: t}
 	api.Check(l)
-	assert.Equal(t, []string{"consistency: got more changes than the store records, want Options.Store.Record above their number"}, l.errors)
+	assert.Equal(t, []string{"consistency: got more changes than the store records, want all of them: see registry.Store.Record"}, l.errors)
 }
 
 // listener is a test that remembers its errors.

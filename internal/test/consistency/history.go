@@ -8,33 +8,33 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
 // history is what the store did.
 type history struct {
-	store.Recorded
-	served    []*store.Resource
-	resources map[meta.GroupResource]*store.Resource
+	registry.Recorded
+	served    []*registry.Resource
+	resources map[meta.GroupResource]*registry.Resource
 	calls     map[uint64]*call // by origin
 
-	byOrigin   map[uint64][]int          // indices of Changes, by the request that made them
-	byResource map[*store.Resource][]int // and so on
+	byOrigin   map[uint64][]int             // indices of Changes, by the request that made them
+	byResource map[*registry.Resource][]int // and so on
 	byObject   map[objectKey][]int
-	base       map[objectKey]*store.Item // the objects before the first change
-	now        map[objectKey]*store.Item
-	keys       map[*store.Resource][]objectKey // of all objects there ever were
+	base       map[objectKey]*registry.Item // the objects before the first change
+	now        map[objectKey]*registry.Item
+	keys       map[*registry.Resource][]objectKey // of all objects there ever were
 }
 
 // objectKey names an object.
 type objectKey struct {
-	resource        *store.Resource
+	resource        *registry.Resource
 	namespace, name string
 }
 
-func keyOf(r *store.Resource, it *store.Item) objectKey {
+func keyOf(r *registry.Resource, it *registry.Item) objectKey {
 	return objectKey{r, it.Namespace(), it.Name()}
 }
 
@@ -48,12 +48,12 @@ func objectPath(namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+cmp.Or(name, "*"), "/")
 }
 
-func newHistory(rec store.Recorded, resources []*store.Resource, log []told) *history {
+func newHistory(rec registry.Recorded, resources []*registry.Resource, log []told) *history {
 	h := &history{
-		Recorded: rec, served: resources, resources: map[meta.GroupResource]*store.Resource{}, calls: map[uint64]*call{},
-		byOrigin: map[uint64][]int{}, byResource: map[*store.Resource][]int{}, byObject: map[objectKey][]int{},
-		base: map[objectKey]*store.Item{}, now: map[objectKey]*store.Item{},
-		keys: map[*store.Resource][]objectKey{},
+		Recorded: rec, served: resources, resources: map[meta.GroupResource]*registry.Resource{}, calls: map[uint64]*call{},
+		byOrigin: map[uint64][]int{}, byResource: map[*registry.Resource][]int{}, byObject: map[objectKey][]int{},
+		base: map[objectKey]*registry.Item{}, now: map[objectKey]*registry.Item{},
+		keys: map[*registry.Resource][]objectKey{},
 	}
 	for _, r := range resources {
 		info := r.Info()
@@ -91,8 +91,8 @@ func (h *history) after(changes []int, version uint64) int {
 }
 
 // change returns the change of a version, or nil.
-func (h *history) change(version uint64) *store.RecordedChange {
-	i, found := slices.BinarySearchFunc(h.Changes, version, func(c store.RecordedChange, v uint64) int { return cmp.Compare(c.Version, v) })
+func (h *history) change(version uint64) *registry.RecordedChange {
+	i, found := slices.BinarySearchFunc(h.Changes, version, func(c registry.RecordedChange, v uint64) int { return cmp.Compare(c.Version, v) })
 	if !found {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (h *history) change(version uint64) *store.RecordedChange {
 }
 
 // stateAt returns the state of an object at a version, or nil.
-func (h *history) stateAt(k objectKey, version uint64) *store.Item {
+func (h *history) stateAt(k objectKey, version uint64) *registry.Item {
 	n := h.after(h.byObject[k], version)
 	if n == 0 {
 		return h.base[k]
@@ -145,7 +145,7 @@ func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 }
 
 // line shows a change.
-func (h *history) line(c *store.RecordedChange) string {
+func (h *history) line(c *registry.RecordedChange) string {
 	by := "through the Store"
 	if c.Origin != 0 {
 		by = "by a request"

@@ -7,55 +7,59 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // lived returns the record of a Lease that was made, changed twice, deleted and made again, as 1001 to 1005.
-func lived(t *testing.T) (store.Recorded, *store.Resource) {
-	st := store.New(store.Options{Record: 10})
+func lived(t *testing.T) (registry.Recorded, *registry.Resource) {
+	st := store.New(store.Options{})
+	(*registry.Store)(st).Record(10)
 	defer st.Close()
 	leases := lease.In(st)
 	create := func() {
-		_, err := leases.Create(&lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
+		_, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
 		require.NoError(t, err)
 	}
 	create()
 	for _, holder := range []string{"x", "y"} {
-		_, err := leases.Modify("default", "a", func(l *lease.Lease) error {
+		_, err := leases.Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
 			l.Spec.HolderIdentity = &holder
 			return nil
-		})
+		}, store.UpdateOptions{})
 		require.NoError(t, err)
 	}
-	_, err := leases.Delete("default", "a", store.DeleteOptions{})
+	_, err := leases.Delete(t.Context(), "default", "a", store.DeleteOptions{})
 	require.NoError(t, err)
 	create()
-	return st.Recorded(), st.Resource(lease.Kind())
+	return (*registry.Store)(st).Recorded(), (*registry.Store)(st).Resource(lease.Kind().Registered(
+
+	// No store does what these histories tell of, but Verify would notice.
+	))
 }
 
-// No store does what these histories tell of, but Verify would notice.
 func TestReportNoticesHistoriesThatCannotBe(t *testing.T) {
-	without := func(i int) func(*store.Recorded) {
-		return func(rec *store.Recorded) { rec.Changes = slices.Delete(rec.Changes, i, i+1) }
+	without := func(i int) func(*registry.Recorded) {
+		return func(rec *registry.Recorded) { rec.Changes = slices.Delete(rec.Changes, i, i+1) }
 	}
 	for name, tt := range map[string]struct {
-		corrupt func(*store.Recorded)
+		corrupt func(*registry.Recorded)
 		want    []string
 	}{
-		"whole":                  {func(*store.Recorded) {}, nil},
+		"whole":                  {func(*registry.Recorded) {}, nil},
 		"a change is lost":       {without(1), []string{"leases default/a of 1003 replaced that of 1002, though there was one of 1001: that is lost"}},
 		"an addition is lost":    {without(4), []string{"leases default/a is in the state of 1005, its last change was to that of 0 (0 is: not there)"}},
 		"a deletion is lost":     {without(3), []string{"leases default/a was added at 1005, though it was there since 1003"}},
-		"the object has gone":    {func(rec *store.Recorded) { rec.Now = nil }, []string{"leases default/a is in the state of 0, its last change was to that of 1005 (0 is: not there)"}},
-		"it is another":          {func(rec *store.Recorded) { rec.Changes[2].New = rec.Changes[4].New }, []string{"leases default/a changed its uid at 1003", "leases default/a of 1004 replaced that of 1003, though there was one of 1005: that is lost"}},
-		"it changes though gone": {func(rec *store.Recorded) { rec.Changes[1].Type = rec.Changes[3].Type }, []string{"leases default/a was changed at 1003, though it was not there"}},
+		"the object has gone":    {func(rec *registry.Recorded) { rec.Now = nil }, []string{"leases default/a is in the state of 0, its last change was to that of 1005 (0 is: not there)"}},
+		"it is another":          {func(rec *registry.Recorded) { rec.Changes[2].New = rec.Changes[4].New }, []string{"leases default/a changed its uid at 1003", "leases default/a of 1004 replaced that of 1003, though there was one of 1005: that is lost"}},
+		"it changes though gone": {func(rec *registry.Recorded) { rec.Changes[1].Type = rec.Changes[3].Type }, []string{"leases default/a was changed at 1003, though it was not there"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec, r := lived(t)
 			tt.corrupt(&rec)
-			v := verifier{history: newHistory(rec, []*store.Resource{r}, nil)}
+			v := verifier{history: newHistory(rec, []*registry.Resource{r}, nil)}
 			var got []string
 			for _, f := range v.report().Findings {
 				assert.Equal(t, LostWrite, f.Kind)
@@ -69,7 +73,7 @@ func TestReportNoticesHistoriesThatCannotBe(t *testing.T) {
 func TestExcerptShowsTheEndOfALongHistory(t *testing.T) {
 	rec, r := lived(t)
 	rec.Changes = slices.Repeat(rec.Changes, 3)
-	h := newHistory(rec, []*store.Resource{r}, nil)
+	h := newHistory(rec, []*registry.Resource{r}, nil)
 	lines := h.excerpt(objectKey{r, "default", "a"}, 2000)
 	require.Len(t, lines, excerptLines+1)
 	assert.Equal(t, "…", lines[0])

@@ -30,13 +30,13 @@ type engine struct {
 // Verify looks at kinds of any scope, and at writes to their status, which is a part of the object.
 func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kind := &store.Kind[engine]{
+		kind := store.MustKind(store.Descriptor[engine]{
 			Group: "example.com", Name: "Engine", Plural: "engines", Status: true, ClusterScoped: true,
 			Versions: []store.Version[engine]{{Name: "v1"}},
-		}
+		})
 		forgetful := false
 		api := consistency.New(t, apitest.Options{API: httpapi.Options{
-			Kinds: []store.Descriptor{kind},
+			Kinds: []store.AnyKind{kind},
 			Middleware: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if forgetful {
@@ -69,11 +69,20 @@ func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
 	})
 }
 
+// newPartKind returns a kind of objects of any form.
+func newPartKind(versions ...string) *store.Kind[store.Unstructured] {
+	d := store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Part"}
+	for _, name := range versions {
+		d.Versions = append(d.Versions, store.Version[store.Unstructured]{Name: name})
+	}
+	return store.MustKind(d)
+}
+
 // The members of an object of any form stand before and after its type.
 func TestReportReadsObjectsOfAnyForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kind := store.UnstructuredKind("example.com", "Part", "v1", "v2")
-		api := consistency.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{kind}}})
+		kind := newPartKind("v1", "v2")
+		api := consistency.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}})
 		const parts = "/apis/example.com/v2/namespaces/default/parts"
 		w := &writers{t, api}
 		require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v2","kind":"Part","metadata":{"name":"a"},"alloy":["<Cu>",1.5],"data":{"x":1}}`).code)
@@ -87,9 +96,9 @@ func TestReportReadsObjectsOfAnyForm(t *testing.T) {
 
 // What is altered on the way is seen in the members before the type too.
 func TestReportNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
-	kind := store.UnstructuredKind("example.com", "Part", "v1")
+	kind := newPartKind("v1")
 	api := consistency.New(t, apitest.Options{API: httpapi.Options{
-		Kinds: []store.Descriptor{kind},
+		Kinds: []store.AnyKind{kind},
 		Middleware: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { but(`"Cu"`, `"Sn"`)(next, w, r) })
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/skim"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store"
@@ -22,8 +23,8 @@ import (
 // recorder is a middleware that records what the handler behind it tells clients.
 type recorder struct {
 	next  http.Handler
-	st    *store.Store
-	kinds []store.Descriptor
+	st    *registry.Store
+	kinds []store.AnyKind
 
 	mu  sync.Mutex // guards log
 	log []told
@@ -54,7 +55,7 @@ const (
 
 // call is a request for a resource. It does not change after it is part of a told.
 type call struct {
-	origin         uint64 // of its changes, see store.WithOrigin
+	origin         uint64 // of its changes, see registry.WithOrigin
 	floor, ceiling uint64 // the versions of the store when it came and when it was answered
 
 	verb, group, version, resource, namespace, name string
@@ -83,7 +84,7 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.floor = rec.st.ResourceVersion()
 	a := &answer{ResponseWriter: w, rec: rec, call: c}
 	defer a.end()
-	rec.next.ServeHTTP(a, r.WithContext(store.WithOrigin(r.Context(), c.origin)))
+	rec.next.ServeHTTP(a, r.WithContext(registry.WithOrigin(r.Context(), c.origin)))
 	a.complete = true
 }
 
@@ -100,7 +101,7 @@ func (f failing) Read([]byte) (int, error) {
 
 func newCall(r *http.Request, a httpapi.Attributes, body []byte) *call {
 	c := &call{
-		origin: store.OriginOf(r.Context()), verb: a.Verb,
+		origin: registry.OriginOf(r.Context()), verb: a.Verb,
 		group: a.Group, version: a.Version, resource: a.Resource, namespace: a.Namespace, name: a.Name,
 		client: caller.Name(r.Context()), userAgent: r.UserAgent(), query: r.URL.Query(), stale: caller.Stale(r.Context()),
 	}

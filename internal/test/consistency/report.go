@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // Report is the result of comparing what clients were told with what the store did.
@@ -41,11 +41,11 @@ const (
 // Report compares what was recorded so far. Requests that run meanwhile may be left out.
 func (a *API) Report() Report {
 	log := a.rec.all() // first: the store must know all that was told
-	resources := make([]*store.Resource, len(a.kinds))
+	resources := make([]*registry.Resource, len(a.kinds))
 	for i, kind := range a.kinds {
-		resources[i] = a.Store().Resource(kind)
+		resources[i] = a.rec.st.Resource(kind.Registered())
 	}
-	v := verifier{history: newHistory(a.Store().Recorded(), resources, log), log: log}
+	v := verifier{history: newHistory(a.rec.st.Recorded(), resources, log), log: log}
 	return v.report()
 }
 

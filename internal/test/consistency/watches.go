@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -39,8 +39,8 @@ func (v *verifier) watches() {
 }
 
 // selection returns what a call selects.
-func (c *call) selection() store.WatchOptions {
-	return store.WatchOptions{
+func (c *call) selection() registry.WatchOptions {
+	return registry.WatchOptions{
 		Namespace: c.namespace, Name: c.name, LabelSelector: c.query.Get("labelSelector"),
 		FieldSelector: c.query.Get("fieldSelector"), ShardSelector: c.query.Get("shardSelector"),
 	}
@@ -77,15 +77,15 @@ type watchCheck struct {
 	*history
 	call     *call
 	events   []told
-	resource *store.Resource
-	selects  func(*store.Item) bool
+	resource *registry.Resource
+	selects  func(*registry.Item) bool
 }
 
 // flaw is the first event of a watch that contradicts the history.
 type flaw struct {
 	at      int // the event, by its index
 	text    string
-	missing []store.RecordedChange
+	missing []registry.RecordedChange
 }
 
 // mostStarts bounds how many versions are tried as the start of a watch.
@@ -159,7 +159,7 @@ func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 			case !wanted:
 				p.text = fmt.Sprintf("went on with %s before it told of all there was at %d", t, start)
 				for _, version := range slices.Sorted(maps.Keys(initial)) {
-					p.missing = append(p.missing, store.RecordedChange{Resource: w.resource, Type: watch.Added, Version: version, New: w.stateAt(initial[version], start)})
+					p.missing = append(p.missing, registry.RecordedChange{Resource: w.resource, Type: watch.Added, Version: version, New: w.stateAt(initial[version], start)})
 				}
 			case t.what != toldAdded:
 				p.text = fmt.Sprintf("told of what there was at %d by %s", start, t)
@@ -212,7 +212,7 @@ type follower struct {
 }
 
 // event returns the event that the watch must send for a change, or "".
-func (f *follower) event(c *store.RecordedChange) watch.EventType {
+func (f *follower) event(c *registry.RecordedChange) watch.EventType {
 	before, after := f.seen[keyOf(c.Resource, c.New)], c.Type != watch.Deleted && f.selects(c.New)
 	switch {
 	case before && after:
@@ -226,7 +226,7 @@ func (f *follower) event(c *store.RecordedChange) watch.EventType {
 }
 
 // take compares an event with the changes up to its version and returns what is wrong with it.
-func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
+func (f *follower) take(t told) (text string, missing []registry.RecordedChange) {
 	bookmark := t.what == toldBookmark || t.what == toldInitialEnd
 	switch {
 	case t.head.ResourceVersion > f.Version:
@@ -237,7 +237,7 @@ func (f *follower) take(t told) (text string, missing []store.RecordedChange) {
 		return fmt.Sprintf("told of %s after %d", t, f.at), nil
 	}
 	var want watch.EventType
-	var wanted *store.RecordedChange
+	var wanted *registry.RecordedChange
 	changes := f.byResource[f.resource]
 	for ; f.next < len(changes) && f.Changes[changes[f.next]].Version <= t.head.ResourceVersion; f.next++ {
 		c := &f.Changes[changes[f.next]]

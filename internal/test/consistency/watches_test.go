@@ -105,23 +105,23 @@ func swapped(n int) edit {
 
 // live makes the changes 1003 to 1008.
 func live(t testing.TB, leases *store.Collection[lease.Lease]) {
-	_, err := leases.Create(leaseOf("c"), storeOptions)
+	_, err := leases.Create(t.Context(), leaseOf("c"), storeOptions)
 	require.NoError(t, err)
 	for _, app := range []string{"x", "y"} {
-		_, err = leases.Modify("default", "c", func(l *lease.Lease) error {
+		_, err = leases.Modify(t.Context(), "default", "c", func(l *lease.Lease) error {
 			l.Labels = map[string]string{"app": app}
 			return nil
-		})
+		}, store.UpdateOptions{})
 		require.NoError(t, err)
 	}
-	_, err = leases.Modify("default", "a", func(l *lease.Lease) error {
+	_, err = leases.Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
 		l.Labels = map[string]string{"app": "x"}
 		return nil
-	})
+	}, store.UpdateOptions{})
 	require.NoError(t, err)
-	_, err = leases.Delete("default", "c", store.DeleteOptions{})
+	_, err = leases.Delete(t.Context(), "default", "c", store.DeleteOptions{})
 	require.NoError(t, err)
-	_, err = leases.Create(leaseOf("d"), storeOptions)
+	_, err = leases.Create(t.Context(), leaseOf("d"), storeOptions)
 	require.NoError(t, err)
 }
 
@@ -131,7 +131,7 @@ func watched(t *testing.T, query, accept string, edit edit) (verdict consistency
 		api := broken(t, edit)
 		leases := lease.In(api.Store())
 		for _, name := range []string{"a", "b"} {
-			_, err := leases.Create(leaseOf(name), storeOptions)
+			_, err := leases.Create(t.Context(), leaseOf(name), storeOptions)
 			require.NoError(t, err)
 		}
 		d := doorTo(api)

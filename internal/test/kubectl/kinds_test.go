@@ -23,9 +23,12 @@ func TestKubectlWorksWithKindsOfAnyForm(t *testing.T) {
 	const site = `{"apiVersion":"example.com/v1","kind":"Site","metadata":{"name":"s"},"spec":{"place":{"x":1}}}`
 	withEachKubectl(t, func(t *testing.T, variant string) {
 		path, home := program(t, variant), t.TempDir()
-		engines, sites := store.UnstructuredKind("example.com", "Engine", "v1"), store.UnstructuredKind("example.com", "Site", "v1")
-		engines.Status, sites.Status, sites.ClusterScoped = true, true, true
-		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.Descriptor{engines, sites}}})
+		v1 := []store.Version[store.Unstructured]{{Name: "v1"}}
+		engines := store.MustKind(store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Engine", Versions: v1, Status: true})
+		sites := store.MustKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Site", Versions: v1, Status: true, ClusterScoped: true,
+		})
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{engines, sites}}})
 		env := []string{"KUBECONFIG=" + api.Kubeconfig(), "HOME=" + home, "PATH=" + os.Getenv("PATH")}
 		kubectl := func(stdin, line string) string {
 			t.Helper()

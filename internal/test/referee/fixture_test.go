@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -39,20 +40,20 @@ func newCodec() runtime.Codec {
 type fixture struct {
 	*Storage
 	clock *handClock
-	other *store.Resource
+	other *registry.Resource
 }
 
 // newFixture returns a Storage over a new store. The options may be zero.
-func newFixture(t *testing.T, opts store.Options) *fixture {
+func newFixture(t *testing.T, opts registry.Options) *fixture {
 	t.Helper()
 	opts.FirstVersion = 1
-	st := store.New(opts)
+	st := registry.New(opts)
 	t.Cleanup(st.Close)
 	return &fixture{
 		Storage: New(st, newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
-		other: st.Resource(&store.Kind[Other]{
+		other: st.Resource(store.MustKind(store.Descriptor[Other]{
 			Name: "Other", Plural: "others", Versions: []store.Version[Other]{{Name: "v1"}},
-		}),
+		}).Registered()),
 	}
 }
 
@@ -61,7 +62,7 @@ func newFixture(t *testing.T, opts store.Options) *fixture {
 func newAgingFixture(t *testing.T) *fixture {
 	t.Helper()
 	c := &handClock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tick: time.Second}
-	f := newFixture(t, store.Options{HistoryAge: historyAge, Clock: clock.Func(c.Now)})
+	f := newFixture(t, registry.Options{HistoryAge: historyAge, Clock: clock.Func(c.Now)})
 	f.clock = c
 	return f
 }
@@ -81,7 +82,7 @@ type Other struct {
 func (f *fixture) increaseRV(_ context.Context, t *testing.T) int64 {
 	t.Helper()
 	f.clock.step()
-	it, err := f.other.Create(&Other{ObjectMeta: meta.ObjectMeta{GenerateName: "other-"}}, store.Request{Namespace: "other"})
+	it, err := f.other.Create(t.Context(), &Other{ObjectMeta: meta.ObjectMeta{GenerateName: "other-"}}, registry.Request{Namespace: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/apis/example"
 	"k8s.io/apiserver/pkg/storage"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // GetList reads one object, or all below a key.
@@ -17,7 +17,7 @@ func (s *Storage) GetList(ctx context.Context, key string, opts storage.ListOpti
 	if err != nil {
 		return err
 	}
-	list := store.ListOptions{
+	list := registry.ListOptions{
 		Namespace:            at.namespace,
 		ResourceVersion:      opts.ResourceVersion,
 		ResourceVersionMatch: string(opts.ResourceVersionMatch),
@@ -27,7 +27,7 @@ func (s *Storage) GetList(ctx context.Context, key string, opts storage.ListOpti
 	if opts.Recursive {
 		list.Continue = opts.Predicate.Continue
 	}
-	if s.PageAnyVersion && list.ResourceVersion == "0" && (list.ResourceVersionMatch == "" || list.ResourceVersionMatch == store.MatchNotOlderThan) {
+	if s.PageAnyVersion && list.ResourceVersion == "0" && (list.ResourceVersionMatch == "" || list.ResourceVersionMatch == registry.MatchNotOlderThan) {
 		list.ResourceVersion, list.ResourceVersionMatch = "", ""
 	}
 	l, err := s.pods.List(ctx, list)

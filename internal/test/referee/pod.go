@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/value"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -34,13 +35,13 @@ type PodSpec struct {
 }
 
 func podKind() *store.Kind[Pod] {
-	return &store.Kind[Pod]{
+	return store.MustKind(store.Descriptor[Pod]{
 		Name: "Pod", Plural: "pods", Native: true, Versions: []store.Version[Pod]{{Name: "v1"}},
 		CreateOnUpdate: true, // GuaranteedUpdate with ignoreNotFound
 		SelectableFields: []store.SelectableField[Pod]{
 			{Path: "spec.nodeName", Value: func(p *Pod) string { return p.Spec.NodeName }},
 		},
-	}
+	})
 }
 
 // stored returns the form of an object that a store keeps under a key, and
@@ -66,7 +67,7 @@ func (s *Storage) stored(ctx context.Context, key string, at place, obj runtime.
 
 // load reads an item of a store. stale tells that the transformer wants the
 // data written again.
-func (s *Storage) load(ctx context.Context, it *store.Item) (pod *example.Pod, stale bool, err error) {
+func (s *Storage) load(ctx context.Context, it *registry.Item) (pod *example.Pod, stale bool, err error) {
 	kept := it.Wire(0).(*Pod)
 	key := keyOf(place{kept.Namespace, kept.Name})
 	data, stale, err := s.Transformer.TransformFromStorage(ctx, []byte(kept.Spec.Data), value.DefaultContext(key))

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apiserver/pkg/storage/cacher"
 	etcdfeature "k8s.io/apiserver/pkg/storage/feature"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// This file holds a store.Replica against upstream's own watch cache: both are over the same store, and lag behind it.
+// This file holds a registry.Replica against upstream's own watch cache: both are over the same store, and lag behind it.
 
 // lagging is a storage whose watches are held up, so that a watch cache over it lags.
 type lagging struct {
@@ -102,12 +102,12 @@ type rivals struct {
 	lagging *lagging
 	cache   storage.Interface
 	ours    *Storage
-	replica *store.Replica
+	replica *registry.Replica
 }
 
 func newRivals(t *testing.T) *rivals {
 	t.Helper()
-	f := newFixture(t, store.Options{})
+	f := newFixture(t, registry.Options{})
 	r := &rivals{lagging: &lagging{Storage: f.Storage}, ours: f.Storage}
 	config := cacher.Config{
 		Storage: r.lagging, Versioner: storage.APIObjectVersioner{}, GroupResource: schema.GroupResource{Resource: "pods"},
@@ -135,7 +135,7 @@ func newRivals(t *testing.T) *rivals {
 	r.create(t, "b")
 	synctest.Wait()
 	r.lagging.hold()
-	if r.replica, err = f.st.NewReplica(store.ReplicaOptions{}); err != nil {
+	if r.replica, err = f.st.NewReplica(registry.ReplicaOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r.label(t, "a", "y")

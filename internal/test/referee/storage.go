@@ -2,7 +2,7 @@
 // suites of k8s.io/apiserver/pkg/storage/testing, which etcd's store and the
 // watch cache of a real API server have to pass.
 //
-// Storage is a storage.Interface that keeps everything in a store.Resource and
+// Storage is a storage.Interface that keeps everything in a registry.Resource and
 // only translates: keys, objects, options, errors. Versions, conflicts, no-ops,
 // history, snapshots, pages, selections and watches are the store's. A TTL is
 // ignored, and so are suggestions of the current state, as the interface
@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/value"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -34,8 +35,8 @@ type Storage struct {
 	// do.
 	PageAnyVersion bool
 
-	st        *store.Store
-	pods      *store.Resource
+	st        *registry.Store
+	pods      *registry.Resource
 	first     uint64 // the store's version before all writes
 	codec     runtime.Codec
 	versioner storage.APIObjectVersioner
@@ -44,9 +45,10 @@ type Storage struct {
 var _ storage.Interface = (*Storage)(nil)
 
 // New returns a Storage over an empty store. codec encodes example.Pods.
-func New(st *store.Store, codec runtime.Codec, transformer value.Transformer) *Storage {
+func New(st *registry.Store, codec runtime.Codec, transformer value.Transformer) *Storage {
 	return &Storage{
-		Transformer: transformer, st: st, pods: st.Resource(podKind()), first: st.ResourceVersion(), codec: codec,
+		Transformer: transformer, st: st, pods: st.Resource(podKind().Registered()),
+		first: st.ResourceVersion(), codec: codec,
 	}
 }
 
@@ -63,7 +65,7 @@ func (s *Storage) Create(ctx context.Context, key string, obj, out runtime.Objec
 	if err != nil {
 		return err
 	}
-	it, err := s.pods.Create(pod, at.request())
+	it, err := s.pods.Create(ctx, pod, at.request())
 	if err != nil {
 		return translate(key, err)
 	}
@@ -104,14 +106,14 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 		return err
 	}
 	var plain []byte
-	it, _, err := s.pods.Update(at.request(), uid, func(current *store.Item) (store.Object, error) {
+	it, _, err := s.pods.Update(ctx, at.request(), registry.Replacement{UID: uid, Object: func(current *registry.Item) (registry.Object, error) {
 		if current == nil && !ignoreNotFound {
 			return nil, storage.NewKeyNotFoundError(key, 0)
 		}
 		var pod *Pod
 		pod, plain, err = s.successor(ctx, key, at, current, rest, tryUpdate)
 		return pod, err
-	})
+	}})
 	if err != nil {
 		return translate(key, err)
 	}
@@ -119,7 +121,7 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 }
 
 // successor applies an update to the current state, which may be nil.
-func (s *Storage) successor(ctx context.Context, key string, at place, current *store.Item,
+func (s *Storage) successor(ctx context.Context, key string, at place, current *registry.Item,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc,
 ) (*Pod, []byte, error) {
 	old, stale, version, rewrites := &example.Pod{}, false, "", int64(0)
@@ -161,7 +163,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 		return err
 	}
 	if opts.ExpectTransformOrDecodeError {
-		_, _, err := s.pods.Delete(at.request(), store.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
+		_, _, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
 		return translate(key, err)
 	}
 	for {
@@ -180,7 +182,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 			return err
 		}
 		seen := it.ResourceVersion()
-		it, _, err = s.pods.Delete(at.request(), store.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: &seen}})
+		it, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: &seen}})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
@@ -199,7 +201,7 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 	if translated == nil || err != nil {
 		return err
 	}
-	_, _, err = s.pods.Delete(at.request(), store.DeleteOptions{Preconditions: translated, DryRun: []string{meta.DryRunAll}})
+	_, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{meta.DryRunAll}})
 	return translate(key, err)
 }
 
@@ -244,13 +246,13 @@ func (s *Storage) uidPrecondition(ctx context.Context, at place, p *storage.Prec
 	return *translated.UID, p, nil
 }
 
-func (at place) request() store.Request {
-	return store.Request{Namespace: at.namespace, Name: at.name}
+func (at place) request() registry.Request {
+	return registry.Request{Namespace: at.namespace, Name: at.name}
 }
 
 // Stats counts the objects.
 func (s *Storage) Stats(ctx context.Context) (storage.Stats, error) {
-	l, err := s.pods.List(ctx, store.ListOptions{})
+	l, err := s.pods.List(ctx, registry.ListOptions{})
 	if err != nil {
 		return storage.Stats{}, err
 	}
@@ -276,8 +278,8 @@ func (s *Storage) GetCurrentResourceVersion(context.Context) (uint64, error) {
 func (s *Storage) CompactRevision() int64 {
 	span := int(s.st.ResourceVersion() - s.first)
 	gone := sort.Search(span, func(i int) bool {
-		_, err := s.pods.List(context.Background(), store.ListOptions{
-			ResourceVersion: strconv.FormatUint(s.first+uint64(i), 10), ResourceVersionMatch: store.MatchExact,
+		_, err := s.pods.List(context.Background(), registry.ListOptions{
+			ResourceVersion: strconv.FormatUint(s.first+uint64(i), 10), ResourceVersionMatch: registry.MatchExact,
 		})
 		return !errors.Is(err, store.ErrExpired)
 	})

@@ -3,7 +3,6 @@ package referee
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/util/flowcontrol"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -23,7 +22,7 @@ const eventBuffer = 100
 // watcher moves the events of a store's watch into a channel.
 type watcher struct {
 	s      *Storage
-	from   *store.Watcher
+	from   *registry.Watcher
 	events chan apiwatch.Event
 	stop   context.CancelFunc
 }
@@ -35,7 +34,7 @@ func (s *Storage) Watch(ctx context.Context, key string, opts storage.ListOption
 	if err != nil {
 		return nil, err
 	}
-	options := store.WatchOptions{
+	options := registry.WatchOptions{
 		Namespace:           at.namespace,
 		ResourceVersion:     opts.ResourceVersion,
 		SendInitialEvents:   opts.SendInitialEvents,
@@ -43,10 +42,10 @@ func (s *Storage) Watch(ctx context.Context, key string, opts storage.ListOption
 	}
 	options.LabelSelector, options.FieldSelector = selectors(at, &opts.Predicate)
 	if opts.SendInitialEvents != nil {
-		options.ResourceVersionMatch = store.MatchNotOlderThan
+		options.ResourceVersionMatch = registry.MatchNotOlderThan
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		options.TimeoutSeconds = new(int64(math.Round(time.Until(deadline).Seconds())))
+		options.Timeout = time.Until(deadline)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	from, err := s.pods.Watch(ctx, options)
@@ -96,7 +95,7 @@ func (w *watcher) send(ctx context.Context, ev apiwatch.Event) bool {
 	}
 }
 
-func (w *watcher) translate(ctx context.Context, ev store.ItemEvent) apiwatch.Event {
+func (w *watcher) translate(ctx context.Context, ev registry.ItemEvent) apiwatch.Event {
 	if ev.Type == watch.Bookmark {
 		m := ev.Item.Metadata()
 		return apiwatch.Event{Type: apiwatch.Bookmark, Object: &example.Pod{

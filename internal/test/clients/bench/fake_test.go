@@ -33,19 +33,19 @@ func goDoor(b *testing.B, s shape) door {
 func leaseDoor(b *testing.B, st *store.Store) door {
 	leases := lease.In(st)
 	name := leaseName(0)
-	l, err := leases.Get(namespace, name)
+	l, err := leases.Get(b.Context(), namespace, name)
 	require.NoError(b, err)
 	renewed, manager := midnight, l.ManagedFields[0].Manager
 	return door{
 		update: func() {
 			renewed = renewed.Add(time.Second)
 			l.Spec.RenewTime = new(meta.NewMicroTime(renewed))
-			if l, err = leases.Update(l, store.UpdateOptions{FieldManager: manager}); err != nil {
+			if l, err = leases.Update(b.Context(), l, store.UpdateOptions{FieldManager: manager}); err != nil {
 				b.Fatal(err)
 			}
 		},
 		get: func() {
-			if _, err := leases.Get(namespace, name); err != nil {
+			if _, err := leases.Get(b.Context(), namespace, name); err != nil {
 				b.Fatal(err)
 			}
 		},

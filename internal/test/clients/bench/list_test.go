@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -35,10 +36,10 @@ func BenchmarkListAfterWrites(b *testing.B) {
 	for ; b.Loop(); n++ {
 		now = now.Add(time.Second)
 		for i := range listed {
-			_, err := leases.Modify(namespace, leaseName(i), func(l *lease.Lease) error {
+			_, err := leases.Modify(b.Context(), namespace, leaseName(i), func(l *lease.Lease) error {
 				l.Spec.RenewTime = new(meta.NewMicroTime(now))
 				return nil
-			})
+			}, store.UpdateOptions{})
 			require.NoError(b, err)
 		}
 		ours += timeOf(1, list)

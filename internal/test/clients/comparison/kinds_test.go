@@ -76,11 +76,11 @@ var (
 	widgetResource = widgetVersion.WithResource("widgets")
 )
 
-func widgetDescriptor() *store.Kind[Widget] {
-	return &store.Kind[Widget]{
+func servedWidgets() *store.Kind[Widget] {
+	return store.MustKind(store.Descriptor[Widget]{
 		Group: widgetKind.Group, Name: widgetKind.Kind, Plural: widgetResource.Resource,
 		Versions: []store.Version[Widget]{{Name: widgetKind.Version}}, Status: true,
-	}
+	})
 }
 
 // newWidget returns a Widget of which client libraries have no Go type.

@@ -43,7 +43,7 @@ func kubecoordByRuntime(t testing.TB) subject {
 func newServer(t testing.TB, connect func(*rest.Config) door) *server {
 	s := &server{t: t, connect: connect}
 	s.api = apitest.New(t, apitest.Options{API: httpapi.Options{
-		Kinds: []store.Descriptor{widgetDescriptor()}, Middleware: s.middleware,
+		Kinds: []store.AnyKind{servedWidgets()}, Middleware: s.middleware,
 	}})
 	s.wire = &recorder{next: s.api.Transport()}
 	s.door = connect(s.config())

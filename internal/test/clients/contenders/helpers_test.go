@@ -140,7 +140,7 @@ func start(t *testing.T, run run, identity string, release bool) (stop func()) {
 
 // holder returns what stands in the Lease.
 func holder(t *testing.T, api *testapi.API) string {
-	l, err := lease.In(api.Store).Get(leaseNamespace, leaseName)
+	l, err := lease.In(api.Store).Get(t.Context(), leaseNamespace, leaseName)
 	require.NoError(t, err)
 	return *l.Spec.HolderIdentity
 }

@@ -29,7 +29,7 @@ func TestElectorReleasesALeaseThatItHasLost(t *testing.T) {
 		require.Equal(t, "elector", holder(t, api))
 
 		leases := lease.In(api.Store)
-		_, err := leases.Delete(leaseNamespace, leaseName, store.DeleteOptions{})
+		_, err := leases.Delete(t.Context(), leaseNamespace, leaseName, store.DeleteOptions{})
 		require.NoError(t, err)
 		c, err := lease.NewContender(leases, lease.ContenderOptions{Namespace: leaseNamespace, Name: leaseName, Identity: "contender"})
 		require.NoError(t, err)

@@ -107,7 +107,7 @@ func TestReconcilerLearnsWhatItMissed(t *testing.T) {
 }
 
 // A server that lost its memory must not start at versions that it has given
-// out before: see store.Options.FirstVersion.
+// out before: see store.Options.FirstResourceVersion.
 func TestCacheOutlivesARestartOfTheServer(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a")
@@ -118,7 +118,7 @@ func TestCacheOutlivesARestartOfTheServer(t *testing.T) {
 
 		link.Link.Cut()
 		f.api.Server.Close()
-		second := testapi.New(t, store.Options{FirstVersion: 2 * f.api.Store.ResourceVersion()})
+		second := testapi.New(t, store.Options{FirstResourceVersion: 2000})
 		g := &fixture{Resource: f.Resource, WithWatch: newClient(t, second), form: f.form, api: second}
 		g.given(t, "b")
 		link.Link.Redirect(second)

@@ -66,6 +66,6 @@ func TestEachDoorIsTwoLines(t *testing.T) {
 
 func assertStored(t *testing.T, api *apitest.API) {
 	t.Helper()
-	_, err := lease.In(api.Store()).Get(testapi.Namespace, "a")
+	_, err := lease.In(api.Store()).Get(t.Context(), testapi.Namespace, "a")
 	assert.NoError(t, err)
 }

@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -133,7 +134,7 @@ func TestControllerThatRestartsGoesBackInTime(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				c := startController(t, api)
 				setPhase(t, leases, "over")
-				then := api.Store().ResourceVersion()
+				then := versionOf(t, api)
 				recreate(t, leases, "alive")
 				assert.Equal(t, []string{"added new", "updated over", "deleted over", "added alive"}, c.saw())
 				c.crash()
@@ -177,11 +178,18 @@ func TestControllerThatStreamsDoesNotGoBackInTime(t *testing.T) {
 	})
 }
 
+// versionOf returns the version of the last change, for Stale.
+func versionOf(t *testing.T, api *apitest.API) uint64 {
+	version, err := strconv.ParseUint(api.Store().ResourceVersion(), 10, 64)
+	require.NoError(t, err)
+	return version
+}
+
 // An informer that goes on knows what it has seen, and so do its requests.
 func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		c := startController(t, api)
-		then := api.Store().ResourceVersion()
+		then := versionOf(t, api)
 		setPhase(t, leases, "old")
 		assert.Equal(t, []string{"added new", "updated old"}, c.saw())
 		time.Sleep(10 * time.Second) // reflectors mistrust watches that end within a second

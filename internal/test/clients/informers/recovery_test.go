@@ -101,14 +101,14 @@ func TestBookmarksKeepAnIdleInformerFresh(t *testing.T) {
 }
 
 // A server that lost its memory must not start at versions that it has given
-// out before: see store.Options.FirstVersion.
+// out before: see store.Options.FirstResourceVersion.
 func TestInformerOutlivesARestartOfTheServer(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		f.createLease(t, "a")
 		factory, rec := f.start(t)
 		rec.take()
 		f.Link.Cut()
-		second := testapi.New(t, store.Options{FirstVersion: 2 * f.Store.ResourceVersion()})
+		second := testapi.New(t, store.Options{FirstResourceVersion: 2000})
 		g := &fixture{API: second, cs: second.Client(t)}
 		g.createLease(t, "b")
 		f.Link.Redirect(second)

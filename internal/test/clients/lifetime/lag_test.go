@@ -26,7 +26,8 @@ func lag(t *testing.T, history, changes int) (w watch.Interface, first uint64) {
 	l.Annotations = map[string]string{"a": strings.Repeat("x", 100<<10)}
 	l, err := c.Create(t.Context(), l, metav1.CreateOptions{})
 	require.NoError(t, err)
-	first = api.Store.ResourceVersion()
+	first, err = strconv.ParseUint(l.ResourceVersion, 10, 64)
+	require.NoError(t, err)
 	w, err = c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: l.ResourceVersion})
 	require.NoError(t, err)
 	for range changes {

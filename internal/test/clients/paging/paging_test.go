@@ -2,7 +2,6 @@ package paging
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -89,12 +88,12 @@ func TestPagesTogetherAreTheStateAtTheFirst(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := api.Client(t).CoordinationV1().Leases(testapi.Namespace)
 		fill(t, c, objects)
-		start := fmt.Sprint(api.Store.ResourceVersion())
+		start := api.Store.ResourceVersion()
 		before, err := c.List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		paged := pageThrough(t, c)
 		require.NotEqual(t, start, paged.ResourceVersion)
-		require.Greater(t, api.Store.ResourceVersion(), version(t, paged.ResourceVersion)+objects/pageSize*between/2, "writers were at work")
+		require.Greater(t, version(t, api.Store.ResourceVersion()), version(t, paged.ResourceVersion)+objects/pageSize*between/2, "writers were at work")
 
 		exact, err := c.List(t.Context(), metav1.ListOptions{
 			ResourceVersion: paged.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact,

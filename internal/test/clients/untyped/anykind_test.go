@@ -47,19 +47,20 @@ type engineStatus struct {
 
 // anyKind is one way to have a kind of one's own.
 type anyKind struct {
-	kind    store.Descriptor
+	kind    store.AnyKind
 	cluster bool
 }
 
 func anyKinds() map[string]anyKind {
 	out := map[string]anyKind{}
 	for name, cluster := range map[string]bool{"namespaced": false, "cluster-scoped": true} {
-		open := store.UnstructuredKind("example.com", "Engine", "v1", "v1beta1")
-		open.Status, open.ClusterScoped = true, cluster
-		out["of any form, "+name] = anyKind{open, cluster}
-		out["of a Go type, "+name] = anyKind{&store.Kind[engine]{
+		out["of any form, "+name] = anyKind{store.MustKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Engine", Status: true, ClusterScoped: cluster,
+			Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
+		}), cluster}
+		out["of a Go type, "+name] = anyKind{store.MustKind(store.Descriptor[engine]{
 			Group: "example.com", Name: "Engine", Status: true, ClusterScoped: cluster, Versions: []store.Version[engine]{{Name: "v1"}, {Name: "v1beta1"}},
-		}, cluster}
+		}), cluster}
 	}
 	return out
 }
@@ -71,7 +72,7 @@ func eachKind(t *testing.T, test func(t *testing.T, config *rest.Config, k anyKi
 	for name, k := range anyKinds() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				api := consistency.Checked(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.Descriptor{k.kind}}})
+				api := consistency.Checked(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.AnyKind{k.kind}}})
 				test(t, &rest.Config{Host: "http://kubecoord", Transport: api.Transport(), QPS: -1, WarningHandler: rest.NoWarnings{}}, k)
 			})
 		})

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,9 +106,6 @@ func (s *server) write(t *testing.T, method, path, mediaType string, gv schema.G
 	want.SetManagedFields(got.GetManagedFields())
 	return want, data
 }
-
-// versionText returns the version of the last change.
-func versionText(s *server) string { return strconv.FormatUint(s.st.ResourceVersion(), 10) }
 
 // empty returns the zero value of an object's type.
 func empty(o object) object {

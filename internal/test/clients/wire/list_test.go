@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestListsAreWrittenAsUpstreamWritesThem(t *testing.T) {
 					data := s.get(t, k.path("")+query, accept)
 					l := decode(t, accept, data).(metav1.ListMetaAccessor).GetListMeta()
 					m = metav1.ListMeta{
-						ResourceVersion: fmt.Sprint(s.st.ResourceVersion()),
+						ResourceVersion: s.st.ResourceVersion(),
 						Continue:        l.GetContinue(), RemainingItemCount: l.GetRemainingItemCount(),
 					}
 					requireSame(t, k, accept, k.list(m, want), data)

@@ -40,7 +40,7 @@ func TestMetadataAloneIsWrittenAsUpstreamWritesIt(t *testing.T) {
 					requireBytes(t, encodeMeta(t, accept, &want), data)
 					list.Items = append(list.Items, want)
 				}
-				list.ResourceVersion = versionText(s)
+				list.ResourceVersion = s.st.ResourceVersion()
 				data := s.get(t, k.path(""), as("PartialObjectMetadataList"))
 				if accept == json { // where items of a server's list have a type
 					for i := range list.Items {

@@ -85,7 +85,7 @@ func TestEventsAreWrittenAsUpstreamWritesThem(t *testing.T) {
 
 						code, answer := s.do(t, http.MethodDelete, k.path(o.GetName()), json, "", nil)
 						require.Equal(t, http.StatusOK, code, "%s", answer)
-						updated.SetResourceVersion(versionText(s))
+						updated.SetResourceVersion(s.st.ResourceVersion())
 						requireBytes(t, frame(t, k, accept, watch.Deleted, updated), next(t))
 					}
 				})

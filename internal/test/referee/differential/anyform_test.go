@@ -269,11 +269,15 @@ func randomBlobWrite(g generator, first bool) blobWrite {
 // TestManagedFieldsOfAnyFormFollowUpstream sends random writes to both.
 func TestManagedFieldsOfAnyFormFollowUpstream(t *testing.T) {
 	eachCaseInABubble(t, 150, func(g generator) string {
-		kind := store.UnstructuredKind("example.com", "Blob", blobVersions...)
-		kind.Status, kind.ClusterScoped, kind.UnconditionalUpdate = true, true, true
+		d := store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Blob", Status: true, ClusterScoped: true, UnconditionalUpdate: true,
+		}
+		for _, name := range blobVersions {
+			d.Versions = append(d.Versions, store.Version[store.Unstructured]{Name: name})
+		}
 		st := store.New(store.Options{})
 		defer st.Close()
-		api := httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{kind}})
+		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
 		defer api.Close()
 		ref := newBlobReference(t, api)
 		var log []string

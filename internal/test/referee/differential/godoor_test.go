@@ -25,10 +25,9 @@ func TestManagedFieldsOfTheGoDoorAreThoseOfRequests(t *testing.T) {
 		leases := lease.In(w.st)
 		for range 30 {
 			text, _ := json.Marshal(w.replacement())
-			manager, dryRun := w.manager(), []string(nil)
+			manager, dryRun := w.manager(), g.percent(10)
 			c := call{method: http.MethodPut, path: w.path(true), contentType: typeJSON, accept: typeJSON, body: string(text), query: url.Values{"fieldManager": {manager}}}
-			if g.percent(10) {
-				dryRun = []string{"All"}
+			if dryRun {
 				c.query.Set("dryRun", "All")
 			}
 			var l lease.Lease
@@ -40,9 +39,9 @@ func TestManagedFieldsOfTheGoDoorAreThoseOfRequests(t *testing.T) {
 			var err error
 			if g.percent(20) {
 				c.method, c.path = http.MethodPost, w.path(false)
-				out, err = leases.Create(&l, store.CreateOptions{FieldManager: manager, DryRun: dryRun})
+				out, err = leases.Create(t.Context(), &l, store.CreateOptions{FieldManager: manager, DryRun: dryRun})
 			} else {
-				out, err = leases.Update(&l, store.UpdateOptions{FieldManager: manager, DryRun: dryRun})
+				out, err = leases.Update(t.Context(), &l, store.UpdateOptions{FieldManager: manager, DryRun: dryRun})
 			}
 			if err == nil {
 				w.ours.named(string(out.UID)) // also of what is not stored

@@ -28,7 +28,7 @@ type pair struct {
 
 func newPair() *pair {
 	st := store.New(store.Options{})
-	return &pair{st: st, api: httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newWidgetKind()}}), reference: newReference()}
+	return &pair{st: st, api: httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newWidgetKind()}}), reference: newReference()}
 }
 
 func (p *pair) close() {

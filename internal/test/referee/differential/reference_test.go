@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // resource is one kind as the reference serves it.
@@ -80,7 +80,7 @@ func (r *resource) root() string {
 
 // newReference returns a server made of upstream's handlers and registry. Its versions start where those of a store do.
 func newReference() http.Handler {
-	revision := uint64(store.DefaultFirstVersion)
+	revision := uint64(registry.DefaultFirstVersion)
 	container := restful.NewContainer()
 	for i := range resources {
 		r := &resources[i]

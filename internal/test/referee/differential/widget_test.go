@@ -109,10 +109,10 @@ type WidgetNested2 struct {
 }
 
 func newWidgetKind() *store.Kind[Widget] {
-	return &store.Kind[Widget]{
+	return store.MustKind(store.Descriptor[Widget]{
 		Group: widgetGroup, Name: "Widget", Plural: "widgets", Native: true, CreateOnUpdate: true,
 		Versions: []store.Version[Widget]{{Name: widgetVersion.Version}},
-	}
+	})
 }
 
 func (w *widget) DeepCopyObject() runtime.Object {
@@ -135,7 +135,7 @@ func (l *widgetList) DeepCopyObject() runtime.Object {
 var widgetConverter = sync.OnceValue(func() managedfields.TypeConverter {
 	st := store.New(store.Options{})
 	defer st.Close()
-	api := httpapi.New(st, httpapi.Options{Kinds: []store.Descriptor{newWidgetKind()}})
+	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{newWidgetKind()}})
 	defer api.Close()
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, httptest.NewRequest("GET", "/openapi/v3/apis/"+widgetVersion.String(), nil))

@@ -1,0 +1,251 @@
+package hub
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fork returns the writer of a fork.
+func (p *publisher) fork() *publisher {
+	return &publisher{Hub: p.Fork(), t: p.t, version: p.version, now: p.now}
+}
+
+// world is a hub and what it should hold, by version.
+type world struct {
+	*publisher
+	name   string
+	seed   uint64
+	size   uint64
+	holds  map[uint64]string // the payload of a change, "skip" of a skipped version
+	oldest uint64
+}
+
+func (w *world) fork(name string) *world {
+	f := &world{publisher: w.publisher.fork(), name: name, seed: w.seed, size: w.size, holds: map[uint64]string{}, oldest: w.oldest}
+	maps.Copy(f.holds, w.holds)
+	return f
+}
+
+// write makes n changes that tell whose they are, or lets as many versions pass.
+func (w *world) write(n uint64, skip bool) {
+	for range n {
+		if skip {
+			w.holds[w.version+1] = "skip"
+			w.skip(1)
+		} else {
+			w.publish("ns", w.name)
+			w.holds[w.version] = "ns/" + w.name
+		}
+		delete(w.holds, w.version-w.size)
+	}
+	w.oldest = max(w.oldest, w.version-min(w.version, w.size))
+}
+
+// check holds the hub against what it should hold.
+func (w *world) check(t *testing.T) {
+	t.Helper()
+	require.Equal(t, w.oldest, w.Oldest(w.now), "%s, size %d, seed %d", w.name, w.size, w.seed)
+	for v := max(first, w.oldest-pageSlots); v <= w.version+3; v++ {
+		got, want := "", w.holds[v]
+		if v <= w.oldest {
+			want = ""
+		}
+		if c := w.Get(v); c != nil && c.skipped != 0 {
+			got = "skip"
+		} else if c != nil {
+			got = c.Payload
+		}
+		if got != want {
+			require.Equal(t, want, got, "%s, size %d, seed %d: version %d of %d, oldest %d", w.name, w.size, w.seed, v, w.version, w.oldest)
+		}
+	}
+}
+
+// Hubs that are forked from each other are held against plain maps.
+func TestForkedHubsGoTheirOwnWays(t *testing.T) {
+	for _, size := range []int{1, 7, pageSlots, pageSlots + 1, 5 * pageSlots} {
+		for seed := range uint64(10) {
+			rnd := rand.New(rand.NewPCG(seed, uint64(size)))
+			worlds := []*world{{publisher: newHub(t, size), name: "w0", seed: seed, size: uint64(size), holds: map[uint64]string{}, oldest: first}}
+			for op := range 60 {
+				w := worlds[rnd.IntN(len(worlds))]
+				switch rnd.IntN(8) {
+				case 0, 1:
+					if len(worlds) < 8 {
+						worlds = append(worlds, w.fork(fmt.Sprint("w", len(worlds))))
+					}
+				case 2:
+					w.write(rnd.Uint64N(5), true)
+				case 3:
+					if rnd.IntN(4) == 0 {
+						w.Expire()
+						w.oldest = w.version
+					}
+				default:
+					w.write(rnd.Uint64N(pageSlots), false)
+				}
+				if op%10 == 0 {
+					for _, w := range worlds {
+						w.check(t)
+					}
+				}
+			}
+			for _, w := range worlds {
+				w.check(t)
+			}
+		}
+	}
+}
+
+func TestForkedHubForgetsByTheSameAge(t *testing.T) {
+	p := newAgedHub(t, 10, time.Minute)
+	p.publish("ns", "a") // 101
+	f := p.fork()
+	f.now = f.now.Add(2 * time.Minute)
+	assert.EqualValues(t, 101, f.Oldest(f.now))
+	f.publish("ns", "b") // drops 101
+	assert.Nil(t, f.Get(101))
+	assert.NotNil(t, p.Get(101), "the parent's time has not come")
+}
+
+func TestForkHasNoWatcherOfItsParent(t *testing.T) {
+	p := newHub(t, 10)
+	p.publish("ns", "a")
+	w := p.watch(Scope{}, first)
+	f := p.fork()
+	assert.Zero(t, f.Watchers())
+	late := f.watch(Scope{}, first)
+	f.publish("ns", "f")
+	p.publish("ns", "p")
+	p.publish("ns", "p")
+	told := func(w *Watcher[string]) (payloads []string) {
+		changes, _, err := w.Poll(nil)
+		require.NoError(t, err)
+		for _, c := range changes {
+			payloads = append(payloads, c.Payload)
+		}
+		return payloads
+	}
+	assert.Equal(t, []string{"ns/a", "ns/p", "ns/p"}, told(w))
+	assert.Equal(t, []string{"ns/a", "ns/f"}, told(late), "what was before the fork, then its own changes")
+	version, ok := late.Settled()
+	assert.True(t, ok)
+	assert.EqualValues(t, first+2, version)
+	p.Close()
+	select {
+	case <-f.Done():
+		assert.Fail(t, "the parent's end is the end of its fork")
+	default:
+	}
+}
+
+// What a fork costs, and what is copied when it goes its own way.
+func TestForkCopiesOnlyThePagesThatAreWrittenTo(t *testing.T) {
+	const pages = 100
+	p := newHub(t, pages*pageSlots)
+	p.publishMany(3*pages*pageSlots, "ns", "a")
+	f := p.fork()
+	assert.Same(t, p.ring.pages.table.Load(), f.ring.pages.table.Load(), "a fork copies nothing")
+	differ := func() (n int) {
+		for i := range uint64(pages) {
+			if p.ring.pages.get(i) != f.ring.pages.get(i) {
+				n++
+			}
+		}
+		return n
+	}
+	f.publish("ns", "f")
+	assert.Equal(t, 1, differ())
+	p.publish("ns", "p")
+	assert.Equal(t, 1, differ(), "it is the same page, once more")
+	f.publishMany(pageSlots, "ns", "f")
+	assert.Equal(t, 2, differ())
+	table := p.ring.pages.table.Load()
+	p.publishMany(pageSlots, "ns", "p")
+	assert.Same(t, table, p.ring.pages.table.Load(), "it is copied once")
+}
+
+// The readers of a hub, and of its forks, are promised the same while it is
+// forked again and again.
+func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
+	const writes, each, readers = 3000, 100, 3
+	p := newHub(t, writes+each) // so that nobody expires
+	var stop atomic.Bool
+	var reading, forks sync.WaitGroup
+	read := func(h *Hub[string], until func(*reader) bool, want func(got []uint64)) {
+		r := &reader{h: h}
+		var err error
+		if r.w, err = h.Watch(Scope{}, first, noTime); !assert.NoError(t, err) {
+			return
+		}
+		defer r.w.Close()
+		for !until(r) {
+			if !assert.NoError(t, r.step()) {
+				return
+			}
+			runtime.Gosched()
+		}
+		want(r.got)
+	}
+	inARow := func(got []uint64) {
+		for i, v := range got {
+			if v != uint64(first+1+i) {
+				assert.Fail(t, "a change is missing", "got version %d as change %d", v, i)
+				return
+			}
+		}
+	}
+	for range readers {
+		reading.Go(func() { read(p.Hub, func(*reader) bool { return stop.Load() }, inARow) })
+	}
+	for i := range writes {
+		p.publish("ns", "a")
+		if i%100 != 50 {
+			continue
+		}
+		f := p.fork()
+		forks.Go(func() {
+			last := f.version + each
+			for range 2 {
+				reading.Go(func() {
+					read(f.Hub, func(r *reader) bool { return r.last == last }, inARow)
+				})
+			}
+			f.publishMany(each, "ns", "f")
+		})
+	}
+	forks.Wait()
+	stop.Store(true)
+	reading.Wait()
+	assert.Zero(t, p.Watchers())
+}
+
+func BenchmarkFork(b *testing.B) {
+	for _, size := range []int{4096, 1 << 20} {
+		p := newHub(b, size)
+		p.publishMany(2*size, "ns", "a")
+		b.Run(fmt.Sprintf("history=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Fork()
+			}
+		})
+		b.Run(fmt.Sprintf("history=%d/with a change on both sides", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f := p.fork()
+				f.publish("ns", "f")
+				p.publish("ns", "a")
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package hub
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWaitForReturnsAtItsVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newHub(t, 4)
+		require.NoError(t, p.WaitFor(t.Context(), first), "what is there is not waited for")
+		done := make(chan error, 3)
+		for _, version := range []uint64{101, 103, 103} {
+			go func() { done <- p.WaitFor(t.Context(), version) }()
+		}
+		synctest.Wait()
+		assert.Empty(t, done)
+		p.publish("ns", "a")
+		synctest.Wait()
+		assert.Len(t, done, 1)
+		p.publish("ns", "a")
+		synctest.Wait()
+		assert.Len(t, done, 1)
+		p.publish("ns", "a")
+		for range 3 {
+			require.NoError(t, <-done)
+		}
+	})
+}
+
+func TestWaitForEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newHub(t, 4)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, p.WaitFor(ctx, 101), context.DeadlineExceeded)
+		p.publish("ns", "a")
+		require.NoError(t, p.WaitFor(ctx, 101), "what is there is there, whatever the context")
+	})
+}
+
+func TestWaitForEndsWithTheHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newHub(t, 4)
+		done := make(chan error)
+		go func() { done <- p.WaitFor(t.Context(), 101) }()
+		synctest.Wait()
+		p.Close()
+		require.ErrorIs(t, <-done, ErrClosed)
+		require.ErrorIs(t, p.WaitFor(t.Context(), 101), ErrClosed)
+		<-p.Done()
+	})
+}
+
+func TestWatchersAreCounted(t *testing.T) {
+	p := newHub(t, 4)
+	scopes := []Scope{{}, {Collection: 1}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, {}, {}}
+	var open []*Watcher[string]
+	for i, s := range scopes {
+		open = append(open, p.watch(s, first))
+		assert.Equal(t, i+1, p.Watchers())
+	}
+	// In an order that takes first, middle and last of a group.
+	for i, n := range []int{4, 0, 2, 5, 1, 3} {
+		open[n].Close()
+		open[n].Close()
+		assert.Equal(t, len(scopes)-1-i, p.Watchers())
+	}
+	assert.Empty(t, p.groups, "no group is left behind")
+	p.publish("ns", "a")
+}
+
+func TestThoseWhoStayAreToldAfterOthersLeft(t *testing.T) {
+	p := newHub(t, 16)
+	var open []*Watcher[string]
+	for range 5 {
+		open = append(open, p.watch(Scope{}, first))
+	}
+	for _, n := range []int{0, 3, 4} {
+		open[n].Close()
+	}
+	p.publish("ns", "a")
+	for n, w := range open {
+		assert.Equal(t, n == 1 || n == 2, woken(w), "watcher %d", n)
+	}
+}
+
+func TestWatchFromWhatIsGoneIsAnError(t *testing.T) {
+	p := newHub(t, 4)
+	p.publishMany(10, "ns", "a")
+	_, err := p.Watch(Scope{}, 105, p.now)
+	expired := &ExpiredError{}
+	require.ErrorAs(t, err, &expired)
+	assert.Equal(t, &ExpiredError{Requested: 105, Oldest: 106}, expired)
+	assert.EqualError(t, err, "too old resource version: 105 (106)")
+	assert.Zero(t, p.Watchers(), "an error leaves no watcher")
+	p.watch(Scope{}, 106)
+}
+
+func TestOnlyThoseConcernedAreWoken(t *testing.T) {
+	p := newHub(t, 16)
+	all, other := p.watch(Scope{}, first), p.watch(Scope{Collection: 1}, first)
+	namespace, elsewhere := p.watch(Scope{Namespace: "ns"}, first), p.watch(Scope{Namespace: "other"}, first)
+	one, another := p.watch(Scope{Namespace: "ns", Name: "a"}, first), p.watch(Scope{Namespace: "ns", Name: "b"}, first)
+	p.publish("ns", "a")
+	for _, w := range []*Watcher[string]{all, namespace, one} {
+		assert.True(t, woken(w), "%+v", w.scope)
+		got, _ := poll(t, w)
+		assert.Equal(t, []uint64{101}, got)
+	}
+	for _, w := range []*Watcher[string]{other, elsewhere, another} {
+		assert.False(t, woken(w), "%+v", w.scope)
+		got, _ := poll(t, w)
+		assert.Empty(t, got)
+	}
+}

@@ -1,0 +1,146 @@
+package hub
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestRingKeepsTheLastChanges(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 7, 64} {
+		p := newHub(t, size)
+		assert.EqualValues(t, first, p.Oldest(p.now), "nothing has happened, so nothing is gone")
+		assert.Nil(t, p.Get(first))
+		assert.Nil(t, p.Get(first+1))
+		for range 3 * size {
+			p.publish("ns", "a")
+			oldest := max(first, p.version-uint64(size))
+			assert.Equal(t, oldest, p.Oldest(p.now), "size %d, version %d", size, p.version)
+			for v := uint64(first); v <= p.version+uint64(size); v++ {
+				c := p.Get(v)
+				if v <= oldest || v > p.version {
+					assert.Nil(t, c, "size %d, version %d of %d", size, v, p.version)
+				} else if assert.NotNil(t, c, "size %d, version %d of %d", size, v, p.version) {
+					assert.Equal(t, v, c.Version)
+				}
+			}
+		}
+	}
+}
+
+func TestRingHoldsOneChangeAtLeast(t *testing.T) {
+	for _, size := range []int{-1, 0} {
+		p := newHub(t, size)
+		p.publishMany(2, "ns", "a")
+		assert.NotNil(t, p.Get(p.version))
+		assert.Equal(t, p.version-1, p.Oldest(p.now))
+	}
+}
+
+func TestRingStartsBelowItsSize(t *testing.T) {
+	h := NewHub[string](10, 0, 0)
+	assert.EqualValues(t, 0, h.Oldest(time.Time{}))
+	for v := range uint64(15) {
+		h.Publish(&Change[string]{Version: v + 1})
+	}
+	assert.EqualValues(t, 5, h.Oldest(time.Time{}))
+	assert.Nil(t, h.Get(5))
+	assert.NotNil(t, h.Get(6))
+}
+
+func TestRingForgetsByAge(t *testing.T) {
+	p := newAgedHub(t, 10, time.Minute)
+	p.publish("ns", "a") // 101
+	p.now = p.now.Add(30 * time.Second)
+	p.publish("ns", "a") // 102
+	p.now = p.now.Add(30 * time.Second)
+	assert.EqualValues(t, 100, p.Oldest(p.now), "a minute old is not too old")
+	p.now = p.now.Add(time.Nanosecond)
+	assert.EqualValues(t, 101, p.Oldest(p.now), "it expires without a write")
+	assert.NotNil(t, p.Get(101), "but is let go only by the next one")
+	p.publish("ns", "a") // 103
+	assert.Nil(t, p.Get(101))
+	assert.NotNil(t, p.Get(102))
+	p.now = p.now.Add(time.Hour)
+	assert.EqualValues(t, 103, p.Oldest(p.now), "all changes are too old, the present is not")
+	p.publish("ns", "a") // 104
+	assert.Nil(t, p.Get(103))
+	assert.NotNil(t, p.Get(104), "a change is younger than itself")
+	assert.EqualValues(t, 103, p.Oldest(p.now))
+}
+
+func TestRingIsLimitedByCountAndByAge(t *testing.T) {
+	p := newAgedHub(t, 3, time.Minute)
+	p.publishMany(10, "ns", "a")
+	assert.EqualValues(t, p.version-3, p.Oldest(p.now))
+	p.now = p.now.Add(time.Hour)
+	p.publish("ns", "a")
+	assert.EqualValues(t, p.version-1, p.Oldest(p.now))
+	p.publishMany(10, "ns", "a")
+	assert.EqualValues(t, p.version-3, p.Oldest(p.now))
+}
+
+func TestClockThatGoesBackLosesNothing(t *testing.T) {
+	p := newAgedHub(t, 10, time.Minute)
+	p.publish("ns", "a")
+	p.now = p.now.Add(-time.Hour)
+	p.publishMany(3, "ns", "a")
+	assert.EqualValues(t, first, p.Oldest(p.now))
+	assert.NotNil(t, p.Get(101))
+}
+
+// A reader that holds a version sees that change or none, never another one,
+// while the writer goes round and round.
+func TestReadersOfTheRingNeverMeetAnotherVersion(t *testing.T) {
+	p := newHub(t, 4)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for head := uint64(first); head < first+20_000; {
+			head = p.ring.head.Load()
+			for v := head - 6; v <= head+1; v++ {
+				if c := p.Get(v); c != nil {
+					assert.Equal(t, v, c.Version)
+				}
+			}
+		}
+	}()
+	p.publishMany(20_000, "ns", "a")
+	<-done
+}
+
+func TestExpireLetsGoOfAllChangesAndHistoryGoesOn(t *testing.T) {
+	for _, size := range []int{1, 3, pageSlots, pageSlots + 1, 200} {
+		p := newHub(t, size)
+		p.Expire()
+		assert.EqualValues(t, first, p.Oldest(p.now), "there was nothing to let go of")
+		p.publishMany(2*size, "ns", "a")
+		p.Expire()
+		assert.Equal(t, p.version, p.Oldest(p.now), "size %d", size)
+		for v := uint64(first); v <= p.version; v++ {
+			assert.Nil(t, p.Get(v), "size %d, version %d", size, v)
+		}
+		p.publish("ns", "a")
+		assert.NotNil(t, p.Get(p.version))
+		assert.Equal(t, p.version-1, p.Oldest(p.now), "size %d", size)
+		p.publishMany(2*size, "ns", "a")
+		assert.Equal(t, p.version-uint64(size), p.Oldest(p.now), "size %d", size)
+	}
+}
+
+func TestRingMakesOnlyThePagesItWritesTo(t *testing.T) {
+	p := newHub(t, 100*pageSlots)
+	made := func() (n int) {
+		for i := range uint64(100) {
+			if p.ring.pages.get(i) != nil {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Nil(t, p.Get(first+1))
+	assert.Zero(t, made())
+	p.publishMany(pageSlots, "ns", "a")
+	assert.Equal(t, 2, made(), "the first version lies in the middle of a page")
+}

@@ -1,0 +1,77 @@
+package hub
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// until returns the versions that one PollUntil finds.
+func until(t testing.TB, w *Watcher[string], last uint64) []uint64 {
+	t.Helper()
+	changes, more, err := w.PollUntil(nil, last)
+	require.NoError(t, err)
+	require.False(t, more)
+	return versionsOf(changes)
+}
+
+func TestPollUntilHoldsBackWhatComesLater(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	for range 4 {
+		p.publish("ns", "a")
+		p.publish("other", "a")
+	}
+	for _, row := range []struct {
+		last    uint64
+		want    []uint64
+		settled uint64
+	}{
+		{100, nil, 100}, {101, []uint64{101}, 101}, {101, nil, 101}, {102, nil, 102}, {104, []uint64{103}, 104},
+		{103, nil, 103}, {106, []uint64{105}, 106}, {200, []uint64{107}, 108}, {200, nil, 108},
+	} {
+		assert.Equal(t, row.want, until(t, w, row.last), "until %d", row.last)
+		assert.Equal(t, row.settled, w.SettledUntil(row.last), "until %d", row.last)
+	}
+	p.publish("ns", "b")
+	assert.True(t, woken(w))
+	assert.Equal(t, uint64(108), w.SettledUntil(200), "there is more")
+	assert.Equal(t, []uint64{109}, until(t, w, 109))
+}
+
+func TestWhatWasHeldBackMayHaveExpired(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	assert.Equal(t, []uint64{101}, until(t, w, 101))
+	p.publishMany(5, "ns", "a")
+	assert.Empty(t, until(t, w, 101), "as long as nothing is asked for, nothing is missing")
+	_, _, err := w.PollUntil(nil, 200)
+	require.EqualError(t, err, "too old resource version: 101 (102)")
+}
+
+func TestLateWatchExpiresWhenItAsks(t *testing.T) {
+	p := newHub(t, 4)
+	p.publishMany(6, "ns", "a")
+	w := p.WatchLate(Scope{}, 101, nil)
+	defer w.Close()
+	assert.Empty(t, until(t, w, 101))
+	_, _, err := w.Poll(nil)
+	require.EqualError(t, err, "too old resource version: 101 (102)")
+}
+
+func TestHeadTellsOfTheNextChange(t *testing.T) {
+	p := newHub(t, 4)
+	head, grown := p.Head()
+	assert.Equal(t, uint64(first), head)
+	select {
+	case <-grown:
+		assert.Fail(t, "nothing has come")
+	default:
+	}
+	p.publish("ns", "a")
+	<-grown
+	head, _ = p.Head()
+	assert.Equal(t, uint64(101), head)
+}

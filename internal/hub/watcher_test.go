@@ -1,0 +1,250 @@
+package hub
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPollReturnsEachChangeOfTheScopeOnce(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	p.publish("ns", "a")
+	p.publish("other", "a")
+	p.publish("ns", "b")
+	assert.True(t, woken(w))
+	got, more := poll(t, w)
+	assert.Equal(t, []uint64{101, 103}, got)
+	assert.False(t, more)
+	got, _ = poll(t, w)
+	assert.Empty(t, got)
+	assert.False(t, woken(w), "one wake-up for all")
+	p.publish("ns", "c")
+	assert.True(t, woken(w))
+	got, _ = poll(t, w)
+	assert.Equal(t, []uint64{104}, got)
+}
+
+func TestPollAppends(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	kept := &Change[string]{Version: 7}
+	changes, _, err := w.Poll([]*Change[string]{kept})
+	require.NoError(t, err)
+	assert.Equal(t, []uint64{7, 101}, versionsOf(changes))
+}
+
+func TestWatchStartsAfterItsVersion(t *testing.T) {
+	for name, row := range map[string]struct {
+		after uint64
+		want  []uint64
+		woken bool
+	}{
+		"in history":           {102, []uint64{103, 105}, true},
+		"before all":           {first, []uint64{101, 103, 105}, true},
+		"before another's one": {103, []uint64{105}, true},
+		"now":                  {105, nil, false},
+		"in the future":        {107, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newHub(t, 16)
+			for i := range 5 {
+				p.publish([]string{"ns", "other"}[i%2], "a")
+			}
+			w := p.watch(Scope{Namespace: "ns"}, row.after)
+			assert.Equal(t, row.woken, woken(w))
+			got, _ := poll(t, w)
+			assert.Equal(t, row.want, got)
+			p.publishMany(4, "ns", "a") // up to 109
+			var want []uint64
+			for v := max(row.after, 105) + 1; v <= 109; v++ {
+				want = append(want, v)
+			}
+			got, _ = poll(t, w)
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestPollReturnsABatchAtMost(t *testing.T) {
+	p := newHub(t, 8*batchSize)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	for range 2*batchSize + 3 {
+		p.publish("ns", "a")
+		p.publish("other", "a")
+	}
+	var all []uint64
+	for i, want := range []int{batchSize, batchSize, 3} {
+		got, more := poll(t, w)
+		assert.Len(t, got, want)
+		assert.Equal(t, i < 2, more)
+		all = append(all, got...)
+		_, settled := w.Settled()
+		assert.Equal(t, !more, settled)
+	}
+	assert.True(t, slices.IsSorted(all))
+	assert.Len(t, slices.Compact(all), 2*batchSize+3)
+}
+
+func TestExactlyABatchHasNoMore(t *testing.T) {
+	p := newHub(t, 2*batchSize)
+	w := p.watch(Scope{}, first)
+	p.publishMany(batchSize, "ns", "a")
+	got, more := poll(t, w)
+	assert.Len(t, got, batchSize)
+	assert.False(t, more)
+}
+
+func TestWatcherThatFallsOutOfTheRingExpires(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
+	p.publish("ns", "a")
+	p.publishMany(3, "other", "a")
+	got, _ := poll(t, w)
+	assert.Equal(t, []uint64{101}, got, "the last moment is not too late")
+
+	p.publish("ns", "a") // 105
+	p.publishMany(4, "other", "a")
+	changes, more, err := w.Poll(nil)
+	assert.Equal(t, &ExpiredError{Requested: 104, Oldest: 105}, err)
+	assert.Empty(t, changes)
+	assert.False(t, more)
+}
+
+func TestWatcherMayExpireBetweenTwoBatches(t *testing.T) {
+	p := newHub(t, 2*batchSize)
+	w := p.watch(Scope{}, first)
+	p.publishMany(2*batchSize, "ns", "a")
+	_, more := poll(t, w)
+	require.True(t, more)
+	p.publishMany(2*batchSize, "other", "a")
+	_, _, err := w.Poll(nil)
+	require.Error(t, err)
+}
+
+func TestIdleWatcherDoesNotExpire(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
+	for range 10 {
+		p.publishMany(100, "ns", "b")
+		got, _ := poll(t, w)
+		assert.Empty(t, got)
+		version, ok := w.Settled()
+		assert.True(t, ok)
+		assert.Equal(t, p.version, version)
+		p.publishMany(100, "other", "a")
+		p.publish("ns", "a")
+		got, _ = poll(t, w)
+		assert.Equal(t, []uint64{p.version}, got)
+	}
+}
+
+func TestIdleWatcherDoesNotExpireByAge(t *testing.T) {
+	p := newAgedHub(t, 1000, time.Minute)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	p.publish("other", "a")
+	p.now = p.now.Add(time.Hour)
+	p.publish("ns", "a")
+	got, _ := poll(t, w)
+	assert.Equal(t, []uint64{102}, got)
+}
+
+// A watcher can meet a change in the ring before the writer comes to mark it:
+// Publish appends first. The mark that comes late must not make a watcher that
+// has read everything look as if it had not.
+func TestMarkThatComesLateDoesNotExpireAWatcher(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	p.publish("ns", "a")
+
+	// The second change is half-way through Publish while the watcher polls.
+	late := p.next("ns", "a")
+	p.ring.append(late)
+	got, _ := poll(t, w)
+	w.mark(late.Version)
+	p.settled.Store(late.Version)
+	if len(got) == 1 {
+		more, _ := poll(t, w)
+		got = append(got, more...)
+	}
+	require.Equal(t, []uint64{101, 102}, got)
+
+	p.publishMany(10, "other", "a")
+	got, _ = poll(t, w)
+	assert.Empty(t, got, "it had nothing to read")
+}
+
+func TestSettledTellsOnlyWhatIsRead(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	settled := func() any {
+		if version, ok := w.Settled(); ok {
+			return version
+		}
+		return nil
+	}
+	assert.EqualValues(t, 100, settled())
+	p.publish("other", "a")
+	assert.EqualValues(t, 101, settled(), "what is out of scope needs no reading")
+	p.publish("ns", "a")
+	assert.Nil(t, settled(), "there is something to read")
+	poll(t, w)
+	assert.EqualValues(t, 102, settled())
+	p.publishMany(100, "other", "a")
+	assert.EqualValues(t, 202, settled())
+}
+
+func TestSettledOfAWatchInHistoryWaitsForItToBeRead(t *testing.T) {
+	p := newHub(t, 16)
+	p.publishMany(3, "ns", "a")
+	w := p.watch(Scope{Namespace: "ns"}, first+1)
+	_, ok := w.Settled()
+	assert.False(t, ok)
+	poll(t, w)
+	version, ok := w.Settled()
+	assert.True(t, ok)
+	assert.EqualValues(t, 103, version)
+}
+
+func TestSettledNeverGoesBack(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{}, first+50)
+	version, ok := w.Settled()
+	assert.True(t, ok)
+	assert.EqualValues(t, 150, version, "nothing up to there is wanted")
+	p.publish("ns", "a")
+	got, _ := poll(t, w)
+	assert.Empty(t, got)
+	version, _ = w.Settled()
+	assert.EqualValues(t, 150, version)
+}
+
+func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
+	p := newHub(t, 10)
+	here := p.watch(Scope{Namespace: "ns"}, first)
+	lagging := p.watch(Scope{Namespace: "ns"}, first)
+	elsewhere := p.watch(Scope{Namespace: "other"}, first)
+	p.publish("ns", "a")
+	_, _ = poll(t, here)
+	p.Expire()
+	_, _, err := lagging.Poll(nil)
+	require.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
+	for _, w := range []*Watcher[string]{here, elsewhere} {
+		versions, _ := poll(t, w)
+		assert.Empty(t, versions)
+	}
+	_, err = p.Watch(Scope{}, first, p.now)
+	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
+	p.publish("ns", "b")
+	p.publish("other", "a")
+	versions, _ := poll(t, here)
+	assert.Equal(t, []uint64{first + 2}, versions)
+	versions, _ = poll(t, elsewhere)
+	assert.Equal(t, []uint64{first + 3}, versions)
+	versions, _ = poll(t, p.watch(Scope{}, first+1))
+	assert.Equal(t, []uint64{first + 2, first + 3}, versions, "the version it expired at is still good")
+}

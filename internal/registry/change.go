@@ -1,0 +1,192 @@
+package registry
+
+import (
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/internal/yaml"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Change makes the next state of an object. It is a Replacement, a Patch or an
+// Apply.
+type Change interface {
+	// next returns the state that follows current in the stored form, with its field
+	// managers, for the store to own. current is nil if there is no object. next is
+	// called again when another write came in between.
+	next(r *Resource, current *Item, req *Request) (Object, error)
+}
+
+// Replacement puts another object in the place of the current one.
+type Replacement struct {
+	// UID, if not "", must be that of the current object.
+	UID meta.UID
+	// Object returns the other object in the stored form, for the store to own.
+	Object func(current *Item) (Object, error)
+}
+
+// Replace returns the Replacement of a PUT. It takes ownership of the object, which
+// is in the stored form with defaults filled in.
+func (r *Resource) Replace(o Object) Replacement {
+	m := o.GetObjectMeta()
+	given := m.ResourceVersion
+	return Replacement{m.UID, func(current *Item) (Object, error) {
+		if current == nil || given == "" {
+			return r.kind.copy(o), nil // another attempt may follow
+		}
+		m.ResourceVersion = given // another attempt finds the conflict
+		return o, nil
+	}}
+}
+
+func (c Replacement) next(r *Resource, current *Item, req *Request) (Object, error) {
+	if current == nil && (req.Status || !r.kind.createOnUpdate) {
+		return nil, r.NotFound(req.Name)
+	}
+	if err := r.checkUID(c.UID, current, req); err != nil {
+		return nil, err
+	}
+	o, err := c.Object(current)
+	if err != nil {
+		return nil, err
+	}
+	r.dedupOwners(o.GetObjectMeta(), req, "")
+	r.track(o, current, req)
+	return o, nil
+}
+
+// checkUID compares the uid of an update with that of the record.
+func (r *Resource) checkUID(uid meta.UID, current *Item, req *Request) error {
+	var have meta.UID
+	if current != nil {
+		have = current.UID()
+	}
+	if uid == "" || uid == have {
+		return nil
+	}
+	return meta.NewConflict(r.kind.groupResource(), req.Name, r.invalidObject(req.key(),
+		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, have)))
+}
+
+// afterAdmission is in the warning about owner references of patches.
+const afterAdmission = " after mutating admission happens"
+
+// PatchType is a kind of patch, by its media type.
+type PatchType string
+
+// The kinds of patches.
+const (
+	JSONPatch           PatchType = "application/json-patch+json"
+	MergePatch          PatchType = "application/merge-patch+json"
+	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
+	ApplyPatch          PatchType = "application/apply-patch+yaml"
+)
+
+// Patch applies a JSON patch, merge patch or strategic merge patch to the object in
+// the version of the request.
+type Patch struct {
+	Type PatchType
+	Data []byte
+	// Validation is the level of fieldValidation.
+	Validation patch.Validation
+	// Scheme reads the patched document.
+	Scheme *Scheme
+}
+
+func (c Patch) next(r *Resource, current *Item, req *Request) (Object, error) {
+	if current == nil {
+		return nil, r.NotFound(req.Name)
+	}
+	t := Target{r.kind, req.Version}
+	apply := map[PatchType]func(patch.Target, []byte, patch.Validation) (any, []string, error){
+		JSONPatch: patch.JSON, MergePatch: patch.Merge, StrategicMergePatch: patch.Strategic,
+	}[c.Type]
+	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		req.warn(text)
+	}
+	o := patched.(Object)
+	if err := r.MatchNames(o.GetObjectMeta(), *req); err != nil {
+		return nil, err
+	}
+	if err := t.checkType(o); err != nil {
+		return nil, err
+	}
+	o = r.kind.fromWire(req.Version, o)
+	r.track(o, current, req)
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	return o, nil
+}
+
+// target describes the object to the functions of package patch.
+func (c Patch) target(t Target, current *Item) patch.Target {
+	return patch.Target{
+		Type:    t.schema(),
+		Current: current.Wire(t.Version),
+		New:     func() any { return t.Kind.newWire(t.Version) },
+		Encode:  func(o any) ([]byte, error) { return t.schema().AppendJSON(nil, o) },
+		Decode: func(doc []byte, strict bool) (any, []error, error) {
+			d, err := c.Scheme.decode(t, doc, JSON, strict)
+			return d.object, d.strict, err
+		},
+	}
+}
+
+// Apply is a server-side apply. It creates the object if there is none.
+type Apply struct {
+	// Config is the applied configuration, with int64 and float64 as numbers.
+	Config map[string]any
+	// Duplicates are the keys that stand twice in the configuration.
+	Duplicates []error
+	// Validation is the level of fieldValidation.
+	Validation patch.Validation
+	// Force takes fields from other managers.
+	Force bool
+}
+
+func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
+	if current == nil && req.Status {
+		return nil, r.NotFound(req.Name)
+	}
+	var live managedfields.Object
+	if current != nil {
+		live = current.Wire(req.Version)
+	}
+	applied, err := r.kind.managersOf(req).Apply(req.Version, live, c.Config,
+		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.judgeDuplicates(req); err != nil {
+		return nil, err
+	}
+	o := applied.(Object)
+	m := o.GetObjectMeta()
+	if current == nil && m.UID != "" {
+		return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
+			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
+	}
+	if err := r.MatchNames(m, *req); err != nil {
+		return nil, err
+	}
+	o = r.kind.fromWire(req.Version, o)
+	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	return o, nil
+}
+
+// judgeDuplicates refuses duplicate keys, or warns of them.
+func (c Apply) judgeDuplicates(req *Request) error {
+	if len(c.Duplicates) > 0 && c.Validation == patch.Strict {
+		return meta.NewBadRequest("error strict decoding patch: error converting YAML to JSON: %s", yaml.StrictError(c.Duplicates))
+	}
+	for _, d := range c.Duplicates {
+		if c.Validation == patch.Warn {
+			req.warn(d.Error())
+		}
+	}
+	return nil
+}

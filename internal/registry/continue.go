@@ -1,0 +1,76 @@
+package registry
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// continueToken says where the next page of a list starts: a version, and the
+// key to start from, relative to what the list covers (upstream: apiserver,
+// storage/continue.go). Clients must not look inside, but some do.
+type continueToken struct {
+	APIVersion      string `json:"v"`
+	ResourceVersion int64  `json:"rv"`
+	Start           string `json:"start"`
+}
+
+const continueVersion = "meta.k8s.io/v1"
+
+// latest, in the place of a version, goes on from the key at whatever the
+// state is now.
+const latest = -1
+
+func encodeContinue(version int64, start string) string {
+	b, _ := json.Marshal(continueToken{continueVersion, version, "/" + start})
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// decodeContinue returns the version and the start key of a token. The path is
+// checked so that a forged one cannot leave what the list covers.
+func decodeContinue(s string) (version int64, start string, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return 0, "", invalidContinue("%v", err)
+	}
+	var t continueToken
+	if err := json.Unmarshal(b, &t); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field == "" {
+			return 0, "", invalidContinue("json: cannot unmarshal %s into Go value of type storage.continueToken", e.Value)
+		}
+		return 0, "", invalidContinue("%v", err)
+	}
+	switch {
+	case t.APIVersion != continueVersion:
+		return 0, "", invalidContinue("server does not recognize this encoded version %v", t.APIVersion)
+	case t.ResourceVersion == 0:
+		return 0, "", invalidContinue("incorrect encoded start resourceVersion (version %s)", continueVersion)
+	case t.Start == "":
+		return 0, "", invalidContinue("encoded start key empty (version %s)", continueVersion)
+	}
+	key := t.Start
+	if !strings.HasPrefix(key, "/") {
+		key = "/" + key
+	}
+	if path.Clean(key) != key {
+		return 0, "", invalidContinue("%s", t.Start)
+	}
+	return t.ResourceVersion, key[1:], nil
+}
+
+func invalidContinue(format string, args ...any) error {
+	return meta.NewBadRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
+}
+
+// expiredContinue is the answer to a token whose version is gone. It carries a
+// token for going on without consistency.
+func expiredContinue(start string) error {
+	err := meta.NewExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err.Status.Continue = encodeContinue(latest, start)
+	return err
+}

@@ -1,0 +1,61 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Update is one step of Follow.
+type Update struct {
+	// Relisted says that All is the whole state, in the order of "namespace/name",
+	// and that what was known before may be out of date.
+	Relisted bool
+	All      []*Item
+	// Events are changes and bookmarks. The slice is valid until the next step.
+	Events []ItemEvent
+}
+
+// Follow lists all objects, and then sends each change. When history has gone it
+// lists again. The last element is the error of the context, or ErrClosed.
+func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		for {
+			list, err := r.List(ctx, ListOptions{})
+			if err == nil {
+				if !yield(Update{Relisted: true, All: list.Items}, nil) {
+					return
+				}
+				var left bool
+				if left, err = r.followFrom(ctx, list.Meta().ResourceVersion, yield); left {
+					return
+				}
+			}
+			if !errors.Is(err, meta.ReasonExpired) {
+				yield(Update{}, err)
+				return
+			}
+		}
+	}
+}
+
+// followFrom sends all changes after a version until the watch ends. left reports
+// whether the consumer has left the loop.
+func (r *Resource) followFrom(ctx context.Context, version string, yield func(Update, error) bool) (left bool, err error) {
+	w, err := r.Watch(ctx, WatchOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+	if err != nil {
+		return false, err
+	}
+	defer w.Close()
+	for {
+		events, err := w.Next(ctx)
+		if err != nil {
+			return false, err
+		}
+		if !yield(Update{Events: events}, nil) {
+			return true, nil
+		}
+	}
+}

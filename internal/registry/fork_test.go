@@ -1,0 +1,400 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+// newFork returns a fork that is closed at the end of the test.
+func newFork(t testing.TB, st *registry.Store) *registry.Store {
+	t.Helper()
+	f, err := st.Fork()
+	require.NoError(t, err)
+	t.Cleanup(f.Close)
+	return f
+}
+
+func TestForksNeverSeeEachOthersWrites(t *testing.T) {
+	parent := newStore(t)
+	leases := leasesIn(parent)
+	createAll(t, leases, "ns/a", "ns/b", "ns/c")
+	_, err := in(parent, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+	fork := newFork(t, parent)
+	forked := leasesIn(fork)
+	assert.EqualValues(t, 1004, fork.ResourceVersion())
+	assert.Equal(t, mustGet(t, leases, "ns/a"), mustGet(t, forked, "ns/a"))
+	_, err = in(fork, endpoints.Kind()).Get(t.Context(), "ns", "a")
+	assert.NoError(t, err, "all kinds are there")
+
+	mustModify(t, leases, "ns/a", holder("parent"))
+	mustDelete(t, leases, "ns/b")
+	createAll(t, leases, "ns/d")
+	mustModify(t, forked, "ns/a", holder("fork"))
+	mustModify(t, forked, "ns/b", holder("fork"))
+	mustDelete(t, forked, "ns/c")
+
+	state := func(c collection) (out []string) {
+		items, _ := mustList(t, c, registry.ListOptions{})
+		for _, l := range items {
+			text := l.Name + "@" + l.ResourceVersion
+			if l.Spec.HolderIdentity != nil {
+				text += " " + *l.Spec.HolderIdentity
+			}
+			out = append(out, text)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"a@1005 parent", "c@1003", "d@1007"}, state(leases))
+	assert.Equal(t, []string{"a@1005 fork", "b@1006 fork"}, state(forked))
+	assert.EqualValues(t, 1007, parent.ResourceVersion())
+	assert.EqualValues(t, 1007, fork.ResourceVersion())
+}
+
+func TestForkOfAClosedStoreIsAnError(t *testing.T) {
+	st := newStore(t)
+	fork := newFork(t, st)
+	st.Close()
+	_, err := st.Fork()
+	assert.ErrorIs(t, err, registry.ErrClosed)
+	assert.EqualError(t, err, "store.Fork: got a store that was closed, want one that is open: store: closed")
+	_, err = newFork(t, fork).Fork()
+	assert.NoError(t, err, "the forks of a closed store are open")
+}
+
+// A write that is under way in one world takes no notice of the other, though both
+// have the same object in hand. In one and the same world it does.
+func TestWriteOfAForkIsNoConflict(t *testing.T) {
+	for name, row := range map[string]struct {
+		other func(parent *registry.Store) *registry.Store
+		calls int
+	}{
+		"in a fork":           {func(parent *registry.Store) *registry.Store { return newFork(t, parent) }, 1},
+		"in the same store":   {func(parent *registry.Store) *registry.Store { return parent }, 2},
+		"in a fork of a fork": {func(parent *registry.Store) *registry.Store { return newFork(t, newFork(t, parent)) }, 1},
+	} {
+		for _, verb := range []string{"update", "delete"} {
+			t.Run(verb+" "+name, func(t *testing.T) {
+				mine := newStore(t)
+				createAll(t, leasesIn(mine), "ns/a")
+				other := row.other(mine)
+				calls := 0
+				_, err := leasesIn(mine).Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+					if calls++; calls == 1 {
+						mustModify(t, leasesIn(other), "ns/a", holder("other"))
+						if verb == "delete" {
+							mustDelete(t, leasesIn(other), "ns/a")
+						}
+					}
+					l.Spec.LeaseTransitions = new(int32(calls))
+					return nil
+				}, store.UpdateOptions{})
+				if verb == "delete" && mine == other {
+					assert.ErrorIs(t, err, store.ErrNotFound)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, row.calls, calls)
+				if mine != other {
+					assert.Nil(t, mustGet(t, leasesIn(mine), "ns/a").Spec.HolderIdentity)
+				}
+			})
+		}
+	}
+}
+
+// What changes nothing, and what is a dry run, answers with the current state of
+// its own world.
+func TestWritesOfAForkLeaveTheCurrentStateCurrent(t *testing.T) {
+	parent := newStore(t)
+	createAll(t, leasesIn(parent), "ns/a")
+	before := mustGet(t, leasesIn(parent), "ns/a")
+	fork := newFork(t, parent)
+	mustModify(t, leasesIn(parent), "ns/a", holder("parent"))
+	mustDelete(t, leasesIn(parent), "ns/a")
+
+	assert.Equal(t, before, mustUpdate(t, leasesIn(fork), before), "it changes nothing")
+	dry := *before
+	dry.Spec.HolderIdentity = new("dry")
+	got, err := leasesIn(fork).Update(t.Context(), &dry, store.UpdateOptions{DryRun: true})
+	require.NoError(t, err)
+	assert.Equal(t, "dry", *got.Spec.HolderIdentity)
+	got, err = leasesIn(fork).Delete(t.Context(), "ns", "a", registry.DeleteOptions{DryRun: dryAll})
+	require.NoError(t, err)
+	assert.Equal(t, before, got)
+	assert.Equal(t, before, mustGet(t, leasesIn(fork), "ns/a"))
+}
+
+func TestWatchFromBeforeTheForkIsToldHistoryAndThenItsOwnWorld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent := newStore(t)
+		leases := leasesIn(parent)
+		createAll(t, leases, "ns/a")
+		open := record(t, parent, registry.WatchOptions{ResourceVersion: "1000"})
+		mustModify(t, leases, "ns/a", holder("before"))
+		fork := newFork(t, parent)
+		late := record(t, fork, registry.WatchOptions{ResourceVersion: "1000"})
+		assert.Equal(t, 1, parent.Watchers())
+		assert.Equal(t, 1, fork.Watchers(), "the watch that was open belongs to the parent")
+		createAll(t, leases, "ns/parent")
+		createAll(t, leasesIn(fork), "ns/fork")
+		mustDelete(t, leasesIn(fork), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "ADDED ns/parent@1003"}, open.take())
+		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "ADDED ns/fork@1003", "DELETED ns/a@1004"}, late.take())
+		parent.Close()
+		assert.ErrorIs(t, open.ended(), registry.ErrClosed)
+		assert.NoError(t, late.ended(), "the end of one is not the end of the other")
+		createAll(t, leasesIn(fork), "ns/later")
+		assert.Equal(t, []string{"ADDED ns/later@1005"}, late.take())
+	})
+}
+
+func TestReadOfAVersionToComeWaitsForItsOwnWorld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent := newStore(t)
+		fork := newFork(t, parent)
+		createAll(t, leasesIn(parent), "ns/a")
+		start := time.Now()
+		_, _, err := leasesIn(fork).List(t.Context(), registry.ListOptions{ResourceVersion: "1001"})
+		assert.ErrorIs(t, err, store.ErrTimeout)
+		assert.Equal(t, 3*time.Second, time.Since(start))
+	})
+}
+
+func TestForkKeepsTheClockAndTheLimitsOfHistory(t *testing.T) {
+	now := epoch
+	parent := newStoreWith(t, registry.Options{History: 3, HistoryAge: time.Minute, FirstVersion: 50, Clock: clock.Func(func() time.Time { return now })})
+	createAll(t, leasesIn(parent), "ns/a")
+	fork := newFork(t, parent)
+	assert.Equal(t, now, fork.Now())
+	_, complete := leaseResource(fork).History()
+	assert.True(t, complete, "the history of the fork begins with that of its parent")
+	at := func(st *registry.Store, version string) error {
+		_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: version, ResourceVersionMatch: registry.MatchExact})
+		return err
+	}
+	now = now.Add(2 * time.Minute)
+	createAll(t, leasesIn(fork), "ns/b")
+	assert.ErrorIs(t, at(fork, "50"), store.ErrExpired, "it is too old")
+	createAll(t, leasesIn(fork), "ns/c", "ns/d", "ns/e")
+	assert.NoError(t, at(fork, "52"))
+	assert.ErrorIs(t, at(fork, "51"), store.ErrExpired, "more than three changes ago")
+	fork.ExpireHistory()
+	assert.ErrorIs(t, at(fork, "54"), store.ErrExpired)
+	now = epoch
+	assert.NoError(t, at(parent, "50"), "the history of the parent is its own")
+}
+
+// A clock that is moved by hand is moved for one world alone.
+func TestForkHasAManualClockOfItsOwn(t *testing.T) {
+	m := clock.NewManual(epoch)
+	parent := newStoreWith(t, registry.Options{HistoryAge: time.Minute, Clock: m})
+	createAll(t, leasesIn(parent), "ns/a")
+	fork := newFork(t, parent)
+	forked := fork.Clock().(*clock.Manual)
+	timers := 0
+	m.AfterFunc(time.Second, func() { timers++ })
+	forked.FastForward(time.Hour)
+	assert.Zero(t, timers)
+	assert.True(t, epoch.Equal(parent.Now()))
+	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
+	createAll(t, leasesIn(fork), "ns/b")
+	assert.True(t, epoch.Add(time.Hour).Truncate(time.Second).Equal(mustGet(t, leasesIn(fork), "ns/b").CreationTimestamp.Time))
+	m.FastForward(time.Minute)
+	assert.Equal(t, 1, timers)
+	assert.True(t, epoch.Add(time.Hour).Equal(fork.Now()))
+}
+
+// What is recorded before the fork is in both records, and what comes later in one.
+func TestForkRecordsItsOwnChanges(t *testing.T) {
+	for limit := 1; limit < 8; limit++ {
+		grandparent := newStore(t)
+		grandparent.Record(limit)
+		createAll(t, leasesIn(grandparent), "ns/a", "ns/b")
+		parent := newFork(t, newFork(t, grandparent))
+		createAll(t, leasesIn(parent), "ns/c")
+		createAll(t, leasesIn(grandparent), "ns/other")
+		fork := newFork(t, parent)
+		recorded := func(st *registry.Store) (out []string) {
+			for _, c := range st.Recorded().Changes {
+				out = append(out, c.New.Name())
+			}
+			return out
+		}
+		last := func(names ...string) []string { return names[max(0, len(names)-limit):] }
+		for i := range 4 {
+			createAll(t, leasesIn(fork), fmt.Sprint("ns/f", i))
+			createAll(t, leasesIn(parent), fmt.Sprint("ns/p", i))
+		}
+		assert.Equal(t, last("a", "b", "c", "f0", "f1", "f2", "f3"), recorded(fork))
+		assert.Equal(t, last("a", "b", "c", "p0", "p1", "p2", "p3"), recorded(parent))
+		assert.Equal(t, limit == 7, fork.Recorded().Complete)
+		if limit == 7 {
+			assert.Equal(t, []registry.RecordedFork{{1002, epoch}, {1002, epoch}, {1003, epoch}}, fork.Recorded().Forks)
+			assert.Empty(t, grandparent.Recorded().Forks)
+		}
+		assert.Same(t, leaseResource(fork), fork.Recorded().Changes[0].Resource)
+	}
+}
+
+// Kinds that one world comes to know are new to the other.
+func TestKindsThatComeAfterTheForkAreKeptApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent := newStore(t)
+		createAll(t, leasesIn(parent), "ns/a")
+		fork := newFork(t, parent)
+		widgets := store.MustKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Widget", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+		})
+		_, err := in(parent, widgets).Create(t.Context(), &store.Unstructured{ObjectMeta: objectMeta("ns/w")}, store.CreateOptions{})
+		require.NoError(t, err)
+		_, err = in(fork, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
+		require.NoError(t, err)
+		w, err := fork.Resource(widgets.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", Timeout: time.Minute})
+		require.NoError(t, err)
+		defer w.Close()
+		_, err = w.Next(t.Context())
+		assert.Equal(t, io.EOF, err, "there is no widget in this world")
+		items, _, err := in(fork, widgets).List(t.Context(), registry.ListOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, items)
+	})
+}
+
+// A fork takes no more memory, and no more of it in parts, when there is more to
+// fork.
+func TestForkCostsTheSameHoweverMuchThereIs(t *testing.T) {
+	cost := func(objects int) float64 {
+		st := newStoreWith(t, registry.Options{History: max(objects, 1)})
+		createAll(t, leasesIn(st), manyPaths("ns", objects)...)
+		return testing.AllocsPerRun(100, func() {
+			f, err := st.Fork()
+			require.NoError(t, err)
+			f.Close()
+		})
+	}
+	assert.Equal(t, cost(1), cost(2000))
+
+	const forks, most = 500, 3 << 10
+	st := newStore(t)
+	createAll(t, leasesIn(st), manyPaths("ns", 2000)...)
+	before := heapInUse()
+	all := make([]*registry.Store, forks)
+	for i := range all {
+		all[i] = newFork(t, st)
+	}
+	assert.Less(t, (heapInUse()-before)/forks, int64(most), "bytes for each fork")
+	runtime.KeepAlive(all)
+}
+
+// heapInUse returns the bytes that are in use.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Forks that are made while others write hold the state at a version, and go on
+// from there while their parent does.
+func TestForkWhileWritersWrite(t *testing.T) {
+	const writers, names, forkers, forks = 4, 8, 2, 15
+	st := registry.New(registry.Options{History: 500})
+	t.Cleanup(st.Close)
+	createAll(t, leasesIn(st), manyPaths("ns", names)...)
+	var stop atomic.Bool
+	var writing, forking sync.WaitGroup
+	count := func(leases collection, name string) {
+		_, err := leases.Modify(t.Context(), "ns", name, func(l *lease.Lease) error {
+			if l.Spec.LeaseTransitions == nil {
+				l.Spec.LeaseTransitions = new(int32(0))
+			}
+			*l.Spec.LeaseTransitions++
+			return nil
+		}, store.UpdateOptions{})
+		assert.NoError(t, err)
+	}
+	for i := range writers {
+		writing.Go(func() {
+			for n := i; !stop.Load(); n++ {
+				count(leasesIn(st), fmt.Sprintf("l%05d", n%names))
+				runtime.Gosched()
+				if n%16 == 0 { // a reader of old states, which the forks remember too
+					_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: rv(st.ResourceVersion() - 1), ResourceVersionMatch: registry.MatchExact})
+					if !errors.Is(err, store.ErrExpired) { // it was overtaken
+						assert.NoError(t, err)
+					}
+				}
+			}
+		})
+	}
+	for range forkers {
+		forking.Go(func() {
+			for range forks {
+				f, err := st.Fork()
+				if !assert.NoError(t, err) {
+					return
+				}
+				checkCounts(t, f)
+				var own sync.WaitGroup
+				for i := range names {
+					own.Go(func() { count(leasesIn(f), fmt.Sprintf("l%05d", i)) })
+					own.Go(func() { count(leasesIn(f), fmt.Sprintf("l%05d", 0)) })
+				}
+				own.Wait()
+				checkCounts(t, f)
+				f.Close()
+			}
+		})
+	}
+	forking.Wait()
+	stop.Store(true)
+	writing.Wait()
+	checkCounts(t, st)
+}
+
+// checkCounts demands that every change counted one up, none was lost and none
+// came from elsewhere, and that history tells of the last ones, all of them.
+func checkCounts(t *testing.T, st *registry.Store) {
+	version := st.ResourceVersion()
+	sum := uint64(0)
+	var versions []string
+	items, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{})
+	assert.NoError(t, err)
+	for _, l := range items {
+		sum++
+		if n := l.Spec.LeaseTransitions; n != nil {
+			sum += uint64(*n)
+		}
+		versions = append(versions, l.ResourceVersion)
+	}
+	assert.Equal(t, version-registry.DefaultFirstVersion, sum)
+	assert.Contains(t, versions, rv(version), "the last change is of one of them")
+	changes, _ := leaseResource(st).History()
+	if !assert.Equal(t, int(min(sum, 500)), len(changes)) {
+		return
+	}
+	for i, c := range changes {
+		if want := rv(version - uint64(len(changes)-1-i)); c.Item.ResourceVersion() != want {
+			assert.Equal(t, want, c.Item.ResourceVersion(), "change %d", i)
+			return
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package registry
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Object is what a store holds: a pointer to a struct that embeds
+// meta.TypeMeta and meta.ObjectMeta.
+type Object interface {
+	GetTypeMeta() *meta.TypeMeta
+	GetObjectMeta() *meta.ObjectMeta
+}
+
+// Descriptor describes a kind without its Go type. Package store documents
+// the fields; it makes a Descriptor of the typed one that a user writes.
+// A nil function means that there is nothing to do.
+type Descriptor struct {
+	Group, Name, Plural, Singular, StoragePrefix string
+
+	ShortNames []string
+	// New returns an empty object in the stored form.
+	New      func() Object
+	Versions []Version
+
+	ClusterScoped, Status, Native       bool
+	CreateOnUpdate, UnconditionalUpdate bool
+	ValidateMetadataOnUpdate            bool
+
+	ValidateName      func(name string, prefix bool) []string
+	ValidateFinalizer func(finalizer string) []string
+	Default           func(obj Object)
+	PrepareForUpdate  func(obj, old Object)
+	Warnings          func(obj, old Object) []string
+
+	SelectableFields []SelectableField
+	Columns          []Column
+}
+
+// Version is one served API version of a kind.
+type Version struct {
+	Name, Deprecated string
+	// New returns an empty object in the shape of the version, and ToWire and
+	// FromWire convert. All are nil where the shape is the stored form.
+	New              func() Object
+	ToWire, FromWire func(Object) Object
+	Validate         func(obj, old Object) field.Errors
+}
+
+// SelectableField is a field that a fieldSelector may name.
+type SelectableField struct {
+	Path  string
+	Value func(Object) string
+}
+
+// Column is one column of a Table.
+type Column struct {
+	ColumnInfo
+	Cell func(obj Object, now time.Time) any
+}
+
+// ColumnInfo is a Column without its function.
+type ColumnInfo struct {
+	Name, Type, Format, Description string
+	Priority                        int32
+}
+
+// Kind is a Descriptor that was checked, with its types compiled. It never
+// changes, so that any number of stores may share it.
+type Kind struct {
+	group, name, plural, singular string
+	storagePrefix                 string
+	shortNames                    []string
+	versions                      []version
+	forms                         []form // forms[0] is the stored form
+
+	clusterScoped, status, native                                 bool
+	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
+	// pure kinds have no function that may change an object, so that what goes
+	// in may share memory with what is stored.
+	pure           bool
+	managers       *managedfields.Kind
+	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
+
+	validateName      func(name string, prefix bool) []string
+	validateFinalizer func(finalizer string) []string // nil: nothing to check
+	defaults          func(Object)
+	prepareForUpdate  func(obj, old Object)
+	warnings          func(obj, old Object) []string
+	fields            []string
+	fieldValues       []SelectableField
+	columns           []Column
+}
+
+type version struct {
+	name, deprecated string
+	form             int
+	// schema is the form's type. Where versions share a form, each has its own,
+	// for the texts of errors.
+	schema   *codec.Type
+	validate func(obj, old Object) field.Errors
+}
+
+// form is one shape of a kind on the wire; versions that look alike share it,
+// and with it the remembered bytes.
+type form struct {
+	typ     *codec.Type
+	newWire func() Object
+	to      func(Object) Object // nil for the stored form
+	from    func(Object) Object
+}
+
+// NewKind checks and compiles a descriptor. The error names the member that is
+// wrong and what was expected.
+func NewKind(d Descriptor) (*Kind, error) {
+	if d.Name == "" || len(d.Versions) == 0 {
+		return nil, errors.New("a kind needs Name and Versions")
+	}
+	k := d.kind()
+	for _, check := range []func(*Kind) error{d.checkNames, d.checkFunctions, d.compileVersions, k.checkStatus} {
+		if err := check(k); err != nil {
+			return nil, fmt.Errorf("kind %s: %w", d.Name, err)
+		}
+	}
+	k.compileManagers()
+	return k, nil
+}
+
+// kind returns what needs no check, with defaults filled in.
+func (d *Descriptor) kind() *Kind {
+	plural := cmp.Or(d.Plural, pluralOf(d.Name))
+	k := &Kind{
+		group: d.Group, name: d.Name, plural: plural, shortNames: slices.Clone(d.ShortNames),
+		singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
+		storagePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
+		clusterScoped: d.ClusterScoped, status: d.Status, native: d.Native,
+		createOnUpdate: d.CreateOnUpdate, unconditionalUpdate: d.UnconditionalUpdate,
+		validateMetadataOnUpdate: d.ValidateMetadataOnUpdate,
+		pure:                     d.Default == nil && d.PrepareForUpdate == nil,
+		validateName:             d.ValidateName, validateFinalizer: d.ValidateFinalizer, defaults: d.Default,
+		prepareForUpdate: d.PrepareForUpdate, warnings: d.Warnings,
+		fields: []string{fieldName, fieldNamespace}, fieldValues: d.SelectableFields, columns: d.Columns,
+	}
+	if k.clusterScoped {
+		k.fields = k.fields[:1]
+	}
+	for _, f := range d.SelectableFields {
+		k.fields = append(k.fields, f.Path)
+	}
+	if k.validateName == nil {
+		k.validateName = validate.NameIsDNSSubdomain
+	}
+	if k.defaults == nil {
+		k.defaults = func(Object) {}
+	}
+	if k.prepareForUpdate == nil {
+		k.prepareForUpdate = func(_, _ Object) {}
+	}
+	if k.warnings == nil {
+		k.warnings = func(_, _ Object) []string { return nil }
+	}
+	return k
+}
+
+// checkNames refuses names that would not do in a path.
+func (d *Descriptor) checkNames(k *Kind) error {
+	check := func(what, got string, rule func(string, bool) []string) error {
+		if problems := rule(got, false); len(problems) > 0 {
+			return fmt.Errorf("%s: got %q, want %s", what, got, problems[0])
+		}
+		return nil
+	}
+	errs := []error{
+		check("Name in lower case", strings.ToLower(d.Name), validate.NameIsDNSLabel),
+		check("Plural", k.plural, validate.NameIsDNSLabel),
+	}
+	if d.Group != "" {
+		errs = append(errs, check("Group", d.Group, validate.NameIsDNSSubdomain))
+	}
+	seen := map[string]bool{}
+	for _, v := range d.Versions {
+		if errs = append(errs, check("Versions", v.Name, validate.NameIsDNSLabel)); seen[v.Name] {
+			errs = append(errs, fmt.Errorf("Versions: got %q twice, want it once", v.Name))
+		}
+		seen[v.Name] = true
+	}
+	return cmp.Or(errs...)
+}
+
+// checkFunctions refuses a column or a field without its function.
+func (d *Descriptor) checkFunctions(*Kind) error {
+	for _, c := range d.Columns {
+		if c.Cell == nil {
+			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
+		}
+	}
+	for _, f := range d.SelectableFields {
+		if f.Value == nil {
+			return fmt.Errorf("SelectableFields: got %q without a Value, want one", f.Path)
+		}
+	}
+	return nil
+}
+
+func (d *Descriptor) compileVersions(k *Kind) error {
+	stored, err := compileType(d.New(), d.Versions[0].Name)
+	if err != nil {
+		return err
+	}
+	k.forms = []form{{typ: stored, newWire: d.New}}
+	for _, v := range d.Versions {
+		compiled := version{name: v.Name, deprecated: v.Deprecated, validate: v.Validate}
+		if compiled.validate == nil {
+			compiled.validate = func(_, _ Object) field.Errors { return nil }
+		}
+		if v.New != nil {
+			typ, err := compileType(v.New(), v.Name)
+			if err != nil {
+				return err
+			}
+			compiled.form = len(k.forms)
+			k.forms = append(k.forms, form{typ, v.New, v.ToWire, v.FromWire})
+		}
+		compiled.schema = k.forms[compiled.form].typ
+		if !compiled.schema.Has("metadata") {
+			return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", compiled.schema.Name)
+		}
+		if compiled.form == 0 && v.Name != d.Versions[0].Name {
+			if compiled.schema, err = compileType(d.New(), v.Name); err != nil {
+				return err
+			}
+		}
+		k.versions = append(k.versions, compiled)
+	}
+	return nil
+}
+
+// compileType compiles the type of an object. Package codec panics with a text for a
+// type that has no wire form; here the text is an error.
+func compileType(o Object, version string) (typ *codec.Type, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case string:
+			err = errors.New(p)
+		default:
+			panic(p)
+		}
+	}()
+	return codec.Compile(reflect.TypeOf(o).Elem(), version), nil
+}
+
+// checkStatus refuses a status subresource of objects without a status.
+func (k *Kind) checkStatus(*Kind) error {
+	for _, f := range k.forms {
+		if k.status && !f.typ.Has(memberStatus) {
+			return fmt.Errorf("Status: got true, but %s has no member %q", f.typ.Name, memberStatus)
+		}
+	}
+	return nil
+}
+
+// pluralOf guesses the resource of a kind as clients do (upstream: apimachinery,
+// api/meta/restmapper.go).
+func pluralOf(kind string) string {
+	name := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(name, "endpoints"):
+		return name
+	case strings.HasSuffix(name, "s"):
+		return name + "es"
+	case strings.HasSuffix(name, "y"):
+		return name[:len(name)-1] + "ies"
+	}
+	return name + "s"
+}
+
+// fieldValue returns the value of a selectable field, "" for others.
+func (k *Kind) fieldValue(o Object, path string) string {
+	for _, f := range k.fieldValues {
+		if f.Path == path {
+			return f.Value(o)
+		}
+	}
+	return ""
+}
+
+// cells returns the cells of an object's row in a Table.
+func (k *Kind) cells(o Object, now time.Time) []any {
+	cells := make([]any, len(k.columns))
+	for i, c := range k.columns {
+		cells[i] = c.Cell(o, now)
+	}
+	return cells
+}
+
+func (k *Kind) groupResource() meta.GroupResource {
+	return meta.GroupResource{Group: k.group, Resource: k.plural}
+}
+
+func (k *Kind) groupKind() meta.GroupKind {
+	return meta.GroupKind{Group: k.group, Kind: k.name}
+}

@@ -1,0 +1,196 @@
+package registry_test
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestListIsInTheOrderOfTheBytesOfNamespaceAndName(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "b/x", "a/x.1", "a-b/z", "a/x", "a/x-1", "a0/a", "a/x0")
+	items, m := mustList(t, leases, registry.ListOptions{})
+	assert.Equal(t, []string{"a-b/z", "a/x", "a/x-1", "a/x.1", "a/x0", "a0/a", "b/x"}, paths(items),
+		"'-' sorts before '/', so that namespace a-b comes before a")
+	assert.Equal(t, meta.ListMeta{ResourceVersion: "1007"}, m)
+
+	items, _ = mustList(t, leases, registry.ListOptions{Namespace: "a"})
+	assert.Equal(t, []string{"a/x", "a/x-1", "a/x.1", "a/x0"}, paths(items))
+}
+
+func TestListOrderIsThatOfTheJoinedBytesWhateverTheNames(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	var want []string
+	for _, namespace := range []string{"a", "a-a", "a0", "aa", "b", "a-b-c"} {
+		for _, name := range []string{"a", "a-a", "a.a", "a0", "0", "b"} {
+			want = append(want, namespace+"/"+name)
+		}
+	}
+	createAll(t, leases, want...)
+	slices.Sort(want)
+	items, _ := mustList(t, leases, registry.ListOptions{})
+	assert.Equal(t, want, paths(items))
+	for i, path := range want {
+		items, _ = mustList(t, leases, registry.ListOptions{Continue: tokenOf("-1", "/"+path)})
+		assert.Equal(t, want[i:], paths(items), "from %s", path)
+		items, _ = mustList(t, leases, registry.ListOptions{Continue: tokenOf("-1", "/"+path+"\x00")})
+		assert.Equal(t, want[i+1:], paths(items), "after %s", path)
+	}
+}
+
+func TestListOfNothingIsEmptyNotNil(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	for _, opts := range []registry.ListOptions{{}, {Namespace: "none"}, {Namespace: "No such!"}, {Limit: 1}} {
+		items, m := mustList(t, leases, opts)
+		assert.NotNil(t, items)
+		assert.Empty(t, items)
+		assert.Equal(t, meta.ListMeta{ResourceVersion: "1000"}, m)
+	}
+}
+
+func TestListHasTheVersionOfTheWholeStore(t *testing.T) {
+	st := newStore(t)
+	createAll(t, leasesIn(st), "ns/a")
+	_, m := mustList(t, leasesIn(st), registry.ListOptions{})
+	assert.Equal(t, "1001", m.ResourceVersion)
+	_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+	items, m := mustList(t, leasesIn(st), registry.ListOptions{})
+	assert.Equal(t, "1002", m.ResourceVersion, "a change of any kind counts")
+	assert.Equal(t, "1001", items[0].ResourceVersion)
+}
+
+func TestRemainingItemCount(t *testing.T) {
+	for name, row := range map[string]struct {
+		opts      registry.ListOptions
+		items     int
+		more      bool
+		remaining *int64
+	}{
+		"no limit":                         {registry.ListOptions{}, 5, false, nil},
+		"a negative limit is none":         {registry.ListOptions{Limit: -1}, 5, false, nil},
+		"a limit":                          {registry.ListOptions{Limit: 2}, 2, true, new(int64(3))},
+		"a limit in a namespace":           {registry.ListOptions{Limit: 2, Namespace: "a"}, 2, true, new(int64(2))},
+		"the limit is the count":           {registry.ListOptions{Limit: 5}, 5, false, nil},
+		"a limit above the count":          {registry.ListOptions{Limit: 6}, 5, false, nil},
+		"a label selector":                 {registry.ListOptions{Limit: 2, LabelSelector: "k!=none"}, 2, true, nil},
+		"a field selector":                 {registry.ListOptions{Limit: 2, FieldSelector: "metadata.name!=none"}, 2, true, nil},
+		"a shard selector":                 {registry.ListOptions{Limit: 2, ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')"}, 2, true, nil},
+		"a selector with nothing after it": {registry.ListOptions{Limit: 1, LabelSelector: "k=v"}, 1, true, nil},
+		"a selector of the very last":      {registry.ListOptions{Limit: 1, FieldSelector: "metadata.namespace=b"}, 1, false, nil},
+		"one name":                         {registry.ListOptions{Limit: 1, Namespace: "a", FieldSelector: "metadata.name=l00001"}, 1, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := leasesIn(newStore(t))
+			mustCreate(t, leases, newLease("a/l00000", label("k", "v")))
+			createAll(t, leases, manyPaths("a", 4)[1:]...)
+			createAll(t, leases, "b/z")
+			items, m := mustList(t, leases, row.opts)
+			assert.Len(t, items, row.items)
+			assert.Equal(t, row.more, m.Continue != "")
+			assert.Equal(t, row.remaining, m.RemainingItemCount)
+		})
+	}
+}
+
+func TestTokenOfASelectorMayLeadToNothing(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	mustCreate(t, leases, newLease("ns/a", label("k", "v")))
+	createAll(t, leases, "ns/b")
+	opts := registry.ListOptions{LabelSelector: "k=v", Limit: 1}
+	items, m := mustList(t, leases, opts)
+	require.Len(t, items, 1)
+	opts.Continue = m.Continue
+	items, m = mustList(t, leases, opts)
+	assert.Empty(t, items)
+	assert.Empty(t, m.Continue)
+}
+
+// pages walks all pages of a list and demands that they tell one version.
+func pages(t testing.TB, leases collection, opts registry.ListOptions, between func(page int)) []*lease.Lease {
+	t.Helper()
+	var all []*lease.Lease
+	version := ""
+	for page := 1; ; page++ {
+		items, m := mustList(t, leases, opts)
+		if version == "" {
+			version = m.ResourceVersion
+		}
+		require.Equal(t, version, m.ResourceVersion, "page %d", page)
+		all = append(all, items...)
+		if m.Continue == "" {
+			assert.Nil(t, m.RemainingItemCount)
+			return all
+		}
+		require.Len(t, items, int(opts.Limit))
+		opts.Continue, opts.ResourceVersion = m.Continue, ""
+		if between != nil {
+			between(page)
+		}
+	}
+}
+
+func TestPagesSeeOneVersionWhateverIsWrittenBetween(t *testing.T) {
+	for _, limit := range []int64{1, 2, 3, 7, 10, 11} {
+		leases := leasesIn(newStore(t))
+		createAll(t, leases, manyPaths("a", 6)...)
+		createAll(t, leases, manyPaths("b", 4)...)
+		want, _ := mustList(t, leases, registry.ListOptions{})
+		got := pages(t, leases, registry.ListOptions{Limit: limit}, func(page int) {
+			n := strconv.Itoa(page)
+			createAll(t, leases, "a/new"+n, "c/new"+n)
+			mustModify(t, leases, "b/l00003", holder(n))
+			if page == 1 {
+				mustDelete(t, leases, "b/l00002")
+				mustDelete(t, leases, "a/l00000")
+			}
+		})
+		assert.Equal(t, want, got, "limit %d", limit)
+	}
+}
+
+func TestPagesSeeOneVersionWhileWritersWrite(t *testing.T) {
+	const names = 40
+	st := newStoreWith(t, registry.Options{History: 1 << 17})
+	leases := leasesIn(st)
+	createAll(t, leases, manyPaths("ns", names)...)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// Each keeps to the leases of its parity, and lacks one at most.
+				path := manyPaths("ns", names)[(2*i+w)%names]
+				m := objectMeta(path)
+				_, err := leases.Delete(t.Context(), m.Namespace, m.Name, registry.DeleteOptions{})
+				assert.NoError(t, err)
+				_, err = leases.Create(t.Context(), newLease(path, holder(strconv.Itoa(i))), store.CreateOptions{})
+				assert.NoError(t, err)
+			}
+		})
+	}
+	for range 50 {
+		items := pages(t, leases, registry.ListOptions{Limit: 7}, nil)
+		got := paths(items)
+		assert.True(t, slices.IsSorted(got))
+		assert.Len(t, slices.Compact(got), len(items), "an item came twice")
+		assert.GreaterOrEqual(t, len(items), names-2, "more is missing than was ever gone at once")
+	}
+	close(stop)
+	wg.Wait()
+}

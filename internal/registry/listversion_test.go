@@ -1,0 +1,349 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const (
+	tooOldList = "The resourceVersion for the provided list is too old."
+	invalidOpt = `ListOptions.meta.k8s.io "" is invalid: `
+)
+
+// The store of this table holds ns/a@1002, ns/b@1003 and ns/c@1004; at version
+// 1003 there was no ns/c, and ns/a was at 1001 before.
+func TestResourceVersionOfAList(t *testing.T) {
+	type options = registry.ListOptions
+	for name, row := range map[string]struct {
+		opts    options
+		code    int32 // 0: accepted, 500: an error without a Status
+		text    string
+		version string
+		items   []string
+		more    bool
+	}{
+		"unset":                          {options{}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"unset with a limit":             {options{Limit: 1}, 0, "", "1004", []string{"ns/a"}, true},
+		"0 ignores the limit":            {options{ResourceVersion: "0", Limit: 1}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"0 NotOlderThan, too":            {options{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan", Limit: 1}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"N is not older than N":          {options{ResourceVersion: "1003"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"N long gone is fine":            {options{ResourceVersion: "1"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"N with a limit is exact":        {options{ResourceVersion: "1003", Limit: 5}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
+		"N with a limit is paged":        {options{ResourceVersion: "1003", Limit: 1}, 0, "", "1003", []string{"ns/a"}, true},
+		"N Exact":                        {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact"}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
+		"N Exact with a limit":           {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact", Limit: 1}, 0, "", "1003", []string{"ns/a"}, true},
+		"N Exact before the first write": {options{ResourceVersion: "1000", ResourceVersionMatch: "Exact"}, 0, "", "1000", []string{}, false},
+		"N Exact of now":                 {options{ResourceVersion: "1004", ResourceVersionMatch: "Exact"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"N NotOlderThan":                 {options{ResourceVersion: "1003", ResourceVersionMatch: "NotOlderThan"}, 0, "", "1004", []string{"ns/a", "ns/b", "ns/c"}, false},
+		"N NotOlderThan with a limit":    {options{ResourceVersion: "1003", ResourceVersionMatch: "NotOlderThan", Limit: 1}, 0, "", "1004", []string{"ns/a"}, true},
+		"leading zeros":                  {options{ResourceVersion: "001003", ResourceVersionMatch: "Exact"}, 0, "", "1003", []string{"ns/a", "ns/b"}, false},
+
+		"a match without a version": {options{ResourceVersionMatch: "Exact"}, 422, "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided", "", nil, false},
+		"0 Exact":                   {options{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, `resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`, "", nil, false},
+		"another match":             {options{ResourceVersion: "1003", ResourceVersionMatch: "Foo"}, 422, `resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`, "", nil, false},
+		"a token and a match":       {options{ResourceVersion: "1003", ResourceVersionMatch: "Exact", Continue: "x"}, 422, "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided", "", nil, false},
+		"a token and a match alone": {options{ResourceVersionMatch: "Exact", Continue: "x"}, 422,
+			"[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]", "", nil, false},
+		"sendInitialEvents":        {options{SendInitialEvents: new(false)}, 422, "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list", "", nil, false},
+		"what is no number":        {options{ResourceVersion: "abc"}, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`, "", nil, false},
+		"a negative number":        {options{ResourceVersion: "-1"}, 400, `invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax`, "", nil, false},
+		"Exact of what is gone":    {options{ResourceVersion: "999", ResourceVersionMatch: "Exact"}, 410, tooOldList, "", nil, false},
+		"a limit for what is gone": {options{ResourceVersion: "1", Limit: 1}, 410, tooOldList, "", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := leasesIn(newStore(t))
+			createAll(t, leases, "ns/a")
+			mustModify(t, leases, "ns/a", holder("x"))
+			createAll(t, leases, "ns/b", "ns/c")
+			items, m, err := leases.List(t.Context(), row.opts)
+			switch row.code {
+			case 0:
+				require.NoError(t, err)
+				assert.Equal(t, row.version, m.ResourceVersion)
+				assert.Equal(t, row.items, paths(items))
+				assert.Equal(t, row.more, m.Continue != "")
+			case 400:
+				assertStatus(t, err, 400, store.ErrBadRequest, row.text)
+			case 410:
+				assertStatus(t, err, 410, store.ErrExpired, row.text)
+				assert.Empty(t, statusOf(t, err).Continue)
+			case 422:
+				assertStatus(t, err, 422, store.ErrInvalid, invalidOpt+row.text)
+			}
+		})
+	}
+}
+
+// A real server reads one object from etcd where a list of many would be of a very version: nothing is waited for, and a
+// limit does not make it exact. The store is that of the table above.
+func TestResourceVersionOfAListOfOneObject(t *testing.T) {
+	type options = registry.ListOptions
+	for name, row := range map[string]struct {
+		opts    options
+		want    string // the version of the list, or the error
+		waits   bool
+		retries int32
+	}{
+		"N":                             {options{ResourceVersion: "1001"}, "1004", false, 0},
+		"N with a limit":                {options{ResourceVersion: "1001", Limit: 1}, "1004", false, 0},
+		"N long gone with a limit":      {options{ResourceVersion: "1", Limit: 1}, "1004", false, 0},
+		"N Exact":                       {options{ResourceVersion: "1001", ResourceVersionMatch: "Exact", Limit: 1}, "1001", false, 0},
+		"N Exact, long gone":            {options{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, tooOldList, false, 0},
+		"N to come":                     {options{ResourceVersion: "1005"}, tooLarge("1005", "1004"), true, 1},
+		"N to come, with a limit":       {options{ResourceVersion: "1005", Limit: 1}, tooLarge("1005", "1004"), false, 0},
+		"N to come, Exact":              {options{ResourceVersion: "1005", ResourceVersionMatch: "Exact"}, tooLarge("1005", "1004"), false, 0},
+		"N to come, NotOlderThan":       {options{ResourceVersion: "1005", ResourceVersionMatch: "NotOlderThan", Limit: 1}, tooLarge("1005", "1004"), true, 1},
+		"of all namespaces but for one": {options{ResourceVersion: "1", Limit: 1, FieldSelector: "metadata.namespace=ns,metadata.name=a"}, "1004", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leases := leasesIn(newStore(t))
+				createAll(t, leases, "ns/a")
+				mustModify(t, leases, "ns/a", holder("x"))
+				createAll(t, leases, "ns/b", "ns/c")
+				if row.opts.FieldSelector == "" {
+					row.opts.Namespace, row.opts.FieldSelector = "ns", "metadata.name=a"
+				}
+				start := time.Now()
+				items, m, err := leases.List(t.Context(), row.opts)
+				assert.Equal(t, row.waits, time.Since(start) == 3*time.Second)
+				if err != nil {
+					assert.EqualError(t, err, row.want)
+					if details := statusOf(t, err).Details; details != nil {
+						assert.Equal(t, row.retries, details.RetryAfterSeconds)
+					}
+					return
+				}
+				assert.Equal(t, row.want, m.ResourceVersion)
+				assert.Equal(t, []string{"ns/a"}, paths(items))
+			})
+		})
+	}
+}
+
+// states is a model of a store's leases: the state after each version.
+type states map[uint64]map[string]*lease.Lease
+
+// randomHistory writes at random and returns the states it went through.
+// Endpoints are written in between, so that versions go by which change no lease.
+func randomHistory(t *testing.T, st *registry.Store, writes int) states {
+	t.Helper()
+	leases, all := leasesIn(st), in(st, endpoints.Kind())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	now := map[string]*lease.Lease{}
+	history := states{st.ResourceVersion(): {}}
+	for i := range writes {
+		path := manyPaths([]string{"a", "a-b", "b"}[rnd.IntN(3)], 10)[rnd.IntN(10)]
+		next := make(map[string]*lease.Lease, len(now))
+		for k, v := range now {
+			next[k] = v
+		}
+		switch _, there := now[path]; {
+		case rnd.IntN(5) == 0:
+			e := newEndpoints("a/e")
+			e.Annotations = map[string]string{"i": rv(uint64(i))}
+			_, err := all.Update(t.Context(), e, store.UpdateOptions{})
+			require.NoError(t, err)
+		case !there:
+			next[path] = mustCreate(t, leases, newLease(path))
+		case rnd.IntN(3) == 0:
+			mustDelete(t, leases, path)
+			delete(next, path)
+		default:
+			next[path] = mustModify(t, leases, path, holder(rv(uint64(i))))
+		}
+		now = next
+		history[st.ResourceVersion()] = now
+	}
+	return history
+}
+
+func TestExactListAtEveryVersionIsTheStateOfThatVersion(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	history := randomHistory(t, st, 600)
+	require.Len(t, history, 601)
+	// Not in order, so that kept snapshots come and go.
+	for version, want := range history {
+		items, m := mustList(t, leases, registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
+		require.Equal(t, rv(version), m.ResourceVersion)
+		require.Len(t, items, len(want), "version %d", version)
+		for _, l := range items {
+			require.Equal(t, want[l.Namespace+"/"+l.Name], l, "version %d", version)
+		}
+	}
+}
+
+func TestExactListIsPagedAtItsVersion(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	history := randomHistory(t, st, 200)
+	for _, version := range []uint64{1000, 1050, 1125, 1199} {
+		got := pages(t, leases, registry.ListOptions{ResourceVersion: rv(version), Limit: 3}, func(page int) {
+			createAll(t, leases, fmt.Sprintf("a/%d-%d", version, page))
+		})
+		assert.Len(t, got, len(history[version]))
+	}
+}
+
+func TestExactListReachesAsFarBackAsHistory(t *testing.T) {
+	st := newStoreWith(t, registry.Options{History: 10})
+	leases := leasesIn(st)
+	createAll(t, leases, manyPaths("ns", 30)...)
+	exact := func(version uint64) ([]*lease.Lease, error) {
+		items, _, err := leases.List(t.Context(), registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
+		return items, err
+	}
+	items, err := exact(1020)
+	require.NoError(t, err)
+	assert.Len(t, items, 20)
+	_, err = exact(1019)
+	assertStatus(t, err, 410, store.ErrExpired, tooOldList)
+	mustDelete(t, leases, "ns/l00000")
+	_, err = exact(1020)
+	assertStatus(t, err, 410, store.ErrExpired, tooOldList)
+	items, err = exact(1021)
+	require.NoError(t, err)
+	assert.Len(t, items, 21)
+}
+
+func TestExactListEndsAtTheAgeOfHistory(t *testing.T) {
+	now := epoch
+	st := newStoreWith(t, registry.Options{HistoryAge: time.Minute, Clock: clock.Func(func() time.Time { return now })})
+	leases := leasesIn(st)
+	exact := func(version string) error {
+		_, _, err := leases.List(t.Context(), registry.ListOptions{ResourceVersion: version, ResourceVersionMatch: registry.MatchExact})
+		return err
+	}
+	createAll(t, leases, "ns/a")
+	now = now.Add(time.Minute)
+	createAll(t, leases, "ns/b")
+	require.NoError(t, exact("1000"))
+	now = now.Add(time.Nanosecond)
+	require.ErrorIs(t, exact("1000"), store.ErrExpired, "nothing had to be written for it to expire")
+	require.NoError(t, exact("1001"))
+	now = now.Add(time.Hour)
+	require.ErrorIs(t, exact("1001"), store.ErrExpired)
+	require.NoError(t, exact("1002"), "the present never expires")
+}
+
+func TestReadOfAFutureVersionIsAnsweredAsSoonAsItComes(t *testing.T) {
+	for name, read := range map[string]func(context.Context, *registry.Store) error{
+		"list": func(ctx context.Context, st *registry.Store) error {
+			items, m, err := leasesIn(st).List(ctx, registry.ListOptions{ResourceVersion: "1002"})
+			if err == nil {
+				assert.Equal(t, "1002", m.ResourceVersion)
+				assert.Len(t, items, 2)
+			}
+			return err
+		},
+		"exact list": func(ctx context.Context, st *registry.Store) error {
+			_, _, err := leasesIn(st).List(ctx, registry.ListOptions{ResourceVersion: "1002", ResourceVersionMatch: registry.MatchExact})
+			return err
+		},
+		"get": func(ctx context.Context, st *registry.Store) error {
+			_, err := leaseResource(st).Get(ctx, "ns", "b", "1002")
+			return err
+		},
+		"delete collection": func(ctx context.Context, st *registry.Store) error {
+			_, err := leasesIn(st).DeleteCollection(ctx, registry.DeleteOptions{DryRun: dryAll}, registry.ListOptions{ResourceVersion: "1002"})
+			return err
+		},
+	} {
+		// start reads in a goroutine and returns its answer and how long it took.
+		start := func(t *testing.T, ctx context.Context, st *registry.Store) (<-chan error, *time.Duration) {
+			answer, took := make(chan error, 1), new(time.Duration)
+			began := time.Now()
+			go func() {
+				err := read(ctx, st)
+				*took = time.Since(began)
+				answer <- err
+			}()
+			synctest.Wait()
+			return answer, took
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				answer, took := start(t, t.Context(), st)
+				time.Sleep(time.Second)
+				createAll(t, leasesIn(st), "ns/a")
+				synctest.Wait()
+				assert.Empty(t, answer, "one version is still missing")
+				createAll(t, leasesIn(st), "ns/b")
+				require.NoError(t, <-answer)
+				assert.Equal(t, time.Second, *took)
+			})
+		})
+		t.Run(name+" in vain", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				answer, took := start(t, t.Context(), st)
+				time.Sleep(time.Second)
+				createAll(t, leasesIn(st), "ns/a")
+				err := <-answer
+				assert.Equal(t, 3*time.Second, *took)
+				assertStatus(t, err, 504, store.ErrTimeout, "Timeout: Too large resource version: 1002, current: 1001")
+				assert.Equal(t, &meta.StatusDetails{
+					Causes:            []meta.StatusCause{{Type: "ResourceVersionTooLarge", Message: "Too large resource version"}},
+					RetryAfterSeconds: 1,
+				}, statusOf(t, err).Details)
+			})
+		})
+		t.Run(name+" given up", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				answer, _ := start(t, ctx, st)
+				cancel()
+				require.ErrorIs(t, <-answer, context.Canceled)
+			})
+		})
+		t.Run(name+" with a deadline of its own", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				answer, took := start(t, ctx, newStore(t))
+				require.ErrorIs(t, <-answer, context.DeadlineExceeded)
+				assert.Equal(t, time.Second, *took)
+			})
+		})
+		t.Run(name+" of a store that closes", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				answer, _ := start(t, t.Context(), st)
+				st.Close()
+				require.ErrorIs(t, <-answer, registry.ErrClosed)
+			})
+		})
+	}
+}
+
+func TestGetTakesAnyVersionThatIsNotInTheFuture(t *testing.T) {
+	st := newStore(t)
+	createAll(t, leasesIn(st), "ns/a", "ns/b")
+	r := leaseResource(st)
+	for _, version := range []string{"", "0", "1", "1001", "1002"} {
+		it, err := r.Get(t.Context(), "ns", "a", version)
+		require.NoError(t, err, "resourceVersion %q", version)
+		assert.Equal(t, "1001", it.ResourceVersion())
+	}
+	_, err := r.Get(t.Context(), "ns", "a", "abc")
+	assertPlain(t, err, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
+	_, err = r.Get(t.Context(), "No", "Such Name", "")
+	assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "Such Name" not found`)
+}

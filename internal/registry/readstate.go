@@ -1,0 +1,157 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// stateChoice is a way to choose the state that a read is served from (API
+// concepts, "Resource versions"; upstream: storage.ValidateListOptions and
+// storage/cacher).
+type stateChoice int
+
+const (
+	anyState     stateChoice = iota // what the server has, however old
+	currentState                    // not older than the store is now
+	atLeastState                    // at a version or later, once the server has come to it
+	exactState                      // at a version, once the server has come to it
+	// storedState and storedExactState are read past the cache of a real server:
+	// as it is now, or at a version. The version must not lie in the future.
+	storedState
+	storedExactState
+)
+
+// readState is the state that a read is served from, as its options choose it.
+type readState struct {
+	choice  stateChoice
+	version uint64
+	// start is the key that a list starts at, relative to its namespace, and limit
+	// the most items of it, 0 for no limit.
+	start string
+	limit int64
+	paged bool // start is of a continue token
+}
+
+// chooseGet returns the state for a get.
+func chooseGet(resourceVersion string) (readState, error) {
+	version, err := readVersion(resourceVersion)
+	switch {
+	case err != nil:
+		return readState{}, err
+	case resourceVersion == "":
+		return readState{choice: storedState}, nil
+	case version == 0:
+		return readState{choice: anyState}, nil
+	}
+	return readState{choice: atLeastState, version: version}, nil
+}
+
+// chooseList returns the state for a list. single says that the list is of one
+// object, by its key.
+func chooseList(o ListOptions, single bool) (readState, error) {
+	if o.Continue != "" {
+		return choosePage(o)
+	}
+	version, err := readVersion(o.ResourceVersion)
+	if err != nil {
+		return readState{}, meta.NewBadRequest("invalid resource version: %s", err)
+	}
+	read := readState{version: version, limit: max(o.Limit, 0)}
+	exact := o.ResourceVersionMatch == MatchExact || o.ResourceVersionMatch == "" && o.Limit > 0
+	switch {
+	case o.ResourceVersion == "":
+		read.choice = currentState
+	case version == 0:
+		read.choice, read.limit = anyState, 0
+	case exact && single && o.ResourceVersionMatch == MatchExact:
+		read.choice = storedExactState
+	case exact && single:
+		// Of one object a limit does not ask for the exact version.
+		read.choice = storedState
+	case exact:
+		read.choice = exactState
+	default:
+		read.choice = atLeastState
+	}
+	return read, nil
+}
+
+// choosePage returns the state for the list that a continue token goes on with.
+func choosePage(o ListOptions) (readState, error) {
+	version, start, err := decodeContinue(o.Continue)
+	if err != nil {
+		return readState{}, err
+	}
+	read := readState{choice: exactState, start: start, limit: max(o.Limit, 0), paged: true}
+	switch {
+	case o.ResourceVersion == "0":
+		read.limit = 0
+	case o.ResourceVersion != "":
+		return readState{}, meta.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	if version < 0 {
+		read.choice = currentState
+		return read, nil
+	}
+	read.version = uint64(version)
+	return read, nil
+}
+
+// stateFor returns the chosen state: of the Replica in the context, if there is
+// one, or of the store. It may wait for a version, at most futureWait.
+func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
+	switch p := r.st.replicaOf(ctx); {
+	case read.choice == storedState || read.choice == storedExactState:
+		s, err = r.storedState(read)
+	case p != nil:
+		s, err = p.stateFor(ctx, r, read)
+	case read.choice == anyState || read.choice == currentState:
+		return r.snapshot(), nil
+	default:
+		if err := r.st.waitFor(ctx, read.version); err != nil {
+			return s, err
+		}
+		if read.choice == atLeastState {
+			return r.snapshot(), nil
+		}
+		s, err = r.at(read.version)
+	}
+	switch {
+	case !errors.Is(err, errSnapshotGone{}):
+		return s, err
+	case read.paged:
+		return s, expiredContinue(read.start)
+	}
+	return s, expiredList()
+}
+
+// storedState returns a state without waiting for its version.
+func (r *Resource) storedState(read readState) (snapshot, error) {
+	now := r.snapshot()
+	switch {
+	case read.version > now.version:
+		return snapshot{}, tooLarge(read.version, now.version, 0)
+	case read.choice == storedExactState:
+		return r.at(read.version)
+	}
+	return now, nil
+}
+
+// stateFor is Resource.stateFor for a Replica.
+func (p *Replica) stateFor(ctx context.Context, r *Resource, read readState) (snapshot, error) {
+	switch {
+	case read.choice == currentState && !p.opts.EveryRead:
+		return p.consistent(ctx, r)
+	case read.choice == exactState:
+		if err := p.waitFor(ctx, r, read.version); err != nil {
+			return snapshot{}, err
+		}
+		return p.at(r, read.version)
+	}
+	if err := p.waitFor(ctx, r, read.version); err != nil {
+		return snapshot{}, err
+	}
+	return p.state(r)
+}

@@ -1,0 +1,119 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/selector"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// The fields that every kind can be selected by.
+const (
+	fieldName      = "metadata.name"
+	fieldNamespace = "metadata.namespace"
+)
+
+// selection is the parsed form of what a list or a watch selects.
+type selection struct {
+	kind      *Kind
+	namespace string // "" is all
+	name      string // "" is all
+	labels    selector.Labels
+	fields    selector.Fields
+	shards    selector.Shards
+}
+
+// parseSelection reads the selectors of a list or watch. Errors of the
+// shardSelector come last and without a Status, as on a real server; so its
+// parsing is left to parseShards.
+func (r *Resource) parseSelection(namespace, labels, fields string) (selection, error) {
+	s := selection{kind: r.kind, namespace: namespace}
+	var err error
+	if s.labels, err = selector.ParseLabels(labels); err != nil {
+		return s, meta.NewBadRequest("%s", err)
+	}
+	if s.fields, err = selector.ParseFields(fields); err != nil {
+		return s, meta.NewBadRequest("%s", err)
+	}
+	return s, nil
+}
+
+// checkFields refuses fields that the kind cannot be selected by, and narrows
+// the selection to the one object that the selector or the path names.
+func (s *selection) checkFields(name string) error {
+	if field, found := s.fields.Unknown(s.kind.fields); found && !s.kind.native {
+		return meta.NewBadRequest("field label not supported: %s", field)
+	}
+	if err := s.fields.Check(s.kind.fields); err != nil {
+		return meta.NewBadRequest("%s", err)
+	}
+	wanted, exact := s.fields.Exact(fieldName)
+	if name != "" && !s.fields.Empty() && (!exact || wanted != name) {
+		return meta.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
+	}
+	if name != "" && s.fields.Empty() {
+		s.fields = selector.FieldEquals(fieldName, name)
+		wanted = name
+	}
+	s.name = wanted
+	if ns, ok := s.fields.Exact(fieldNamespace); ok && s.namespace == "" {
+		s.namespace = ns
+	}
+	return nil
+}
+
+func (s *selection) parseShards(text string, warn func(string)) error {
+	shards, warnings, err := selector.ParseShards(text)
+	if err != nil {
+		// Not a Status: a real server answers 500 with the bare text.
+		return errors.New(err.Error())
+	}
+	s.shards = shards
+	for _, w := range warnings {
+		if warn != nil {
+			warn(w)
+		}
+	}
+	return nil
+}
+
+// scope is the part of the history that can hold something selected.
+func (s *selection) scope(collection int) hub.Scope {
+	scope := hub.Scope{Collection: collection, Namespace: s.namespace}
+	if s.namespace != "" {
+		scope.Name = s.name
+	}
+	return scope
+}
+
+// single reports whether it is one object at the most, whose key is known.
+func (s *selection) single() bool { return (s.namespace != "" || s.kind.clusterScoped) && s.name != "" }
+
+// all reports whether everything in the namespace is selected.
+func (s *selection) all() bool {
+	return s.labels.Empty() && s.fields.Empty() && s.shards.Empty()
+}
+
+// matches reports whether an item, which may be nil, is selected.
+func (s *selection) matches(it *Item) bool {
+	if it == nil {
+		return false
+	}
+	m := it.meta()
+	if s.namespace != "" && m.Namespace != s.namespace {
+		return false
+	}
+	if !s.labels.Matches(m.Labels) || !s.shards.Matches(string(m.UID), m.Namespace) {
+		return false
+	}
+	return s.fields.Empty() || s.fields.Matches(func(path string) string {
+		switch path {
+		case fieldName:
+			return m.Name
+		case fieldNamespace:
+			return m.Namespace
+		}
+		return s.kind.fieldValue(it.obj, path)
+	})
+}

@@ -1,0 +1,270 @@
+package registry_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+const modified = "the object has been modified; please apply your changes to the latest version and try again"
+
+func TestUpdateReplacesTheObject(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	created := mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
+	next := newLease("ns/a", holder("y"))
+	next.ResourceVersion = created.ResourceVersion
+	updated := mustUpdate(t, leases, next)
+
+	assert.Equal(t, "1002", updated.ResourceVersion)
+	assert.Equal(t, "y", *updated.Spec.HolderIdentity)
+	assert.Nil(t, updated.Labels, "what is left out goes")
+	assert.Equal(t, created.UID, updated.UID, "what the server owns stays")
+	assert.Equal(t, created.CreationTimestamp, updated.CreationTimestamp)
+	assert.Equal(t, updated, mustGet(t, leases, "ns/a"))
+	assert.Equal(t, created.ResourceVersion, next.ResourceVersion, "the caller's object must not change")
+}
+
+func TestUpdateChecksTheResourceVersion(t *testing.T) {
+	const mustBeGiven = `leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`
+	const conflict = `Operation cannot be fulfilled on leases.coordination.k8s.io "a": ` + modified
+	for name, row := range map[string]struct {
+		version string
+		code    int32 // 0: accepted
+		reason  meta.Reason
+		text    string
+	}{
+		"the current one":            {"1002", 0, "", ""},
+		"with leading zeros":         {"001002", 0, "", ""},
+		"an older one":               {"1001", 409, store.ErrConflict, conflict},
+		"one from the future":        {"1003", 409, store.ErrConflict, conflict},
+		"none":                       {"", 422, store.ErrInvalid, mustBeGiven},
+		"zero":                       {"0", 422, store.ErrInvalid, mustBeGiven},
+		"what is not a number":       {"abc", 500, "", `strconv.ParseUint: parsing "abc": invalid syntax`},
+		"what is less than any":      {"-1", 500, "", `strconv.ParseUint: parsing "-1": invalid syntax`},
+		"more than a counter can be": {"18446744073709551616", 500, "", `strconv.ParseUint: parsing "18446744073709551616": value out of range`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := newStore(t)
+			leases := leasesIn(st)
+			mustCreate(t, leases, newLease("ns/a", holder("x")))
+			mustModify(t, leases, "ns/a", holder("y"))
+			l := newLease("ns/a", holder("z"))
+			l.ResourceVersion = row.version
+			got, err := leases.Update(t.Context(), l, store.UpdateOptions{})
+			switch row.code {
+			case 0:
+				require.NoError(t, err)
+				assert.Equal(t, "1003", got.ResourceVersion)
+				return
+			case 500:
+				assertPlain(t, err, row.text)
+			default:
+				assertStatus(t, err, row.code, row.reason, row.text)
+				assert.Equal(t, "leases", statusOf(t, err).Details.Kind, "here the kind is the plural")
+				assert.Equal(t, "a", statusOf(t, err).Details.Name)
+			}
+			assert.Equal(t, "y", *mustGet(t, leases, "ns/a").Spec.HolderIdentity)
+			assert.EqualValues(t, 1002, st.ResourceVersion())
+		})
+	}
+}
+
+func TestUpdateOfEndpointsNeedsNoResourceVersion(t *testing.T) {
+	all := in(newStore(t), endpoints.Kind())
+	for _, version := range []string{"", "0", "1002"} {
+		e := newEndpoints("ns/a")
+		e.Annotations = map[string]string{"version": version}
+		e.ResourceVersion = version
+		_, err := all.Update(t.Context(), e, store.UpdateOptions{})
+		require.NoError(t, err, "resourceVersion %q", version)
+	}
+	e := newEndpoints("ns/a")
+	e.ResourceVersion = "1001"
+	_, err := all.Update(t.Context(), e, store.UpdateOptions{})
+	assertStatus(t, err, 409, store.ErrConflict, `Operation cannot be fulfilled on endpoints "a": `+modified)
+}
+
+func TestUpdateThatChangesNothingMakesNoVersionAndNoEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		created := mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
+		rec := record(t, st, fromNow())
+
+		same := mustUpdate(t, leases, created)
+		assert.Equal(t, created, same)
+		empty := mustGet(t, leases, "ns/a")
+		empty.Annotations, empty.Finalizers = map[string]string{}, []string{}
+		assert.Equal(t, created, mustUpdate(t, leases, empty), "an empty map or list is as good as none")
+		mustModify(t, leases, "ns/a", func(*lease.Lease) {})
+		assert.EqualValues(t, 1001, st.ResourceVersion())
+		assert.Empty(t, rec.take())
+
+		created.Spec.LeaseTransitions = new(int32(0))
+		assert.Equal(t, "1002", mustUpdate(t, leases, created).ResourceVersion, "a pointer to zero is not the same as none")
+		assert.Equal(t, []string{"MODIFIED ns/a@1002"}, rec.take())
+	})
+}
+
+func TestUpdateRestoresWhatTheServerOwns(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	created := mustCreate(t, leases, newLease("ns/a", func(l *lease.Lease) { l.Generation = 3 }))
+	l := *created
+	l.UID, l.SelfLink, l.Generation, l.CreationTimestamp = "", "/self", 9, meta.Time{}
+	l.Spec.HolderIdentity = new("x")
+	updated := mustUpdate(t, leases, &l)
+
+	assert.Equal(t, created.UID, updated.UID)
+	assert.EqualValues(t, 3, updated.Generation, "a generation is never bumped by an update")
+	assert.Equal(t, created.CreationTimestamp, updated.CreationTimestamp)
+	assert.Empty(t, updated.SelfLink)
+}
+
+func TestUpdateRefusesToChangeWhatIsImmutable(t *testing.T) {
+	const stamp = `"2026-01-02T02:04:05Z"`
+	for name, row := range map[string]struct {
+		change func(*lease.Lease)
+		want   string
+	}{
+		"name":              {func(l *lease.Lease) { l.Name = "b" }, `Lease.coordination.k8s.io "b" is invalid: metadata.name: Invalid value: "b": field is immutable`},
+		"uid":               {func(l *lease.Lease) { l.UID = "u" }, `Lease.coordination.k8s.io "a" is invalid: metadata.uid: Invalid value: "u": field is immutable`},
+		"deletionTimestamp": {func(l *lease.Lease) { l.DeletionTimestamp = new(meta.NewTime(epoch)) }, `Lease.coordination.k8s.io "a" is invalid: metadata.deletionTimestamp: Invalid value: ` + stamp + `: field is immutable`},
+		"deletionGracePeriodSeconds": {func(l *lease.Lease) { l.DeletionGracePeriodSeconds = new(int64(5)) },
+			`Lease.coordination.k8s.io "a" is invalid: metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := leasesIn(newStore(t))
+			created := mustCreate(t, leases, newLease("ns/a"))
+			_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+				row.change(l)
+				return nil
+			}, store.UpdateOptions{})
+			assertStatus(t, err, 422, store.ErrInvalid, row.want)
+			assert.Len(t, statusOf(t, err).Details.Causes, 2, "an immutable field is told twice")
+			assert.Equal(t, created, mustGet(t, leases, "ns/a"))
+		})
+	}
+}
+
+func TestUpdateMayNotMoveToAnotherNamespace(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+		l.Namespace = "other"
+		return nil
+	}, store.UpdateOptions{})
+	assertStatus(t, err, 400, store.ErrBadRequest, "the namespace of the provided object does not match the namespace sent on the request")
+
+	got := mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Namespace, l.Spec.HolderIdentity = "", new("x") })
+	assert.Equal(t, "ns", got.Namespace, "an empty namespace is filled in")
+}
+
+func TestUpdateHoldsToTheKindsImmutableFields(t *testing.T) {
+	all := in(newStore(t), candidate.Kind())
+	_, err := all.Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
+		LeaseName: "l", BinaryVersion: "1.2.3", EmulationVersion: "1.2.0", Strategy: lease.OldestEmulationVersion,
+	}}, store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = all.Modify(t.Context(), "ns", "a", func(c *candidate.LeaseCandidate) error {
+		c.Spec.LeaseName = "m"
+		return nil
+	}, store.UpdateOptions{})
+	assertStatus(t, err, 422, store.ErrInvalid, `LeaseCandidate.coordination.k8s.io "a" is invalid: spec.leaseName: Invalid value: "m": field is immutable`)
+}
+
+func TestUIDOfAnUpdateIsAPrecondition(t *testing.T) {
+	const precondition = `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: `
+	st := newStore(t)
+	leases := leasesIn(st)
+	other := newLease("ns/a")
+	other.UID = "other"
+
+	_, err := leases.Update(t.Context(), other, store.UpdateOptions{})
+	assertStatus(t, err, 409, store.ErrConflict, precondition)
+	_, err = leases.Get(t.Context(), "ns", "a")
+	require.ErrorIs(t, err, store.ErrNotFound, "an update that names a uid creates nothing")
+
+	created := mustCreate(t, leases, newLease("ns/a"))
+	_, err = leases.Update(t.Context(), other, store.UpdateOptions{})
+	assertStatus(t, err, 409, store.ErrConflict, precondition+string(created.UID))
+	assert.EqualValues(t, 1001, st.ResourceVersion())
+
+	e := newEndpoints("ns/a")
+	e.UID = "other"
+	_, err = in(st, endpoints.Kind()).Update(t.Context(), e, store.UpdateOptions{})
+	assert.ErrorContains(t, err, "Key: /registry/services/endpoints/ns/a,")
+}
+
+func TestUpdateOfAMissingObjectCreatesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		rec := record(t, st, fromNow())
+		l := newLease("ns/a", holder("x"), func(l *lease.Lease) { l.ResourceVersion, l.Generation = "77", 2 })
+		got := mustUpdate(t, leases, l)
+
+		assert.Regexp(t, uuid4, string(got.UID))
+		assert.Equal(t, "1001", got.ResourceVersion, "the resourceVersion of the body does not count")
+		assert.Equal(t, meta.NewTime(epoch), got.CreationTimestamp)
+		assert.EqualValues(t, 2, got.Generation)
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+
+		_, err := leases.Update(t.Context(), newLease("ns/B"), store.UpdateOptions{})
+		require.ErrorIs(t, err, store.ErrInvalid, "the rules of a create hold")
+		l = newLease("ns/b")
+		l.ResourceVersion = "abc"
+		_, err = leases.Update(t.Context(), l, store.UpdateOptions{})
+		assertPlain(t, err, `strconv.ParseUint: parsing "abc": invalid syntax`)
+	})
+}
+
+func TestUpdateTellsWhetherItCreated(t *testing.T) {
+	r := leaseResource(newStore(t))
+	req := registry.Request{Namespace: "ns", Name: "a"}
+	put := func() (*registry.Item, bool, error) {
+		return r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+			l := newLease("ns/a")
+			if current != nil {
+				l.ResourceVersion, l.Spec.HolderIdentity = current.ResourceVersion(), new("x")
+			}
+			return l, nil
+		}})
+	}
+	_, created, err := put()
+	require.NoError(t, err)
+	assert.True(t, created)
+	_, created, err = put()
+	require.NoError(t, err)
+	assert.False(t, created)
+}
+
+func TestCausesOfABadUpdateAreToldMoreThanOnce(t *testing.T) {
+	st := newStore(t)
+	leases, all := leasesIn(st), in(st, endpoints.Kind())
+	createAll(t, leases, "ns/a")
+	_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+
+	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+		l.Labels = map[string]string{"k": "-"}
+		return nil
+	}, store.UpdateOptions{})
+	assert.Len(t, statusOf(t, err).Details.Causes, 3)
+	text := err.Error()
+	assert.NotContains(t, text, ", metadata.labels", "equal texts stand in the message once")
+
+	_, err = all.Modify(t.Context(), "ns", "a", func(e *endpoints.Endpoints) error {
+		e.Labels = map[string]string{"k": "-"}
+		return nil
+	}, store.UpdateOptions{})
+	assert.Len(t, statusOf(t, err).Details.Causes, 4, "Endpoints check their metadata once more")
+}

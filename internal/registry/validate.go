@@ -1,0 +1,296 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file holds the rules of metadata that every kind shares (upstream:
+// apimachinery, api/validation). A create is checked by the kind's own rules
+// for names and finalizers. An update is checked first as if it were a create
+// with nearly no name rule, then against the object it changes, then by the
+// kind. So an update reports some causes twice.
+
+const metadata = field.Path("metadata")
+
+// maxAnnotations is how many bytes all keys and values may have together.
+const maxAnnotations = 256 << 10
+
+// validateCreate returns the problems of a new object.
+func (d *Kind) validateCreate(version int, o Object) field.Errors {
+	m := o.GetObjectMeta()
+	errs := d.validateOwnMetadata(m)
+	errs = append(errs, d.versions[version].validate(o, nil)...)
+	if len(errs) == 0 {
+		errs = d.validateMetadata(m, validate.NameIsPathSegment)
+	}
+	return errs
+}
+
+// validateUpdate returns the problems of an object that takes the place of
+// another. What is the same as there has been found good before.
+func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
+	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
+	shared := validateShared(m, oldMeta)
+	var managers, errs field.Errors
+	if !sameEntries(m.ManagedFields, oldMeta.ManagedFields) {
+		managers = validateManagedFields(m.ManagedFields)
+	}
+	if m.Name != oldMeta.Name || m.Namespace != oldMeta.Namespace || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
+		errs = d.validateNames(m, validate.NameIsPathSegment)
+	}
+	errs = append(errs, shared...)
+	errs = append(errs, validateFinalizers(m.Finalizers)...)
+	errs = append(errs, managers...)
+	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
+	errs = append(append(errs, update...), update...)
+	errs = append(errs, d.validateOwnFinalizers(m)...)
+	if d.validateMetadataOnUpdate {
+		errs = append(errs, d.validateOwnMetadata(m)...)
+	}
+	return append(errs, d.versions[version].validate(o, old)...)
+}
+
+// validateOwnMetadata returns what is wrong with metadata on its own under the
+// rules of the kind.
+func (d *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
+	return append(d.validateMetadata(m, d.validateName), d.validateOwnFinalizers(m)...)
+}
+
+// validateOwnFinalizers returns what is wrong with finalizers under the kind's
+// own rule for them. Unlike the rule of all kinds, it reports the index.
+func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
+	if d.validateFinalizer == nil {
+		return nil
+	}
+	for i, f := range m.Finalizers {
+		if problems := d.validateFinalizer(f); problems != nil {
+			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
+		}
+	}
+	return errs
+}
+
+// validateMetadata returns what is wrong with metadata on its own.
+func (d *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
+	errs := d.validateNames(m, name)
+	errs = append(errs, validateShared(m, nil)...)
+	errs = append(errs, validateFinalizers(m.Finalizers)...)
+	return append(errs, validateManagedFields(m.ManagedFields)...)
+}
+
+func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+	check := func(member, value string, problems []string) {
+		if problems != nil {
+			errs = append(errs, field.InvalidEach(metadata.Child(member), value, problems)...)
+		}
+	}
+	if m.GenerateName != "" {
+		check("generateName", m.GenerateName, name(m.GenerateName, true))
+	}
+	if m.Name == "" {
+		errs = append(errs, field.Required(metadata+".name", "name or generateName is required"))
+	} else {
+		check("name", m.Name, name(m.Name, false))
+	}
+	switch {
+	case d.clusterScoped && m.Namespace != "":
+		errs = append(errs, field.Forbidden(metadata+".namespace", "not allowed on this type"))
+	case d.clusterScoped:
+	case m.Namespace == "":
+		errs = append(errs, field.Required(metadata+".namespace", ""))
+	default:
+		check("namespace", m.Namespace, validate.NameIsDNSLabel(m.Namespace, false))
+	}
+	return append(errs, validateGeneration(m)...)
+}
+
+// validateMetadataUpdate returns what is wrong with metadata as a successor;
+// shared is what validateShared said of it.
+func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs field.Errors) {
+	if old.DeletionTimestamp != nil {
+		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
+	}
+	errs = append(errs, validateGeneration(m)...)
+	immutable := func(name string, same bool, value func() any) {
+		if !same {
+			errs = append(errs, field.Invalid(metadata.Child(name), value(), "field is immutable"))
+		}
+	}
+	immutable("name", m.Name == old.Name, func() any { return m.Name })
+	immutable("namespace", m.Namespace == old.Namespace, func() any { return m.Namespace })
+	immutable("uid", m.UID == old.UID, func() any { return m.UID })
+	immutable("creationTimestamp", m.CreationTimestamp.Equal(&old.CreationTimestamp), func() any { return m.CreationTimestamp })
+	immutable("deletionTimestamp", m.DeletionTimestamp.Equal(old.DeletionTimestamp), func() any { return m.DeletionTimestamp })
+	grace, oldGrace := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds
+	immutable("deletionGracePeriodSeconds", (grace == nil) == (oldGrace == nil) && (grace == nil || *grace == *oldGrace),
+		func() any { return grace })
+	return append(errs, shared...)
+}
+
+func validateGeneration(m *meta.ObjectMeta) field.Errors {
+	if m.Generation >= 0 {
+		return nil
+	}
+	return field.Errors{field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")}
+}
+
+// validateShared covers labels, annotations and owner references. Maps are
+// walked in order, so that the same object always gets the same answer. A map
+// that is the very one of the object before, which may be nil, has been found
+// good then.
+func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
+	if old == nil || !sameMap(m.Labels, old.Labels) {
+		for k, v := range m.Labels {
+			if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
+				errs = labelErrors(m.Labels)
+				break
+			}
+		}
+	}
+	if old == nil || !sameMap(m.Annotations, old.Annotations) {
+		errs = append(errs, validateAnnotations(m.Annotations)...)
+	}
+	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
+}
+
+// sameMap reports whether two maps are one.
+func sameMap(a, b map[string]string) bool {
+	return len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+func labelErrors(labels map[string]string) (errs field.Errors) {
+	const path = metadata + ".labels"
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(k))...)
+		errs = append(errs, field.InvalidEach(path, labels[k], validate.LabelValue(labels[k]))...)
+	}
+	return errs
+}
+
+func validateAnnotations(annotations map[string]string) (errs field.Errors) {
+	const path = metadata + ".annotations"
+	size, bad := 0, false
+	for k, v := range annotations {
+		size += len(k) + len(v)
+		// Letter case does not count in the keys of annotations.
+		bad = bad || validate.QualifiedName(strings.ToLower(k)) != nil
+	}
+	if bad {
+		for _, k := range slices.Sorted(maps.Keys(annotations)) {
+			errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(strings.ToLower(k)))...)
+		}
+	}
+	if size > maxAnnotations {
+		errs = append(errs, field.TooLong(path, maxAnnotations))
+	}
+	return errs
+}
+
+func validateOwnerReferences(refs []meta.OwnerReference) (errs field.Errors) {
+	const path = metadata + ".ownerReferences"
+	controller := ""
+	for i, ref := range refs {
+		errs = append(errs, validateOwnerReference(path, i, ref)...)
+		if ref.Controller == nil || !*ref.Controller {
+			continue
+		}
+		if name := ref.Kind + "/" + ref.Name; controller == "" {
+			controller = name
+		} else {
+			errs = append(errs, field.Invalid(path, refs,
+				fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name)))
+		}
+	}
+	return errs
+}
+
+func validateOwnerReference(path field.Path, i int, ref meta.OwnerReference) (errs field.Errors) {
+	gv, ok := meta.ParseGroupVersion(ref.APIVersion)
+	if ref.APIVersion != "" && (!ok || gv.Version == "") {
+		errs = append(errs, field.Invalid(path.Index(i)+".apiVersion", ref.APIVersion, "must be <group>/<version> or <version>"))
+	}
+	for _, member := range []struct {
+		name  string
+		empty bool
+	}{
+		{"apiVersion", ref.APIVersion == ""},
+		{"kind", ref.Kind == ""},
+		{"name", ref.Name == ""},
+		{"uid", ref.UID == ""},
+	} {
+		if member.empty {
+			errs = append(errs, field.Required(path.Index(i).Child(member.name), "must not be empty"))
+		}
+	}
+	if ref.APIVersion == "v1" && ref.Kind == "Event" {
+		errs = append(errs, field.Invalid(path.Index(i), ref, "/v1, Kind=Event is disallowed from being an owner"))
+	}
+	return errs
+}
+
+func validateFinalizers(finalizers []string) (errs field.Errors) {
+	const path = metadata + ".finalizers"
+	for _, f := range finalizers {
+		errs = append(errs, field.InvalidEach(path, f, validate.QualifiedName(f))...)
+	}
+	if slices.Contains(finalizers, meta.FinalizerOrphanDependents) && slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
+		errs = append(errs, field.Invalid(path, finalizers, fmt.Sprintf("finalizer %s and %s cannot be both set",
+			meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents)))
+	}
+	return errs
+}
+
+func validateNoNewFinalizers(now, old []string) field.Errors {
+	known := make(map[string]bool, len(old))
+	for _, f := range old {
+		known[f] = true
+	}
+	var added []string
+	for _, f := range now {
+		if !known[f] {
+			known[f] = true
+			added = append(added, f)
+		}
+	}
+	if added == nil {
+		return nil
+	}
+	slices.Sort(added)
+	return field.Errors{field.Forbidden(metadata+".finalizers",
+		fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
+}
+
+func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
+	for i, e := range entries {
+		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
+		switch e.Operation {
+		case meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate:
+		case "":
+			errs = append(errs, field.Required(path("operation"), "must not be empty"))
+		default:
+			errs = append(errs, field.NotSupported(path("operation"), e.Operation,
+				meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate))
+		}
+		if e.FieldsType != "" && e.FieldsType != "FieldsV1" {
+			errs = append(errs, field.Invalid(path("fieldsType"), e.FieldsType, "must be `FieldsV1`"))
+		}
+		for _, problem := range checkFieldManager("", e.Manager) {
+			problem.Field = path("manager")
+			errs = append(errs, problem)
+		}
+		if len(e.Subresource) > maxSubresource {
+			errs = append(errs, field.TooLong(path("subresource"), maxSubresource))
+		}
+	}
+	return errs
+}
+
+const maxSubresource = 256

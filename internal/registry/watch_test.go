@@ -1,0 +1,234 @@
+package registry_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+func TestWatchTellsEachChangeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		rec := record(t, st, fromNow())
+		createAll(t, leases, "b/x", "a/x")
+		mustModify(t, leases, "b/x", holder("1"))
+		_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("a/x"), store.CreateOptions{})
+		require.NoError(t, err)
+		mustDelete(t, leases, "b/x")
+		createAll(t, leases, "b/x")
+		assert.Equal(t, []string{"ADDED b/x@1001", "ADDED a/x@1002", "MODIFIED b/x@1003", "DELETED b/x@1005", "ADDED b/x@1006"}, rec.take())
+	})
+}
+
+func TestWatchScopes(t *testing.T) {
+	for name, row := range map[string]struct {
+		opts registry.WatchOptions
+		want []string
+	}{
+		"everything":                    {registry.WatchOptions{}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
+		"a namespace":                   {registry.WatchOptions{Namespace: "a"}, []string{"ADDED a/x@1001", "ADDED a/y@1002", "MODIFIED a/x@1005"}},
+		"one object":                    {registry.WatchOptions{Namespace: "a", Name: "x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"one object by its field":       {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"one object by both":            {registry.WatchOptions{Namespace: "a", Name: "x", FieldSelector: "metadata.name=x"}, []string{"ADDED a/x@1001", "MODIFIED a/x@1005"}},
+		"a name in all namespaces":      {registry.WatchOptions{Name: "x"}, []string{"ADDED a/x@1001", "ADDED b/x@1003", "MODIFIED a/x@1005"}},
+		"a namespace by its field":      {registry.WatchOptions{FieldSelector: "metadata.namespace=b"}, []string{"ADDED b/x@1003"}},
+		"another namespace than asked":  {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.namespace=b"}, nil},
+		"an object that is not there":   {registry.WatchOptions{Namespace: "a", Name: "none"}, nil},
+		"all names but one":             {registry.WatchOptions{Namespace: "a", FieldSelector: "metadata.name!=x"}, []string{"ADDED a/y@1002"}},
+		"a namespace that starts alike": {registry.WatchOptions{Namespace: "a-"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStore(t)
+				leases := leasesIn(st)
+				// Once told as it happens, once read from history.
+				row.opts.ResourceVersion = "1000"
+				live := record(t, st, row.opts)
+				createAll(t, leases, "a/x", "a/y", "b/x")
+				_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("a/x"), store.CreateOptions{})
+				require.NoError(t, err)
+				mustModify(t, leases, "a/x", holder("1"))
+				assert.Equal(t, row.want, live.take())
+				assert.Equal(t, row.want, record(t, st, row.opts).take())
+			})
+		})
+	}
+}
+
+func TestWatchOfANameRefusesAnotherFieldSelector(t *testing.T) {
+	st := newStore(t)
+	for _, fields := range []string{"metadata.name=y", "metadata.namespace=ns", "metadata.name!=x"} {
+		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{Name: "x", FieldSelector: fields})
+		assertStatus(t, err, 400, store.ErrBadRequest, "fieldSelector metadata.name doesn't match requested name")
+	}
+	assert.Zero(t, st.Watchers())
+}
+
+func TestSelectorTurnsChangesIntoComingsAndGoings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		opts := registry.WatchOptions{ResourceVersion: "1000", LabelSelector: "k=in"}
+		rec := record(t, st, opts)
+		other := record(t, st, opts)
+		in := func(h string) func(*lease.Lease) {
+			return func(l *lease.Lease) { l.Labels, l.Spec.HolderIdentity = map[string]string{"k": "in"}, new(h) }
+		}
+		out := func(h string) func(*lease.Lease) {
+			return func(l *lease.Lease) { l.Labels, l.Spec.HolderIdentity = nil, new(h) }
+		}
+		mustCreate(t, leases, newLease("ns/a", out("1"))) // 1001 not seen
+		mustModify(t, leases, "ns/a", out("2"))           // 1002 not seen
+		mustModify(t, leases, "ns/a", in("3"))            // 1003 comes
+		mustModify(t, leases, "ns/a", in("4"))            // 1004 changes
+		mustModify(t, leases, "ns/a", out("5"))           // 1005 goes
+		mustModify(t, leases, "ns/a", in("6"))            // 1006 comes again
+		mustDelete(t, leases, "ns/a")                     // 1007 goes for good
+		mustCreate(t, leases, newLease("ns/b", out("8"))) // 1008 not seen
+		mustDelete(t, leases, "ns/b")                     // 1009 not seen
+		mustCreate(t, leases, newLease("ns/c", in("10")))
+
+		assert.Equal(t, []string{
+			"ADDED ns/a@1003", "MODIFIED ns/a@1004", "DELETED ns/a@1005", "ADDED ns/a@1006", "DELETED ns/a@1007", "ADDED ns/c@1010",
+		}, rec.take())
+		var holders []string
+		items, others := rec.takeItems(), other.takeItems()
+		for _, it := range items {
+			holders = append(holders, *it.Wire(0).(*lease.Lease).Spec.HolderIdentity)
+		}
+		assert.Equal(t, []string{"3", "4", "4", "6", "6", "10"}, holders, "what goes is told as it was before")
+		assert.Equal(t, "in", items[2].Metadata().Labels["k"])
+		for i := range items {
+			assert.Same(t, items[i], others[i], "watchers share the states that they are told")
+		}
+	})
+}
+
+func TestDeletedEventHasTheLastStateAndTheVersionOfTheDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		mustCreate(t, leases, newLease("ns/a", holder("x"), label("k", "v")))
+		last := mustModify(t, leases, "ns/a", holder("y"))
+		rec := record(t, st, fromNow())
+		mustDelete(t, leases, "ns/a")
+		want := *last
+		want.ResourceVersion = "1003"
+		got := rec.takeItems()[0].Wire(0).(*lease.Lease)
+		got.TypeMeta = want.TypeMeta
+		assert.Equal(t, &want, got)
+	})
+}
+
+// A server asks the context and the timeout between any two events; a watch
+// that never runs dry must end by them all the same.
+func TestBusyWatchEndsWithItsContext(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	createAll(t, leases, "ns/a")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	events := 0
+	var end error
+	for _, err := range leases.Watch(ctx, store.WatchOptions{}) {
+		if end = err; err != nil {
+			break
+		}
+		cancel()
+		if events++; events == 100 {
+			break
+		}
+		mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(events)) })
+	}
+	assert.ErrorIs(t, end, context.Canceled, "got %d events after the end of the context", events)
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	st := newStore(t)
+	r := leaseResource(st)
+	var open []*registry.Watcher
+	for _, opts := range []registry.WatchOptions{{}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, fromNow(), {Namespace: "ns"}} {
+		w, err := r.Watch(t.Context(), opts)
+		require.NoError(t, err)
+		open = append(open, w)
+	}
+	assert.Equal(t, 5, st.Watchers())
+	for i, w := range open {
+		w.Close()
+		w.Close()
+		assert.Equal(t, 4-i, st.Watchers())
+	}
+}
+
+func TestClosedStoreEndsAllWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		leases := leasesIn(st)
+		waiting := record(t, st, fromNow())
+		unread, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{})
+		require.NoError(t, err)
+		defer unread.Close()
+		createAll(t, leases, "ns/a")
+		synctest.Wait()
+		st.Close()
+		st.Close()
+
+		assert.ErrorIs(t, waiting.ended(), registry.ErrClosed)
+		_, err = unread.Next(t.Context())
+		assert.ErrorIs(t, err, registry.ErrClosed)
+		assert.ErrorIs(t, record(t, st, registry.WatchOptions{}).ended(), registry.ErrClosed, "watches to come end at once")
+		unread.Close()
+		assert.Zero(t, st.Watchers())
+
+		createAll(t, leases, "ns/b")
+		items, _ := mustList(t, leases, registry.ListOptions{})
+		assert.Len(t, items, 2, "objects can still be read and written")
+	})
+}
+
+func TestManyStoresLiveSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newStore(t), newStore(t)
+		rec := record(t, two, fromNow())
+		createAll(t, leasesIn(one), "ns/a")
+		assert.Empty(t, rec.take())
+		assert.EqualValues(t, 1000, two.ResourceVersion())
+		one.Close()
+		createAll(t, leasesIn(two), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+	})
+}
+
+func TestCounterStartsWhereItIsTold(t *testing.T) {
+	st := newStoreWith(t, registry.Options{FirstVersion: 5, History: 1})
+	leases := leasesIn(st)
+	assert.EqualValues(t, 5, st.ResourceVersion())
+	assert.Equal(t, "6", mustCreate(t, leases, newLease("ns/a")).ResourceVersion)
+	assert.Equal(t, "7", mustDelete(t, leases, "ns/a").ResourceVersion)
+}
+
+func TestZeroOptionsAreReady(t *testing.T) {
+	st := registry.New(registry.Options{})
+	defer st.Close()
+	assert.EqualValues(t, registry.DefaultFirstVersion, st.ResourceVersion())
+	assert.False(t, st.Now().IsZero())
+	leases := leasesIn(st)
+	createAll(t, leases, manyPaths("ns", 2)...)
+	for range registry.DefaultHistory {
+		mustModify(t, leases, "ns/l00000", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(st.ResourceVersion())) })
+	}
+	exact := registry.ListOptions{ResourceVersionMatch: registry.MatchExact, ResourceVersion: rv(registry.DefaultFirstVersion + 2)}
+	mustList(t, leases, exact)
+	exact.ResourceVersion = rv(registry.DefaultFirstVersion + 1)
+	_, _, err := leases.List(t.Context(), exact)
+	require.ErrorIs(t, err, store.ErrExpired)
+}

@@ -1,0 +1,305 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// This file is the order of a write. Create and Update go through the same steps
+// (upstream: registry/rest, BeforeCreate and BeforeUpdate, and
+// registry/generic/registry, Store):
+//
+//  1. make the next state: of a body, or of the current state and a Change
+//     (change.go), with its field managers (managers.go)
+//  2. prepare it: resourceVersion, names, and the members that belong to the
+//     server (metadata.go, custom.go)
+//  3. validate it, and collect warnings (validate.go)
+//  4. stop if it changes nothing
+//  5. refuse it if it is too large (size.go)
+//  6. commit it under the lock (resource.go), or go back to step 1 if another
+//     write came first
+//
+// A dry run stops before step 6. Deletions are in delete.go.
+
+// Request is what every write has in common.
+type Request struct {
+	// Namespace and Name are those of the path. A create ignores Name.
+	Namespace, Name string
+	// Version is the index of the API version whose rules hold.
+	Version int
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager is the name of the writer.
+	FieldManager string
+	// Status makes an update one of the status subresource, which the kind must
+	// have.
+	Status bool
+	// Origin is a number that is recorded with the change; see RecordedChange.
+	Origin uint64
+	// Warn, if not nil, is called with each warning for the answer.
+	Warn func(text string)
+}
+
+func (req *Request) warn(text string) {
+	if req.Warn != nil {
+		req.Warn(text)
+	}
+}
+
+func (req *Request) key() key { return key{req.Namespace, req.Name} }
+
+// errRace sends a write back to its first step: another one came in between.
+var errRace = errors.New("another write came first")
+
+// Create stores a new object, given in the stored form with defaults filled in,
+// and takes ownership of it.
+func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, error) {
+	m := o.GetObjectMeta()
+	wipeSystemFields(m)
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return nil, err
+	}
+	r.dedupOwners(m, &req, "")
+	r.track(o, nil, &req)
+	if m.Name != "" || m.GenerateName == "" {
+		it, err := r.create(o, &req)
+		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
+			return nil, r.noUniqueName(m.Name, err)
+		}
+		return it, err
+	}
+	for attempt := 1; ; attempt++ {
+		m.Name = r.generateName(m.Namespace, m.GenerateName, attempt, req.DryRun)
+		it, err := r.create(r.kind.copy(o), &req)
+		if !errors.Is(err, meta.ReasonAlreadyExists) {
+			return it, err
+		}
+		if attempt == generateAttempts {
+			return nil, r.noUniqueName(m.Name, err)
+		}
+	}
+}
+
+// create stores an object whose name is settled.
+func (r *Resource) create(o Object, req *Request) (*Item, error) {
+	if err := r.prepareCreate(o, req); err != nil {
+		return nil, err
+	}
+	m := o.GetObjectMeta()
+	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
+		return nil, errors.New("resourceVersion should not be set on objects to be created")
+	}
+	if err := r.checkSize(o, req, false); err != nil {
+		return nil, err
+	}
+	return r.insert(o, req)
+}
+
+// noUniqueName returns the answer to a create with a generateName. taken is the
+// answer that any create would get for the name.
+func (r *Resource) noUniqueName(name string, taken error) error {
+	gr := r.kind.groupResource()
+	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
+		&meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource, RetryAfterSeconds: 1},
+		taken.Error()+", the server was not able to generate a unique name for the object")
+}
+
+// prepareCreate does steps 2 and 3 of a create.
+func (r *Resource) prepareCreate(o Object, req *Request) error {
+	m := o.GetObjectMeta()
+	m.UID = r.newUID()
+	m.CreationTimestamp = meta.NewTime(r.st.now())
+	r.kind.begin(o)
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return err
+	}
+	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
+		return errs.Status(r.kind.groupKind(), m.Name)
+	}
+	r.warnings(o, nil, req)
+	return nil
+}
+
+// insert commits a new object, unless the name is taken.
+func (r *Resource) insert(o Object, req *Request) (*Item, error) {
+	m := o.GetObjectMeta()
+	if !req.DryRun {
+		m.ResourceVersion = "" // a dry run never reaches the storage, which would set it
+	}
+	r.st.shares.share(o, nil)
+	at := r.st.changeTime()
+	r.st.mu.Lock()
+	defer r.st.mu.Unlock()
+	if have := r.lookupLocked(key{m.Namespace, m.Name}); have != nil {
+		err := meta.NewAlreadyExists(r.kind.groupResource(), m.Name)
+		if have.meta().DeletionTimestamp != nil {
+			err.Status.Message = "object is being deleted: " + err.Status.Message
+		}
+		return nil, err
+	}
+	r.settleUIDLocked(m)
+	if req.DryRun {
+		return newItem(r.kind, o, 0), nil
+	}
+	return r.commitLocked(watch.Added, nil, o, req.Origin, at), nil
+}
+
+// Update makes a change to an object. created reports whether there was none
+// before.
+func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
+	_, applied := change.(Apply)
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		current := r.lookup(req.key())
+		o, err := change.next(r, current, &req)
+		if err != nil {
+			return nil, false, err
+		}
+		if current == nil {
+			it, err = r.createMissing(o, &req, applied)
+		} else {
+			it, err = r.replace(current, o, &req, applied)
+		}
+		if err != errRace {
+			return it, current == nil && err == nil, err
+		}
+	}
+}
+
+// createMissing stores the object of an update that found none.
+func (r *Resource) createMissing(o Object, req *Request, applied bool) (*Item, error) {
+	m := o.GetObjectMeta()
+	if _, err := parseVersion(m.ResourceVersion); err != nil {
+		return nil, err
+	}
+	wipeSystemFields(m)
+	if err := r.prepareCreate(o, req); err != nil {
+		return nil, err
+	}
+	if err := r.checkSize(o, req, applied); err != nil {
+		return nil, err
+	}
+	it, err := r.insert(o, req)
+	if errors.Is(err, meta.ReasonAlreadyExists) {
+		return nil, errRace
+	}
+	return it, err
+}
+
+// replace puts o in the place of current.
+func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) (*Item, error) {
+	o, err := r.prepareUpdate(current, o, req)
+	if err != nil {
+		return nil, err
+	}
+	m, old := o.GetObjectMeta(), current.meta()
+	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
+		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
+	restore := keepManagerTimes(m, old)
+	if !last && r.kind.forms[0].typ.Equal(o, current.obj) {
+		return r.stillCurrent(current, current)
+	}
+	restore()
+	if err := r.checkSize(o, req, applied); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return r.stillCurrent(current, newItem(r.kind, o, current.version))
+	}
+	r.st.shares.share(o, current.obj)
+	at := r.st.changeTime()
+	var lastState Object // copied before the lock is taken
+	if last {
+		lastState = current.Copy()
+	}
+	r.st.mu.Lock()
+	defer r.st.mu.Unlock()
+	if !r.isCurrentLocked(current) {
+		return nil, errRace
+	}
+	if !last {
+		return r.commitLocked(watch.Modified, current, o, req.Origin, at), nil
+	}
+	// The last finalizer went, and the object with it. The event has the state
+	// before this write, the answer has the object as it was sent.
+	r.commitLocked(watch.Deleted, current, lastState, req.Origin, at)
+	return newItem(r.kind, o, current.version), nil
+}
+
+// stillCurrent returns answer if current is still the state of its object.
+func (r *Resource) stillCurrent(current, answer *Item) (*Item, error) {
+	if !r.isCurrent(current) {
+		return nil, errRace
+	}
+	return answer, nil
+}
+
+// prepareUpdate does steps 2 and 3 of an update. It returns the successor of
+// current.
+func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object, error) {
+	m := o.GetObjectMeta()
+	if err := r.checkVersion(current, m, req); err != nil {
+		return nil, err
+	}
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return nil, err
+	}
+	m.ResourceVersion = current.meta().ResourceVersion
+	m.Generation = current.meta().Generation
+	if req.Status {
+		o = r.kind.onlyStatus(o, current)
+		m = o.GetObjectMeta()
+	} else {
+		r.kind.succeed(o, current.obj)
+	}
+	restoreSystemFields(m, current.meta())
+	if errs := r.kind.validateUpdate(req.Version, o, current.obj); len(errs) > 0 {
+		return nil, errs.Status(r.kind.groupKind(), m.Name)
+	}
+	if !req.Status {
+		r.warnings(o, current.obj, req)
+	}
+	return o, nil
+}
+
+// checkVersion compares the resourceVersion of an update with the current one.
+func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request) error {
+	version, err := parseVersion(m.ResourceVersion)
+	switch {
+	case err != nil:
+		return err
+	case version == 0 && r.kind.unconditionalUpdate:
+		return nil
+	case version == 0:
+		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
+			Status(meta.GroupKind{Group: r.kind.group, Kind: r.kind.plural}, req.Name)
+	case version != current.version:
+		return meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
+	}
+	return nil
+}
+
+// parseVersion reads the resourceVersion of an object; none is 0.
+func parseVersion(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	return strconv.ParseUint(s, 10, 64)
+}
+
+// invalidObject is the text of etcd's store about an object, which real servers
+// pass on.
+func (r *Resource) invalidObject(k key, text string) string {
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s, ResourceVersion: 0, AdditionalErrorMsg: %s",
+		path.Join(r.kind.storagePrefix, k.namespace, k.name), text)
+}
