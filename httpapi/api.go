@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -25,9 +26,11 @@ type Options struct {
 	// Authorize, if not nil, is asked whether each request may be carried
 	// out; if not it is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
-	// Elector, if not nil, elects among LeaseCandidates until Close, as the
-	// coordinator of a real control plane does. It should be of the same store.
-	Elector *candidate.Elector
+	// Elect, if not nil, starts a candidate.Elector with these options. It elects
+	// the holders of Leases among their LeaseCandidates until Close, as the
+	// coordinator of a real control plane does. New panics if the options are not
+	// valid: to check options from a user, call candidate.NewElector first.
+	Elect *candidate.ElectorOptions
 	// Middleware, if not nil, is put around the API: it is given the handler of
 	// the API and returns that of all requests, those of a Transport too. A
 	// handler that panics with http.ErrAbortHandler cuts the connection, and a
@@ -61,7 +64,7 @@ type API struct {
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
 	mu    sync.Mutex     // held to add to calls while ctx has not ended
-	calls sync.WaitGroup // requests that came through a Transport, and the Elector
+	calls sync.WaitGroup // requests that came through a Transport, and the election
 }
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and
@@ -70,7 +73,7 @@ func Kinds() []store.AnyKind {
 	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
-// New returns the API of a store.
+// New returns the API of a store. It panics if opts.Elect is not valid.
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st), status: statusType(), lists: listMetaType()}
 	a.kinds = append(Kinds(), opts.Kinds...)
@@ -85,8 +88,7 @@ func New(st *store.Store, opts Options) *API {
 	return a
 }
 
-// start makes what does not depend on the kinds, and starts what runs beside the
-// requests.
+// start sets up what New and Fork have in common, and starts the election.
 func (a *API) start(opts Options) {
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	a.auditIDs.seed = a.st.Seed()
@@ -97,14 +99,18 @@ func (a *API) start(opts Options) {
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
-	if opts.Elector != nil {
-		a.calls.Go(func() { opts.Elector.Run(a.ctx) }) // its error is that a or its store was closed
+	if opts.Elect != nil {
+		elector, err := candidate.NewElector((*store.Store)(a.st), *opts.Elect)
+		if err != nil {
+			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
+		}
+		a.calls.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
 	}
 }
 
-// Close ends all open watches, reads that wait for a version, and the Elector, and
-// waits for it and for the requests that came through a Transport. Requests that
-// come later are refused. The store stays open.
+// Close ends all open watches, all reads that wait for a version, and the
+// election. It waits for the election and for the requests that came through a
+// Transport. Later requests are refused. The store stays open.
 func (a *API) Close() {
 	a.mu.Lock()
 	a.close()

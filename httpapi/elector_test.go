@@ -15,13 +15,11 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-func TestElectorOfTheAPIElectsUntilClose(t *testing.T) {
+func TestAPIElectsUntilClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
-		require.NoError(t, err)
-		api := New(st, Options{Elector: elector})
+		api := New(st, Options{Elect: &candidate.ElectorOptions{}})
 		client := &http.Client{Transport: api.Transport()}
 		post := func(name string) {
 			body := `{"metadata":{"name":"` + name + `"},"spec":{"leaseName":"` + name + `","strategy":"OldestEmulationVersion",` +
@@ -41,7 +39,15 @@ func TestElectorOfTheAPIElectsUntilClose(t *testing.T) {
 		time.Sleep(time.Minute)
 		after, err := lease.In(st).Get(t.Context(), "ns", "a")
 		require.NoError(t, err)
-		assert.Equal(t, l, after, "nobody is there to elect anew when it has run out")
+		assert.Equal(t, l, after, "no election follows when the Lease has run out")
 		assert.True(t, after.Expired(time.Now()))
+	})
+}
+
+func TestNewPanicsForElectorOptionsThatAreNotValid(t *testing.T) {
+	st := store.New(store.Options{})
+	defer st.Close()
+	assert.PanicsWithValue(t, "httpapi: Options.Elect: candidate: PingWindow -1s: must not be negative", func() {
+		New(st, Options{Elect: &candidate.ElectorOptions{PingWindow: -time.Second}})
 	})
 }

@@ -6,10 +6,9 @@ import (
 )
 
 // Fork returns an API of the same kinds over another store, such as a fork of the
-// store behind this one: what New would return for it, at a fraction of the cost,
-// since all that depends on the kinds alone is shared. Kinds in opts are not
-// looked at, and an Elector in it is to be one of st. The caller must Close the
-// API; nothing else connects it with the one that it was forked from.
+// store behind this one. The result is the same as that of New, at a fraction of
+// the cost, because both share all that depends on the kinds alone. Fork ignores
+// opts.Kinds. The two APIs are otherwise independent: the caller must close both.
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
 		st: (*registry.Store)(st), status: a.status, lists: a.lists, scheme: a.scheme,

@@ -37,14 +37,9 @@ export class World {
     return response.headers.get('Content-Type') === 'application/json' ? JSON.parse(text) : text;
   }
 
-  /** Puts a fault in place, in the words of apitest.Fault. */
+  /** Activates a fault; its members are the fields of apitest.Fault. */
   async fault(fault) {
     return new Fault(this, (await this.ask('POST', 'faults', fault)).id);
-  }
-
-  /** Puts faults at random in place, in the words of apitest.Adversary. */
-  async adversary(adversary) {
-    return new Fault(this, (await this.ask('POST', 'adversary', adversary)).id);
   }
 
   /** Returns a world of its own with the same state; { name } names it. */
@@ -84,11 +79,12 @@ export class World {
 
   /** Returns a text for each Lease that two held at once and each update that was lost. */
   async verdict() {
-    return (await this.ask('GET', 'verdict')).findings.map((finding) => finding.text);
+    const { twoHolders, lostUpdates } = await this.ask('GET', 'verdict');
+    return [...twoHolders, ...lostUpdates].map((finding) => finding.text);
   }
 }
 
-/** A fault in its place. */
+/** An active fault. */
 class Fault {
   constructor(world, id) {
     this.world = world;

@@ -43,12 +43,8 @@ class World:
         return json.loads(text) if is_json else text
 
     def fault(self, **fault):
-        """Puts a fault in place, in the words of apitest.Fault."""
+        """Activates a fault; the arguments are the fields of apitest.Fault."""
         return Fault(self, self.ask("POST", "faults", fault)["id"])
-
-    def adversary(self, **adversary):
-        """Puts faults at random in place, in the words of apitest.Adversary."""
-        return Fault(self, self.ask("POST", "adversary", adversary)["id"])
 
     def fork(self, **name):
         """Returns a world of its own with the same state."""
@@ -75,16 +71,17 @@ class World:
         return self.ask("GET", "history")["changes"]
 
     def forward(self, duration):
-        """Lets time pass at once, such as "90s", on a server with -clock."""
+        """Moves the clock of a server with -clock, such as by "90s"."""
         self.ask("POST", "clock", {"forward": duration})
 
     def verdict(self):
-        """Returns a text for each Lease that two held at once and each update that was lost."""
-        return [finding["text"] for finding in self.ask("GET", "verdict")["findings"]]
+        """Returns a text for each Lease with two holders and each lost update."""
+        verdict = self.ask("GET", "verdict")
+        return [finding["text"] for finding in verdict["twoHolders"] + verdict["lostUpdates"]]
 
 
 class Fault:
-    """A fault in its place."""
+    """An active fault."""
 
     def __init__(self, world, number):
         self.world, self.path = world, "faults/%d" % number

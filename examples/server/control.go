@@ -1,9 +1,11 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"mime"
 	"net/http"
@@ -13,15 +15,15 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// control is what is below /debug/ of one stage of a world.
+// control serves /debug/ for one stage of a world.
 type control struct {
 	*world
 	*stage
 }
 
-// door is one thing that can be asked for there.
+// door is one operation below /debug/.
 type door struct {
-	// Method and Path are those of a pattern of http.ServeMux.
+	// Method and Path form a pattern of http.ServeMux.
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	What   string `json:"what"`
@@ -29,35 +31,34 @@ type door struct {
 	serve func(http.ResponseWriter, *http.Request) error
 }
 
-// doors lists what there is beside the pages of elections; the index shows it.
+// doors returns the operations except the pages of elections. The index lists them.
 func (c control) doors() []door {
 	return []door{
 		{"GET", "/debug/{$}", "this list, as a page or as JSON", c.index},
-		{"GET", "/debug/faults", "the faults in place, with how many requests matched and were hit", c.listFaults},
-		{"POST", "/debug/faults", `put one in place: {"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}`, c.addFault},
+		{"GET", "/debug/faults", "the active faults, with the numbers of requests that matched and were hit", c.listFaults},
+		{"POST", "/debug/faults", `add one: {"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}, or at random: {"adversary": {"seed": 42, "percent": 10, "maxDelay": "1s"}}`, c.addFault},
 		{"GET", "/debug/faults/{id}", "one of them", c.getFault},
-		{"DELETE", "/debug/faults/{id}", "take one away", c.removeFault},
-		{"DELETE", "/debug/faults", "take all away", c.removeFaults},
-		{"POST", "/debug/adversary", `faults at random: {"seed": 42, "percent": 10, "maxDelay": "1s"}; it is listed among the faults`, c.addAdversary},
+		{"DELETE", "/debug/faults/{id}", "remove one", c.removeFault},
+		{"DELETE", "/debug/faults", "remove all", c.removeFaults},
 		{"GET", "/debug/requests", "the requests that were received, ?last=N of them", c.listRequests},
 		{"DELETE", "/debug/requests", "forget them", c.forgetRequests},
-		{"GET", "/debug/history", "the changes that history still holds, ?last=N of them, ?resource=R, ?namespace=N, ?name=N", c.listHistory},
-		{"DELETE", "/debug/history", "have it expire: who asks for an older version is answered 410", c.expireHistory},
+		{"GET", "/debug/history", "the changes in the history, ?last=N of them, ?resource=R, ?namespace=N, ?name=N", c.listHistory},
+		{"DELETE", "/debug/history", "expire the history: requests for an older version get 410", c.expireHistory},
 		{"GET", "/debug/verdict", "whether two clients held a Lease at once, and which updates were lost", c.verdict},
-		{"GET", "/debug/fixtures", "the state, as YAML, or as JSON where the header Accept asks for it; ?form=list, stream or txtar, ?omitServerFields=true", c.dump},
+		{"GET", "/debug/fixtures", "the state, as YAML, or as JSON if the header Accept asks for it; ?form=list, stream or txtar, ?omitServerFields=true", c.dump},
 		{"POST", "/debug/fixtures", "load YAML, JSON or txtar, all of it or nothing", c.load},
-		{"POST", "/debug/reset", `go back to the state at the start, to that of another world: {"to": "NAME"}, or to that of a fixture, YAML or txtar; faults and requests go, and watches end`, c.resetTo},
-		{"GET", "/debug/clock", "the time of the server, and whether it stands still", c.showClock},
-		{"POST", "/debug/clock", `let time pass at once, on a server with -clock: {"forward": "90s"}`, c.moveClock},
+		{"POST", "/debug/reset", `go back to the first state, to the state of another world: {"to": "NAME"}, or to a fixture, YAML or txtar; this removes faults and requests and ends watches`, c.resetTo},
+		{"GET", "/debug/clock", "the time of the server, and whether its clock is manual", c.showClock},
+		{"POST", "/debug/clock", `move the clock of a server with -clock: {"forward": "90s"}`, c.moveClock},
 		{"GET", "/debug/worlds", "the worlds that were forked", c.listWorlds},
-		{"POST", "/debug/worlds", `fork this one into a world of its own, with an address of its own; {"name": "NAME"} names it`, c.fork},
+		{"POST", "/debug/worlds", `fork this world; the fork has its own address; {"name": "NAME"} names it`, c.fork},
 		{"DELETE", "/debug/worlds", "end all worlds that were forked", c.removeWorlds},
 		{"GET", "/debug/worlds/{name}", "the address of one", c.getWorld},
 		{"DELETE", "/debug/worlds/{name}", "end one", c.removeWorld},
 	}
 }
 
-// newControl serves what is below /debug/ of a stage.
+// newControl returns the handler of /debug/ for a stage.
 func (w *world) newControl(s *stage) http.Handler {
 	c := control{w, s}
 	mux := http.NewServeMux()
@@ -70,8 +71,8 @@ func (w *world) newControl(s *stage) http.Handler {
 			}
 		})
 	}
-	// Pages of other sites are not to have an effect by way of the browser of
-	// somebody who can reach this one.
+	// A page of another site must not change this server through the browser of a
+	// user who can reach it.
 	foreign := http.NewCrossOriginProtection()
 	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
@@ -81,7 +82,7 @@ func (w *world) newControl(s *stage) http.Handler {
 	return foreign.Handler(mux)
 }
 
-// problem is an error as clients are told of it.
+// problem returns an error as a Status for clients.
 func problem(code int, reason meta.Reason, err error) error {
 	return meta.NewStatusError(code, reason, nil, err.Error())
 }
@@ -97,23 +98,23 @@ func answer(w http.ResponseWriter, code int, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	e.Encode(v) // its error is that nobody reads it
+	e.Encode(v) // fails only if the client has gone
 	return nil
 }
 
-// done says that there is nothing to say.
+// done answers without a body.
 func done(w http.ResponseWriter) error {
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// Bounds of what is sent.
+// Limits of request bodies in bytes.
 const (
 	mostJSON    = 1 << 20
 	mostFixture = 64 << 20
 )
 
-// read returns the body of a request, of one of the types that are wanted.
+// read returns the body of a request. Its media type must be one of types.
 func read(w http.ResponseWriter, r *http.Request, most int64, types ...string) (data []byte, mediaType string, err error) {
 	data, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -147,7 +148,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// readOption is readJSON for a request that may do without a body.
+// readOption is like readJSON, but accepts a request without a body.
 func readOption(w http.ResponseWriter, r *http.Request, v any) error {
 	if r.ContentLength == 0 {
 		return nil
@@ -155,7 +156,7 @@ func readOption(w http.ResponseWriter, r *http.Request, v any) error {
 	return readJSON(w, r, v)
 }
 
-// readQuery refuses parameters that are not known.
+// readQuery refuses unknown parameters.
 func readQuery(r *http.Request, known ...string) error {
 	for name := range r.URL.Query() {
 		if !slices.Contains(known, name) {
@@ -163,4 +164,34 @@ func readQuery(r *http.Request, known ...string) error {
 		}
 	}
 	return nil
+}
+
+//go:embed page/index.html
+var indexTemplate string
+
+var indexPage = template.Must(template.New("").Parse(indexTemplate))
+
+// index lists the operations, as a page for browsers and as JSON for others.
+func (c control) index(w http.ResponseWriter, r *http.Request) error {
+	doors := []door{{Method: "GET", Path: "/debug/elections", What: "present and past leaders, as a page that updates itself; also .json, .svg and .txt"}}
+	for _, d := range c.doors() {
+		d.Path = strings.TrimSuffix(d.Path, "{$}")
+		doors = append(doors, d)
+	}
+	w.Header().Set("Vary", "Accept")
+	if !strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
+		return answer(w, http.StatusOK, map[string]any{"world": c.name, "doors": doors})
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	return indexPage.Execute(w, map[string]any{
+		"Style": template.HTML("<style>" + pageStyle + "</style>"), "World": c.name, "Doors": doors,
+	})
+}
+
+// Link returns the link of an operation in the index, or "" if a browser cannot open it.
+func (d door) Link() string {
+	if d.Method != "GET" || strings.Contains(d.Path, "{") {
+		return ""
+	}
+	return strings.TrimPrefix(d.Path, "/debug/")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// newClock returns what -clock says: nil for the real one, else one that shows the
-// time and stands still until it is told how much has passed.
+// newClock returns the clock of -clock: nil for the real clock, or a manual clock that
+// begins at the given time.
 func newClock(c config) (clock.Clock, error) {
 	if c.clock == "" {
 		return nil, nil
@@ -21,15 +21,15 @@ func newClock(c config) (clock.Clock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
 	case !c.debug:
-		return nil, fmt.Errorf("-clock: got it without -debug, want both: who else would move it")
+		return nil, fmt.Errorf("-clock: got it without -debug, want both: /debug/clock moves it")
 	}
 	return clock.NewManual(start), nil
 }
 
-// clockView is a clock as it is shown.
+// clockView is a clock in an answer.
 type clockView struct {
 	Now    time.Time `json:"now"`
-	Stands bool      `json:"stands"` // until it is told otherwise
+	Stands bool      `json:"stands"` // a manual clock
 }
 
 func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
@@ -37,11 +37,11 @@ func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, clockView{(*registry.Store)(c.api.Store()).Now().UTC(), manual})
 }
 
-// mostForward is how far a clock is moved at once.
+// mostForward limits one move of a clock.
 const mostForward = 366 * 24 * time.Hour
 
-// moveClock lets time pass at once: Leases expire, watches time out, what is
-// delayed comes. It is answered when all has happened.
+// moveClock moves the clock: Leases expire, watches time out, delays end. It answers
+// when all of that has happened.
 func (c control) moveClock(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Forward string `json:"forward"`

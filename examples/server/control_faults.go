@@ -13,19 +13,20 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// faults gives those that are in place a number.
+// faults numbers the active faults.
 type faults struct {
-	mu     sync.Mutex // guards the two
+	mu     sync.Mutex // guards the fields below, and is held while a fault is activated
 	placed map[*apitest.Injected]int
 	last   int
 }
 
-// place puts one in place.
-func (f *faults) place(inject func() (*apitest.Injected, error)) (id int, in *apitest.Injected, err error) {
+// place activates a fault, and returns it with its number.
+func (s *stage) place(fault apitest.Fault) (id int, in *apitest.Injected, err error) {
+	f := &s.faults
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if in, err = inject(); err != nil {
-		return 0, nil, err
+	if in = s.api.Fault(fault); in == nil {
+		return 0, nil, s.test.err
 	}
 	if f.placed == nil {
 		f.placed = map[*apitest.Injected]int{}
@@ -48,25 +49,17 @@ func (f *faults) id(in *apitest.Injected) int {
 	return f.placed[in]
 }
 
-// faultView is a fault as it is shown.
+// faultView is an active fault in an answer.
 type faultView struct {
-	ID        int                `json:"id"`
-	Text      string             `json:"text"`
-	Matches   int                `json:"matches"`
-	Hits      int                `json:"hits"`
-	Fault     *apitest.Fault     `json:"fault,omitempty"`
-	Adversary *apitest.Adversary `json:"adversary,omitempty"`
+	ID      int       `json:"id"`
+	Text    string    `json:"text"`
+	Matches int       `json:"matches"`
+	Hits    int       `json:"hits"`
+	Fault   faultJSON `json:"fault"`
 }
 
 func viewOf(id int, in *apitest.Injected) faultView {
-	v := faultView{ID: id, Text: in.String(), Matches: in.Matches(), Hits: in.Hits()}
-	if adv, ok := in.Adversary(); ok {
-		v.Adversary = &adv
-	} else {
-		f := in.Fault()
-		v.Fault = &f
-	}
-	return v
+	return faultView{ID: id, Text: in.String(), Matches: in.Matches(), Hits: in.Hits(), Fault: faultJSON{in.Fault()}}
 }
 
 func (c control) listFaults(w http.ResponseWriter, _ *http.Request) error {
@@ -78,24 +71,11 @@ func (c control) listFaults(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (c control) addFault(w http.ResponseWriter, r *http.Request) error {
-	var f apitest.Fault
+	var f faultJSON
 	if err := readJSON(w, r, &f); err != nil {
 		return err
 	}
-	return c.place(w, func() (*apitest.Injected, error) { return c.api.Inject(f) })
-}
-
-func (c control) addAdversary(w http.ResponseWriter, r *http.Request) error {
-	var adv apitest.Adversary
-	if err := readJSON(w, r, &adv); err != nil {
-		return err
-	}
-	return c.place(w, func() (*apitest.Injected, error) { return c.api.InjectAdversary(adv) })
-}
-
-// place answers with what was put in place.
-func (c control) place(w http.ResponseWriter, inject func() (*apitest.Injected, error)) error {
-	id, in, err := c.faults.place(inject)
+	id, in, err := c.place(f.Fault)
 	if err != nil {
 		return bad(fmt.Errorf("body: %w", inWords(err)))
 	}
@@ -103,7 +83,7 @@ func (c control) place(w http.ResponseWriter, inject func() (*apitest.Injected, 
 	return answer(w, http.StatusCreated, viewOf(id, in))
 }
 
-// fault finds the one that a path names.
+// fault returns the fault in the path, with its number.
 func (c control) fault(r *http.Request) (int, *apitest.Injected, error) {
 	for _, in := range c.api.Faults() {
 		if id := c.faults.id(in); strconv.Itoa(id) == r.PathValue("id") {
@@ -121,7 +101,7 @@ func (c control) getFault(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, viewOf(id, in))
 }
 
-// removeFault answers with what the fault did.
+// removeFault answers with the final counts of the fault.
 func (c control) removeFault(w http.ResponseWriter, r *http.Request) error {
 	id, in, err := c.fault(r)
 	if err != nil {
@@ -138,12 +118,11 @@ func (c control) removeFaults(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// fieldNames matches the names of fields that errors of package apitest tell of.
-var fieldNames = regexp.MustCompile(`\b(Fault|Adversary|Code|` + strings.Join(append(
-	namesIn(reflect.TypeFor[apitest.Fault]()), namesIn(reflect.TypeFor[apitest.Adversary]())...), "|") + `)\b`)
+// fieldNames matches the field names in errors of package apitest.
+var fieldNames = regexp.MustCompile(`\b(Fault|Code|` + strings.Join(namesIn(reflect.TypeFor[apitest.Fault]()), "|") + `)\b`)
 
-// namesIn returns the names of the fields of a struct, and of those of its package
-// that it points to.
+// namesIn returns the field names of a struct, and of the structs of its package to
+// which it points.
 func namesIn(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		names = append(names, f.Name)
@@ -154,10 +133,10 @@ func namesIn(t reflect.Type) (names []string) {
 	return names
 }
 
-// inWords returns an error with the words that the JSON has for fields.
+// inWords returns an error in which fields have their names in JSON.
 func inWords(err error) error {
 	parts := strings.Split(strings.TrimPrefix(err.Error(), "apitest."), `"`)
-	for i := 0; i < len(parts); i += 2 { // what is quoted stays
+	for i := 0; i < len(parts); i += 2 { // quoted text stays
 		parts[i] = fieldNames.ReplaceAllStringFunc(parts[i], func(name string) string { return strings.ToLower(name[:1]) + name[1:] })
 	}
 	return errors.New(strings.Join(parts, `"`))

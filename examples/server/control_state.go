@@ -26,7 +26,7 @@ const (
 	typeTxtar = "application/x-txtar"
 )
 
-// load stores what the body holds, all of it or nothing.
+// load stores the objects in the body: all of them, or none if one is refused.
 func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	source, err := readFixture(w, r)
 	if err != nil {
@@ -38,8 +38,7 @@ func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, map[string]string{"resourceVersion": versionOf(c.api.Store())})
 }
 
-// readFixture reads what the body holds. The parameter name is what errors call
-// the file.
+// readFixture reads the body. Errors name it by the parameter name.
 func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source, err error) {
 	if err := readQuery(r, "name"); err != nil {
 		return source, err
@@ -57,7 +56,7 @@ func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source,
 
 func versionOf(st *store.Store) string { return st.ResourceVersion() }
 
-// dump answers with the state, as load reads it.
+// dump answers with the state in a form that load reads.
 func (c control) dump(w http.ResponseWriter, r *http.Request) error {
 	if err := readQuery(r, "form", "omitServerFields"); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (c control) dump(w http.ResponseWriter, r *http.Request) error {
 	return c.api.Handler().Dump(w, opts)
 }
 
-// change is a registry.PastChange as it is shown.
+// change is a registry.PastChange in an answer.
 type change struct {
 	Type            watch.EventType `json:"type"`
 	ResourceVersion string          `json:"resourceVersion"`
@@ -99,12 +98,10 @@ type change struct {
 	version uint64
 }
 
-// mostShown is how many changes and requests are shown unless a number is asked
-// for.
+// mostShown is the default number of changes and requests in an answer.
 const mostShown = 1000
 
-// listHistory answers with the changes of all kinds in the order in which they
-// were made.
+// listHistory answers with the changes of all kinds in their order.
 func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	if err := readQuery(r, "last", "resource", "namespace", "name"); err != nil {
 		return err
@@ -151,7 +148,7 @@ func newChange(resource string, p registry.PastChange) change {
 	return change{p.Type, p.Item.ResourceVersion(), p.At.UTC(), resource, p.Item.Wire(0), version}
 }
 
-// readLast returns how many are asked for.
+// readLast returns the parameter last, or its default.
 func readLast(r *http.Request) (int, error) {
 	text := r.URL.Query().Get("last")
 	if text == "" {
@@ -169,7 +166,7 @@ func (c control) expireHistory(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// requestView is an apitest.Request as it is shown.
+// requestView is an apitest.Request in an answer.
 type requestView struct {
 	Text        string              `json:"text"`
 	Time        time.Time           `json:"time"`
@@ -183,13 +180,13 @@ type requestView struct {
 	Name        string              `json:"name,omitempty"`
 	UserAgent   string              `json:"userAgent,omitempty"`
 	ContentType string              `json:"contentType,omitempty"`
-	Body        string              `json:"body,omitempty"`       // where it is text
-	BodyBase64  []byte              `json:"bodyBase64,omitempty"` // where it is not
+	Body        string              `json:"body,omitempty"`       // if it is text
+	BodyBase64  []byte              `json:"bodyBase64,omitempty"` // if it is not text
 	BodySize    int                 `json:"bodySize,omitempty"`
 	Status      int                 `json:"status,omitempty"`
 	Done        bool                `json:"done"`
 	Cut         bool                `json:"cut,omitempty"`
-	Faults      []int               `json:"faults,omitempty"` // ids of those that are still in place
+	Faults      []int               `json:"faults,omitempty"` // ids of the active ones
 }
 
 func (c control) listRequests(w http.ResponseWriter, r *http.Request) error {
@@ -233,13 +230,12 @@ func (c control) forgetRequests(w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-// verdict answers with the findings of apitest.API.Verdict. It is ok unless two held a Lease at once: Kubernetes permits
-// lost updates.
+// verdict answers with the result of apitest.API.Verdict. It is ok without two holders
+// of one Lease: Kubernetes allows lost updates.
 func (c control) verdict(w http.ResponseWriter, _ *http.Request) error {
 	v := c.api.Verdict()
-	v.Findings = append([]apitest.Finding{}, v.Findings...) // a list, if an empty one
 	return answer(w, http.StatusOK, struct {
 		OK bool `json:"ok"`
 		apitest.Verdict
-	}{!slices.ContainsFunc(v.Findings, func(f apitest.Finding) bool { return f.Kind != apitest.LostUpdate }), v})
+	}{len(v.TwoHolders) == 0, v})
 }

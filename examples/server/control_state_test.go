@@ -121,8 +121,8 @@ func TestRequestsAreListedAndForgotten(t *testing.T) {
 func TestVerdictTellsOfTwoHolders(t *testing.T) {
 	d := startDebug(t)
 	var v struct {
-		OK       bool
-		Findings []apitest.Finding
+		OK         bool
+		TwoHolders []apitest.Finding
 	}
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.True(t, v.OK)
@@ -132,7 +132,7 @@ func TestVerdictTellsOfTwoHolders(t *testing.T) {
 	c.hold("second")
 	d.must(200, "GET", "/debug/verdict", "", &v)
 	assert.False(t, v.OK)
-	require.Len(t, v.Findings, 1)
-	assert.Contains(t, v.Findings[0].Text, "two held the Lease default/main at once")
-	assert.NotEmpty(t, v.Findings[0].Excerpt)
+	require.Len(t, v.TwoHolders, 1)
+	assert.Contains(t, v.TwoHolders[0].Text, "two held the Lease default/main at once")
+	assert.NotEmpty(t, v.TwoHolders[0].Excerpt)
 }

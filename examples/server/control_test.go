@@ -167,25 +167,27 @@ func TestFaultsSpareWhatIsBesideTheAPI(t *testing.T) {
 	assert.Equal(t, 200, d.code("GET", leases, ""))
 }
 
-func TestAdversaryIsToldItsSeed(t *testing.T) {
+func TestAdversaryIsShownWithItsSeed(t *testing.T) {
 	d := startDebug(t)
 	var in struct {
-		Hits      int
-		Text      string
-		Adversary struct {
-			Seed    uint64
-			Percent int
+		Hits  int
+		Text  string
+		Fault struct {
+			Adversary struct {
+				Seed    uint64
+				Percent int
+			}
 		}
 	}
-	d.must(201, "POST", "/debug/adversary", `{"seed":42,"percent":100,"maxDelay":"1ms"}`, &in)
+	d.must(201, "POST", "/debug/faults", `{"adversary":{"seed":42,"percent":100,"maxDelay":"1ms"}}`, &in)
 	assert.Equal(t, "any *: adversary, 100%, seed 42", in.Text)
-	assert.EqualValues(t, 42, in.Adversary.Seed)
+	assert.EqualValues(t, 42, in.Fault.Adversary.Seed)
 	d.code("GET", leases, "")
 	d.must(200, "GET", "/debug/faults/1", "", &in)
 	assert.Equal(t, 1, in.Hits)
-	d.must(201, "POST", "/debug/adversary", `{}`, &in)
-	assert.NotZero(t, in.Adversary.Seed, "it is drawn and told")
-	assert.Equal(t, 10, in.Adversary.Percent)
+	d.must(201, "POST", "/debug/faults", `{"adversary":{}}`, &in)
+	assert.NotZero(t, in.Fault.Adversary.Seed, "a random one is shown")
+	assert.Equal(t, 10, in.Fault.Adversary.Percent)
 }
 
 func TestControlIsRefusedNonsense(t *testing.T) {
@@ -197,14 +199,14 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		code                          int
 		want                          string
 	}{
-		{"POST", "/debug/faults", typeJSON, `{"verb":"get"}`, 400, `body: fault: got nothing to do, want one of delay, expireHistory, answer, hang, cut, partition, tear, slowEvents`},
+		{"POST", "/debug/faults", typeJSON, `{"verb":"get"}`, 400, `body: fault: got no action, want one of delay, expireHistory, answer, hang, cut, partition, tear, slowEvents`},
 		{"POST", "/debug/faults", typeJSON, `{"verb":"peek","hang":true}`, 400, `body: fault: verb: got \"peek\", want one of get, list, watch,`},
 		{"POST", "/debug/faults", typeJSON, `{"resource":"Verbs","hang":true}`, 400, `body: fault: resource: got \"Verbs\", want one of leases, leasecandidates, endpoints`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true,"cut":"after"}`, 400, `body: fault: hang, cut: got 2 of them, want one`},
 		{"POST", "/debug/faults", typeJSON, `{"tear":{"after":-1}}`, 400, `body: fault: tear.after: got -1, want 0 or more`},
 		{"POST", "/debug/faults", typeJSON, `{"tear":{"before":1}}`, 400, `body: fault: tear.before: got an unknown member, want one of after, midFrame, error`},
-		{"POST", "/debug/faults", typeJSON, `{"stale":{"changes":1,"version":1}}`, 400, `body: fault: stale`},
-		{"POST", "/debug/faults", typeJSON, `{"stale":{"after":{"type":"GONE"}}}`, 400, `body: fault: stale.after: got it with pattern \"stale\", want it with \"intermediate\"`},
+		{"POST", "/debug/faults", typeJSON, `{"stale":{"changes":1,"resourceVersion":"1"}}`, 400, `body: fault: stale`},
+		{"POST", "/debug/faults", typeJSON, `{"stale":{"resourceVersion":"x"}}`, 400, `body: fault: stale.resourceVersion: got \"x\", want a positive number`},
 		{"POST", "/debug/faults", typeJSON, `{"delay":1}`, 400, `body: fault: delay: got 1, want a duration such as`},
 		{"POST", "/debug/faults", typeJSON, `{"answer":{"code":42}}`, 400, `body: fault: answer.code: got 42, want 200 to 599`},
 		{"POST", "/debug/faults", typeJSON, `{"hang":true`, 400, `body: unexpected EOF`},
@@ -215,8 +217,8 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/faults", form, `{"hang":true}`, 415, `want application/json`},
 		{"GET", "/debug/faults/x", "", "", 404, `fault: got \"x\", want the id of one that GET /debug/faults lists`},
 		{"DELETE", "/debug/faults/0", "", "", 404, `fault: got \"0\", want the id`},
-		{"POST", "/debug/adversary", typeJSON, `{"percent":101}`, 400, `body: adversary: percent: got 101, want 0 to 100`},
-		{"POST", "/debug/adversary", typeJSON, `{"seed":-1}`, 400, `body: adversary: seed: got -1, want a whole number, 0 or more`},
+		{"POST", "/debug/faults", typeJSON, `{"adversary":{"percent":101}}`, 400, `body: fault: adversary.percent: got 101, want 0 to 100`},
+		{"POST", "/debug/faults", typeJSON, `{"adversary":{"seed":-1}}`, 400, `body: fault: adversary.seed: got -1, want a whole number, 0 or more`},
 		{"GET", "/debug/requests?last=0", "", "", 400, `last: got \"0\", want a number of 1 or more`},
 		{"GET", "/debug/requests?first=1", "", "", 400, `query: got \"first\", want only last`},
 		{"GET", "/debug/history?last=x", "", "", 400, `last: got \"x\", want a number of 1 or more`},
@@ -230,10 +232,10 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/worlds", typeJSON, `{"name":"../x"}`, 400, `name: got \"../x\", want at most 63 small letters, digits and -`},
 		{"POST", "/debug/worlds", typeJSON, `{"names":1}`, 400, `body: json: unknown field \"names\"`},
 		{"POST", "/debug/worlds", plain, `{}`, 415, `want application/json`},
-		{"GET", "/debug/worlds/none", "", "", 404, `world: got \"none\", want one of those that GET /debug/worlds lists`},
+		{"GET", "/debug/worlds/none", "", "", 404, `world: got \"none\", want a name that GET /debug/worlds lists`},
 		{"DELETE", "/debug/worlds/none", "", "", 404, `world: got \"none\"`},
 		{"GET", "/debug/worlds/none/healthz", "", "", 404, `world: got "none"`},
-		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `world: got \"none\", want one of those that GET /debug/worlds lists`},
+		{"POST", "/debug/reset", typeJSON, `{"to":"none"}`, 400, `world: got \"none\", want a name that GET /debug/worlds lists`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"soon"}`, 400, `body: forward: got \"soon\", want a duration such as \"90s\", 8784h0m0s at most`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"-1s"}`, 400, `body: forward: got \"-1s\"`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"8785h"}`, 400, `body: forward: got \"8785h\"`},
@@ -254,7 +256,7 @@ func TestPagesOfOtherSitesHaveNoEffect(t *testing.T) {
 	d := startDebug(t)
 	for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "null"}} {
 		for _, row := range []struct{ method, path, body string }{
-			{"POST", "/debug/faults", `{"hang":true}`}, {"DELETE", "/debug/faults", ""}, {"POST", "/debug/adversary", `{}`},
+			{"POST", "/debug/faults", `{"hang":true}`}, {"DELETE", "/debug/faults", ""}, {"POST", "/debug/faults", `{"adversary":{}}`},
 			{"DELETE", "/debug/history", ""}, {"POST", "/debug/reset", ""}, {"POST", "/debug/worlds", ""}, {"POST", "/debug/fixtures", "{}"},
 		} {
 			code, _, text := d.do(row.method, row.path, row.body, h...)

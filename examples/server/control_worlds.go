@@ -11,15 +11,15 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// worldView is a world as it is shown.
+// worldView is a world in an answer.
 type worldView struct {
 	Name            string `json:"name"`
 	URL             string `json:"url"`
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// viewWorld shows a world, as it is reached by those who reached this one; nil
-// where it has ended.
+// viewWorld returns a world with its URL for the client of r, or nil if the world has
+// ended.
 func viewWorld(w *world, r *http.Request) *worldView {
 	s := w.stage()
 	if s == nil {
@@ -73,7 +73,7 @@ func (c control) fork(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, v)
 }
 
-// refused is the error of a fork or a reset as clients are told of it.
+// refused returns the error of a fork or a reset as a Status for clients.
 func refused(err error) error {
 	switch {
 	case errors.Is(err, errClosed), errors.Is(err, store.ErrClosed):
@@ -95,13 +95,13 @@ func (c control) removeWorld(w http.ResponseWriter, r *http.Request) error {
 
 func (c control) removeWorlds(w http.ResponseWriter, _ *http.Request) error {
 	for _, name := range c.ws.names() {
-		c.ws.remove(name) // its error is that somebody else did
+		c.ws.remove(name) // fails only if another request removed it
 	}
 	return done(w)
 }
 
-// resetTo takes the world back to its start, to the state of another, or to what
-// a fixture holds and nothing else.
+// resetTo resets the world to its first state, to the state of another world, or to a
+// fixture alone.
 func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	to, own, err := c.resetState(w, r)
 	if err != nil {
@@ -116,8 +116,7 @@ func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, viewWorld(c.world, r))
 }
 
-// resetState returns what a reset is to begin with, and whether it is the
-// caller's.
+// resetState returns the store to reset to, and whether the caller must close it.
 func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.Store, own bool, err error) {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if mediaType == typeYAML || mediaType == typeTxtar {

@@ -14,24 +14,23 @@ import (
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 )
 
-// debugPages serves what -debug shows:
+// debugPages serves the pages of -debug:
 //
 //	/debug/elections         a page, kept up to date by
 //	/debug/elections/events  a stream of server-sent events
 //	/debug/elections.json    the same as JSON, picture and text;
-//	/debug/elections.svg     /debug/elections answers so too where the header
-//	/debug/elections.txt     Accept asks for it
+//	/debug/elections.svg     /debug/elections also answers in these forms if
+//	/debug/elections.txt     the header Accept asks for one
 //
 // The query takes last, a duration such as 10m, and lease, a namespace and a name
 // with a slash between.
 type debugPages struct{ rec *timeline.Recorder }
 
-// record lets a Recorder follow its store until the function that it returns is
-// called, which waits for it.
+// record starts a Recorder. The function stop ends it and waits for it.
 func record(ctx context.Context, rec *timeline.Recorder) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { rec.Run(ctx) }) // its error is that of ctx
+	wg.Go(func() { rec.Run(ctx) }) // returns the error of ctx
 	return func() {
 		cancel()
 		wg.Wait()
@@ -49,7 +48,7 @@ func debugHint(c config, url string) string {
 	return "kubectl --kubeconfig " + c.kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
 }
 
-// register adds the pages to those of a mux.
+// register adds the pages to a mux.
 func (d debugPages) register(mux *http.ServeMux) {
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, view){
 		"elections":        d.negotiated,
@@ -70,8 +69,7 @@ func (d debugPages) register(mux *http.ServeMux) {
 	}
 }
 
-// secure forbids the page all that it does not need, which is everything from
-// elsewhere.
+// secure forbids a page to load anything from elsewhere.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -80,7 +78,7 @@ func secure(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// view is the part of all there is that was asked for.
+// view is the part of the timeline that a request asks for.
 type view struct {
 	last             time.Duration // 0 is all
 	namespace, lease string        // "" is all
@@ -101,7 +99,7 @@ func readView(query url.Values) (v view, err error) {
 	return v, nil
 }
 
-// query returns the query that stands for a view, "" for all.
+// query returns the URL query of a view, "" for all.
 func (v view) query() string {
 	q := url.Values{}
 	if v.last > 0 {
@@ -116,7 +114,7 @@ func (v view) query() string {
 	return "?" + q.Encode()
 }
 
-// short writes a duration without what is zero at its end.
+// short formats a duration without trailing zero units.
 func short(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -136,7 +134,7 @@ func (d debugPages) timeline(v view) timeline.Timeline {
 	return t.Last(v.last)
 }
 
-// negotiated answers with a page, unless something else is asked for.
+// negotiated answers with a page unless the header Accept prefers another form.
 func (d debugPages) negotiated(w http.ResponseWriter, r *http.Request, v view) {
 	w.Header().Set("Vary", "Accept")
 	accept := r.Header.Get("Accept")
@@ -156,7 +154,7 @@ func (d debugPages) json(w http.ResponseWriter, _ *http.Request, v view) {
 	w.Header().Set("Content-Type", "application/json")
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.Encode(d.timeline(v)) // its error is that nobody reads it
+	e.Encode(d.timeline(v)) // fails only if the client has gone
 }
 
 func (d debugPages) svg(w http.ResponseWriter, _ *http.Request, v view) {
@@ -174,12 +172,12 @@ func (d debugPages) page(w http.ResponseWriter, _ *http.Request, v view) {
 	writePage(w, v, d.timeline(v))
 }
 
-// leastPause is how much time passes between two events of a stream at least,
-// and so how late what is new may be seen.
+// leastPause is the shortest time between two events of a stream, and so the longest
+// delay of news.
 const leastPause = 200 * time.Millisecond
 
-// events sends the page's content when it has changed: when something happened,
-// and when so much time has passed that the picture looks different.
+// events sends the content of the page when something has happened, and when the
+// picture looks different because time has passed.
 func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -190,7 +188,7 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 		changed := d.rec.Changed()
 		t := d.timeline(v)
 		if err := writeEvent(w, v, t); err != nil || controller.Flush() != nil {
-			return // nobody reads it any more
+			return // the client has gone
 		}
 		timer.Reset(leastPause)
 		select {
@@ -208,15 +206,13 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 	}
 }
 
-// refresh is how long it takes until a picture looks different although nothing
-// happened.
+// refresh returns the time after which a picture looks different even without news.
 func refresh(t timeline.Timeline) time.Duration {
 	const pixels = 800
 	return min(max(t.Until.Sub(t.From)/pixels, time.Second), time.Minute)
 }
 
-// writeEvent writes one event in the form of text/event-stream. JSON has no line
-// ends of its own.
+// writeEvent writes one event as text/event-stream. Encoded JSON has no line ends.
 func writeEvent(w io.Writer, v view, t timeline.Timeline) error {
 	c, err := newContent(v, t)
 	if err != nil {

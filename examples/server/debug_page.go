@@ -43,7 +43,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// content is what of the page changes.
+// content is the part of the page that changes.
 type content struct {
 	Leaders string        `json:"leaders"`
 	Picture template.HTML `json:"picture"`
@@ -99,7 +99,7 @@ func writePage(out io.Writer, v view, t timeline.Timeline) error {
 	})
 }
 
-// leaders says in a line who leads.
+// leaders returns one line that names the leaders.
 func leaders(t timeline.Timeline) string {
 	const most = 3
 	var parts []string

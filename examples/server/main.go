@@ -4,26 +4,25 @@
 //
 //	go run ./examples/server -listen 127.0.0.1:8001
 //
-// It prints one line "serving on http://HOST:PORT" when it is ready. SIGINT and
+// It prints the line "serving on http://HOST:PORT" when it is ready. SIGINT and
 // SIGTERM end open watches and stop it.
 //
-// With -debug it is a server for tests in any language: below /debug/ it offers
-// what package httpapi/apitest offers to Go, and shows elections as they happen.
-// GET /debug/ lists all of it.
+// With -debug it serves tests in any language: below /debug/ it offers the functions
+// of package httpapi/apitest, and shows elections as they happen. GET /debug/ lists
+// the operations.
 //
 //	curl -X POST -H 'Content-Type: application/json' $URL/debug/faults \
 //	  -d '{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}'
-//	curl $URL/debug/faults            # how many requests were hit
-//	curl -X POST $URL/debug/worlds    # a world of its own, at the URL that is answered
-//	curl -X POST $URL/debug/reset     # back to the start
+//	curl $URL/debug/faults            # the number of requests that were hit
+//	curl -X POST $URL/debug/worlds    # a fork, at the URL in the answer
+//	curl -X POST $URL/debug/reset     # back to the first state
 //
-// With -clock as well, time passes only when POST /debug/clock says so.
+// A fork has all of this below its own URL, including /debug/. With -clock, time passes
+// only by POST /debug/clock.
 //
-// Such a world has all of it below its own URL, /debug/ too.
-//
-// With -load it starts with the state that files tell, such as `kubectl get -o
-// yaml` prints; with -dump it leaves its own behind, so that another one can go
-// on from there, with the same versions.
+// With -load it starts with the objects in files, such as the output of kubectl get -o
+// yaml. With -dump it writes its state when it ends, so that another server can
+// continue with the same versions.
 package main
 
 import (
@@ -34,6 +33,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -43,8 +43,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // config is the command line.
@@ -78,7 +81,7 @@ func main() {
 	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
 	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, to be tested against")
-	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and stand still until told")
+	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
 	flag.Parse()
@@ -94,7 +97,7 @@ func main() {
 	}
 }
 
-// run serves until the context ends. The first line of out tells the address.
+// run serves until the context ends. The first line of out has the address.
 func run(ctx context.Context, out io.Writer, c config) error {
 	if c.history < 1 {
 		return fmt.Errorf("-history %d: must be at least 1", c.history)
@@ -137,14 +140,14 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {
-		fmt.Fprintf(out, "  curl %s/debug/   # what a test can ask for\n", url)
+		fmt.Fprintf(out, "  curl %s/debug/   # the operations for tests\n", url)
 		fmt.Fprintln(out, "  "+debugHint(c, url))
 	}
 	return errors.Join(serve(ctx, srv, ln, served), state.dump(served.store()))
 }
 
-// serve runs the server until the context ends, and then stops it within half
-// a second, whatever its clients do.
+// serve runs the server until the context ends. It then stops within half a second,
+// even if clients do not read their answers.
 func serve(ctx context.Context, srv *http.Server, ln net.Listener, served served) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -163,8 +166,8 @@ func serve(ctx context.Context, srv *http.Server, ln net.Listener, served served
 	return g.Wait()
 }
 
-// checkExposure refuses to serve everyone who can reach the machine unless
-// they have to say who they are.
+// checkExposure refuses an address that other machines can reach if requests need no
+// authentication.
 func checkExposure(c config, authenticates bool) error {
 	if authenticates || c.insecure {
 		return nil
@@ -179,7 +182,7 @@ func checkExposure(c config, authenticates bool) error {
 	return fmt.Errorf("-listen %s: others could reach it; give a -token-file, or -insecure to let everyone in", c.listen)
 }
 
-// tryOut prints what a newcomer could do next.
+// tryOut prints commands for a first try.
 func tryOut(out io.Writer, url string) {
 	fmt.Fprintf(out, `try:
   curl %[1]s/apis/coordination.k8s.io/v1/leases
@@ -196,4 +199,52 @@ func logRequest(e httpapi.LogEntry) {
 		uri += "?" + e.Query
 	}
 	log.Printf("%s %q %d %dB %s %q", e.Method, uri, e.Code, e.Bytes, e.Duration.Round(time.Microsecond), e.UserAgent)
+}
+
+// served is an API, or with -debug worlds.
+type served struct {
+	http.Handler
+	// close ends all requests. The store can still be read. Closing it again does
+	// nothing.
+	close func()
+	store func() *store.Store
+}
+
+func newServed(c config, tokens map[string]httpapi.User) (served, error) {
+	opts := httpapi.Options{}
+	if c.verbose {
+		opts.Log = logRequest
+	}
+	if tokens != nil {
+		opts.Authenticate = httpapi.BearerTokens(tokens)
+	}
+	now, err := newClock(c)
+	if err != nil {
+		return served{}, err
+	}
+	of := store.Options{History: c.history, Clock: now}
+	if c.debug {
+		of.HistoryAge = math.MaxInt64 // for ever, and with its times
+	}
+	st := store.New(of)
+	if err := loadState(st, c.load); err != nil {
+		st.Close()
+		return served{}, err
+	}
+	if c.debug {
+		ws, err := newWorlds(st, of, apitest.Options{API: opts}, c.elect)
+		if err != nil {
+			return served{}, err
+		}
+		return served{ws, ws.Close, func() *store.Store { return ws.main.now.api.Store() }}, nil
+	}
+	if c.elect {
+		opts.Elect = &candidate.ElectorOptions{}
+	}
+	api := httpapi.New(st, opts)
+	end := func() {
+		api.Close()
+		st.Close()
+	}
+	return served{api, end, func() *store.Store { return st }}, nil
 }

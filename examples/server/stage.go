@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -12,36 +13,56 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// stage is an API with all that belongs to it: its faults, its elections, the
-// pages that show them. A world has one at a time.
+// stage is an API with its faults, its elections, and the pages that show them. A
+// world has one at a time.
 type stage struct {
 	api      *apitest.API
+	test     *failures
 	rec      *timeline.Recorder
 	stopRec  func()
 	control  http.Handler // below /debug/
 	faults   faults
 	ctx      context.Context // ends with the stage
 	cancel   context.CancelFunc
-	mu       sync.Mutex // guards what is below
+	mu       sync.Mutex // guards the fields below
 	over     bool
-	requests sync.WaitGroup // of the API; none is added when it is over
+	requests sync.WaitGroup // of the API; none is added once over
 }
 
-// newStage opens a stage that begins as a fork of a store.
+// failures stands for the test of an apitest.API. It keeps a failure as an error
+// instead of ending a test.
+type failures struct {
+	apitest.TB // nil: a stage uses only the methods below
+	err        error
+}
+
+// Helper does nothing.
+func (*failures) Helper() {}
+
+// Cleanup does nothing: a stage closes its API itself.
+func (*failures) Cleanup(func()) {}
+
+// Logf does nothing.
+func (*failures) Logf(string, ...any) {}
+
+// Fatalf keeps the failure.
+func (f *failures) Fatalf(format string, args ...any) { f.err = fmt.Errorf(format, args...) }
+
+// newStage opens a stage with a fork of a store.
 func (w *world) newStage(from *store.Store) (*stage, error) {
-	s := &stage{}
-	opts := w.ws.options
-	opts.From = from
-	opts.Elector = func(st *store.Store) (*candidate.Elector, error) {
-		s.rec = timeline.NewRecorder(st, timeline.Options{})
-		if !w.ws.elect {
-			return nil, nil
-		}
-		return candidate.NewElector(st, candidate.ElectorOptions{Log: s.rec.Log})
-	}
-	var err error
-	if s.api, err = apitest.Open(opts); err != nil {
+	st, err := from.Fork()
+	if err != nil {
 		return nil, err
+	}
+	s := &stage{test: &failures{}, rec: timeline.NewRecorder(st, timeline.Options{})}
+	opts := w.ws.options
+	opts.Over = st
+	if w.ws.elect {
+		opts.API.Elect = &candidate.ElectorOptions{Log: s.rec.Log}
+	}
+	if s.api = apitest.New(s.test, opts); s.api == nil {
+		st.Close()
+		return nil, s.test.err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.stopRec = record(s.ctx, s.rec)
@@ -49,12 +70,12 @@ func (w *world) newStage(from *store.Store) (*stage, error) {
 	return s, nil
 }
 
-// slowClient is how long a client has to take what was on its way when the stage
+// slowClient is how long a client has to read the rest of an answer when the stage
 // ends.
 const slowClient = 500 * time.Millisecond
 
-// serve answers a request for the API, and reports whether it did: a stage that is
-// over does not.
+// serve answers a request for the API. It returns false, without an answer, if the
+// stage has ended.
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	if s.over {
@@ -71,7 +92,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 	stop := context.AfterFunc(s.ctx, func() {
 		defer close(ended)
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(slowClient))
-		cancel() // ends a watch as its timeout does
+		cancel() // ends a watch cleanly
 	})
 	defer func() {
 		if !stop() {
@@ -82,7 +103,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// end ends the watches, waits for the requests under way, and closes the API. Its
+// end ends the watches, waits for the requests in progress, and closes the API. Its
 // store can still be read.
 func (s *stage) end() {
 	s.mu.Lock()

@@ -11,9 +11,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// loadState fills the store from a file or a directory, if one is given. Nothing
-// may follow the store yet: what a candidate.Elector finds when it starts is as
-// old as it says, what comes later is new.
+// loadState loads a file or a directory, if path is not empty. It must come before the
+// election starts: a candidate.Elector trusts the times of the objects it finds at its
+// start, and treats later ones as new.
 func loadState(st *store.Store, path string) error {
 	if path == "" {
 		return nil
@@ -24,14 +24,14 @@ func loadState(st *store.Store, path string) error {
 	return nil
 }
 
-// stateFile is where the state goes at the end.
+// stateFile is the file of -dump.
 type stateFile struct {
 	name, temporary string // the latter in the same directory, hidden from -load
 	form            fixture.DumpOptions
 }
 
-// newStateFile makes sure that the file can be written, long before it is. It
-// returns nil for no name.
+// newStateFile checks at the start that the file can be written. It returns nil if name
+// is empty.
 func newStateFile(name string) (*stateFile, error) {
 	if name == "" {
 		return nil, nil
@@ -60,8 +60,7 @@ func newStateFile(name string) (*stateFile, error) {
 	return f, errors.Join(out.Close(), os.Remove(f.temporary))
 }
 
-// dump writes the state in one step: whoever looks sees the old file or the new
-// one.
+// dump replaces the file in one step: readers see the old state or the new one.
 func (f *stateFile) dump(st *store.Store) error {
 	if f == nil {
 		return nil

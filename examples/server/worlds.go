@@ -14,17 +14,17 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// worlds are what a server with -debug serves: one world at the root, and those
-// that were forked below worldsPath. Worlds know nothing of each other.
+// worlds is the handler of a server with -debug: one world at the root, and its forks
+// below worldsPath. Worlds are independent of each other.
 type worlds struct {
 	options apitest.Options // of each
-	empty   store.Options   // of a store for a fixture that one is to be reset to
+	empty   store.Options   // of a store for a reset to a fixture
 	elect   bool
 	main    *world
 
-	mu     sync.Mutex // guards what is below; taken before that of a world
+	mu     sync.Mutex // guards the fields below; taken before the mutex of a world
 	forks  map[string]*world
-	last   int // number that was given as a name
+	last   int // number used as a name
 	closed bool
 }
 
@@ -33,28 +33,26 @@ const (
 	mostWorlds = 100 // beside the one at the root
 )
 
-// world is a server of its own at an address of its own. A reset puts another
-// stage in place.
+// world is a server with its own address. A reset replaces its stage.
 type world struct {
 	ws    *worlds
 	name  string       // "" at the root
-	start *store.Store // what to reset to: it is not served, and does not change
+	start *store.Store // the first state, for resets: not served, never changed
 
 	mu  sync.RWMutex // guards the two
 	now *stage
 	end bool
 }
 
-// Why there is no fork.
+// Reasons to refuse a fork.
 var (
 	errClosed = errors.New("the world has ended")
 	errTaken  = errors.New("want another: there is such a world")
 	errFull   = fmt.Errorf("want %d at most: DELETE some", mostWorlds)
 )
 
-// newWorlds opens the world at the root, which begins as a fork of a store, and
-// closes the store in the end. The options are those of each world, and of a store
-// that one is to be reset to.
+// newWorlds opens the world at the root with a fork of start, which it closes at the
+// end. opts configures each world, empty the store of a reset to a fixture.
 func newWorlds(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*worlds, error) {
 	ws := &worlds{options: opts, empty: empty, elect: elect, forks: map[string]*world{}}
 	var err error
@@ -62,8 +60,7 @@ func newWorlds(start *store.Store, empty store.Options, opts apitest.Options, el
 	return ws, err
 }
 
-// newWorld opens a world. The store is the world's, and closed where there is an
-// error.
+// newWorld opens a world. The world owns the store; newWorld closes it on an error.
 func (ws *worlds) newWorld(name string, start *store.Store) (*world, error) {
 	w := &world{ws: ws, name: name, start: start}
 	var err error
@@ -74,7 +71,7 @@ func (ws *worlds) newWorld(name string, start *store.Store) (*world, error) {
 	return w, nil
 }
 
-// stage returns the stage of now, or nil if the world has ended.
+// stage returns the current stage, or nil if the world has ended.
 func (w *world) stage() *stage {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -84,7 +81,7 @@ func (w *world) stage() *stage {
 	return w.now
 }
 
-// path is where the world is, without a slash at the end.
+// path returns the path of the world without a trailing slash.
 func (w *world) path() string {
 	if w.name == "" {
 		return ""
@@ -92,7 +89,7 @@ func (w *world) path() string {
 	return worldsPath + w.name
 }
 
-// ServeHTTP answers as the API does, and below /debug/ with what is beside it.
+// ServeHTTP serves the API, and below /debug/ its control.
 func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	for s := w.stage(); s != nil; s = w.stage() {
 		if strings.HasPrefix(r.URL.Path, "/debug/") {
@@ -106,8 +103,8 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.Error(rw, "this world has ended", http.StatusServiceUnavailable)
 }
 
-// ServeHTTP finds the world that is asked for. It is no http.ServeMux, which would
-// redirect paths that the API takes as they are.
+// ServeHTTP passes a request to its world. An http.ServeMux would redirect paths that
+// the API must get unchanged.
 func (ws *worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rest, below := strings.CutPrefix(r.URL.Path, worldsPath)
 	name, _, inside := strings.Cut(rest, "/")
@@ -117,7 +114,7 @@ func (ws *worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	w := ws.find(name)
 	if w == ws.main || w == nil || !ws.knows(r) {
-		// Whether there is such a world, only those are told who are let in.
+		// Only authenticated clients may learn whether a world exists.
 		if s := ws.main.stage(); s != nil {
 			s.api.Handler().Guard(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				http.Error(rw, noWorld(name).Error(), http.StatusNotFound)
@@ -137,7 +134,7 @@ func (ws *worlds) knows(r *http.Request) bool {
 	return ok
 }
 
-// find returns a world, "" being the one at the root, or nil.
+// find returns the world with a name, or nil. The root has the name "".
 func (ws *worlds) find(name string) *world {
 	if name == "" {
 		return ws.main
@@ -148,10 +145,10 @@ func (ws *worlds) find(name string) *world {
 }
 
 func noWorld(name string) error {
-	return fmt.Errorf("world: got %q, want one of those that GET /debug/worlds lists", name)
+	return fmt.Errorf("world: got %q, want a name that GET /debug/worlds lists", name)
 }
 
-// names returns the names of the worlds that were forked, in their order.
+// names returns the names of the forks in their order.
 func (ws *worlds) names() []string {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -170,7 +167,7 @@ func (ws *worlds) names() []string {
 
 var worldName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// fork makes a world with the state of another. Without a name it gets a number.
+// fork makes a world with the state of another. An empty name becomes a number.
 func (ws *worlds) fork(from *world, name string) (*world, error) {
 	if name != "" && !worldName.MatchString(name) {
 		return nil, fmt.Errorf("name: got %q, want at most 63 small letters, digits and -, the last not at an end", name)
@@ -201,7 +198,7 @@ func (ws *worlds) fork(from *world, name string) (*world, error) {
 	return w, err
 }
 
-// remove ends a world that was forked.
+// remove ends a fork.
 func (ws *worlds) remove(name string) error {
 	ws.mu.Lock()
 	w := ws.forks[name]
@@ -214,8 +211,8 @@ func (ws *worlds) remove(name string) error {
 	return nil
 }
 
-// reset puts a new stage in place of that of now, which begins as a fork of a
-// store. Faults and requests go with the old one, and its watches end.
+// reset replaces the stage by a new one with a fork of a store. It drops the faults and
+// requests of the old stage and ends its watches.
 func (w *world) reset(to *store.Store) error {
 	next, err := w.newStage(to)
 	if err != nil {
@@ -235,7 +232,7 @@ func (w *world) reset(to *store.Store) error {
 	return nil
 }
 
-// close ends a world. It may be closed twice.
+// close ends a world. Closing it again does nothing.
 func (w *world) close() {
 	w.mu.Lock()
 	ended := w.end

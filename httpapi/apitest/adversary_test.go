@@ -13,11 +13,11 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// played returns what each of two clients meets that send the same requests, in turn or one after the other.
+// played lets two clients send the same requests, in turn or one after the other, and returns their answers.
 func played(t *testing.T, adv apitest.Adversary, inTurn bool) (met map[string][]string) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		api.Adversary(adv)
+		api.Fault(apitest.Fault{Adversary: &adv})
 		met = map[string][]string{}
 		ask := func(name string, i int) {
 			d := doorFor(api, name)
@@ -56,7 +56,7 @@ func TestAdversaryHitsSoManyOfAHundred(t *testing.T) {
 	for percent, want := range map[int]int{0: 100, 30: 300, 100: 1000} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDoor(t)
-			f := d.Adversary(apitest.Adversary{Seed: 7, Percent: percent, MaxDelay: time.Minute, Resource: "leases"})
+			f := d.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 7, Percent: percent, MaxDelay: time.Minute}, Resource: "leases"})
 			for range 1000 {
 				d.do(t, "GET", leases, "")
 			}
@@ -69,46 +69,40 @@ func TestAdversaryHitsSoManyOfAHundred(t *testing.T) {
 	}
 }
 
-func TestAdversaryIsRefusedNonsense(t *testing.T) {
-	for want, adv := range map[string]apitest.Adversary{
-		"apitest.Adversary: Percent: got 101, want 0 to 100":                                      {Percent: 101},
-		"apitest.Adversary: Percent: got -1, want 0 to 100":                                       {Percent: -1},
-		"apitest.Adversary: MaxDelay: got -1ns, want 0 or more":                                   {MaxDelay: -1},
-		`apitest.Adversary: Resource: got "pods", want one of leases, leasecandidates, endpoints`: {Resource: "pods"},
+func TestContradictoryAdversariesAreRefused(t *testing.T) {
+	for want, f := range map[string]apitest.Fault{
+		"Adversary.Percent: got 101, want 0 to 100":                            {Adversary: &apitest.Adversary{Percent: 101}},
+		"Adversary.Percent: got -1, want 0 to 100":                             {Adversary: &apitest.Adversary{Percent: -1}},
+		"Adversary.MaxDelay: got -1ns, want 0 or more":                         {Adversary: &apitest.Adversary{MaxDelay: -1}},
+		`Resource: got "pods", want one of leases, leasecandidates, endpoints`: {Resource: "pods", Adversary: &apitest.Adversary{}},
+		`Adversary: got it with First or an action, want it alone: it chooses`: {Hang: true, Adversary: &apitest.Adversary{}},
+		`Adversary: got it with Verb "get", want it for all verbs`:             {Verb: "get", Adversary: &apitest.Adversary{}},
 	} {
-		assert.Equal(t, want, failure(t, func(t testing.TB) { apitest.New(t).Adversary(adv) }))
+		assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
 	}
 }
 
-// failed is a test that has failed, or not, when its end comes.
-type failed struct {
-	ending
-	is  bool
+// logging is a test that keeps its log.
+type logging struct {
+	testing.TB
 	log []string
 }
 
-// Failed tells which.
-func (f *failed) Failed() bool { return f.is }
-
-// Logf remembers the text.
-func (f *failed) Logf(format string, args ...any) {
-	f.log = append(f.log, fmt.Sprintf(format, args...))
+func (l *logging) Logf(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf(format, args...))
 }
 
-func TestSeedIsLoggedWhereTheTestFails(t *testing.T) {
-	for _, is := range []bool{true, false} {
-		f := &failed{ending: ending{TB: t}, is: is}
-		in := apitest.New(f).Adversary(apitest.Adversary{})
-		f.end()
-		if !is {
-			assert.Empty(t, f.log)
-			continue
-		}
-		require.Len(t, f.log, 1)
-		var seed uint64
-		_, err := fmt.Sscanf(f.log[0], "apitest.Adversary: give it Seed %d", &seed)
-		require.NoError(t, err, f.log[0])
-		assert.NotZero(t, seed)
-		assert.Equal(t, fmt.Sprintf("any *: adversary, 10%%, seed %d", seed), in.String())
-	}
+func TestRandomSeedIsLogged(t *testing.T) {
+	l := &logging{TB: t}
+	api := apitest.New(l)
+	api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 42}})
+	assert.Empty(t, l.log)
+	in := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{}})
+	require.Len(t, l.log, 1)
+	var seed uint64
+	_, err := fmt.Sscanf(l.log[0], "apitest: to repeat this adversary, set Seed to %d", &seed)
+	require.NoError(t, err, l.log[0])
+	assert.Equal(t, fmt.Sprintf("any *: adversary, 10%%, seed %d", seed), in.String())
+	assert.Equal(t, &apitest.Adversary{Seed: seed, Percent: 10, MaxDelay: time.Second}, in.Fault().Adversary)
+	assert.Less(t, seed, uint64(1)<<53, "exact in JavaScript")
 }

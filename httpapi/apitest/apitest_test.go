@@ -1,7 +1,6 @@
 package apitest_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -39,7 +38,6 @@ func TestServersKnowNothingOfEachOther(t *testing.T) {
 	assert.ErrorIs(t, err, store.ErrNotFound)
 	assert.NotEqual(t, a.URL(), b.URL())
 	assert.Equal(t, a.URL(), a.URL(), "it is opened once")
-	assert.NotEqual(t, a.URL(), a.TLSURL())
 }
 
 func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
@@ -61,7 +59,7 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)
 	assert.Equal(t, 2, through)
-	api.Fault(apitest.Fault{Answer: apitest.Unavailable()})
+	api.Fault(apitest.Fault{Answer: meta.Status{Code: 503}})
 	assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, 2, through, "the faults come first")
 }
@@ -72,13 +70,10 @@ func TestNewTakesOneOptionsAtMost(t *testing.T) {
 }
 
 func TestKubeconfigLeadsToTheServer(t *testing.T) {
-	api := apitest.New(t)
-	for name, row := range map[string]struct{ file, url string }{
-		"plain": {api.Kubeconfig(), api.URL()},
-		"TLS":   {api.TLSKubeconfig(), api.TLSURL()},
-	} {
+	for name, tls := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(row.file)
+			api := apitest.New(t, apitest.Options{TLS: tls})
+			data, err := os.ReadFile(api.Kubeconfig())
 			require.NoError(t, err)
 			var config struct {
 				Current  string `json:"current-context"`
@@ -86,7 +81,7 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 				Clusters []struct {
 					Cluster struct {
 						Server string
-						CA     string `json:"certificate-authority-data"`
+						CA     []byte `json:"certificate-authority-data"`
 					}
 				}
 			}
@@ -94,34 +89,33 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 			require.Len(t, config.Clusters, 1)
 			assert.Equal(t, "kubecoord", config.Current)
 			require.Len(t, config.Users, 1)
-			assert.Equal(t, apitest.KubeconfigToken, config.Users[0].User.Token)
-			assert.Equal(t, row.url, config.Clusters[0].Cluster.Server)
-			if name == "TLS" {
-				ca, err := base64.StdEncoding.DecodeString(config.Clusters[0].Cluster.CA)
-				require.NoError(t, err)
-				assert.Equal(t, api.CA(), ca)
-			}
+			assert.Equal(t, "apitest", config.Users[0].User.Token)
+			assert.Equal(t, api.URL(), config.Clusters[0].Cluster.Server)
+			assert.Equal(t, api.CA(), config.Clusters[0].Cluster.CA)
+			assert.Equal(t, tls, api.CA() != nil)
+			assert.NotEqual(t, api.Kubeconfig(), api.Kubeconfig())
 		})
 	}
-	assert.NotEqual(t, api.Kubeconfig(), api.Kubeconfig())
 }
 
-// The end of a test leaves nothing: no goroutine, no port, no file, whatever was under way.
+// The end of a test leaves no goroutine, port or file, even with requests in progress.
 func TestTheEndOfATestLeavesNothing(t *testing.T) {
 	var files []string
-	var api *apitest.API
+	var apis []*apitest.API
 	before := sockets()
 	t.Run("a test", func(t *testing.T) {
-		api = apitest.New(t)
-		files = append(files, api.Kubeconfig(), api.TLSKubeconfig())
-		api.Fault(apitest.Fault{Verb: "list", Hang: true})
-		api.Fault(apitest.Fault{Verb: "get", Delay: time.Hour})
-		api.Fault(apitest.Fault{Verb: "delete", Partition: apitest.Silent})
-		secure := tlsClient(t, api)
+		plain, secure := apitest.New(t), apitest.New(t, apitest.Options{TLS: true})
+		apis = []*apitest.API{plain, secure}
+		for _, api := range apis {
+			files = append(files, api.Kubeconfig())
+			api.Fault(apitest.Fault{Verb: "list", Hang: true})
+			api.Fault(apitest.Fault{Verb: "get", Delay: time.Hour})
+			api.Fault(apitest.Fault{Verb: "delete", Partition: apitest.Silent})
+		}
 		for _, d := range []*door{
-			{API: api, client: &http.Client{Transport: api.Transport()}, base: api.Host()},
-			{API: api, client: &http.Client{Transport: &http.Transport{}}, base: api.URL()},
-			{API: api, client: secure, base: api.TLSURL()},
+			{API: plain, client: &http.Client{Transport: plain.Transport()}, base: plain.Host()},
+			{API: plain, client: &http.Client{Transport: &http.Transport{}}, base: plain.URL()},
+			{API: secure, client: tlsClient(t, secure), base: secure.URL()},
 		} {
 			d.watch(t, leases+"?watch=true")
 			for _, r := range []struct{ method, target string }{{"GET", leases}, {"GET", leasesA}, {"DELETE", leasesA}} {
@@ -134,7 +128,7 @@ func TestTheEndOfATestLeavesNothing(t *testing.T) {
 				}()
 			}
 		}
-		for len(api.Requests()) < 12 {
+		for len(plain.Requests()) < 8 || len(secure.Requests()) < 4 {
 			runtime.Gosched()
 		}
 	})
@@ -142,8 +136,10 @@ func TestTheEndOfATestLeavesNothing(t *testing.T) {
 		_, err := os.Stat(file)
 		assert.ErrorIs(t, err, os.ErrNotExist)
 	}
-	for _, r := range api.Requests() {
-		assert.True(t, r.Done, "%s", r)
+	for _, api := range apis {
+		for _, r := range api.Requests() {
+			assert.True(t, r.Done, "%s", r)
+		}
 	}
 	// Clients see a moment later that their connections are closed.
 	deadline := time.Now().Add(10 * time.Second)
@@ -171,7 +167,7 @@ func leftovers() string {
 	return strings.Join(left, "\n\n")
 }
 
-// sockets returns how many sockets this process has open, 0 where the system does not tell.
+// sockets returns how many sockets this process has open, 0 if the system does not say.
 func sockets() (n int) {
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -193,16 +189,16 @@ func TestSocketsAreNotOpenedAfterTheEnd(t *testing.T) {
 		f.end()
 		api.URL()
 	})
-	assert.Contains(t, message, "has ended: got a call for a socket")
+	assert.Contains(t, message, "has ended: want URL, CA and Kubeconfig before its end")
 }
 
-// ending is a test whose end comes when it is told.
+// ending is a test that ends when end is called.
 type ending struct {
 	testing.TB
 	cleanups []func()
 }
 
-// Cleanup remembers what to do at the end.
+// Cleanup registers f for end.
 func (e *ending) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
 
 func (e *ending) end() {

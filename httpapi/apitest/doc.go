@@ -1,33 +1,37 @@
-// Package apitest gives a test a Kubernetes coordination API of its own: a
-// store and the API over it, closed when the test ends, with no port open and
-// no goroutine left.
+// Package apitest gives a test its own Kubernetes coordination API: a store and
+// the API that serves it. Both end with the test. Nothing listens on a port until
+// the test asks for one, and no goroutine is left behind.
 //
 //	api := apitest.New(t)
 //	client, err := kubernetes.NewForConfig(&rest.Config{Host: api.Host(), Transport: api.Transport()})
 //
-// Transport works inside a testing/synctest bubble, where hours pass at once.
-// URL, TLSURL and Kubeconfig open a loopback port when they are first called,
-// for programs in other processes and languages. Store is the door for Go code
-// without HTTP: lease.In(api.Store()).
+// # Doors
 //
-// A Fault says which requests are to meet with what: an error, a delay, a
-// connection that is cut before or after the write is done, a watch that is
-// torn, a partition, a replica of the server that lags behind. Faults act alike
-// through every door but the Store, which has none. Each counts what it hit, so
-// that a test can make sure that what it tests took place. What was asked of the
-// server is in Requests.
+// A client in the test uses [API.Transport], which needs no socket and works in a
+// testing/synctest bubble. A client in another process or language uses [API.URL]
+// or [API.Kubeconfig], which open a loopback port. Go code that needs no HTTP uses
+// the store itself: lease.In(api.Store()).
 //
-// Verify looks back at what the clients of a test did to each other: whether two of
-// them held a Lease at once, and whether one overwrote an update that it had not
-// seen. Options.Verify calls it at the end of the test. Verdict returns the findings.
+// # Faults
 //
-// Fork clones the whole world of a test for another one in a few microseconds: one
-// costly fixture, many tests at once that never see each other's writes.
+// [API.Fault] makes chosen requests fail: with an error, a delay, a connection that
+// is cut before or after the write, a torn watch, a partition, or an answer from a
+// replica that lags. [Injected.Hits] counts the requests that were hit, so that a
+// test can assert that its fault took effect. [API.Requests] returns all requests
+// with their outcome. Faults act on every door except the store.
 //
-// Load and Dump fill the store from files and write it back, see package
-// store/fixture. Open is for programs that have no test: a server that others
-// test against.
+// # Time
 //
-// What clients see is decided in package httpapi, which this package goes
-// around; nothing here knows a kind or a wire format but for their frames.
+// In a testing/synctest bubble time passes as usual there. Outside of one, set
+// Options.Store.Clock to clock.NewManual and call [API.FastForward].
+//
+// # Verdicts
+//
+// [API.Verify] looks for mistakes of the clients: two holders of one Lease at the
+// same time, and updates that were lost. Options.Verify calls it when the test ends.
+//
+// # Forks
+//
+// [API.Fork] copies an API with its objects and history in a few microseconds. One
+// costly fixture can serve many parallel tests, which never see each other's writes.
 package apitest

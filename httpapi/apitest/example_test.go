@@ -9,27 +9,37 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// In a test of yours this is its *testing.T. Examples have none, so these run each with one whose end they call.
-func exampleTest() (t testing.TB, end func()) {
-	e := &ending{TB: exampleTB{}}
-	return e, e.end
+// exampleTest returns a TB in place of the *testing.T of your test. Examples have no
+// test, so they call end themselves.
+func exampleTest() (t *exampleT, end func()) {
+	e := &exampleT{}
+	return e, func() {
+		for _, f := range e.cleanups {
+			f()
+		}
+	}
 }
 
-// exampleTB is as much of a test as the examples need.
-type exampleTB struct{ testing.TB }
+// exampleT prints failures.
+type exampleT struct {
+	apitest.TB
+	cleanups []func()
+}
 
-func (exampleTB) Helper()                           {}
-func (exampleTB) Name() string                      { return "Example" }
-func (exampleTB) TempDir() string                   { return os.TempDir() }
-func (exampleTB) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (e *exampleT) Helper()                           {}
+func (e *exampleT) TempDir() string                   { return os.TempDir() }
+func (e *exampleT) Cleanup(f func())                  { e.cleanups = append(e.cleanups, f) }
+func (e *exampleT) Logf(string, ...any)               {}
+func (e *exampleT) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 
@@ -79,7 +89,7 @@ func ExampleAPI_Store() {
 	// 409 Conflict
 }
 
-// kubectl and clients in other languages are led to the server by a file.
+// A kubeconfig file points kubectl and clients in other languages to the server.
 func ExampleAPI_Kubeconfig() {
 	t, end := exampleTest()
 	defer end()
@@ -91,9 +101,9 @@ func ExampleAPI_Kubeconfig() {
 	// Output: true <nil>
 }
 
-// It is not run here, for want of a kubectl.
+// This example does not run: it needs kubectl.
 func ExampleAPI_Kubeconfig_kubectl() {
-	var t *testing.T // of the test
+	var t *testing.T // your test's
 	api := apitest.New(t)
 	cmd := exec.Command("kubectl", "get", "leases")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+api.Kubeconfig())
@@ -101,12 +111,12 @@ func ExampleAPI_Kubeconfig_kubectl() {
 	fmt.Println(string(out), err)
 }
 
-// The first two creates are told that the server is not available.
+// The first two creates get 503.
 func ExampleAPI_Fault() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	f := api.Fault(apitest.Fault{Verb: "create", Resource: "leases", First: 2, Answer: apitest.Unavailable()})
+	f := api.Fault(apitest.Fault{Verb: "create", Resource: "leases", First: 2, Answer: meta.Status{Code: 503}})
 	client := &http.Client{Transport: api.Transport()}
 	for range 3 {
 		fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
@@ -119,7 +129,7 @@ func ExampleAPI_Fault() {
 	// 2 hits of create leases * first=2: answer 503
 }
 
-// One client is cut off while another one is not.
+// A partition separates one client from the server.
 func ExampleAPI_TransportFor() {
 	t, end := exampleTest()
 	defer end()
@@ -136,8 +146,8 @@ func ExampleAPI_TransportFor() {
 	// 201 Created
 }
 
-// A controller that restarts is led to a replica that has not heard of the last
-// write yet: it sees again what it has seen change.
+// A restarted controller reads from a replica that does not have the last write yet: it
+// sees an object that was deleted.
 func ExampleStale() {
 	t, end := exampleTest()
 	defer end()
@@ -179,7 +189,7 @@ func ExampleRequests_Assert() {
 	//   + create leases default/a 409
 }
 
-// One fixture, and tests that never see each other's writes. They may run at once.
+// Two tests fork one fixture. They never see each other's writes.
 func ExampleAPI_Fork() {
 	t, end := exampleTest()
 	defer end()
@@ -193,11 +203,52 @@ func ExampleAPI_Fork() {
 		fmt.Println(name, "creates b:", post(client, api.Host()+path, `{"metadata":{"name":"b"}}`))
 		end()
 	}
-	fmt.Println("the fixture is at", (*registry.Store)(fixture.Store()).ResourceVersion())
+	fmt.Println("the fixture is at", fixture.Store().ResourceVersion())
 	// Output:
 	// first creates a: 409 Conflict
 	// first creates b: 201 Created
 	// second creates a: 409 Conflict
 	// second creates b: 201 Created
 	// the fixture is at 1001
+}
+
+// A manual clock works with clients over a socket, which a synctest bubble does not
+// allow.
+func ExampleAPI_FastForward() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t, apitest.Options{Store: store.Options{
+		Clock: clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+	}})
+	resp, err := http.Get(api.URL() + "/apis/coordination.k8s.io/v1/leases?watch=true&resourceVersion=1000&timeoutSeconds=3600")
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	defer resp.Body.Close()
+	api.FastForward(time.Hour)
+	n, err := resp.Body.Read(make([]byte, 1))
+	fmt.Println(n, err, api.Store().Clock().Now().Format(time.DateTime))
+	// Output:
+	// 0 EOF 2026-01-01 01:00:00
+}
+
+// A seed and a manual clock make uids, generated names and times the same in each run,
+// so that a test can compare whole answers.
+func ExampleOptions_seed() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t, apitest.Options{Store: store.Options{
+		Seed:  42,
+		Clock: clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+	}})
+	client := http.Client{Transport: api.Transport()}
+	post(&client, api.Host()+path, `{"metadata":{"generateName":"worker-"}}`)
+	list, err := lease.In(api.Store()).List(context.Background(), store.ListOptions{})
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	l := list.Items[0]
+	fmt.Println(l.Name, l.UID, l.CreationTimestamp.UTC().Format(time.RFC3339))
+	// Output:
+	// worker-64fdr 8f3fe9a6-e1cc-43ce-a9c3-96127c708658 2026-01-01T00:00:00Z
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Two clients take a Lease without asking whether it is held.
+// A client takes a Lease that another one still holds.
 func ExampleAPI_Verify() {
 	t, end := exampleTest()
 	defer end()
@@ -42,7 +42,7 @@ func ExampleAPI_Verify() {
 	// false
 }
 
-// A client patches an object that another client has changed since it last saw it.
+// A client patches an object that another client has changed meanwhile.
 func ExampleAPI_Verdict() {
 	t, end := exampleTest()
 	defer end()
@@ -57,12 +57,11 @@ func ExampleAPI_Verdict() {
 	patch("fast", `{"spec":{"holderIdentity":"fast"}}`)
 	patch("slow", `{"spec":{"holderIdentity":"slow"}}`)
 
-	for _, f := range api.Verdict().Findings {
-		fmt.Printf("%s\n%s\n", f.Kind, f)
+	for _, f := range api.Verdict().LostUpdates {
+		fmt.Println(f)
 	}
 	// Output:
-	// lost update
-	// patch leases default/a by client "slow" at 1003, without a resourceVersion, changed what it had not seen: it knew 1001, and replaced 1002: spec.holderIdentity was not there, then "fast", and is "slow"
+	// patch leases default/a by client "slow" at 1003, without a resourceVersion, overwrote an update that it had not seen: it knew 1001 and replaced 1002: spec.holderIdentity was not there, then "fast", and is "slow"
 	//           0s  1001 ADDED leases default/a by create of client "slow", 201
 	//           0s  1002 MODIFIED leases default/a by patch of client "fast", 200
 	//           0s  1003 MODIFIED leases default/a by patch of client "slow", 200

@@ -14,32 +14,32 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// exchange is a request on its way through the faults.
+// exchange is a request that passes through the faults.
 type exchange struct {
 	api *API
-	req *Request // guarded by api.mu but for what was received
+	req *Request // guarded by api.mu, except the fields that do not change
 	r   *http.Request
 	w   http.ResponseWriter
-	// call is what Verify remembers of the request, or nil.
+	// call is the entry for Verify, or nil.
 	call *call
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
-	gates  []<-chan struct{} // what the answer has to wait for; guarded by api.mu
-	broken atomic.Bool       // the connection is to be cut
+	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
+	broken atomic.Bool       // the connection must be cut
 
-	// worker is at work from when the request was let go on to the beginning of
-	// its answer, and in a watch from when there is an event to when it is sent.
+	// worker is at work from the end of the faults to the beginning of the answer. In
+	// a watch it is at work while an event is being sent.
 	worker *atwork.Worker
 
-	discard bool              // the answer is not to be sent
-	stale   *Injected         // whose replica answers, or nil; guarded by api.mu
-	replica *registry.Replica // that answers, or nil; guarded by api.mu
+	discard bool              // the answer must not be sent
+	stale   *Injected         // whose replica serves the request, or nil; guarded by api.mu
+	replica *registry.Replica // serves the request, or nil; guarded by api.mu
 	tears   []*Tear
 	pause   time.Duration // before each event
 }
 
-// errFault is what the API sees of an answer that cannot go on.
+// errFault is the error of a write to an answer that a fault has ended.
 var errFault = errors.New("apitest: a fault ended the answer")
 
 // middleware puts the faults around a handler.
@@ -51,7 +51,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 			if !in.wants(x.request()) {
 				continue
 			}
-			if f := in.claim(x); f != nil && x.suffer(f, in) {
+			if f := in.claim(x); f != nil && x.apply(f, in) {
 				return
 			}
 		}
@@ -59,7 +59,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// begin receives a request and counts it among those under way.
+// begin receives a request and counts it as in progress.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
@@ -76,7 +76,7 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// request returns what is known of the request so far.
+// request returns a copy of the log entry.
 func (x *exchange) request() Request {
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
@@ -93,9 +93,8 @@ func (x *exchange) end() {
 	x.api.calls.Done()
 }
 
-// suffer does what a fault says, and reports whether that was the end of the
-// request.
-func (x *exchange) suffer(f *Fault, in *Injected) bool {
+// apply carries out a fault, and reports whether it ended the request.
+func (x *exchange) apply(f *Fault, in *Injected) bool {
 	if f.ExpireHistory {
 		x.api.st.ExpireHistory()
 	}
@@ -137,7 +136,7 @@ func (x *exchange) suffer(f *Fault, in *Injected) bool {
 	return false
 }
 
-// forward has the request answered by the API.
+// forward passes the request to the API.
 func (x *exchange) forward(next http.Handler) {
 	a := &answer{x: x, w: x.w, note: x.note()}
 	defer a.note.end()
@@ -151,15 +150,15 @@ func (x *exchange) forward(next http.Handler) {
 	}
 }
 
-// wait holds the request back. It reports whether it may go on: its client is
-// still there, and the test has not ended.
+// wait holds the request back. It reports whether the request may continue: its client
+// has not gone, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
 	waiter, done := x.worker.StandIn(x.api.st.Clock())
 	defer done()
 	seen := waiter.Wakes()
 	timer := waiter.NewTimer(x.api.st.Clock(), d)
 	defer timer.Stop()
-	waiter.Rest(seen) // or the timer has gone off already
+	waiter.Rest(seen) // or the timer has fired already
 	select {
 	case <-timer.C():
 		return !x.broken.Load()
@@ -169,7 +168,8 @@ func (x *exchange) wait(d time.Duration) bool {
 	return false
 }
 
-// pass waits for the partitions that the request is in.
+// pass waits for the end of the partitions that hold the request. It reports whether
+// the request may continue.
 func (x *exchange) pass() bool {
 	for i := 0; ; i++ {
 		x.api.mu.Lock()
@@ -191,10 +191,10 @@ func (x *exchange) pass() bool {
 	}
 }
 
-// breakLocked has the connection of a request under way cut.
+// breakLocked cuts the connection of a request in progress.
 func (x *exchange) breakLocked() {
 	x.broken.Store(true)
-	// A write that waits for the client is not to hold it up.
+	// A write that waits for the client must not delay the cut.
 	http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0))
 	x.cancel()
 }
@@ -211,13 +211,13 @@ func (x *exchange) abort() {
 	panic(http.ErrAbortHandler)
 }
 
-// reset resets the connection of a socket. The interim answer before keeps
-// net/http's client from sending a GET once more by itself, as it would if it
-// had used the connection before and nothing came: the fault would not be seen.
+// reset resets the connection of a socket. The interim answer keeps net/http's client
+// from repeating a GET: it does so if a reused connection ends without any answer, and
+// would hide the fault.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return // there is no socket
+		return // a Transport has no connection
 	}
 	defer conn.Close()
 	io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
@@ -231,16 +231,16 @@ func reset(w http.ResponseWriter) {
 	}
 }
 
-// nowhere takes the answer that a client is not to see.
+// nowhere discards an answer.
 type nowhere struct{ header http.Header }
 
-// Header returns the header that nobody sees.
+// Header returns a header that is discarded.
 func (n *nowhere) Header() http.Header { return n.header }
 
 // WriteHeader does nothing.
 func (n *nowhere) WriteHeader(int) {}
 
-// Write takes everything.
+// Write discards p.
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // Flush does nothing.

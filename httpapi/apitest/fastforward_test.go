@@ -38,7 +38,7 @@ func TestFastForwardEndsAWatch(t *testing.T) {
 		d.create(t, "a")
 		assert.Equal(t, "ADDED a", s.next())
 		d.FastForward(28 * time.Second)
-		assert.Equal(t, "BOOKMARK ", s.next(), "it tells how far it came")
+		assert.Equal(t, "BOOKMARK ", s.next(), "its version is the current one")
 		d.FastForward(2 * time.Second)
 		assert.Equal(t, "0 bytes, EOF", s.next())
 	})
@@ -104,7 +104,7 @@ func TestFastForwardPassesWatchesThatWaitForTheirVersion(t *testing.T) {
 	}
 }
 
-// signalling is a clock that tells when somebody has begun to wait for a time.
+// signalling is a clock that reports each new timer.
 type signalling struct {
 	*clock.Manual
 	set chan time.Duration
@@ -162,7 +162,7 @@ func TestFastForwardMakesHistoryOld(t *testing.T) {
 }
 
 func TestFastForwardNeedsAClockThatIsMovedByHand(t *testing.T) {
-	assert.Equal(t, "apitest: FastForward(1m0s): this API goes by a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep",
+	assert.Equal(t, "apitest: FastForward(1m0s): got a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep",
 		failure(t, func(t testing.TB) { apitest.New(t).FastForward(time.Minute) }))
 	assert.Equal(t, "apitest: FastForward(-1m0s): want zero or more, time does not go back",
 		failure(t, func(t testing.TB) { byHand(t, 0).FastForward(-time.Minute) }))

@@ -27,13 +27,13 @@ func TestAnswersAreFilledInAsARealServerWouldWriteThem(t *testing.T) {
 		message string
 		after   string
 	}{
-		"conflict":             {apitest.Conflict(), "PUT", "Conflict", `Operation cannot be fulfilled on leases.coordination.k8s.io "a": the object has been modified; please apply your changes to the latest version and try again`, ""},
-		"conflict at a create": {apitest.Conflict(), "POST", "AlreadyExists", `leases.coordination.k8s.io "a" already exists`, ""},
-		"too many requests":    {apitest.TooManyRequests(7), "GET", "TooManyRequests", "the server has received too many requests and has asked us to try again later", "7"},
-		"internal error":       {apitest.InternalError("etcd is gone"), "GET", "InternalError", "Internal error occurred: etcd is gone", ""},
-		"unavailable":          {apitest.Unavailable(), "GET", "ServiceUnavailable", "the server is currently unable to handle the request", ""},
-		"gateway timeout":      {apitest.GatewayTimeout(), "GET", "Timeout", "the server was unable to return a response in the time allotted, but may still be processing the request", ""},
-		"expired":              {apitest.Expired(), "GET", "Expired", "The resourceVersion for the provided get is too old.", ""},
+		"conflict":             {meta.Status{Code: 409}, "PUT", "Conflict", `Operation cannot be fulfilled on leases.coordination.k8s.io "a": the object has been modified; please apply your changes to the latest version and try again`, ""},
+		"conflict at a create": {meta.Status{Code: 409}, "POST", "AlreadyExists", `leases.coordination.k8s.io "a" already exists`, ""},
+		"too many requests":    {meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "GET", "TooManyRequests", "the server has received too many requests and has asked us to try again later", "7"},
+		"internal error":       {meta.Status{Code: 500}, "GET", "InternalError", "Internal error occurred: a fault", ""},
+		"unavailable":          {meta.Status{Code: 503}, "GET", "ServiceUnavailable", "the server is currently unable to handle the request", ""},
+		"gateway timeout":      {meta.Status{Code: 504}, "GET", "Timeout", "the server was unable to return a response in the time allotted, but may still be processing the request", ""},
+		"expired":              {meta.Status{Code: 410}, "GET", "Expired", "The resourceVersion for the provided get is too old.", ""},
 		"not found":            {meta.Status{Code: 404}, "GET", "NotFound", `leases.coordination.k8s.io "a" not found`, ""},
 		"of one's own":         {meta.Status{Code: 418, Reason: "Tea", Message: "short and stout"}, "GET", "Tea", "short and stout", ""},
 	} {
@@ -70,7 +70,7 @@ func TestCutBeforeTheCommitChangesNothing(t *testing.T) {
 		for _, method := range []string{"POST", "GET"} {
 			f := d.Fault(apitest.Fault{Cut: apitest.CutBefore})
 			assertCut(t, d, d.do(t, method, leases, leaseNamed("a")))
-			assert.Equal(t, 1, f.Hits(), "the client does not try again by itself")
+			assert.Equal(t, 1, f.Hits(), "the client does not repeat the request")
 			f.Remove()
 		}
 		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code)
@@ -136,7 +136,7 @@ func TestDelayHoldsARequestBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.Fault(apitest.Fault{Verb: "get", Delay: time.Minute})
-		d.Fault(apitest.Fault{Name: "a", Delay: time.Second, Answer: apitest.Unavailable()})
+		d.Fault(apitest.Fault{Name: "a", Delay: time.Second, Answer: meta.Status{Code: 503}})
 		start := time.Now()
 		assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leasesA, "").code)
 		assert.Equal(t, 61*time.Second, time.Since(start), "delays add up")
@@ -176,22 +176,22 @@ func TestSilentPartitionHoldsUpWhatIsNewAndWhatIsUnderWay(t *testing.T) {
 		watchA, watchB := a.watch(t, leases+"?watch=true"), b.watch(t, leases+"?watch=true")
 		f := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Silent})
 		assert.Equal(t, 1, f.Hits(), "the watch of a")
-		told := make(chan string, 1)
-		go func() { told <- watchA.next() }()
+		got := make(chan string, 1)
+		go func() { got <- watchA.next() }()
 		answers := make(chan answer, 1)
 		go func() { answers <- a.do(t, "GET", leases+"/x", "") }()
 		b.create(t, "x")
 		assert.Equal(t, "ADDED x", watchB.next())
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		assert.Empty(t, told)
+		assert.Empty(t, got)
 		assert.Empty(t, answers)
 		a.client.Timeout = time.Second
 		require.ErrorIs(t, a.do(t, "GET", leases, "").err, context.DeadlineExceeded)
 		a.client.Timeout = 0
 
 		f.Remove()
-		assert.Equal(t, "ADDED x", <-told)
+		assert.Equal(t, "ADDED x", <-got)
 		assert.Equal(t, http.StatusOK, (<-answers).code)
 		assert.Equal(t, 3, f.Hits())
 	})
@@ -239,8 +239,8 @@ func TestRefusedPartitionCutsAnAnswerThatNobodyReads(t *testing.T) {
 
 func TestFaultsAreMetInTheirOrderUntilOneEndsTheRequest(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		first := d.Fault(apitest.Fault{First: 1, Answer: apitest.Unavailable()})
-		second := d.Fault(apitest.Fault{Answer: apitest.InternalError("x")})
+		first := d.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: 503}})
+		second := d.Fault(apitest.Fault{Answer: meta.Status{Code: 500}})
 		assert.Equal(t, 503, d.do(t, "GET", leases, "").code)
 		assert.Equal(t, []int{1, 0}, []int{first.Hits(), second.Matches()})
 		assert.Equal(t, 500, d.do(t, "GET", leases, "").code)

@@ -52,14 +52,12 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 	doors := map[string]*door{
 		"transport": inProcess(first),
 		"socket":    {API: first, client: http.DefaultClient, base: first.URL()},
-		"TLS":       {API: first, client: tlsClient(t, first), base: first.TLSURL()},
 	}
 	want := []string{"a"}
-	for _, name := range []string{"TLS", "socket", "transport"} {
+	for _, name := range []string{"socket", "transport"} {
 		doors[name].create(t, "of-"+strings.ToLower(name))
 		want = append(want, "of-"+strings.ToLower(name))
 	}
-	want[1], want[2] = want[2], want[1]
 	d.create(t, "parents")
 	grandchild := first.Fork(t)
 	_, err := lease.In(first.Store()).Delete(t.Context(), "default", "a", store.DeleteOptions{})
@@ -78,8 +76,7 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 
 // One costly fixture and many tests at once, each in a world and a bubble of its own.
 func TestManyTestsForkOneFixture(t *testing.T) {
-	shared := apitest.New(t)
-	shared.Load(fixture.Stream("leases", strings.NewReader(manyLeases(1000))))
+	shared := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Stream("leases", strings.NewReader(manyLeases(1000)))}})
 	before := shared.Dump(fixture.DumpOptions{})
 	version := (*registry.Store)(shared.Store()).ResourceVersion()
 	t.Run("tests", func(t *testing.T) {
@@ -147,13 +144,13 @@ func TestForkHasNoneOfTheFaultsAndRequestsOfItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := inProcess(apitest.New(t))
 		d.create(t, "a")
-		fault := d.Fault(apitest.Fault{Verb: "get", Answer: apitest.Unavailable()})
+		fault := d.Fault(apitest.Fault{Verb: "get", Answer: meta.Status{Code: 503}})
 		f := inProcess(d.Fork(t))
 		assert.Empty(t, f.Faults())
 		assert.Empty(t, f.Requests())
 		assert.Equal(t, http.StatusOK, f.do(t, "GET", leasesA, "").code)
 		assert.Zero(t, fault.Hits())
-		f.Fault(apitest.Fault{Verb: "list", Answer: apitest.Unavailable()})
+		f.Fault(apitest.Fault{Verb: "list", Answer: meta.Status{Code: 503}})
 		assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "").code)
 		assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leasesA, "").code)
 		f.Requests().Assert(t, "get leases default/a 200")
@@ -165,7 +162,6 @@ func TestForkHasTheOptionsOfItsParent(t *testing.T) {
 	kind := store.MustKind(store.Descriptor[widget]{Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}}})
 	through := 0
 	parent := apitest.New(t, apitest.Options{
-		KeepRequests: 1,
 		API: httpapi.Options{
 			Kinds:        []store.AnyKind{kind},
 			Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}}),
@@ -182,8 +178,8 @@ func TestForkHasTheOptionsOfItsParent(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, f.do(t, "GET", widgets, "").code)
 	assert.Equal(t, http.StatusCreated, f.do(t, "POST", widgets, leaseNamed("w"), "Authorization", "Bearer s3cret").code)
 	assert.Equal(t, 2, through)
-	assert.Len(t, f.Requests(), 1)
-	hit := f.Fault(apitest.Fault{Resource: "widgets", Answer: apitest.Unavailable()})
+	assert.Len(t, f.Requests(), 2)
+	hit := f.Fault(apitest.Fault{Resource: "widgets", Answer: meta.Status{Code: 503}})
 	assert.Equal(t, http.StatusServiceUnavailable, f.do(t, "GET", widgets, "").code)
 	assert.Equal(t, 1, hit.Hits())
 	assert.Equal(t, 2, through, "the faults come first")
@@ -199,13 +195,8 @@ type widget struct {
 
 func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		made := map[*store.Store]bool{}
-		parent := apitest.New(t, apitest.Options{Elector: func(st *store.Store) (*candidate.Elector, error) {
-			made[st] = true
-			return candidate.NewElector(st, candidate.ElectorOptions{})
-		}})
+		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.ElectorOptions{}}})
 		fork := parent.Fork(t)
-		assert.Equal(t, map[*store.Store]bool{parent.Store(): true, fork.Store(): true}, made)
 		_, err := candidate.In(fork.Store()).Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},
 			Spec: candidate.LeaseCandidateSpec{
@@ -222,44 +213,11 @@ func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
 	})
 }
 
-// An Elector in Options.API can only be one of another store: the parent alone runs it.
-func TestForkDoesNotRunTheElectorOfAnotherStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := store.New(store.Options{})
-		defer st.Close()
-		elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
-		require.NoError(t, err)
-		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elector: elector}})
-		synctest.Wait()
-		watching := st.Watchers()
-		assert.NotZero(t, watching)
-		parent.Fork(t)
-		synctest.Wait()
-		assert.Equal(t, watching, st.Watchers())
-	})
-}
-
-func TestForkThatCannotHaveItsElectorFailsTheTest(t *testing.T) {
-	calls := 0
-	parent := apitest.New(t, apitest.Options{Elector: func(st *store.Store) (*candidate.Elector, error) {
-		if calls++; calls > 1 {
-			return nil, fmt.Errorf("no more than one")
-		}
-		return candidate.NewElector(st, candidate.ElectorOptions{})
-	}})
-	message := failure(t, func(t testing.TB) { parent.Fork(t) })
-	assert.Equal(t, "apitest.Fork: Options.Elector: no more than one", message)
-}
-
 func TestForkOfAnAPIWhoseTestHasEndedFailsTheTest(t *testing.T) {
 	var api *apitest.API
 	t.Run("a test", func(t *testing.T) { api = apitest.New(t) })
 	message := failure(t, func(t testing.TB) { api.Fork(t) })
-	assert.Equal(t, "apitest.Fork: TestForkOfAnAPIWhoseTestHasEndedFailsTheTest/a_test has ended: "+
-		"got a call for a fork, want it before the end: store.Fork: got a store that was closed, want one that is open: store: closed", message)
-	_, err := api.OpenFork()
-	assert.ErrorIs(t, err, store.ErrClosed)
-	assert.ErrorContains(t, err, "apitest.OpenFork: ")
+	assert.Equal(t, "apitest.Fork: the API has ended: store.Fork: got a store that was closed, want one that is open: store: closed", message)
 }
 
 func TestForkEndsWithItsOwnTest(t *testing.T) {
@@ -275,22 +233,6 @@ func TestForkEndsWithItsOwnTest(t *testing.T) {
 	assert.Error(t, inProcess(parent).do(t, "GET", leasesA, "").err)
 	assert.Equal(t, http.StatusOK, inProcess(fork).do(t, "GET", leasesA, "").code, "the end of its parent")
 	inProcess(fork).create(t, "b")
-}
-
-func TestForkWithoutATestLastsUntilClose(t *testing.T) {
-	parent, err := apitest.Open(apitest.Options{})
-	require.NoError(t, err)
-	defer parent.Close()
-	inProcess(parent).create(t, "a")
-	fork, err := parent.OpenFork()
-	require.NoError(t, err)
-	inProcess(fork).create(t, "b")
-	names, _ := inProcess(parent).names(t, "")
-	assert.Equal(t, []string{"a"}, names)
-	fork.Close()
-	_, err = fork.OpenFork()
-	assert.ErrorIs(t, err, store.ErrClosed)
-	assert.Equal(t, http.StatusOK, inProcess(parent.Fork(t)).do(t, "GET", leasesA, "").code, "a test may fork it too")
 }
 
 // What was made before counts from the moment of the fork, though the clock of a bubble shows another time.

@@ -32,7 +32,7 @@ type door struct {
 	socket bool
 }
 
-// doorTo returns the door through the Transport of an API, and doorFor that of one
+// doorTo returns the door through the Transport of an API, and doorFor the one for a
 // client.
 func doorTo(api *apitest.API) *door {
 	return &door{API: api, client: clientOf(api), base: api.Host()}
@@ -61,8 +61,8 @@ func eachDoor(t *testing.T, test func(t *testing.T, d *door)) {
 		test(t, &door{api, &http.Client{Transport: transport}, api.URL(), true})
 	})
 	t.Run("TLS", func(t *testing.T) {
-		api := apitest.New(t)
-		test(t, &door{api, tlsClient(t, api), api.TLSURL(), true})
+		api := apitest.New(t, apitest.Options{TLS: true})
+		test(t, &door{api, tlsClient(t, api), api.URL(), true})
 	})
 }
 
@@ -74,7 +74,7 @@ func tlsClient(t testing.TB, api *apitest.API) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// answer is what came of a request.
+// answer is the result of a request.
 type answer struct {
 	code   int
 	header http.Header

@@ -13,14 +13,15 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// history is what the store did, for Verify.
+// history is the past of the store, for Verify.
 type history struct {
 	registry.Recorded
 	resources map[meta.GroupResource]*registry.Resource
 	calls     map[uint64]*call // by origin
 
-	byOrigin   map[uint64][]int             // indices of Changes, by the request that made them
-	byResource map[*registry.Resource][]int // and so on
+	// indices of Changes
+	byOrigin   map[uint64][]int // by the request that made them
+	byResource map[*registry.Resource][]int
 	byObject   map[objectKey][]int
 }
 
@@ -39,7 +40,7 @@ func (k objectKey) String() string {
 	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
 }
 
-func newHistory(rec registry.Recorded, resources []*registry.Resource, log []told) *history {
+func newHistory(rec registry.Recorded, resources []*registry.Resource, log []observation) *history {
 	h := &history{
 		Recorded: rec, resources: map[meta.GroupResource]*registry.Resource{}, calls: map[uint64]*call{},
 		byOrigin: map[uint64][]int{}, byResource: map[*registry.Resource][]int{}, byObject: map[objectKey][]int{},
@@ -62,15 +63,15 @@ func newHistory(rec registry.Recorded, resources []*registry.Resource, log []tol
 	return h
 }
 
-// after returns how many of the changes, given by their indices, are at or below a
-// version.
+// after returns how many of the changes, given by their indices, have a version up to
+// and including version.
 func (h *history) after(changes []int, version uint64) int {
 	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, v uint64) int { return cmp.Compare(h.Changes[i].Version, v) })
 	return n
 }
 
-// stateAt returns an object that has changed as it was at a version, Since or
-// later, or nil.
+// stateAt returns an object at a version, or nil if it did not exist. The object must
+// have changed, and the version must not be before Since.
 func (h *history) stateAt(k objectKey, version uint64) *registry.Item {
 	changes := h.byObject[k]
 	n := h.after(changes, version)
@@ -116,7 +117,7 @@ func (h *history) line(c *registry.RecordedChange) string {
 	return text
 }
 
-// round drops the digits of a duration that nobody reads.
+// round drops the insignificant digits of a duration.
 func round(d time.Duration) time.Duration {
 	if d > time.Second {
 		return d.Round(time.Millisecond)
@@ -130,11 +131,11 @@ func (c *call) String() string {
 	if c.status != 0 {
 		outcome = strconv.Itoa(c.status)
 	}
-	return c.verb + " of " + c.who() + ", " + outcome
+	return c.verb + " of " + c.sender() + ", " + outcome
 }
 
-// who returns the client's name, or its User-Agent.
-func (c *call) who() string {
+// sender returns the name of the client, or its User-Agent.
+func (c *call) sender() string {
 	switch agent, _, _ := strings.Cut(c.userAgent, " "); {
 	case c.client != "":
 		return fmt.Sprintf("client %q", c.client)

@@ -9,102 +9,94 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Injected is a fault in its place. Its methods may be called from any
-// goroutine.
+// Injected is an active fault. Its methods may be called from any goroutine.
 type Injected struct {
 	api      *API
 	fault    Fault
-	resource meta.GroupResource // what Resource stands for, empty for any
+	resource meta.GroupResource // that fault.Resource names, empty for any
 	removed  chan struct{}      // closed by Remove
-	dice     *dice              // of an Adversary, or nil
-	replica  *registry.Replica  // of a Stale, or nil
+	dice     *dice              // of fault.Adversary, or nil
+	replica  *registry.Replica  // of fault.Stale, or nil
 
 	// guarded by api.mu
 	matches, hits int
 	gone          bool
 }
 
-// Fault puts a fault in place, behind those that are there already: a request
-// meets the faults in the order in which they were put in place, until one of
-// them ends it, and those behind neither see nor count it. A fault that
-// contradicts itself fails the test.
+// Fault activates a fault. A request meets the active faults in the order in which
+// they were activated, until one of them ends it; later faults then neither see nor
+// count it. Fault fails the test if f contradicts itself or names no served resource.
 func (a *API) Fault(f Fault) *Injected {
 	a.t.Helper()
-	in, err := a.Inject(f)
+	in, err := a.newInjected(f)
 	if err != nil {
-		a.t.Fatalf("%v", err)
+		a.t.Fatalf("apitest.Fault: %v", err)
+		return nil
+	}
+	var inProgress []*exchange
+	a.mu.Lock()
+	a.faults = append(a.faults, in)
+	if f.Partition != "" {
+		for x := range a.open {
+			inProgress = append(inProgress, x)
+		}
+	}
+	a.mu.Unlock()
+	for _, x := range inProgress {
+		if in.wants(x.request()) {
+			in.reach(x)
+		}
 	}
 	return in
 }
 
-// Inject is Fault with an error in place of a test that fails. The error names
-// the place and what was expected there.
-func (a *API) Inject(f Fault) (*Injected, error) {
-	if err := f.Validate(); err != nil {
+// newInjected checks a fault and prepares it.
+func (a *API) newInjected(f Fault) (*Injected, error) {
+	if err := f.validate(); err != nil {
 		return nil, err
 	}
-	return a.inject(f, nil)
-}
-
-// inject puts a fault in place that has been validated, but for its Resource.
-func (a *API) inject(f Fault, d *dice) (*Injected, error) {
-	in := &Injected{api: a, fault: f, dice: d, removed: make(chan struct{})}
+	in := &Injected{api: a, removed: make(chan struct{})}
+	var err error
 	if f.Resource != "" {
-		var err error
 		if in.resource, err = a.resource(f.Resource, f.Namespace); err != nil {
-			return nil, fmt.Errorf("%s: %w", in.door(), err)
+			return nil, err
 		}
 	}
 	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k registry.Info) bool {
 		return k.Status && (f.Resource == "" || in.resource == meta.GroupResource{Group: k.Group, Resource: k.Plural})
 	}) {
-		return nil, fmt.Errorf("%s: Subresource: got %q, want none: no such resource has one", in.door(), f.Subresource)
+		return nil, problem("Subresource", "got %q, want none: the resource has no such subresource", f.Subresource)
 	}
-	if err := in.putReplica(); err != nil {
-		return nil, err
-	}
-	var underWay []*exchange
-	a.mu.Lock()
-	a.faults = append(a.faults, in)
-	if f.Partition != "" {
-		for x := range a.open {
-			underWay = append(underWay, x)
+	if f.Stale != nil {
+		if in.replica, err = a.newReplica(f.Stale); err != nil {
+			return nil, fmt.Errorf("Stale.%w", err)
 		}
 	}
-	a.mu.Unlock()
-	for _, x := range underWay {
-		if in.wants(x.request()) {
-			in.reach(x)
+	if f.Adversary != nil {
+		drawn := f.Adversary.Seed == 0
+		f.Adversary = f.Adversary.withDefaults()
+		in.dice = &dice{Adversary: f.Adversary, seen: map[string]uint64{}}
+		if drawn {
+			a.t.Logf("apitest: to repeat this adversary, set Seed to %d", f.Adversary.Seed)
 		}
 	}
+	in.fault = f
 	return in, nil
 }
 
-// door returns the name of what was given, for messages.
-func (in *Injected) door() string {
-	if in.dice != nil {
-		return "apitest.Adversary"
-	}
-	return "apitest.Fault"
-}
-
-// Faults returns the faults that are in place, in their order.
+// Faults returns the active faults in their order.
 func (a *API) Faults() []*Injected {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.faults)
 }
 
-// Fault returns what was put in place; of an Adversary whom it is after.
+// Fault returns the fault that was activated. An Adversary has its defaults and its
+// seed filled in.
 func (in *Injected) Fault() Fault { return in.fault }
 
-// String returns the fault as Fault.String does.
-func (in *Injected) String() string {
-	if in.dice != nil {
-		return in.fault.String() + in.dice.String()
-	}
-	return in.fault.String()
-}
+// String returns the fault in one line, such as "update leases * first=2: answer 409".
+func (in *Injected) String() string { return in.fault.describe() }
 
 // Hits returns how many requests were hit.
 func (in *Injected) Hits() int {
@@ -113,17 +105,16 @@ func (in *Injected) Hits() int {
 	return in.hits
 }
 
-// Matches returns how many requests matched, whether or not they were among
-// those to be hit.
+// Matches returns how many requests matched, including those beyond First.
 func (in *Injected) Matches() int {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
 	return in.matches
 }
 
-// Remove takes the fault away. What waits in a Silent partition goes on, and a
-// Stale replica catches up; what else was hit takes its course. Removing it twice
-// is fine.
+// Remove deactivates the fault. Requests held back by a Silent partition continue,
+// and a Stale replica catches up. Other requests that were already hit are not
+// affected. Removing it again does nothing.
 func (in *Injected) Remove() {
 	in.remove()
 	in.catchUp()
@@ -165,7 +156,7 @@ func (in *Injected) wantsVerb(verb string) bool {
 	return f.Verb == "" || f.Verb == verb
 }
 
-// claim counts a request that matches and returns what it is hit with, or nil.
+// claim counts a request that matches. It returns the fault that hits it, or nil.
 func (in *Injected) claim(x *exchange) *Fault {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
@@ -174,17 +165,13 @@ func (in *Injected) claim(x *exchange) *Fault {
 	}
 	f := &in.fault
 	if slices.Contains(x.req.Faults, in) {
-		return f // a partition that came while the request did
+		return f // a partition that was activated while the request arrived
 	}
 	in.matches++
 	if in.dice != nil {
 		f = in.dice.rollLocked(x.req)
 	}
-	switch {
-	case f == nil,
-		f.First > 0 && in.matches > f.First,
-		f.Nth > 0 && in.matches != f.Nth,
-		f.Every > 0 && in.matches%f.Every != 0:
+	if f == nil || f.First > 0 && in.matches > f.First {
 		return nil
 	}
 	in.hitLocked(x)
@@ -196,7 +183,7 @@ func (in *Injected) hitLocked(x *exchange) {
 	x.req.Faults = append(x.req.Faults, in)
 }
 
-// reach has a partition act on a request that was under way before it.
+// reach applies a partition to a request that was in progress before.
 func (in *Injected) reach(x *exchange) {
 	in.api.mu.Lock()
 	defer in.api.mu.Unlock()
@@ -212,8 +199,8 @@ func (in *Injected) reach(x *exchange) {
 	}
 }
 
-// resource finds what is served by one of its names, and that may be in a namespace
-// if one is given. The error names the place and what was expected there.
+// resource returns the served resource with one of its names. If namespace is not
+// empty, the resource must be namespaced.
 func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	i := slices.IndexFunc(a.kinds, func(k registry.Info) bool {
@@ -221,9 +208,9 @@ func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
 	})
 	switch {
 	case i < 0:
-		return meta.GroupResource{}, fmt.Errorf("Resource: got %q, want one of %s", resource, strings.Join(a.resources(), ", "))
+		return meta.GroupResource{}, problem("Resource", "got %q, want one of %s", resource, strings.Join(a.resources(), ", "))
 	case namespace != "" && a.kinds[i].ClusterScoped:
-		return meta.GroupResource{}, fmt.Errorf("Namespace: got %q, want none: %s are in no namespace", namespace, a.kinds[i].Plural)
+		return meta.GroupResource{}, problem("Namespace", "got %q, want none: %s are in no namespace", namespace, a.kinds[i].Plural)
 	}
 	return meta.GroupResource{Group: a.kinds[i].Group, Resource: a.kinds[i].Plural}, nil
 }

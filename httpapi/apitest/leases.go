@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// leases finds Leases that two clients held at once.
+// leases finds Leases that two clients held at the same time.
 func (v *verifier) leases() {
 	audits := map[objectKey]*leaseAudit{}
 	var clock onward
@@ -27,7 +27,7 @@ func (v *verifier) leases() {
 			audits[k] = &leaseAudit{}
 		}
 		if o, found := audits[k].see(c); found {
-			v.find(TwoHolders, audits[k].timeline(), "two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o)
+			v.out.TwoHolders = append(v.out.TwoHolders, newFinding(audits[k].timeline(), "two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o))
 		}
 	}
 }
@@ -39,7 +39,7 @@ type onward struct {
 	back time.Duration // how far it was set back
 }
 
-// shows returns the time for what the clock shows.
+// shows converts a time of the clock.
 func (o *onward) shows(at time.Time) time.Time {
 	at = at.Add(o.back)
 	if at.Before(o.last) {
@@ -64,32 +64,32 @@ type leaseAudit struct {
 // see adds a change.
 func (a *leaseAudit) see(c registry.RecordedChange) (lease.Overlap, bool) {
 	l := c.New.Wire(0).(*lease.Lease)
-	what := "nobody"
+	text := "nobody"
 	switch holder := l.Spec.HolderIdentity; {
 	case c.Type == watch.Deleted:
-		what, l = "deleted", nil
+		text, l = "deleted", nil
 	case holder != nil && *holder != "":
-		what = fmt.Sprintf("%q", *holder)
+		text = fmt.Sprintf("%q", *holder)
 		if seconds := l.Spec.LeaseDurationSeconds; seconds != nil {
-			what += fmt.Sprintf(" for %ds", *seconds)
+			text += fmt.Sprintf(" for %ds", *seconds)
 		}
 	}
-	a.note(what, c.At)
+	a.note(text, c.At)
 	return a.See(l, c.At)
 }
 
 // note adds a line to the timeline, or extends the last.
-func (a *leaseAudit) note(what string, at time.Time) {
+func (a *leaseAudit) note(holder string, at time.Time) {
 	if a.start.IsZero() {
 		a.start = at
 	}
-	if a.writes > 0 && a.holder == what {
+	if a.writes > 0 && a.holder == holder {
 		a.last = at
 		a.writes++
 		return
 	}
 	a.flush()
-	a.holder, a.first, a.last, a.writes = what, at, at, 1
+	a.holder, a.first, a.last, a.writes = holder, at, at, 1
 }
 
 func (a *leaseAudit) flush() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -110,15 +111,12 @@ func TestFaultsHitSomeOfTheRequestsThatMatch(t *testing.T) {
 		fault apitest.Fault
 		want  []int
 	}{
-		"all":              {apitest.Fault{}, []int{1, 2, 3, 4, 5, 6, 7}},
-		"the first three":  {apitest.Fault{First: 3}, []int{1, 2, 3}},
-		"the third":        {apitest.Fault{Nth: 3}, []int{3}},
-		"every third":      {apitest.Fault{Every: 3}, []int{3, 6}},
-		"every single one": {apitest.Fault{Every: 1}, []int{1, 2, 3, 4, 5, 6, 7}},
+		"all":             {apitest.Fault{}, []int{1, 2, 3, 4, 5, 6, 7}},
+		"the first three": {apitest.Fault{First: 3}, []int{1, 2, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t)
-			row.fault.Verb, row.fault.Answer = "list", apitest.Unavailable()
+			row.fault.Verb, row.fault.Answer = "list", meta.Status{Code: 503}
 			f := d.Fault(row.fault)
 			var hit []int
 			for i := range 7 {
@@ -135,53 +133,51 @@ func TestFaultsHitSomeOfTheRequestsThatMatch(t *testing.T) {
 }
 
 func TestContradictoryFaultsAreRefused(t *testing.T) {
-	busy := apitest.Unavailable()
+	busy := meta.Status{Code: 503}
 	for want, f := range map[string]apitest.Fault{
 		`Verb: got "put", want one of get, list, watch, create, update, patch, apply, delete, deletecollection`: {Verb: "put", Hang: true},
 		`Name: got "a", want none: list has no name`:                                                            {Verb: "list", Name: "a", Hang: true},
 		`First: got -1, want 0 or more`:                                                                         {First: -1, Hang: true},
-		`Nth: got -1, want 0 or more`:                                                                           {Nth: -1, Hang: true},
-		`Every: got -2, want 0 or more`:                                                                         {Every: -2, Hang: true},
-		`Delay: got -1000000000, want 0 or more`:                                                                {Delay: -time.Second},
-		`SlowEvents: got -1, want 0 or more`:                                                                    {SlowEvents: -1},
-		`First, Nth, Every: got 1, 0, 2, want one of them at most`:                                              {First: 1, Every: 2, Hang: true},
-		`got nothing to do, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents, Stale`:    {Verb: "get"},
-		`Answer, Hang: got 2 of them, want one: each decides what becomes of the request`:                               {Answer: busy, Hang: true},
-		`Cut, Partition: got 2 of them, want one: each decides what becomes of the request`:                             {Cut: apitest.CutAfter, Partition: apitest.Silent},
-		`Answer: got it with Tear or SlowEvents, want one or the other: no watch comes of the request`:                  {Answer: busy, Tear: &apitest.Tear{}},
-		`Cut: got "during", want "before" or "after"`:                                                                   {Cut: "during"},
-		`Cut: got "after" for watch, want Tear: a watch has no commit`:                                                  {Verb: "watch", Cut: apitest.CutAfter},
-		`Partition: got "half", want "silent" or "refused"`:                                                             {Partition: "half"},
-		`Partition: got it with First, Nth, Every, Delay or ExpireHistory, want it alone: it lasts until it is removed`: {Partition: apitest.Silent, First: 2},
-		`Verb: got "create" with Tear or SlowEvents, want "watch" or none`:                                              {Verb: "create", Tear: &apitest.Tear{}},
-		`Tear.After: got -1, want 0 or more`:                                                                            {Tear: &apitest.Tear{After: -1}},
-		`Tear: got MidFrame and Error, want one of them`:                                                                {Tear: &apitest.Tear{MidFrame: true, Error: busy}},
-		`Tear.Error.Code: got 200, want 400 to 599`:                                                                     {Tear: &apitest.Tear{Error: meta.Status{Code: 200}}},
-		`Answer.Details.RetryAfterSeconds: got -1, want 0 or more`:                                                      {Answer: apitest.TooManyRequests(-1)},
-		`Answer.Code: got 100, want 200 to 599`:                                                                         {Answer: meta.Status{Code: 100}},
-		`Answer.Code: got 0 in a Status that says more, want 200 to 599`:                                                {Answer: meta.Status{Message: "x"}, Delay: 1},
+		`Delay: got -1s, want 0 or more`:                                                                        {Delay: -time.Second},
+		`SlowEvents: got -1ns, want 0 or more`:                                                                  {SlowEvents: -1},
+		`got no action, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents, Stale, Adversary`: {Verb: "get"},
+		`Answer, Hang: got 2 of them, want one: each ends the request`:                                                      {Answer: busy, Hang: true},
+		`Cut, Partition: got 2 of them, want one: each ends the request`:                                                    {Cut: apitest.CutAfter, Partition: apitest.Silent},
+		`Answer: got it with Tear or SlowEvents, want one or the other: no watch starts`:                                    {Answer: busy, Tear: &apitest.Tear{}},
+		`Cut: got "during", want "before" or "after"`:                                                                       {Cut: "during"},
+		`Cut: got "after" for watch, want Tear: a watch commits nothing`:                                                    {Verb: "watch", Cut: apitest.CutAfter},
+		`Partition: got "half", want "silent" or "refused"`:                                                                 {Partition: "half"},
+		`Partition: got it with First, Delay or ExpireHistory, want it alone: it lasts until Remove`:                        {Partition: apitest.Silent, First: 2},
+		`Verb: got "create" with Tear or SlowEvents, want "watch" or none`:                                                  {Verb: "create", Tear: &apitest.Tear{}},
+		`Tear.After: got -1, want 0 or more`:                                                                                {Tear: &apitest.Tear{After: -1}},
+		`Tear: got MidFrame and Error, want one of them`:                                                                    {Tear: &apitest.Tear{MidFrame: true, Error: busy}},
+		`Tear.Error.Code: got 200, want 400 to 599`:                                                                         {Tear: &apitest.Tear{Error: meta.Status{Code: 200}}},
+		`Answer.Details.RetryAfterSeconds: got -1, want 0 or more`:                                                          {Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: -1}}},
+		`Answer.Code: got 100, want 200 to 599`:                                                                             {Answer: meta.Status{Code: 100}},
+		`Answer.Code: got 0 in a Status with other fields, want 200 to 599`:                                                 {Answer: meta.Status{Message: "x"}, Delay: 1},
 	} {
 		t.Run(want, func(t *testing.T) {
-			assert.EqualError(t, f.Validate(), "apitest.Fault: "+want)
 			d := newDoor(t)
 			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
 			assert.Empty(t, d.Faults())
 		})
 	}
-	assert.NoError(t, apitest.Fault{Verb: "watch", Every: 2, Delay: 1, ExpireHistory: true, SlowEvents: 1, Tear: &apitest.Tear{After: 3, MidFrame: true}}.Validate())
+	assert.NotNil(t, apitest.New(t).Fault(apitest.Fault{Verb: "watch", First: 2, Delay: 1, ExpireHistory: true, SlowEvents: 1, Tear: &apitest.Tear{After: 3, MidFrame: true}}))
+}
+
+// refused returns the message with which a new API refuses a fault.
+func refused(t *testing.T, options apitest.Options, f apitest.Fault) string {
+	return failure(t, func(t testing.TB) { apitest.New(t, options).Fault(f) })
 }
 
 func TestFaultsNameNoNamespaceOfWhatIsInNone(t *testing.T) {
 	kind := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Hall", ClusterScoped: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
 	})
-	api := apitest.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}})
-	_, err := api.Inject(apitest.Fault{Resource: "halls", Namespace: "ns", Hang: true})
-	assert.EqualError(t, err, `apitest.Fault: Namespace: got "ns", want none: halls are in no namespace`)
-	_, err = api.Inject(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "Hall", Namespace: "ns"}}})
-	assert.EqualError(t, err, `apitest.Fault: Stale.After.Namespace: got "ns", want none: halls are in no namespace`)
-	_, err = api.Inject(apitest.Fault{Resource: "halls", Name: "a", Hang: true})
-	assert.NoError(t, err)
+	options := apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
+	assert.Equal(t, `apitest.Fault: Namespace: got "ns", want none: halls are in no namespace`,
+		refused(t, options, apitest.Fault{Resource: "halls", Namespace: "ns", Hang: true}))
+	assert.Empty(t, refused(t, options, apitest.Fault{Resource: "halls", Name: "a", Hang: true}))
 }
 
 func TestFaultsNameResourcesThatAreServed(t *testing.T) {
@@ -196,13 +192,13 @@ func TestFaultsSayWhatTheyDo(t *testing.T) {
 	for want, f := range map[string]apitest.Fault{
 		"any *: hang": {Hang: true},
 		"update leases default/a userAgent=me client=c when first=2: delay 1s, expire history, answer 409": {Verb: "update", Resource: "leases", Namespace: "default", Name: "a",
-			UserAgent: "me", Client: "c", When: always, First: 2, Delay: time.Second, ExpireHistory: true, Answer: apitest.Conflict()},
-		"any * nth=2: cut after":                        {Nth: 2, Cut: apitest.CutAfter},
-		"any * every=2: cut before":                     {Every: 2, Cut: apitest.CutBefore},
+			UserAgent: "me", Client: "c", When: always, First: 2, Delay: time.Second, ExpireHistory: true, Answer: meta.Status{Code: 409}},
+		"any *: cut after":                              {Cut: apitest.CutAfter},
+		"any *: cut before":                             {Cut: apitest.CutBefore},
 		"any ns/*: partition silent":                    {Namespace: "ns", Partition: apitest.Silent},
 		"watch *: slow events 1s, tear after 2 cleanly": {Verb: "watch", SlowEvents: time.Second, Tear: &apitest.Tear{After: 2}},
 		"watch *: tear after 0 in mid-frame":            {Verb: "watch", Tear: &apitest.Tear{MidFrame: true}},
-		"watch *: tear after 1 with ERROR 410":          {Verb: "watch", Tear: &apitest.Tear{After: 1, Error: apitest.Expired()}},
+		"watch *: tear after 1 with ERROR 410":          {Verb: "watch", Tear: &apitest.Tear{After: 1, Error: meta.Status{Code: 410}}},
 	} {
 		d := newDoor(t)
 		in := d.Fault(f)
@@ -231,7 +227,7 @@ func TestFaultsComeAndGoWhileRequestsDo(t *testing.T) {
 			}()
 		}
 		for range 50 {
-			f := d.Fault(apitest.Fault{Verb: "list", Every: 2, Answer: apitest.Unavailable()})
+			f := d.Fault(apitest.Fault{Verb: "list", First: 2, Answer: meta.Status{Code: 503}})
 			p := d.Fault(apitest.Fault{Partition: apitest.Silent})
 			f.Hits()
 			p.Remove()
@@ -247,3 +243,39 @@ func TestFaultsComeAndGoWhileRequestsDo(t *testing.T) {
 var smallHistory = store.Options{History: 8}
 
 func clientOf(api *apitest.API) *http.Client { return &http.Client{Transport: api.Transport()} }
+
+// withEngines are the options of a server that has a kind with a status.
+func withEngines() apitest.Options {
+	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Engine", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+	})
+	return apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
+}
+
+func TestFaultsMayBeMeantForTheStatusAlone(t *testing.T) {
+	const engine, patch = "/apis/example.com/v1/namespaces/default/engines/a", "application/merge-patch+json"
+	d := newDoor(t, withEngines())
+	made := d.do(t, "POST", "/apis/example.com/v1/namespaces/default/engines", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
+	require.Equal(t, 201, made.code, made)
+	both := d.Fault(apitest.Fault{Verb: "patch", Resource: "engines", Delay: 1})
+	one := d.Fault(apitest.Fault{Verb: "patch", Resource: "Engine", Subresource: "status", Answer: meta.Status{Code: 409}})
+	any := d.Fault(apitest.Fault{Subresource: "status", Delay: 1})
+	assert.Equal(t, 200, d.do(t, "PATCH", engine, `{"spec":{"on":true}}`, "Content-Type", patch).code)
+	assert.Equal(t, 409, d.do(t, "PATCH", engine+"/status", `{"status":{"on":true}}`, "Content-Type", patch).code)
+	assert.Equal(t, 200, d.do(t, "GET", engine+"/status", "").code)
+	assert.Equal(t, []int{2, 1, 1}, []int{both.Hits(), one.Hits(), any.Hits()})
+	assert.Equal(t, "patch Engine/status *: answer 409", one.String())
+	assert.Equal(t, "any */status *: delay 1ns", any.String())
+}
+
+func TestFaultsOfAStatusThatIsNotThereAreRefused(t *testing.T) {
+	for want, f := range map[string]apitest.Fault{
+		`Subresource: got "scale", want "status" or none`:                             {Subresource: "scale", Hang: true},
+		`Verb: got "list" with Subresource, want get, update, patch, apply or none`:   {Subresource: "status", Verb: "list", Hang: true},
+		`Subresource: got "status", want none: the resource has no such subresource`:  {Subresource: "status", Resource: "leases", Hang: true},
+		`Verb: got "create" with Subresource, want get, update, patch, apply or none`: {Subresource: "status", Verb: "create", Hang: true},
+	} {
+		assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t, withEngines()).Fault(f) }))
+	}
+	assert.Contains(t, failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Subresource: "status", Hang: true}) }), "the resource has no such subresource")
+}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/skim"
 )
 
-// note records, for Verify, an answer just before it is sent, so that everything
-// that the client does because of it comes later. A nil note does nothing.
+// note records an answer for Verify just before it is sent, so that every reaction of
+// the client comes later. A nil note does nothing.
 type note struct {
 	record   *record
 	call     *call
@@ -23,7 +23,7 @@ type note struct {
 	yaml     bool
 }
 
-// note returns the note for a request that the API is about to get.
+// note returns the note for a request, just before the API gets it.
 func (x *exchange) note() *note {
 	if x.call == nil {
 		return nil
@@ -57,7 +57,7 @@ func (n *note) write(p []byte, header http.Header) {
 	}
 }
 
-// answer records an answer as soon as there is enough of it.
+// answer records an answer as soon as its metadata is complete.
 func (n *note) answer(p []byte, whole bool) {
 	if len(n.data) > 0 {
 		n.data = append(n.data, p...)
@@ -73,7 +73,7 @@ func (n *note) answer(p []byte, whole bool) {
 	}
 }
 
-// frames records the events that are complete with p.
+// frames records the events that p completes.
 func (n *note) frames(p []byte, protobuf bool) {
 	if len(n.data) > 0 {
 		p = append(n.data, p...)
@@ -99,7 +99,8 @@ func nextFrame(p []byte, protobuf bool) (frame, rest []byte, complete bool) {
 	return frame, rest, frame[len(frame)-1] == '\n'
 }
 
-// end records what there was to the end, or that there is no answer.
+// end records an answer that was too short to be recorded before, or that there was
+// none.
 func (n *note) end() {
 	switch {
 	case n == nil || n.noted:

@@ -16,40 +16,37 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// DefaultKeepHistory is the default of Options.KeepHistory.
-const DefaultKeepHistory = 10_000
-
-// record remembers, for Verify, which versions of the objects clients were told in
-// answers and events. The store records its changes itself.
+// record holds, for Verify, the versions that clients saw in answers and events. The
+// store records its changes itself.
 type record struct {
 	limit int
 	seed  maphash.Seed
 
-	mu   sync.Mutex // guards all below
-	last uint64     // origin
-	told []told     // a ring of limit entries, once it is full
-	next uint64     // how many there ever were
+	mu   sync.Mutex    // guards all below
+	last uint64        // origin
+	seen []observation // a ring of limit entries, once it is full
+	next uint64        // how many there ever were
 }
 
-// told is one answer, or one event of a watch.
-type told struct {
+// observation is one answer, or one event of a watch, that a client got.
+type observation struct {
 	call    *call
-	what    news
+	kind    observed
 	key     uint64 // of the object, 0 if unknown
 	version uint64 // of the object, or of the list
 }
 
-// news is the kind of a told.
-type news uint8
+// observed is the kind of an observation.
+type observed uint8
 
 const (
-	toldNothing news = iota // no answer, or one that is not 2xx
-	toldAnswer              // 2xx
-	toldObject              // an event of an object
-	toldState               // a bookmark: the client has seen all there is
+	sawNothing observed = iota // no answer, or one that is not 2xx
+	sawAnswer                  // 2xx
+	sawObject                  // an event of an object
+	sawState                   // a bookmark: the client has seen all objects
 )
 
-// call is a request. It does not change after it is part of a told.
+// call is a request. It does not change once it is part of an observation.
 type call struct {
 	origin uint64 // of its changes
 	began  uint64 // record.next when the API got it
@@ -58,15 +55,15 @@ type call struct {
 	client, userAgent                      string
 	query                                  url.Values
 	dryRun                                 bool
-	guarded                                bool // the body names the version that it is meant for
+	guarded                                bool // the body has a resourceVersion
 
 	status int // 0 if the client got no answer
 }
 
-// recordLimit returns how many entries Options.KeepHistory asks for.
+// recordLimit returns the number of entries for Options.KeepHistory.
 func recordLimit(keep int) int {
 	if keep == 0 {
-		return DefaultKeepHistory
+		return 10_000
 	}
 	return max(keep, 0)
 }
@@ -76,7 +73,7 @@ func newRecord(keep int) *record {
 	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
 }
 
-// begin returns the call of a request that is to be remembered, or nil.
+// begin returns the call of a request, or nil if it is not recorded.
 func (rec *record) begin(r *Request, body []byte) *call {
 	if rec.limit == 0 || r.Resource == "" {
 		return nil
@@ -97,14 +94,14 @@ func (rec *record) begin(r *Request, body []byte) *call {
 	return c
 }
 
-// handOn notes that the API gets a call.
+// handOn records that the API gets a call.
 func (rec *record) handOn(c *call) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	c.began = rec.next
 }
 
-// key returns the hash that stands for an object in a told.
+// key returns the hash of an object for an observation.
 func (rec *record) key(group, resource, namespace, name string) uint64 {
 	if name == "" {
 		return 0
@@ -112,33 +109,33 @@ func (rec *record) key(group, resource, namespace, name string) uint64 {
 	return maphash.Comparable(rec.seed, [4]string{group, resource, namespace, name})
 }
 
-func (rec *record) addLocked(t told) {
-	if len(rec.told) < rec.limit {
-		rec.told = append(rec.told, t)
+func (rec *record) addLocked(t observation) {
+	if len(rec.seen) < rec.limit {
+		rec.seen = append(rec.seen, t)
 	} else {
-		rec.told[rec.next%uint64(rec.limit)] = t
+		rec.seen[rec.next%uint64(rec.limit)] = t
 	}
 	rec.next++
 }
 
-// all returns the entries in their order, and how many came before them.
-func (rec *record) all() (out []told, before uint64) {
+// all returns the entries in their order, and how many older ones were dropped.
+func (rec *record) all() (out []observation, before uint64) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	before = rec.next - uint64(len(rec.told))
+	before = rec.next - uint64(len(rec.seen))
 	if before == 0 {
-		return slices.Clone(rec.told), 0
+		return slices.Clone(rec.seen), 0
 	}
 	first := rec.next % uint64(rec.limit)
-	return slices.Concat(rec.told[first:], rec.told[:first]), before
+	return slices.Concat(rec.seen[first:], rec.seen[:first]), before
 }
 
-// answered notes the answer to a call, before the client gets it. The code is 0 if
-// there is none.
+// answered records the answer to a call, before the client gets it. The code is 0 if
+// there is no answer.
 func (rec *record) answered(c *call, code int, head skim.Head) {
-	t := told{call: c, what: toldNothing, version: head.ResourceVersion}
+	t := observation{call: c, kind: sawNothing, version: head.ResourceVersion}
 	if code >= 200 && code < 300 {
-		t.what = toldAnswer
+		t.kind = sawAnswer
 		t.key = rec.key(c.group, c.resource, c.namespace, cmp.Or(head.Name, c.name))
 	}
 	rec.mu.Lock()
@@ -147,21 +144,21 @@ func (rec *record) answered(c *call, code int, head skim.Head) {
 	rec.addLocked(t)
 }
 
-// opened notes that the answer to a watch begins.
+// opened records the beginning of the answer to a watch.
 func (rec *record) opened(c *call) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	c.status = http.StatusOK
 }
 
-// event notes an event of a watch, before the client gets it.
+// event records an event of a watch, before the client gets it.
 func (rec *record) event(c *call, head skim.Head) {
-	t := told{call: c, version: head.ResourceVersion, key: rec.key(c.group, c.resource, head.Namespace, head.Name)}
+	t := observation{call: c, version: head.ResourceVersion, key: rec.key(c.group, c.resource, head.Namespace, head.Name)}
 	switch watch.EventType(head.Type) {
 	case watch.Added, watch.Modified, watch.Deleted:
-		t.what = toldObject
+		t.kind = sawObject
 	case watch.Bookmark:
-		t.what = toldState
+		t.kind = sawState
 	default:
 		return
 	}
@@ -170,15 +167,15 @@ func (rec *record) event(c *call, head skim.Head) {
 	rec.addLocked(t)
 }
 
-// skimmed is how much of an answer is looked at: enough for what stands before the
-// resourceVersion in its metadata.
+// skimmed is how much of an answer is parsed: enough to reach the resourceVersion in
+// its metadata.
 const skimmed = 4 << 10
 
 // typeYAML is the media type of bodies and answers in YAML.
 const typeYAML = "application/yaml"
 
-// skimObject returns the head of a document of which data is the beginning, and
-// false if more of it is needed.
+// skimObject returns the head of a document that begins with data, and false if it
+// needs more data.
 func skimObject(data []byte, isYAML, whole bool) (skim.Head, bool) {
 	if isYAML {
 		if !whole {

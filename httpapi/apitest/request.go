@@ -1,60 +1,43 @@
 package apitest
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"io"
-	"mime"
-	"net/http"
 	"net/url"
 	"path"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/caller"
-	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// Request is a request that the server received, and what became of it.
+// Request is a request that the server received, and its outcome so far.
 type Request struct {
-	// Time is when it was there, by the clock of the store.
+	// Time is when it was received, by the clock of the store.
 	Time time.Time
 	// Verb is get, list, watch, create, update, patch, apply, delete or
-	// deletecollection; where the path is no resource it is the method in lower
-	// case. Apply is a patch of the type that server-side apply has.
+	// deletecollection. For other paths it is the method in lower case.
 	Verb  string
 	Path  string
 	Query url.Values
-	// Group to Name are those of the path, empty where it is no resource. The
-	// Name of a create is that in its body.
+	// Group, Version, Resource, Namespace and Name are those of the path, empty if
+	// the path is no resource. The Name of a create is the one in its body.
 	Group, Version, Resource, Namespace, Name string
-	// Subresource is "status" where the path says so, or "".
+	// Subresource is "status" or "".
 	Subresource string
-	// UserAgent, Client and ContentType say who sent it, the second being the
-	// name that was given to TransportFor, and of what type the body is.
+	// Client is the name that was passed to TransportFor.
 	UserAgent, Client, ContentType string
-	// Body is the body, or the beginning of it; BodySize tells how long it was.
+	// Body holds the first 16 KiB of the body. BodySize is its size in bytes.
 	Body     []byte
 	BodySize int
-	// Status is the code that was sent, 0 as long as there is none. Done tells
-	// that nothing more will come, Cut that the connection was cut.
+	// Status is the code of the answer, 0 if there is none yet. Done means that the
+	// answer is complete; Cut means that the connection was cut.
 	Status    int
 	Done, Cut bool
-	// Faults are those that it was hit by, in their order.
+	// Faults are the faults that hit the request, in their order.
 	Faults []*Injected
 }
 
-// String returns the request in one line, as Requests.Assert wants it: the verb,
-// the resource, the namespace and the name, or the path, and what came of it,
-// such as "update leases default/a 409" or "list leases * cut".
+// String returns the request in one line: the verb, the resource and the object, or
+// the path, and the outcome, such as "update leases default/a 409" or
+// "list leases * cut".
 func (r Request) String() string {
 	what := r.Path
 	if r.Resource != "" {
@@ -85,10 +68,10 @@ func objectPath(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// Requests are requests in the order in which they came.
+// Requests are requests in the order of their arrival.
 type Requests []Request
 
-// Where returns those that keep is true for.
+// Where returns the requests for which keep returns true.
 func (rs Requests) Where(keep func(Request) bool) Requests {
 	var out Requests
 	for _, r := range rs {
@@ -99,143 +82,53 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 	return out
 }
 
-// Requests returns the requests that were received, those under way included. Of
-// many only the last are remembered.
-func (a *API) Requests() Requests {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	out := make(Requests, len(a.log.kept))
-	for i, r := range a.log.kept {
-		out[i] = *r
-		out[i].Faults = slices.Clone(r.Faults)
+// Assert compares the requests, in the form of Request.String, with want. It reports
+// whether they are equal. If they are not, it marks the test as failed and shows the
+// difference: missing lines begin with "-", unexpected ones with "+".
+func (rs Requests) Assert(t TB, want ...string) bool {
+	t.Helper()
+	got := make([]string, len(rs))
+	for i, r := range rs {
+		got[i] = r.String()
 	}
-	return out
+	text, same := diff(want, got)
+	if !same {
+		t.Errorf("apitest: requests: got %d, want %d (- wanted, + got):\n%s", len(got), len(want), text)
+	}
+	return same
 }
 
-// ForgetRequests makes Requests start afresh.
-func (a *API) ForgetRequests() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.log.kept = nil
-}
-
-// requestLog holds the last requests. It is guarded by the mutex of the API.
-type requestLog struct {
-	kept           []*Request
-	limit, perBody int
-}
-
-func newRequestLog(limit, perBody int) requestLog {
-	if limit == 0 {
-		limit = DefaultKeepRequests
+// diff shows how to get from want to got with the fewest changed lines.
+func diff(want, got []string) (text string, same bool) {
+	// common[i][j] is the length of the longest common subsequence of want[i:], got[j:].
+	common := make([][]int, len(want)+1)
+	for i := range common {
+		common[i] = make([]int, len(got)+1)
 	}
-	if perBody == 0 {
-		perBody = DefaultKeepBody
-	}
-	return requestLog{limit: max(limit, 0), perBody: max(perBody, 0)}
-}
-
-func (l *requestLog) add(r *Request) {
-	if l.limit == 0 {
-		return
-	}
-	if len(l.kept) >= l.limit {
-		l.kept[0] = nil // append leaves it behind when it moves the others
-		l.kept = l.kept[1:]
-	}
-	l.kept = append(l.kept, r)
-}
-
-// maxBody is as much of a body as is read before the faults are asked, a byte
-// more than the API takes.
-const maxBody = 3<<20 + 1
-
-// receive reads the request up to the end of its body: only then does a server
-// notice that a client has gone. It returns what to log, what to hand on, and what
-// to remember for Verify.
-func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Request, *call) {
-	var data []byte
-	rest := io.Reader(http.NoBody)
-	if r.Body != nil && r.Body != http.NoBody {
-		var err error
-		data, err = io.ReadAll(io.LimitReader(r.Body, maxBody))
-		if rest = r.Body; err != nil {
-			rest = failing{err}
+	for i := len(want) - 1; i >= 0; i-- {
+		for j := len(got) - 1; j >= 0; j-- {
+			if want[i] == got[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
 		}
 	}
-	served := r.WithContext(ctx)
-	if r.Body != nil && r.Body != http.NoBody {
-		served.Body = &replay{data: data, rest: rest, Closer: r.Body}
-	}
-	attributes := httpapi.AttributesOf(r)
-	req := &Request{
-		Time: a.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
-		Group: attributes.Group, Version: attributes.Version, Resource: attributes.Resource,
-		Namespace: attributes.Namespace, Name: attributes.Name, Subresource: attributes.Subresource,
-		UserAgent: r.UserAgent(), Client: caller.Name(r.Context()), ContentType: r.Header.Get("Content-Type"),
-		Body: bytes.Clone(data[:min(len(data), a.log.perBody)]), BodySize: len(data),
-	}
-	switch {
-	case req.Verb == "create" && attributes.IsResource:
-		req.Name = nameIn(data, req.ContentType)
-	case req.Verb == "patch" && strings.HasPrefix(req.ContentType, "application/apply-patch+"):
-		req.Verb = "apply"
-	}
-	call := a.record.begin(req, data)
-	if call != nil {
-		served = served.WithContext(registry.WithOrigin(ctx, call.origin))
-	}
-	return req, served, call
-}
-
-// replay is a body whose beginning has been read.
-type replay struct {
-	data []byte
-	rest io.Reader
-	io.Closer
-}
-
-// Read returns what was read before, then the rest.
-func (b *replay) Read(p []byte) (int, error) {
-	if len(b.data) == 0 {
-		return b.rest.Read(p)
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
-}
-
-// failing is the rest of a body that could not be read.
-type failing struct{ err error }
-
-// Read returns the error.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// named is as much of an object as is needed for its name.
-type named struct {
-	Metadata struct {
-		Name string `json:"name" protobuf:"1"`
-	} `json:"metadata" protobuf:"1"`
-}
-
-var namedType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[named](), "v1") })
-
-// nameIn returns the name of the object in a body, or "" where there is none to
-// be found.
-func nameIn(data []byte, contentType string) string {
-	var n named
-	mediaType, _, _ := mime.ParseMediaType(contentType)
-	switch {
-	case strings.HasSuffix(mediaType, "protobuf"):
-		if e, err := codec.OpenEnvelope(data); err == nil {
-			namedType().DecodeProto(e.Raw, &n) // as far as it goes
+	var b strings.Builder
+	line := func(mark, s string) { b.WriteString("  " + mark + " " + s + "\n") }
+	same = true
+	for i, j := 0, 0; i < len(want) || j < len(got); {
+		switch {
+		case i < len(want) && j < len(got) && want[i] == got[j]:
+			line(" ", want[i])
+			i, j = i+1, j+1
+		case i < len(want) && (j == len(got) || common[i+1][j] >= common[i][j+1]):
+			line("-", want[i])
+			i, same = i+1, false
+		default:
+			line("+", got[j])
+			j, same = j+1, false
 		}
-	case strings.HasSuffix(mediaType, "yaml"):
-		if text, _, err := yaml.ToJSON(data); err == nil {
-			json.Unmarshal(text, &n)
-		}
-	default:
-		json.Unmarshal(data, &n)
 	}
-	return n.Metadata.Name
+	return b.String(), same
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
@@ -61,40 +62,20 @@ func TestRequestsTellClientsApart(t *testing.T) {
 	assert.Equal(t, "b", api.Requests()[1].Client)
 }
 
-func TestOnlySoMuchOfRequestsIsKept(t *testing.T) {
+func TestOnlyTheLastRequestsAndTheBeginningOfBodiesAreKept(t *testing.T) {
 	long := `{"metadata":{"name":"a","annotations":{"a":"` + strings.Repeat("v", 3<<20) + `"}}}`
-	for name, row := range map[string]struct {
-		opts           apitest.Options
-		requests, body int
-	}{
-		"by default": {apitest.Options{}, 5, apitest.DefaultKeepBody},
-		"few":        {apitest.Options{KeepRequests: 2, KeepBody: 10}, 2, 10},
-		"no bodies":  {apitest.Options{KeepBody: -1}, 5, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			api := apitest.New(t, row.opts)
-			d := doorTo(api)
-			for i := range 4 {
-				d.do(t, "GET", fmt.Sprint(leases, "/", i), "")
-			}
-			assert.Equal(t, http.StatusRequestEntityTooLarge, d.do(t, "POST", leases, long).code, "all of it reaches the API")
-			got := api.Requests()
-			require.Len(t, got, row.requests)
-			last := got[len(got)-1]
-			assert.Equal(t, long[:row.body], string(last.Body))
-			assert.Equal(t, 3<<20+1, last.BodySize, "no more is read")
-			assert.Equal(t, "3", got[len(got)-2].Name)
-		})
+	d := newDoor(t)
+	f := d.Fault(apitest.Fault{Verb: "get", Delay: 1})
+	for i := range 1000 {
+		d.do(t, "GET", fmt.Sprint(leases, "/", i), "")
 	}
-	t.Run("none", func(t *testing.T) {
-		api := apitest.New(t, apitest.Options{KeepRequests: -1})
-		d := doorTo(api)
-		f := api.Fault(apitest.Fault{Nth: 2, Answer: apitest.Unavailable()})
-		d.create(t, "a")
-		assert.Equal(t, 503, d.do(t, "GET", leases, "").code)
-		assert.Empty(t, api.Requests())
-		assert.Equal(t, 1, f.Hits(), "faults count without it")
-	})
+	assert.Equal(t, http.StatusRequestEntityTooLarge, d.do(t, "POST", leases, long).code, "the API gets the whole body")
+	got := d.Requests()
+	require.Len(t, got, 1000)
+	assert.Equal(t, "1", got[0].Name)
+	assert.Equal(t, long[:16<<10], string(got[999].Body))
+	assert.Equal(t, 3<<20+1, got[999].BodySize, "no more is read")
+	assert.Equal(t, 1000, f.Hits())
 }
 
 func TestAssertShowsWhatIsDifferent(t *testing.T) {
@@ -120,7 +101,7 @@ func TestAssertShowsWhatIsDifferent(t *testing.T) {
 func TestRequestsTellTheSubresource(t *testing.T) {
 	d := newDoor(t, withEngines())
 	f := d.Fault(apitest.Fault{
-		Resource: "engines", Answer: apitest.Conflict(), When: func(r apitest.Request) bool { return r.Subresource == "status" },
+		Resource: "engines", Answer: meta.Status{Code: 409}, When: func(r apitest.Request) bool { return r.Subresource == "status" },
 	})
 	const path = "/apis/example.com/v1/namespaces/default/engines/a"
 	assert.Equal(t, 404, d.do(t, "GET", path, "").code)

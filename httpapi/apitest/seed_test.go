@@ -22,10 +22,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// start is what the clocks that are moved by hand show first.
+// start is the first time of the manual clocks.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// byHand returns an API whose clock is moved by hand.
+// byHand returns an API with a manual clock.
 func byHand(t testing.TB, seed uint64) *apitest.API {
 	return apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start), Seed: seed}})
 }
@@ -74,7 +74,7 @@ func storyOf(t testing.TB, seed uint64) string {
 	return story(t, api, &http.Client{Transport: api.Transport()}, api.Host())
 }
 
-// The file is the same on every machine and on every day. Set UPDATE_GOLDEN to write it anew.
+// The file is the same on every machine and on every day. Set UPDATE_GOLDEN to rewrite it.
 func TestAnswersAndStateAreThoseOfTheGoldenFile(t *testing.T) {
 	const file = "testdata/seed.golden"
 	got := storyOf(t, 42)
@@ -99,7 +99,7 @@ func TestSeedDecidesAnswersAndState(t *testing.T) {
 	}
 }
 
-// after returns what follows a text where it first stands.
+// after returns the rest of a text after the first match.
 func after(t testing.TB, text, part string) string {
 	_, rest, found := strings.Cut(text, part)
 	require.True(t, found, part)

@@ -1,62 +1,114 @@
 package apitest
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"io"
 	"log"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
 )
 
-// URL returns the address of the API on a loopback port, which is opened by the
-// first call and closed with the test. It speaks HTTP/1.1: each request has a
-// connection to itself while it runs, so that a fault which cuts one cuts
-// nothing else.
+// socket is the server on a loopback port.
+type socket struct {
+	mu     sync.Mutex // guards server
+	server *httptest.Server
+}
+
+// URL returns the address of the API on a loopback port. The first call opens the
+// port. It speaks HTTP/1.1, with one request at a time on each connection, so that a
+// fault which cuts a connection affects one request only. URL fails the test if the
+// API has ended.
 func (a *API) URL() string {
 	a.t.Helper()
-	return a.listen(&a.plain, (*httptest.Server).Start).URL
+	if s := a.listen(); s != nil {
+		return s.URL
+	}
+	return ""
 }
 
-// TLSURL is URL with TLS, on a port of its own; clients are to trust CA.
-func (a *API) TLSURL() string {
-	a.t.Helper()
-	return a.listen(&a.secure, (*httptest.Server).StartTLS).URL
-}
-
-// CA returns the certificate that TLSURL is served with, as PEM. It is its own
-// authority and good for 127.0.0.1.
+// CA returns the certificate of URL as PEM if Options.TLS is set, and else nil. It
+// is self-signed and valid for 127.0.0.1.
 func (a *API) CA() []byte {
 	a.t.Helper()
-	cert := a.listen(&a.secure, (*httptest.Server).StartTLS).Certificate()
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
+	s := a.listen()
+	if s == nil || s.Certificate() == nil {
+		return nil
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// listen returns the server kept at slot, and starts it if that has not been
-// done.
-func (a *API) listen(slot **httptest.Server, start func(*httptest.Server)) *httptest.Server {
+// listen returns the server, and starts it if necessary. It returns nil after Close.
+func (a *API) listen() *httptest.Server {
 	a.t.Helper()
-	a.socketMu.Lock()
-	defer a.socketMu.Unlock()
-	if *slot == nil {
-		select {
-		case <-a.closing:
-			a.t.Fatalf("apitest: %s has ended: got a call for a socket, want it before the end", a.t.Name())
-		default:
-		}
-		s := httptest.NewUnstartedServer(a.api)
-		s.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that faults cut
-		start(s)
-		*slot = s
+	a.socket.mu.Lock()
+	defer a.socket.mu.Unlock()
+	if a.socket.server != nil {
+		return a.socket.server
 	}
-	return *slot
+	select {
+	case <-a.closing:
+		a.t.Fatalf("apitest: the API has ended: want URL, CA and Kubeconfig before its end")
+		return nil
+	default:
+	}
+	s := httptest.NewUnstartedServer(a.api)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // faults cut connections
+	if a.opts.TLS {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	a.socket.server = s
+	return s
 }
 
-func (a *API) closeSockets() {
-	a.socketMu.Lock()
-	defer a.socketMu.Unlock()
-	for _, s := range []*httptest.Server{a.plain, a.secure} {
-		if s != nil {
-			s.CloseClientConnections()
-			s.Close()
-		}
+func (s *socket) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil {
+		s.server.CloseClientConnections()
+		s.server.Close()
 	}
+}
+
+// kubeconfigToken keeps kubectl from asking for a user name: it does so over TLS if
+// it has no credentials. The API ignores it unless Options.API.Authenticate is set.
+const kubeconfigToken = "apitest"
+
+// Kubeconfig writes a kubeconfig file that points kubectl and clients in any
+// language to URL, and returns its name. Pass the name as KUBECONFIG. The file is
+// removed with the test. Each call writes a new file. The user's bearer token is
+// "apitest".
+func (a *API) Kubeconfig() string {
+	a.t.Helper()
+	s := a.listen()
+	if s == nil {
+		return ""
+	}
+	cluster := map[string]any{"server": s.URL}
+	if a.opts.TLS {
+		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(a.CA())
+	} else {
+		cluster["insecure-skip-tls-verify"] = true // Node's client refuses plain HTTP without it
+	}
+	const name = "kubecoord"
+	data, err := json.MarshalIndent(map[string]any{ // JSON is also YAML
+		"apiVersion": "v1", "kind": "Config", "current-context": name,
+		"clusters": []any{map[string]any{"name": name, "cluster": cluster}},
+		"users":    []any{map[string]any{"name": name, "user": map[string]string{"token": kubeconfigToken}}},
+		"contexts": []any{map[string]any{"name": name, "context": map[string]any{"cluster": name, "user": name}}},
+	}, "", "  ")
+	file := filepath.Join(a.t.TempDir(), "kubeconfig")
+	if err == nil {
+		err = os.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		a.t.Fatalf("apitest: kubeconfig: %v", err)
+		return ""
+	}
+	return file
 }

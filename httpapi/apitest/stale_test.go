@@ -11,11 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // anyState asks for whatever state is at hand.
@@ -51,7 +49,7 @@ func (d *door) hold(t testing.TB, holder string) {
 	require.NoError(t, err)
 }
 
-// holder returns who holds the Lease a, as a get with a query tells.
+// holder returns the holder of the Lease a in the answer to a get with a query.
 func (d *door) holder(t testing.TB, query string) string {
 	t.Helper()
 	var l lease.Lease
@@ -78,7 +76,7 @@ func TestOneClientReadsFromAReplicaThatLags(t *testing.T) {
 		assert.Equal(t, http.StatusOK, ask("lagging", leases+"/b").code)
 		assert.Equal(t, http.StatusOK, ask("lagging", "/version"+anyState).code)
 		assert.Equal(t, http.StatusCreated, d.do(t, "POST", leases, leaseNamed("c"), "User-Agent", "lagging").code)
-		assert.Equal(t, 3, f.Hits(), "what is never stale is not hit")
+		assert.Equal(t, 3, f.Hits(), "consistent reads are not hit")
 
 		f.Remove()
 		assert.Equal(t, "ADDED b", w.next())
@@ -157,19 +155,10 @@ func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
 		stale apitest.Stale
 		want  []string // the holder after each of three updates, a second apart
 	}{
-		"now":              {apitest.Stale{}, []string{"-", "-", "-"}},
-		"long ago":         {apitest.Stale{Version: 1001}, []string{"", "", ""}},
-		"two behind":       {apitest.Stale{Changes: 2}, []string{"", "-", "1"}},
-		"a while behind":   {apitest.Stale{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
-		"after a write":    {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: watch.Modified, Resource: "Lease", Namespace: "default", Name: "a", Nth: 2}}, []string{"1", "2", "2"}},
-		"after the first":  {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{}}, []string{"1", "1", "1"}},
-		"after a deletion": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: watch.Deleted}}, []string{"1", "2", "3"}},
-		"after another's":  {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Name: "b"}}, []string{"1", "2", "3"}},
-		"after that of another kind": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "endpoints"}},
-			[]string{"1", "2", "3"}},
-		"after what a function says": {apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{When: func(c registry.PastChange) bool {
-			return *c.Item.Wire(0).(*lease.Lease).Spec.HolderIdentity == "2"
-		}}}, []string{"1", "2", "2"}},
+		"now":            {apitest.Stale{}, []string{"-", "-", "-"}},
+		"long ago":       {apitest.Stale{ResourceVersion: "1001"}, []string{"", "", ""}},
+		"two behind":     {apitest.Stale{Changes: 2}, []string{"", "-", "1"}},
+		"a while behind": {apitest.Stale{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,7 +186,7 @@ func TestUnobservedStatesAreNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
-		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{Pattern: apitest.UnobservedState}})
+		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{SkipMissed: true}})
 		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
 		assert.Equal(t, "ADDED a", w.next())
 		d.create(t, "b")
@@ -229,11 +218,11 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
-		first := d.Fault(apitest.Fault{Nth: 2, Stale: &apitest.Stale{}})
+		first := d.Fault(apitest.Fault{First: 1, Stale: &apitest.Stale{}})
 		d.create(t, "a")
 		second := d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
 		d.create(t, "b")
-		for _, want := range []string{"1001: a", "1000:", "1001: a"} {
+		for _, want := range []string{"1000:", "1001: a", "1001: a"} {
 			assert.Equal(t, want, names(t, d.do(t, "GET", leases+anyState, "")))
 		}
 		assert.Equal(t, []int{1, 2}, []int{first.Hits(), second.Hits()})
@@ -243,20 +232,16 @@ func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
 	stale := func(s apitest.Stale) apitest.Fault { return apitest.Fault{Stale: &s} }
 	for want, f := range map[string]apitest.Fault{
-		`Verb: got "update" with Stale, want get, list, watch or none: writes are never stale`:                        {Verb: "update", Stale: &apitest.Stale{}},
-		`Hang: got it with Stale, want one or the other: nothing comes of the read`:                                   {Hang: true, Stale: &apitest.Stale{}},
-		`Stale.Pattern: got "old", want "stale", "unobserved" or "intermediate"`:                                      stale(apitest.Stale{Pattern: "old"}),
-		`Stale.Pattern: got "unobserved" with Changes or Age, want Version or none: who follows sees every state`:     stale(apitest.Stale{Pattern: apitest.UnobservedState, Changes: 1}),
-		`Stale.After: got none, want the write after which the replica stops: it makes the state an intermediate one`: stale(apitest.Stale{Pattern: apitest.IntermediateState}),
-		`Stale.After: got it with Pattern "stale", want it with "intermediate"`:                                       stale(apitest.Stale{After: &apitest.Write{}}),
-		`Stale.After.Nth: got -1, want 0 or more`:                                                                     stale(apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Nth: -1}}),
-		`Stale.After.Type: got "added", want ADDED, MODIFIED or DELETED`:                                              stale(apitest.Stale{Pattern: apitest.IntermediateState, After: &apitest.Write{Type: "added"}}),
-		`Stale.Version, Changes, Age, After: got 2 of them, want one at most`:                                         stale(apitest.Stale{Version: 1, Age: 1}),
-		`Stale.Changes: got -1, want 0 or more`:                                                                       stale(apitest.Stale{Changes: -1}),
-		`Stale.Age: got -1ns, want 0 or more`:                                                                         stale(apitest.Stale{Age: -1}),
+		`Verb: got "update" with Stale, want get, list, watch or none: writes are never stale`: {Verb: "update", Stale: &apitest.Stale{}},
+		`Hang: got it with Stale, want one or the other: the read has no result`:               {Hang: true, Stale: &apitest.Stale{}},
+		`Stale.SkipMissed: got it with Changes or Age, want a replica that stops`:              stale(apitest.Stale{SkipMissed: true, Changes: 1}),
+		`Stale.ResourceVersion, Changes, Age: got 2 of them, want one at most`:                 stale(apitest.Stale{ResourceVersion: "1", Age: 1}),
+		`Stale.ResourceVersion: got "0", want a positive number`:                               stale(apitest.Stale{ResourceVersion: "0"}),
+		`Stale.ResourceVersion: got "new", want a positive number`:                             stale(apitest.Stale{ResourceVersion: "new"}),
+		`Stale.Changes: got -1, want 0 or more`:                                                stale(apitest.Stale{Changes: -1}),
+		`Stale.Age: got -1ns, want 0 or more`:                                                  stale(apitest.Stale{Age: -1}),
 	} {
 		t.Run(want, func(t *testing.T) {
-			assert.EqualError(t, f.Validate(), "apitest.Fault: "+want)
 			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
 		})
 	}
@@ -267,29 +252,27 @@ func TestReplicasThatCannotBeAreRefused(t *testing.T) {
 	d.create(t, "a")
 	d.Store().ExpireHistory()
 	for want, s := range map[string]apitest.Stale{
-		`Stale.Version: got 1002, want 1001 at most, the version that the store is at`:    {Version: 1002},
-		`Stale.Version: got 1000, want 1001 or more: history does not reach back further`: {Version: 1000},
-		`Stale.After.Resource: got "pods", want one of leases, leasecandidates, endpoints`: {
-			Pattern: apitest.IntermediateState, After: &apitest.Write{Resource: "pods"}},
+		`Stale.ResourceVersion: got 1002, want 1001 at most, the version that the store is at`:    {ResourceVersion: "1002"},
+		`Stale.ResourceVersion: got 1000, want 1001 or more: history does not reach back further`: {ResourceVersion: "1000"},
 	} {
-		_, err := d.Inject(apitest.Fault{Stale: &s})
-		assert.EqualError(t, err, "apitest.Fault: "+want)
-		assert.Empty(t, d.Faults())
+		message := failure(t, func(t testing.TB) {
+			apitest.New(t, apitest.Options{Over: d.Store()}).Fault(apitest.Fault{Stale: &s})
+		})
+		assert.Equal(t, "apitest.Fault: "+want, message)
 	}
 }
 
-func TestStaleFaultsSayWhatTheyDo(t *testing.T) {
+func TestStaleFaultsDescribeTheirReplica(t *testing.T) {
+	d := newDoor(t)
+	d.create(t, "a")
 	for want, s := range map[string]apitest.Stale{
-		"stale state (stands still)":             {},
-		"stale state (stands still, every read)": {EveryRead: true},
-		"stale state (at version 1003)":          {Version: 1003},
-		"stale state (3 changes behind)":         {Changes: 3},
-		"stale state (2s behind)":                {Age: 2 * time.Second},
-		"unobserved state (stands still)":        {Pattern: apitest.UnobservedState},
-		"intermediate state (after any *)":       {Pattern: apitest.IntermediateState, After: &apitest.Write{}},
-		"intermediate state (after MODIFIED leases default/a when nth=2)": {Pattern: apitest.IntermediateState, After: &apitest.Write{
-			Type: watch.Modified, Resource: "leases", Namespace: "default", Name: "a", Nth: 2, When: func(registry.PastChange) bool { return true }}},
+		"stale (stopped)":              {},
+		"stale (stopped, every read)":  {EveryRead: true},
+		"stale (at version 1001)":      {ResourceVersion: "1001"},
+		"stale (3 changes behind)":     {Changes: 3},
+		"stale (2s behind)":            {Age: 2 * time.Second},
+		"stale (stopped, skip missed)": {SkipMissed: true},
 	} {
-		assert.Equal(t, "list leases *: "+want, apitest.Fault{Verb: "list", Resource: "leases", Stale: &s}.String())
+		assert.Equal(t, "list leases *: "+want, d.Fault(apitest.Fault{Verb: "list", Resource: "leases", Stale: &s}).String())
 	}
 }

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// answer is the ResponseWriter of the API: it notes what is sent, waits where a
-// partition wants it to, and takes the stream of a watch apart into its events
-// where a fault is to act between them.
+// answer is the ResponseWriter of the API. It records the answer, waits during a
+// partition, and splits the stream of a watch into events if a fault acts between them.
 type answer struct {
 	x      *exchange
 	w      http.ResponseWriter
 	code   int
 	events int // that have been sent
 	torn   bool
-	due    time.Time // when the last event was to be sent that was held back
+	due    time.Time // of the last event that was held back
 	note   *note
 }
 
@@ -48,10 +47,10 @@ func (a *answer) WriteHeader(code int) {
 	a.w.WriteHeader(code)
 }
 
-// fail has the connection cut as soon as the API returns.
+// fail makes the exchange cut the connection when the API returns.
 func (a *answer) fail() { a.x.broken.Store(true) }
 
-// Write goes on with the answer.
+// Write sends a part of the answer.
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
@@ -75,7 +74,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FlushError sends what was written, and ends a watch that is to have no events.
+// FlushError flushes the answer, and ends a watch that must have no events.
 func (a *answer) FlushError() error {
 	a.WriteHeader(http.StatusOK)
 	if a.x.broken.Load() || a.torn {
@@ -91,12 +90,12 @@ func (a *answer) FlushError() error {
 // watching reports whether the answer is a stream of events.
 func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
 
-// sendGrace is how long a clock that is moved by hand stands still for a watcher
-// that does not read, by package time: it is the one thing that cannot be known.
+// sendGrace is how long a manual clock waits, in real time, for a watcher that does not
+// read. Nothing else shows whether the watcher will read.
 const sendGrace = time.Second
 
-// grace says that something is sent to a watcher, until the function that it
-// returns is called.
+// grace marks the worker as away if a write to a watcher blocks for longer than
+// sendGrace. The caller must call sent after the write.
 func (a *answer) grace() (sent func()) {
 	if a.x.worker == nil || !a.watching() {
 		return func() {}
@@ -108,8 +107,8 @@ func (a *answer) grace() (sent func()) {
 	}
 }
 
-// holdBack waits for as long as an event that came at a time, or was sent before
-// that, is to be held back. It reports whether to go on.
+// holdBack delays an event that arrived at the given time. Each event waits for the
+// one before it. It reports whether the watch may continue.
 func (a *answer) holdBack(came time.Time) bool {
 	if a.x.pause <= 0 {
 		return true
@@ -150,7 +149,7 @@ func (a *answer) sendFrame(frame []byte, came time.Time) error {
 	return a.tearIfDue()
 }
 
-// tearIfDue ends the watch where a fault says so.
+// tearIfDue ends the watch if it has had as many events as a Tear allows.
 func (a *answer) tearIfDue() error {
 	if !a.watching() {
 		return nil
@@ -168,8 +167,8 @@ func (a *answer) tearIfDue() error {
 	return nil
 }
 
-// cutFrame cuts the first event off what the API wrote: it ends with a line, or,
-// in the binary form, after the length that it begins with.
+// cutFrame splits off the first event. It ends with its line, or in the binary form
+// after the length at its beginning.
 func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
 	end := len(p)
 	if !binaryFrame {

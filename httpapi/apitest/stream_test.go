@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 const watchLeases = leases + "?watch=true"
@@ -23,8 +24,8 @@ func TestTornWatchesEndAfterTheirEvents(t *testing.T) {
 		"cleanly":                        {apitest.Tear{After: 3}, []string{"ADDED a", "ADDED b", "+c", "ADDED c", "0 bytes, EOF"}},
 		"cleanly among initial events":   {apitest.Tear{After: 1}, []string{"ADDED a", "0 bytes, EOF"}},
 		"cleanly at once":                {apitest.Tear{}, []string{"0 bytes, EOF"}},
-		"with an error":                  {apitest.Tear{After: 2, Error: apitest.Expired()}, []string{"ADDED a", "ADDED b", "ERROR 410", "0 bytes, EOF"}},
-		"with an error at once":          {apitest.Tear{Error: apitest.InternalError("x")}, []string{"ERROR 500", "0 bytes, EOF"}},
+		"with an error":                  {apitest.Tear{After: 2, Error: meta.Status{Code: 410}}, []string{"ADDED a", "ADDED b", "ERROR 410", "0 bytes, EOF"}},
+		"with an error at once":          {apitest.Tear{Error: meta.Status{Code: 500}}, []string{"ERROR 500", "0 bytes, EOF"}},
 		"in mid-frame":                   {apitest.Tear{After: 2, MidFrame: true}, []string{"ADDED a", "ADDED b", "+c", "half, unexpected EOF"}},
 		"in the middle of the first one": {apitest.Tear{MidFrame: true}, []string{"half, unexpected EOF"}},
 	} {
@@ -70,7 +71,7 @@ func TestProtobufWatchesAreTornBetweenTheirFrames(t *testing.T) {
 		torn, err = io.ReadAll(d.watch(t, watchLeases, "Accept", accept))
 		require.Equal(t, io.ErrUnexpectedEOF, err)
 		assert.Equal(t, append(first, second[:len(second)/2]...), torn)
-		d.Fault(apitest.Fault{First: 1, Tear: &apitest.Tear{Error: apitest.Expired()}})
+		d.Fault(apitest.Fault{First: 1, Tear: &apitest.Tear{Error: meta.Status{Code: 410}}})
 		torn, err = io.ReadAll(d.watch(t, watchLeases, "Accept", accept))
 		require.NoError(t, err)
 		assert.Contains(t, string(torn), "\x0a\x05ERROR", "the type of the event")

@@ -23,19 +23,19 @@ type sight struct {
 	version uint64
 }
 
-// sights are what each writer has seen of each object and of each scope. A scope is
-// all objects of a resource in one namespace, or in all.
+// sights are the versions that each writer has seen of each object and of each scope.
+// A scope is all objects of a resource in one namespace, or in all namespaces.
 type sights struct {
 	objects map[writer]map[uint64][]sight
 	scopes  map[writer]map[uint64][]sight
 }
 
-// updates finds writes without a precondition that replaced another client's write
-// which the writer had not seen.
+// updates finds writes without a resourceVersion that replaced a write of another
+// client which the writer had not seen.
 func (v *verifier) updates() {
-	blind := func(t told) bool {
+	blind := func(t observation) bool {
 		c := t.call
-		return t.what == toldAnswer && (c.verb == "update" || c.verb == "patch" || c.verb == "apply") && !c.guarded && !c.dryRun
+		return t.kind == sawAnswer && (c.verb == "update" || c.verb == "patch" || c.verb == "apply") && !c.guarded && !c.dryRun
 	}
 	if !slices.ContainsFunc(v.log, blind) {
 		return
@@ -61,12 +61,12 @@ func (v *verifier) sights() sights {
 	}
 	for i, t := range v.log {
 		now, c := sight{v.before + uint64(i), t.version}, t.call
-		list := t.what == toldAnswer && c.verb == "list" || t.what == toldState
+		list := t.kind == sawAnswer && c.verb == "list" || t.kind == sawState
 		switch {
 		case t.version == 0:
 		case list && c.query.Get("labelSelector")+c.query.Get("fieldSelector")+c.query.Get("shardSelector") == "":
 			add(s.scopes, c.writer(), v.scopeKey(c, c.namespace), now)
-		case t.what == toldAnswer || t.what == toldObject:
+		case t.kind == sawAnswer || t.kind == sawObject:
 			add(s.objects, c.writer(), t.key, now)
 		}
 	}
@@ -87,7 +87,7 @@ func until(all []sight, c *call) uint64 {
 	return all[n-1].version
 }
 
-// update checks a write without a precondition.
+// update checks a write without a resourceVersion.
 func (v *verifier) update(c *call, made *registry.RecordedChange, seen sights) {
 	k, w := keyOf(made.Resource, made.New), c.writer()
 	version := max(
@@ -103,7 +103,7 @@ func (v *verifier) update(c *call, made *registry.RecordedChange, seen sights) {
 	for n, i := range slices.Backward(unseen) {
 		by := v.calls[v.Changes[i].Origin]
 		if by == nil && v.Changes[i].Origin != 0 {
-			return // its writer is not recorded yet, or no longer
+			return // its writer is unknown: not recorded yet, or dropped
 		}
 		if by != nil && by.writer() == w {
 			version, unseen = v.Changes[i].Version, unseen[n+1:]
@@ -115,13 +115,13 @@ func (v *verifier) update(c *call, made *registry.RecordedChange, seen sights) {
 		return
 	}
 	if lost := overwritten(known, made.Old, made.New); len(lost) > 0 {
-		v.find(LostUpdate, v.excerpt(k, made.Version), "%s %s by %s at %d, without a resourceVersion, changed what it had not seen: it knew %d, and replaced %d: %s",
-			c.verb, k, c.who(), made.Version, version, made.Old.Version(), strings.Join(lost, "; "))
+		v.out.LostUpdates = append(v.out.LostUpdates, newFinding(v.excerpt(k, made.Version), "%s %s by %s at %d, without a resourceVersion, overwrote an update that it had not seen: it knew %d and replaced %d: %s",
+			c.verb, k, c.sender(), made.Version, version, made.Old.Version(), strings.Join(lost, "; ")))
 	}
 }
 
-// overwritten lists the members that changed from known to old and again from old to
-// now.
+// overwritten lists the members that differ between known and old, and again between
+// old and now.
 func overwritten(known, old, now *registry.Item) (lost []string) {
 	a, b, c := members(known), members(old), members(now)
 	for _, path := range slices.Sorted(maps.Keys(b)) {
@@ -149,8 +149,8 @@ func shown(text string) string {
 	return text
 }
 
-// members returns the members that writers set, by their path, as JSON. A list is
-// one member.
+// members returns the members that writers set, as JSON by their paths. A list is one
+// member.
 func members(it *registry.Item) map[string]string {
 	out := map[string]string{}
 	data, err := it.Encoded(0, registry.JSON)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// verdict is a testing.TB that remembers what it is told.
+// verdict is a testing.TB that keeps its messages.
 type verdict struct {
 	testing.TB
 	errors, logs []string
@@ -113,14 +113,14 @@ func TestVerifySaysWhatItCannotSee(t *testing.T) {
 	}
 	var v verdict
 	assert.True(t, api.Verify(&v))
-	assert.Equal(t, []string{"apitest: Verify: history is longer than what is kept: only the last 2 changes are looked at"}, v.logs)
+	assert.Equal(t, []string{"apitest: Verify: the store had more changes than KeepHistory: examined the last 2"}, v.logs)
 }
 
 func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: -1})
 	_, err := lease.In(api.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 	require.NoError(t, err)
-	nothing := apitest.Verdict{Findings: []apitest.Finding{}, Limits: []string{"nothing was remembered: Options.KeepHistory is below 0"}}
+	nothing := apitest.Verdict{TwoHolders: []apitest.Finding{}, LostUpdates: []apitest.Finding{}, Limits: []string{"nothing was kept: Options.KeepHistory is negative"}}
 	assert.Equal(t, nothing, api.Verdict())
 }
 
@@ -136,17 +136,17 @@ func TestVerifyShowsLostUpdatesAtTheEndOfALongTest(t *testing.T) {
 	w.patches("y", heldBy+"z"+endOf)
 	w.patches("x", heldBy+"x"+endOf)
 	v := w.api.Verdict()
-	require.Len(t, v.Findings, 1)
-	assert.Contains(t, v.Findings[0].Text, `it knew 1081, and replaced 1082: spec.holderIdentity was "y", then "z", and is "x"`)
-	require.Len(t, v.Findings[0].Excerpt, 9)
-	assert.Equal(t, "…", v.Findings[0].Excerpt[0])
+	require.Len(t, v.LostUpdates, 1)
+	assert.Contains(t, v.LostUpdates[0].Text, `it knew 1081 and replaced 1082: spec.holderIdentity was "y", then "z", and is "x"`)
+	require.Len(t, v.LostUpdates[0].Excerpt, 9)
+	assert.Equal(t, "…", v.LostUpdates[0].Excerpt[0])
 	assert.Equal(t, []string{
-		"history is longer than what is kept: only the last 20 changes are looked at",
-		"clients were told more than what is kept: only the last 20 answers and events are looked at",
+		"the store had more changes than KeepHistory: examined the last 20",
+		"clients got more answers and events than KeepHistory: examined the last 20",
 	}, v.Limits)
 }
 
-// checked is a test whose end is seen.
+// checked is a test with cleanups to run.
 type checked struct {
 	verdict
 	cleanups []func()

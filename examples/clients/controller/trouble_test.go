@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Each status the controller writes is refused while others keep on changing the
@@ -25,7 +26,7 @@ func TestConflictStormPasses(t *testing.T) {
 		require.Equal(t, "1/1 True", s.state("web").status)
 
 		const storm = 8
-		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", Subresource: "status", First: storm, Answer: apitest.Conflict()})
+		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", Subresource: "status", First: storm, Answer: meta.Status{Code: 409}})
 		for i := range int32(storm) {
 			require.NoError(t, s.merge(s.get("web"), fmt.Sprintf(`{"spec":{"minReady":%d}}`, i+2)))
 			synctest.Wait()

@@ -56,13 +56,12 @@ func newSite(s settings) (*site, error) {
 	st := store.New(store.Options{})
 	rec := timeline.NewRecorder(st, timeline.Options{})
 	s.elector.Log = rec.Log
-	elector, err := candidate.NewElector(st, s.elector)
-	if err != nil {
+	if _, err := candidate.NewElector(st, s.elector); err != nil {
 		return nil, err
 	}
 	x := &site{settings: s, st: st, rec: rec, turn: make(chan struct{}, 1), running: map[string]*process{}}
 	x.stopRec = inBackground(func(ctx context.Context) { rec.Run(ctx) })
-	x.api = httpapi.New(st, httpapi.Options{Elector: elector})
+	x.api = httpapi.New(st, httpapi.Options{Elect: &s.elector})
 	x.referee.Heard = func(string) {
 		select {
 		case x.turn <- struct{}{}:

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // An obstacle stands between the clients of a test and the API.
@@ -218,7 +219,7 @@ func TestReportDoesNotBlameAnswersForFaults(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
 		for i, f := range []apitest.Fault{
-			{Cut: apitest.CutAfter}, {Cut: apitest.CutBefore}, {Answer: apitest.GatewayTimeout()}, {Answer: apitest.Conflict()}, {ExpireHistory: true},
+			{Cut: apitest.CutAfter}, {Cut: apitest.CutBefore}, {Answer: meta.Status{Code: 504}}, {Answer: meta.Status{Code: 409}}, {ExpireHistory: true},
 		} {
 			in := d.Fault(f)
 			d.do(t, "POST", leases, leaseNamed("b"+string(rune('0'+i))))
@@ -243,13 +244,13 @@ func withBody(r *http.Request, body string) *http.Request {
 
 // A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
 func TestReportDoesNotBlameAReplicaThatLags(t *testing.T) {
-	for _, pattern := range []apitest.StalePattern{apitest.StaleState, apitest.UnobservedState} {
-		t.Run(string(pattern), func(t *testing.T) {
+	for name, skip := range map[string]bool{"each missed change": false, "skip missed": true} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				api := consistency.New(t, apitest.Options{})
 				w := &writers{t, api}
 				w.does("w", "POST", leases, leaseNamed("a"))
-				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{Pattern: pattern, EveryRead: true}})
+				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{SkipMissed: skip, EveryRead: true}})
 				c := doorFor(api, "c")
 				c.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
 				w.patches("w", heldBy+"w"+endOf)

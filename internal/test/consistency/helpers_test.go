@@ -59,18 +59,18 @@ func eachDoor(t *testing.T, test func(t *testing.T, d *door)) {
 	t.Run("transport", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(t, doorTo(consistency.New(t, apitest.Options{}))) })
 	})
-	socket := func(base func(*consistency.API) string) func(*testing.T) {
+	socket := func(withTLS bool) func(*testing.T) {
 		return func(t *testing.T) {
-			api := consistency.New(t, apitest.Options{})
-			url, pool := base(api), x509.NewCertPool()
+			api := consistency.New(t, apitest.Options{TLS: withTLS})
+			url, pool := api.URL(), x509.NewCertPool()
 			pool.AppendCertsFromPEM(api.CA())
 			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
 			t.Cleanup(transport.CloseIdleConnections)
 			test(t, &door{api, &http.Client{Transport: transport}, url})
 		}
 	}
-	t.Run("socket", socket(func(api *consistency.API) string { return api.URL() }))
-	t.Run("TLS", socket(func(api *consistency.API) string { return api.TLSURL() }))
+	t.Run("socket", socket(false))
+	t.Run("TLS", socket(true))
 }
 
 // answer is the answer to a request, or the error of its connection.

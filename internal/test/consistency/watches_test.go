@@ -17,6 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // An edit makes of the nth frame of a watch, from 0, what is sent in its place.
@@ -234,7 +235,7 @@ func TestReportDoesNotBlameAWatchForFaults(t *testing.T) {
 	for name, f := range map[string]apitest.Fault{
 		"torn":             {Tear: &apitest.Tear{After: 2}},
 		"torn in midframe": {Tear: &apitest.Tear{After: 2, MidFrame: true}},
-		"torn with ERROR":  {Tear: &apitest.Tear{After: 2, Error: apitest.Expired()}},
+		"torn with ERROR":  {Tear: &apitest.Tear{After: 2, Error: meta.Status{Code: 410}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, d *door) {

@@ -117,9 +117,7 @@ type stage struct {
 
 func newStage(t *testing.T, c Client) *stage {
 	st := store.New(store.Options{})
-	elector, err := candidate.NewElector(st, candidate.ElectorOptions{})
-	require.NoError(t, err)
-	api := httpapi.New(st, httpapi.Options{Elector: elector})
+	api := httpapi.New(st, httpapi.Options{Elect: &candidate.ElectorOptions{}})
 	return &stage{t: t, client: c, st: st, api: api, tap: newTap(api.Transport()), stops: map[string]func(){}}
 }
 

@@ -11,18 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A test starts a server and points kubectl at it by a file, with TLS and without.
 func TestKubeconfigOfATestLeadsKubectlToItsServer(t *testing.T) {
 	withEachKubectl(t, func(t *testing.T, variant string) {
 		path := program(t, variant)
-		for name, kubeconfig := range map[string]func(*apitest.API) string{
-			"plain": (*apitest.API).Kubeconfig, "TLS": (*apitest.API).TLSKubeconfig,
-		} {
+		for name, withTLS := range map[string]bool{"plain": false, "TLS": true} {
 			t.Run(name, func(t *testing.T) {
-				api := apitest.New(t)
-				file, home := kubeconfig(api), t.TempDir()
+				api := apitest.New(t, apitest.Options{TLS: withTLS})
+				file, home := api.Kubeconfig(), t.TempDir()
 				kubectl := func(args ...string) (string, error) {
 					cmd := exec.CommandContext(t.Context(), path, args...)
 					cmd.Env = []string{"KUBECONFIG=" + file, "HOME=" + home, "PATH=" + os.Getenv("PATH")}
@@ -38,7 +37,7 @@ func TestKubeconfigOfATestLeadsKubectlToItsServer(t *testing.T) {
 				require.NoError(t, err, out)
 				assert.Equal(t, 1, cut.Hits(), "kubectl reads again")
 
-				api.Fault(apitest.Fault{Verb: "delete", Resource: "leases", Answer: apitest.Conflict()})
+				api.Fault(apitest.Fault{Verb: "delete", Resource: "leases", Answer: meta.Status{Code: 409}})
 				out, err = kubectl("delete", "lease", "a")
 				require.Error(t, err)
 				assert.Equal(t, `Error from server (Conflict): Operation cannot be fulfilled on leases.coordination.k8s.io "a": `+

@@ -18,6 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/stretchr/testify/require"
 )
 
 // server is kubecoord.
@@ -76,7 +77,7 @@ func (s *server) warnings() []string { return s.wire.heard() }
 func (s *server) expire()            { s.api.Store().ExpireHistory() }
 
 func (s *server) load(yaml string) {
-	s.api.Load(fixture.Stream("state.yaml", strings.NewReader(yaml)))
+	require.NoError(s.t, s.api.Handler().Load(fixture.Stream("state.yaml", strings.NewReader(yaml))))
 }
 
 func (s *server) dump() string { return s.api.Dump(fixture.DumpOptions{}) }

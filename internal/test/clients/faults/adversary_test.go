@@ -25,7 +25,7 @@ func TestClientsArePatientWithAnAdversary(t *testing.T) {
 				api := apitest.New(t)
 				direct := leasesOf(clientOf(t, api.Host(), api.Transport()))
 				create(t, direct, "a")
-				adversary := api.Adversary(apitest.Adversary{Seed: seed + 1, Percent: 30, When: func(r apitest.Request) bool { return r.Client != "" }})
+				adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: seed + 1, Percent: 30}, When: func(r apitest.Request) bool { return r.Client != "" }})
 
 				factory := informers.NewSharedInformerFactory(clientOf(t, api.Host(), api.TransportFor("informer")), 0)
 				lister := factory.Coordination().V1().Leases().Lister()

@@ -22,13 +22,13 @@ func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
 		answer meta.Status
 		is     func(error) bool
 	}{
-		"409":         {apitest.Conflict(), apierrors.IsConflict},
-		"410":         {apitest.Expired(), apierrors.IsResourceExpired},
-		"500":         {apitest.InternalError("etcd is gone"), apierrors.IsInternalError},
-		"503":         {apitest.Unavailable(), apierrors.IsServiceUnavailable},
-		"504":         {apitest.GatewayTimeout(), apierrors.IsTimeout},
+		"409":         {meta.Status{Code: 409}, apierrors.IsConflict},
+		"410":         {meta.Status{Code: 410}, apierrors.IsResourceExpired},
+		"500":         {meta.Status{Code: 500}, apierrors.IsInternalError},
+		"503":         {meta.Status{Code: 503}, apierrors.IsServiceUnavailable},
+		"504":         {meta.Status{Code: 504}, apierrors.IsTimeout},
 		"403":         {meta.Status{Code: 403}, apierrors.IsForbidden},
-		"429 at once": {meta.Status{Code: 429}, apierrors.IsTooManyRequests},
+		"429 at once": {meta.Status{Code: 429, Details: &meta.StatusDetails{}}, apierrors.IsTooManyRequests},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
@@ -48,7 +48,7 @@ func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
 
 func TestCreateThatMeetsAConflictExistsAlready(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Fault{Verb: "create", Name: "a", Answer: apitest.Conflict()})
+		f := api.Fault(apitest.Fault{Verb: "create", Name: "a", Answer: meta.Status{Code: 409}})
 		create(t, leases, "b")
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
@@ -58,9 +58,9 @@ func TestCreateThatMeetsAConflictExistsAlready(t *testing.T) {
 }
 
 func TestRetryAfterIsWaitedFor(t *testing.T) {
-	busy := apitest.Unavailable()
+	busy := meta.Status{Code: 503}
 	busy.Details = &meta.StatusDetails{RetryAfterSeconds: 7}
-	for name, answer := range map[string]meta.Status{"429": apitest.TooManyRequests(7), "503": busy} {
+	for name, answer := range map[string]meta.Status{"429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "503": busy} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 				f := api.Fault(apitest.Fault{First: 2, Answer: answer})
@@ -75,7 +75,7 @@ func TestRetryAfterIsWaitedFor(t *testing.T) {
 
 func TestRetryAfterIsGivenUpAfterTenTimes(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		f := api.Fault(apitest.Fault{Answer: apitest.TooManyRequests(1)})
+		f := api.Fault(apitest.Fault{Answer: meta.Status{Code: 429}})
 		_, err := leasesOf(cs).Get(t.Context(), "a", metav1.GetOptions{})
 		assert.True(t, apierrors.IsTooManyRequests(err), "%v", err)
 		assert.Equal(t, 11, f.Hits())
@@ -86,7 +86,7 @@ func TestRetryOnConflictOutlivesAConflictStorm(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "a")
 		api.ForgetRequests()
-		f := api.Fault(apitest.Fault{Verb: "update", First: 3, Answer: apitest.Conflict()})
+		f := api.Fault(apitest.Fault{Verb: "update", First: 3, Answer: meta.Status{Code: 409}})
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
 			if err != nil {

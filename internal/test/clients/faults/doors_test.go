@@ -36,18 +36,16 @@ func TestEachDoorIsTwoLines(t *testing.T) {
 		assertStored(t, api)
 	})
 	t.Run("client-go with TLS", func(t *testing.T) {
-		api := apitest.New(t)
-		cs, err := kubernetes.NewForConfig(&rest.Config{Host: api.TLSURL(), TLSClientConfig: rest.TLSClientConfig{CAData: api.CA()}})
+		api := apitest.New(t, apitest.Options{TLS: true})
+		cs, err := kubernetes.NewForConfig(&rest.Config{Host: api.URL(), TLSClientConfig: rest.TLSClientConfig{CAData: api.CA()}})
 		require.NoError(t, err)
 		create(t, leasesOf(cs), "a")
 		assertStored(t, api)
 	})
-	for name, kubeconfig := range map[string]func(*apitest.API) string{
-		"a kubeconfig": (*apitest.API).Kubeconfig, "a kubeconfig with TLS": (*apitest.API).TLSKubeconfig,
-	} {
+	for name, withTLS := range map[string]bool{"a kubeconfig": false, "a kubeconfig with TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			api := apitest.New(t)
-			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig(api))
+			api := apitest.New(t, apitest.Options{TLS: withTLS})
+			config, err := clientcmd.BuildConfigFromFlags("", api.Kubeconfig())
 			require.NoError(t, err)
 			cs, err := kubernetes.NewForConfig(config)
 			require.NoError(t, err)

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // controller is an informer for Leases, and what it was told: the label "phase" of each state that it saw.
@@ -134,12 +134,12 @@ func TestControllerThatRestartsGoesBackInTime(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				c := startController(t, api)
 				setPhase(t, leases, "over")
-				then := versionOf(t, api)
+				then := api.Store().ResourceVersion()
 				recreate(t, leases, "alive")
 				assert.Equal(t, []string{"added new", "updated over", "deleted over", "added alive"}, c.saw())
 				c.crash()
 
-				f := api.Fault(apitest.Fault{Client: "controller", Resource: "leases", Stale: &apitest.Stale{Version: then}})
+				f := api.Fault(apitest.Fault{Client: "controller", Resource: "leases", Stale: &apitest.Stale{ResourceVersion: then}})
 				c = startController(t, api)
 				assert.Equal(t, []string{"added over"}, c.saw(), "what it had seen end")
 				err := c.leases.Delete(t.Context(), "a", row.options(c.cached(t)))
@@ -178,22 +178,15 @@ func TestControllerThatStreamsDoesNotGoBackInTime(t *testing.T) {
 	})
 }
 
-// versionOf returns the version of the last change, for Stale.
-func versionOf(t *testing.T, api *apitest.API) uint64 {
-	version, err := strconv.ParseUint(api.Store().ResourceVersion(), 10, 64)
-	require.NoError(t, err)
-	return version
-}
-
 // An informer that goes on knows what it has seen, and so do its requests.
 func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		c := startController(t, api)
-		then := versionOf(t, api)
+		then := api.Store().ResourceVersion()
 		setPhase(t, leases, "old")
 		assert.Equal(t, []string{"added new", "updated old"}, c.saw())
 		time.Sleep(10 * time.Second) // reflectors mistrust watches that end within a second
-		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{Version: then}})
+		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{ResourceVersion: then}})
 		api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it watches anew
 		time.Sleep(10 * time.Second)
 		assert.NotZero(t, f.Hits())
@@ -201,7 +194,7 @@ func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Empty(t, c.saw(), "the replica does not know yet")
 
-		api.Fault(apitest.Fault{Verb: "watch", First: 1, Answer: apitest.Expired()})
+		api.Fault(apitest.Fault{Verb: "watch", First: 1, Answer: meta.Status{Code: 410}})
 		api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it has to list anew
 		time.Sleep(longestBackoff)
 		assert.Equal(t, []string{"updated older"}, c.saw(), "the list waits for the replica in vain, and is true")
@@ -213,16 +206,16 @@ func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
 // Unobserved state: the mark was there, and then another, but only who watched saw it.
 func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 	for name, row := range map[string]struct {
-		pattern apitest.StalePattern
-		want    []string
+		skip bool
+		want []string
 	}{
-		"skipped":   {apitest.UnobservedState, []string{"updated done"}},
-		"caught up": {apitest.StaleState, []string{"updated marked", "updated done"}},
+		"skipped":   {true, []string{"updated done"}},
+		"caught up": {false, []string{"updated marked", "updated done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				c := startController(t, api)
-				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{Pattern: row.pattern}})
+				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: row.skip}})
 				assert.Equal(t, []string{"added new"}, c.saw())
 				time.Sleep(10 * time.Second)
 				api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it watches anew
@@ -242,7 +235,7 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 // What is deleted and made anew unobserved is an update to an informer.
 func TestControllerTakesANewObjectForTheOldOne(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{Pattern: apitest.UnobservedState}})
+		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: true}})
 		c := startController(t, api)
 		assert.Equal(t, []string{"added new"}, c.saw())
 		before := c.cached(t).UID
@@ -281,17 +274,16 @@ func TestControllerThatRestartsSeesTheMiddleOfItsWrites(t *testing.T) {
 	for name, careful := range map[string]bool{"and takes the second step twice": false, "and meets a conflict where it says what it saw": true} {
 		t.Run(name, func(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{
-					Pattern: apitest.IntermediateState, After: &apitest.Write{Type: "MODIFIED", Resource: "leases", Name: "a"},
-				}})
 				c := startController(t, api)
 				start := *c.cached(t).Spec.LeaseTransitions
 				require.NoError(t, c.step(t, true))
-				assert.Equal(t, []string{"added new", "updated claimed"}, c.saw(), "up to there nothing lags")
+				between := api.Store().ResourceVersion()
+				assert.Equal(t, []string{"added new", "updated claimed"}, c.saw())
 				require.NoError(t, c.step(t, true))
-				assert.Empty(t, c.saw())
+				assert.Equal(t, []string{"updated counted"}, c.saw())
 				c.crash()
 
+				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{ResourceVersion: between}})
 				c = startController(t, api)
 				assert.Equal(t, []string{"added claimed"}, c.saw())
 				err := c.step(t, careful)

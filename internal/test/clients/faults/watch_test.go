@@ -43,8 +43,8 @@ func TestTornWatchesCloseTheirChannel(t *testing.T) {
 		"cleanly":      {apitest.Tear{After: 2}, []string{"ADDED a", "ADDED b"}},
 		"at once":      {apitest.Tear{}, nil},
 		"in mid-frame": {apitest.Tear{After: 1, MidFrame: true}, []string{"ADDED a"}},
-		"expired":      {apitest.Tear{After: 1, Error: apitest.Expired()}, []string{"ADDED a", "ERROR Expired"}},
-		"broken":       {apitest.Tear{Error: apitest.InternalError("x")}, []string{"ERROR InternalError"}},
+		"expired":      {apitest.Tear{After: 1, Error: meta.Status{Code: 410}}, []string{"ADDED a", "ERROR Expired"}},
+		"broken":       {apitest.Tear{Error: meta.Status{Code: 500}}, []string{"ERROR InternalError"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
@@ -126,8 +126,8 @@ func TestInformerGoesOnAfterATornWatch(t *testing.T) {
 	}{
 		"cleanly":        {apitest.Tear{After: 1}, 0},
 		"in mid-frame":   {apitest.Tear{After: 1, MidFrame: true}, 0},
-		"with an ERROR":  {apitest.Tear{After: 1, Error: apitest.InternalError("x")}, 1},
-		"with ERROR 410": {apitest.Tear{After: 1, Error: apitest.Expired()}, 1},
+		"with an ERROR":  {apitest.Tear{After: 1, Error: meta.Status{Code: 500}}, 1},
+		"with ERROR 410": {apitest.Tear{After: 1, Error: meta.Status{Code: 410}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
@@ -175,7 +175,7 @@ func TestInformerListsAgainWhenHistoryHasExpired(t *testing.T) {
 
 func TestInformerOutlivesAServerThatIsNotAvailable(t *testing.T) {
 	for name, answer := range map[string]meta.Status{
-		"500": apitest.InternalError("x"), "503": apitest.Unavailable(), "429": apitest.TooManyRequests(3), "504": apitest.GatewayTimeout(),
+		"500": meta.Status{Code: 500}, "503": meta.Status{Code: 503}, "429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 3}}, "504": meta.Status{Code: 504},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {

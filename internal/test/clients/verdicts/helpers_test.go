@@ -3,6 +3,7 @@ package verdicts
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,11 +80,11 @@ func behind(t testing.TB, middleware func(next http.Handler) http.Handler) *cons
 	return consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: middleware}})
 }
 
-// kinds returns the kinds of the findings, and their texts.
-func kinds(v apitest.Verdict) (out []apitest.FindingKind, text string) {
-	for _, f := range v.Findings {
-		out = append(out, f.Kind)
-		text += f.String() + "\n"
+// text returns the texts of findings.
+func text(findings []apitest.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		b.WriteString(f.String() + "\n")
 	}
-	return out, text
+	return b.String()
 }

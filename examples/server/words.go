@@ -1,4 +1,4 @@
-package apitest
+package main
 
 import (
 	"bytes"
@@ -8,36 +8,29 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// Fault and Adversary have a form in JSON, for programs in other languages. Its
-// words are those of the fields, beginning with a small letter, and durations
-// are texts such as "1.5s":
+// faultJSON is a fault in JSON. Its members are the fields of apitest.Fault with a
+// lower-case first letter; a duration is a string such as "1.5s":
 //
 //	{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}
 //	{"verb": "watch", "delay": "1s", "tear": {"after": 3, "midFrame": true}}
 //
-// When, which is a function, has none. What is empty is left out. It is read
-// strictly: each error names the place and what was expected.
+// Functions and empty members are left out. Unknown and duplicate members are errors
+// that name the place and the expected value.
+type faultJSON struct{ apitest.Fault }
 
-// MarshalJSON returns the fault in the form that UnmarshalJSON reads, without
-// When.
-func (f Fault) MarshalJSON() ([]byte, error) { return marshalWords(f) }
+// MarshalJSON returns the fault without When.
+func (f faultJSON) MarshalJSON() ([]byte, error) { return marshalWords(f.Fault) }
 
-// UnmarshalJSON reads a fault: {"verb": "update", "answer": {"code": 409}}. The
-// words are those of the fields, with a small letter first; durations are texts
-// such as "1s". An error names the place and what was expected. What the fault
-// makes of it, Validate tells.
-func (f *Fault) UnmarshalJSON(data []byte) error { return unmarshalWords(data, "apitest.Fault", f) }
-
-// MarshalJSON returns the adversary in the form that UnmarshalJSON reads, without
-// When.
-func (adv Adversary) MarshalJSON() ([]byte, error) { return marshalWords(adv) }
-
-// UnmarshalJSON reads an adversary, such as {"seed": 42, "maxDelay": "1s"}, as
-// that of Fault does.
-func (adv *Adversary) UnmarshalJSON(data []byte) error {
-	return unmarshalWords(data, "apitest.Adversary", adv)
+// UnmarshalJSON reads the fault. It does not check whether its fields agree.
+func (f *faultJSON) UnmarshalJSON(data []byte) error {
+	if err := unmarshalWords(data, &f.Fault); err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	return nil
 }
 
 // marshalWords writes a struct.
@@ -47,23 +40,23 @@ func marshalWords(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unmarshalWords reads a struct in place of what v points to.
-func unmarshalWords(data []byte, what string, v any) error {
+// unmarshalWords replaces the struct that v points to.
+func unmarshalWords(data []byte, v any) error {
 	fresh := reflect.New(reflect.TypeOf(v).Elem())
 	if err := readWords("", data, fresh.Elem()); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return err
 	}
 	reflect.ValueOf(v).Elem().Set(fresh.Elem())
 	return nil
 }
 
-// word is a member of an object and where its value goes.
+// word is a member of an object.
 type word struct {
 	name  string
-	index []int
+	index []int // of the field
 }
 
-// wordsOf returns the words of a struct: by their tags, if they have some.
+// wordsOf returns the members of a struct, by their tags or by their names.
 func wordsOf(t reflect.Type) (words []word) {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous && strings.Contains(f.Tag.Get("json"), ",inline") || f.Type.Kind() == reflect.Func || len(f.Index) > 1 && !inline(t, f) {
@@ -81,13 +74,12 @@ func wordsOf(t reflect.Type) (words []word) {
 	return words
 }
 
-// inline reports whether a promoted field comes by way of a struct that is written as
-// if its fields were those of the one around it.
+// inline reports whether a promoted field belongs to an inlined struct.
 func inline(t reflect.Type, f reflect.StructField) bool {
 	return strings.Contains(t.FieldByIndex(f.Index[:1]).Tag.Get("json"), ",inline")
 }
 
-// writeWords writes a value, leaving out what is empty in structs.
+// writeWords writes a value. It leaves out empty members of structs.
 func writeWords(b *bytes.Buffer, v reflect.Value) error {
 	if d, ok := v.Interface().(time.Duration); ok {
 		v = reflect.ValueOf(d.String())
@@ -120,7 +112,7 @@ func writeWords(b *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-// readWords reads the value at a place; null leaves it empty.
+// readWords reads the value at a place. Null leaves it empty.
 func readWords(place string, data []byte, v reflect.Value) error {
 	data = bytes.TrimSpace(data)
 	if string(data) == "null" && place != "" {
@@ -144,7 +136,7 @@ func readWords(place string, data []byte, v reflect.Value) error {
 	return nil
 }
 
-// wanted says what a value of a kind looks like.
+// wanted describes the expected value of a kind.
 func wanted(k reflect.Kind) string {
 	switch k {
 	case reflect.String:
@@ -157,13 +149,13 @@ func wanted(k reflect.Kind) string {
 	return "a whole number"
 }
 
-// mostShown is how much of what was found is shown.
-const mostShown = 40
+// mostQuoted limits how much of a wrong value an error quotes.
+const mostQuoted = 40
 
 func unexpected(place string, data []byte, want string) error {
 	got := string(data)
-	if len(got) > mostShown {
-		got = strings.ToValidUTF8(got[:mostShown], "") + "..."
+	if len(got) > mostQuoted {
+		got = strings.ToValidUTF8(got[:mostQuoted], "") + "..."
 	}
 	if place != "" {
 		place += ": "
@@ -199,7 +191,7 @@ func readList(place string, data []byte, v reflect.Value) error {
 	return nil
 }
 
-// readObject reads members in their order, each known and there once.
+// readObject reads an object. Each member must be known and occur once.
 func readObject(place string, data []byte, v reflect.Value) error {
 	in := json.NewDecoder(bytes.NewReader(data))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {

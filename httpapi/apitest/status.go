@@ -1,45 +1,17 @@
 package apitest
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The functions here return what Fault.Answer and Tear.Error take. They leave
-// most of the Status empty, to be filled in for each request with the words of a
-// real server.
-
-// Conflict returns a 409: for a create that the object exists already, for all
-// else that it has been modified.
-func Conflict() meta.Status { return meta.Status{Code: http.StatusConflict} }
-
-// TooManyRequests returns a 429 with the header Retry-After.
-func TooManyRequests(retryAfterSeconds int32) meta.Status {
-	return meta.Status{Code: http.StatusTooManyRequests, Details: &meta.StatusDetails{RetryAfterSeconds: retryAfterSeconds}}
-}
-
-// InternalError returns a 500 with a cause.
-func InternalError(cause string) meta.Status {
-	return meta.NewInternalError(errors.New(cause)).Status
-}
-
-// Unavailable returns a 503.
-func Unavailable() meta.Status { return meta.Status{Code: http.StatusServiceUnavailable} }
-
-// GatewayTimeout returns a 504, which leaves open whether the request was
-// carried out. It was not.
-func GatewayTimeout() meta.Status { return meta.Status{Code: http.StatusGatewayTimeout} }
-
-// Expired returns a 410: the version that was asked for is gone.
-func Expired() meta.Status { return meta.Status{Code: http.StatusGone} }
-
-// conflictCause is what a real server says of an update that came too late.
+// conflictCause is the text of a real server for an update with an old
+// resourceVersion.
 const conflictCause = "the object has been modified; please apply your changes to the latest version and try again"
 
-// fill returns the error of a Status, with what it leaves out as a real server
-// would say it of the request (upstream: apimachinery, api/errors).
+// fill returns a Status as an error. Empty fields get the values that a real server
+// uses for the request (upstream: apimachinery, api/errors).
 func fill(s meta.Status, r Request) error {
 	usual := usualStatus(int(s.Code), r)
 	if s.Status == "" {
@@ -86,6 +58,7 @@ func usualStatus(code int, r Request) meta.Status {
 	case code == http.StatusGone:
 		return meta.NewExpired("The resourceVersion for the provided " + r.Verb + " is too old.").Status
 	case code == http.StatusTooManyRequests:
+		details.RetryAfterSeconds = 1
 		return plain(meta.ReasonTooManyRequests, "the server has received too many requests and has asked us to try again later")
 	case code == http.StatusInternalServerError:
 		return plain(meta.ReasonInternalError, "Internal error occurred: a fault")

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+)
+
+// certificate returns the certificate for HTTPS, or nil for plain HTTP.
+func certificate(c config) (*tls.Certificate, error) {
+	if (c.tlsCert == "") != (c.tlsKey == "") {
+		return nil, errors.New("-tls-cert and -tls-key go together")
+	}
+	switch {
+	case c.tlsCert != "" && c.selfSigned:
+		return nil, errors.New("-tls makes a certificate of its own: give it or -tls-cert, not both")
+	case c.tlsCert != "":
+		cert, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+		if err != nil {
+			return nil, fmt.Errorf("-tls-cert: %w", err)
+		}
+		return &cert, nil
+	case c.selfSigned:
+		return selfSigned(c.listen)
+	}
+	return nil, nil
+}
+
+// selfSigned returns a certificate for the address of -listen, valid for a year.
+func selfSigned(listen string) (*tls.Certificate, error) {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("-listen: %w", err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(now.UnixNano()),
+		Subject:               pkix.Name{CommonName: "kubecoord"},
+		NotBefore:             now.Add(-time.Minute),
+		NotAfter:              now.AddDate(1, 0, 0),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		DNSNames:              []string{"localhost"},
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = append(template.IPAddresses, ip)
+	} else if host != "" {
+		template.DNSNames = append(template.DNSNames, host)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// readTokens reads a token file in the form of kube-apiserver: comma-separated
+// lines of token, user, uid and, optionally, groups in one quoted field. No
+// file means no tokens.
+func readTokens(file string) (map[string]httpapi.User, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("-token-file: %w", err)
+	}
+	defer f.Close()
+	tokens := map[string]httpapi.User{}
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = -1
+	r.Comment = '#'
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-token-file: %w", err)
+		}
+		line, _ := r.FieldPos(0)
+		if len(record) < 3 || record[0] == "" {
+			// The line itself may hold a secret, so it is not shown.
+			return nil, fmt.Errorf("-token-file: line %d: want token,user,uid and perhaps groups", line)
+		}
+		user := httpapi.User{Name: record[1]}
+		if len(record) > 3 && record[3] != "" {
+			user.Groups = strings.Split(record[3], ",")
+		}
+		tokens[record[0]] = user
+	}
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("-token-file: no tokens in it")
+	}
+	return tokens, nil
+}
+
+// writeKubeconfig writes a file that points kubectl and other clients at the
+// server, with its certificate and the first of the tokens. It is JSON, which
+// is also YAML, and readable by its owner only.
+func writeKubeconfig(file, url string, cert *tls.Certificate, tokens map[string]httpapi.User) error {
+	if file == "" {
+		return nil
+	}
+	cluster := map[string]any{"server": url}
+	if cert != nil {
+		block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[len(cert.Certificate)-1]})
+		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(block)
+	} else {
+		cluster["insecure-skip-tls-verify"] = true // Node's client refuses plain HTTP without it
+	}
+	user := map[string]any{}
+	if len(tokens) > 0 {
+		user["token"] = slices.Min(slices.Collect(maps.Keys(tokens)))
+	}
+	const name = "kubecoord"
+	data, err := json.MarshalIndent(map[string]any{
+		"apiVersion": "v1", "kind": "Config", "current-context": name,
+		"clusters": []any{map[string]any{"name": name, "cluster": cluster}},
+		"users":    []any{map[string]any{"name": name, "user": user}},
+		"contexts": []any{map[string]any{"name": name, "context": map[string]any{"cluster": name, "user": name}}},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("-kubeconfig: %w", err)
+	}
+	return nil
+}

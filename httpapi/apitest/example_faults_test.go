@@ -1,0 +1,187 @@
+package apitest_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// A create is carried out, but its answer is lost. The client tries again and gets a
+// conflict.
+func ExampleCut() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutAfter})
+	client := &http.Client{Transport: api.Transport()}
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	for _, r := range api.Requests() {
+		fmt.Println(r)
+	}
+	// Output:
+	// create leases default/a cut
+	// create leases default/a 409
+}
+
+// A server that is overloaded asks for patience, and then does not answer in time.
+func ExampleFault_Answer() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	api.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: http.StatusTooManyRequests}})
+	api.Fault(apitest.Fault{When: func(r apitest.Request) bool { return r.Client != "admin" }, Hang: true})
+	client := &http.Client{Transport: api.TransportFor("worker"), Timeout: time.Millisecond}
+	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	_, err := client.Get(api.Host() + path)
+	fmt.Println(err != nil)
+	// Output:
+	// 429 Too Many Requests
+	// true
+}
+
+// A watch ends in the middle of its second event.
+func ExampleTear() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	api.Fault(apitest.Fault{Verb: "watch", Tear: &apitest.Tear{After: 1, MidFrame: true}})
+	client := &http.Client{Transport: api.Transport()}
+	resp, err := client.Get(api.Host() + path + "?watch=true")
+	if err != nil {
+		t.Errorf("watch: %v", err)
+		return
+	}
+	defer resp.Body.Close()
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	post(client, api.Host()+path, `{"metadata":{"name":"b"}}`)
+	for lines := bufio.NewReader(resp.Body); err == nil; {
+		var line string
+		line, err = lines.ReadString('\n')
+		fmt.Println(strings.HasPrefix(line, `{"type":"ADDED"`), err)
+	}
+	// Output:
+	// true <nil>
+	// true unexpected EOF
+}
+
+// An adversary makes trouble for every client. The seed repeats it.
+func ExampleAdversary() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 42, Percent: 30, MaxDelay: time.Millisecond}})
+	client := &http.Client{Transport: api.Transport()}
+	created := 0
+	for i := range 20 {
+		if post(client, api.Host()+path, fmt.Sprintf(`{"metadata":{"name":"l%d"}}`, i)) == "201 Created" {
+			created++
+		}
+	}
+	fmt.Println(adversary, "hit", adversary.Hits(), "of", adversary.Matches(), "requests:", created, "creates were answered")
+	adversary.Remove()
+	fmt.Println(len(api.Faults()), "faults left")
+	// Output:
+	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 14 creates were answered
+	// 0 faults left
+}
+
+// A fixture in, and the state at the end out.
+func ExampleAPI_Dump() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Stream("lease.yaml", strings.NewReader(`
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: a, namespace: default}
+`))}})
+	client := &http.Client{Transport: api.Transport()}
+	post(client, api.Host()+path, `{"metadata":{"name":"b"}}`)
+	fmt.Print(api.Dump(fixture.DumpOptions{OmitServerFields: true}))
+	// Output:
+	// apiVersion: v1
+	// items:
+	// - apiVersion: coordination.k8s.io/v1
+	//   kind: Lease
+	//   metadata:
+	//     name: a
+	//     namespace: default
+	//   spec: {}
+	// - apiVersion: coordination.k8s.io/v1
+	//   kind: Lease
+	//   metadata:
+	//     name: b
+	//     namespace: default
+	//   spec: {}
+	// kind: List
+	// metadata:
+	//   resourceVersion: ""
+}
+
+// A client that verifies certificates trusts CA.
+func ExampleAPI_CA() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t, apitest.Options{TLS: true})
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(api.CA())
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get(api.URL() + path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	fmt.Println(strings.HasPrefix(api.URL(), "https://127.0.0.1:"), resp.Status)
+	// Output: true 200 OK
+}
+
+// The API is one part of a larger handler.
+func ExampleAPI_Handler() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	mux := http.NewServeMux()
+	mux.Handle("/apis/coordination.k8s.io/", api.Handler())
+	mux.HandleFunc("/hello", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	for _, target := range []string{path, "/hello"} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+		fmt.Println(w.Code, w.Header().Get("Content-Type"))
+	}
+	// Output:
+	// 200 application/json
+	// 200 text/plain; charset=utf-8
+}
+
+// A test looks at a part of the requests, in two phases, until the server goes down.
+func ExampleRequests_Where() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	client := &http.Client{Transport: api.Transport()}
+	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
+	api.ForgetRequests()
+	post(client, api.Host()+path, `{"metadata":{"name":"b"}}`)
+	client.Get(api.Host() + path)
+	for _, r := range api.Requests().Where(func(r apitest.Request) bool { return r.Verb == "create" }) {
+		fmt.Println(r)
+	}
+	api.Close()
+	_, err := client.Get(api.Host() + path)
+	fmt.Println("after Close:", err != nil)
+	// Output:
+	// create leases default/b 201
+	// after Close: true
+}

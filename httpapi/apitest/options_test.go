@@ -1,0 +1,153 @@
+package apitest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/fixture"
+)
+
+const leaseYAML = `apiVersion: v1
+items:
+- apiVersion: coordination.k8s.io/v1
+  kind: Lease
+  metadata:
+    name: a
+    namespace: default
+  spec:
+    holderIdentity: me
+kind: List
+metadata:
+  resourceVersion: ""
+`
+
+func someFixture() fixture.Source { return fixture.Stream("a.yaml", strings.NewReader(leaseYAML)) }
+
+func TestCloseEndsTheServerAndKeepsWhatItSaw(t *testing.T) {
+	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
+	d := &door{API: api, client: &http.Client{Transport: &http.Transport{}}, base: api.URL(), socket: true}
+	assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA, "").code)
+	w := d.watch(t, leases+"?watch=true")
+	assert.Equal(t, "ADDED a", w.next())
+
+	api.Close()
+	api.Close()
+	assert.Contains(t, w.next(), "0 bytes, ")
+	assert.Error(t, d.do(t, "GET", leasesA, "").err)
+	assert.Len(t, api.Requests(), 2)
+	assert.Contains(t, api.Dump(fixture.DumpOptions{}), "name: a")
+}
+
+// program is a TB whose Fatalf returns, like the one of examples/server.
+type program struct {
+	testing.TB
+	failures []string
+}
+
+func (p *program) Fatalf(format string, args ...any) {
+	p.failures = append(p.failures, fmt.Sprintf(format, args...))
+}
+
+func TestMethodsReturnIfFatalfDoes(t *testing.T) {
+	p := &program{TB: t}
+	assert.Nil(t, apitest.New(p, apitest.Options{}, apitest.Options{}))
+	assert.Nil(t, apitest.New(p, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}}))
+	api := apitest.New(p)
+	assert.Nil(t, api.Fault(apitest.Fault{}))
+	assert.Empty(t, api.Faults())
+	api.FastForward(time.Hour)
+	api.Close()
+	assert.Nil(t, api.Fork(p))
+	assert.Empty(t, api.URL())
+	assert.Empty(t, api.CA())
+	assert.Empty(t, api.Kubeconfig())
+	assert.Len(t, p.failures, 8)
+}
+
+func TestFixturesAreThereFromTheBeginning(t *testing.T) {
+	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
+	assert.Equal(t, leaseYAML, api.Dump(fixture.DumpOptions{OmitServerFields: true}))
+	message := failure(t, func(t testing.TB) {
+		apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}})
+	})
+	assert.Equal(t, "apitest.New: Options.Fixtures: fixture: stat none: no such file or directory", message)
+}
+
+func TestFixturesNameWhatIsWrong(t *testing.T) {
+	bad := fixture.Stream("bad.yaml", strings.NewReader("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a, namespace: b}\ncolor: red\n"))
+	message := failure(t, func(t testing.TB) {
+		apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture(), bad}})
+	})
+	assert.Equal(t, `apitest.New: Options.Fixtures: bad.yaml, document 1 (line 1): Lease: unknown field "color"`, message)
+}
+
+func TestServerOverAStore(t *testing.T) {
+	st := store.New(store.Options{FirstResourceVersion: 5000})
+	_, err := lease.In(st).Create(t.Context(), leaseOf("a"), storeOptions)
+	require.NoError(t, err)
+	api := apitest.New(t, apitest.Options{Over: st})
+	assert.Same(t, st, api.Store())
+	assert.Equal(t, http.StatusOK, doorTo(api).do(t, "GET", leasesA, "").code)
+	api.Close()
+	_, err = st.Fork()
+	assert.ErrorIs(t, err, store.ErrClosed, "the store ends with the API")
+}
+
+func TestElectorOfATestElectsAmongItsCandidates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.ElectorOptions{}}})
+		d := doorTo(api)
+		a := d.do(t, "POST", "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates",
+			`{"metadata":{"name":"me"},"spec":{"leaseName":"a","binaryVersion":"1.37.0","emulationVersion":"1.37.0","strategy":"OldestEmulationVersion","renewTime":"2000-01-01T00:00:00.000000Z"}}`)
+		require.Equal(t, http.StatusCreated, a.code, a)
+		time.Sleep(time.Second)
+		l, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
+		require.NoError(t, err)
+		assert.Equal(t, "me", *l.Spec.HolderIdentity)
+	})
+}
+
+// A manual clock does not move after the test, so Close must end the waiting reads.
+func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
+	for name, query := range map[string]string{
+		"get":                  "/a?resourceVersion=2000",
+		"list":                 "?resourceVersion=2000",
+		"exact list":           "?resourceVersion=2000&resourceVersionMatch=Exact",
+		"watch":                "?watch=true&resourceVersion=2000&resourceVersionMatch=NotOlderThan&sendInitialEvents=true",
+		"true list of replica": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
+			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
+			d := doorTo(api)
+			if query == "" {
+				api.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+			}
+			d.create(t, "a")
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				a := d.do(t, "GET", leases+query, "")
+				assert.True(t, name == "watch" || a.code != http.StatusOK, "%s", a)
+			}()
+			for <-c.set != 3*time.Second {
+			}
+			api.Close()
+			<-done
+			assert.True(t, api.Requests()[1].Done)
+		})
+	}
+}
