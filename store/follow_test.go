@@ -178,7 +178,7 @@ func TestFollowEndsAtItsTimeoutHoweverOftenItListsAgain(t *testing.T) {
 		}
 		time.Sleep(15*time.Second - 1)
 		assert.False(t, r.ended())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		assert.True(t, r.ended())
 		require.NoError(t, r.err)
 	})

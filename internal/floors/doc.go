@@ -1,7 +1,9 @@
-// Package floors holds no code, only the test of the rules that the packages of this module follow when they import each
-// other, and of what may be required from outside.
+// Package floors has no code, only tests of the module as a whole.
 //
 // Imports point down only: examples, httpapi, the kinds (lease, candidate, endpoints), store, watch and selector, internal.
-// The rules stand as tables in floors_test.go. Whoever needs an import that they refuse changes the table in the same
-// commit, and says there why the floor above was not the place.
+// The tables in floors_test.go have the rules, and list the modules that go.mod may require. A commit that needs an import
+// which a rule refuses changes the rule too, and its message says why.
+//
+// Each exported name of a public package is used by an example, or defended_test.go says why it is exported. README.md,
+// CONTRIBUTING.md and the pages in docs name only tests, files, functions and code that exist.
 package floors

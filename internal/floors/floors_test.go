@@ -10,18 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In the tables a name stands for one package, and one that ends in "/..." for it and everything below. The packages of this
-// module go by their path below its root.
+// In the tables, a pattern is the path of one package, or ends in "/..." and includes the packages below. Packages of this
+// module are written without the path of the module.
 
-// rule says what the packages of one pattern may import themselves. The standard library is always allowed.
+// rule limits the direct imports of some packages. The standard library is always allowed.
 type rule struct {
-	packages string   // of this module
+	packages string   // a pattern
 	own      []string // packages of this module
 	others   []string // packages of other modules
 }
 
-// importRules holds the rules for what a package names in its import declarations. Packages without a rule here are bound by
-// reachRules only.
+// importRules returns the rules for direct imports. Only reachRules limit packages without a rule here.
 func importRules() []rule {
 	return []rule{
 		{"selector", []string{"internal/..."}, nil},
@@ -40,12 +39,12 @@ func importRules() []rule {
 	}
 }
 
-// reach says what the packages of one pattern must not reach, through whatever they import.
+// reach refuses imports to some packages, direct and indirect ones.
 type reach struct {
-	packages string   // of this module
-	except   string   // those of them that may
-	refused  []string // packages of this module, or of any other with their whole path
-	tests    bool     // nor may their tests import them
+	packages string   // a pattern
+	except   string   // a pattern of packages without the limit
+	refused  []string // patterns; other modules with their whole path
+	tests    bool     // the tests must not import them either
 }
 
 func reachRules() []reach {
@@ -62,7 +61,7 @@ func reachRules() []reach {
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
-		// A floor is not left by way of internal either.
+		// Nor by way of a package in internal.
 		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
 		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
 		{packages: "store/...", refused: above},
@@ -72,7 +71,7 @@ func reachRules() []reach {
 	}
 }
 
-// requirable lists the modules that go.mod may require; the value tells whether only with the comment "indirect".
+// requirable lists the modules that go.mod may require. The value is true if only an indirect requirement is allowed.
 func requirable() map[string]bool {
 	return map[string]bool{
 		"github.com/google/btree":        false,
@@ -84,7 +83,7 @@ func requirable() map[string]bool {
 		"go.yaml.in/yaml/v2":             false,
 		"go.yaml.in/yaml/v3":             false,
 
-		// By way of testify.
+		// Required by testify.
 		"github.com/stretchr/objx":      true,
 		"github.com/davecgh/go-spew":    true,
 		"github.com/pmezard/go-difflib": true,
@@ -92,20 +91,20 @@ func requirable() map[string]bool {
 	}
 }
 
-// folders lists what may stand at the root of the module, beside files and folders whose name begins with a dot.
+// folders lists the folders that the root of the module may have. Names that begin with a dot are always allowed.
 func folders() []string {
 	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal", "docs"}
 }
 
 func TestImportsPointDown(t *testing.T) {
 	all := packages(t, moduleRoot(t))
-	require.True(t, slices.ContainsFunc(all, func(p pkg) bool { return p.name() == "internal/floors" }), "go list should find this very package, got %d others", len(all))
+	require.True(t, slices.ContainsFunc(all, func(p pkg) bool { return p.name() == "internal/floors" }), "go list should find this package, got %d others", len(all))
 	for _, r := range importRules() {
 		t.Run(r.packages, func(t *testing.T) { report(t, r.broken(all)) })
 	}
 }
 
-func TestNothingReachesWhatItsFloorRefuses(t *testing.T) {
+func TestNoPackageReachesARefusedOne(t *testing.T) {
 	all := packages(t, moduleRoot(t))
 	for _, r := range reachRules() {
 		t.Run(r.packages+" and "+r.refused[0], func(t *testing.T) { report(t, r.broken(all)) })
@@ -156,7 +155,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
+func TestRulesReportRefusedImports(t *testing.T) {
 	own := func(names ...string) []string {
 		for i, name := range names {
 			names[i] = module + "/" + name
@@ -166,9 +165,9 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		pkg  pkg
-		want []string // what every message together has to name
+		want []string // parts of the messages; nil if there must be none
 	}{
-		{"registry may import what is below", pkg{ImportPath: module + "/internal/registry", Imports: append(own("watch", "internal/codec"), "fmt", "github.com/google/btree")}, nil},
+		{"registry imports packages below it", pkg{ImportPath: module + "/internal/registry", Imports: append(own("watch", "internal/codec"), "fmt", "github.com/google/btree")}, nil},
 		{"registry imports store", pkg{ImportPath: module + "/internal/registry", Imports: own("store")}, []string{"internal/registry imports", "got store"}},
 		{"registry reaches store", pkg{ImportPath: module + "/internal/registry", Deps: own("store")}, []string{"internal/registry reaches", "got store"}},
 		{"watch imports the store", pkg{ImportPath: module + "/watch", Imports: own("store")}, []string{"watch imports", "got store", "want only internal/..."}},
@@ -186,8 +185,8 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 		{"timeline imports the API", pkg{ImportPath: module + "/examples/internal/timeline", Imports: own("httpapi")}, []string{"examples/internal/timeline imports", "got httpapi"}},
 		{"a kind reaches timeline", pkg{ImportPath: module + "/candidate", Deps: own("examples/internal/timeline")}, []string{"candidate reaches", "got examples/internal/timeline"}},
 		{"an example reaches timeline", pkg{ImportPath: module + "/examples/server", Deps: own("examples/internal/timeline")}, nil},
-		{"the API reaches what tests it", pkg{ImportPath: module + "/httpapi", Deps: own("internal/test/wiretest")}, []string{"httpapi reaches", "got internal/test/wiretest"}},
-		{"a test imports what tests are made of", pkg{ImportPath: module + "/httpapi", XTestImports: own("internal/test/wiretest")}, nil},
+		{"the API reaches a package for tests", pkg{ImportPath: module + "/httpapi", Deps: own("internal/test/wiretest")}, []string{"httpapi reaches", "got internal/test/wiretest"}},
+		{"a test imports a package for tests", pkg{ImportPath: module + "/httpapi", XTestImports: own("internal/test/wiretest")}, nil},
 		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
 		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, []string{"httpapi/apitest reaches", "got testing"}},
 		{"the server reaches testing", pkg{ImportPath: module + "/examples/server", Deps: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
@@ -216,7 +215,7 @@ func TestRulesNoticeWhatTheyRefuse(t *testing.T) {
 	}
 }
 
-func TestRequirementsNoticeWhatTheyRefuse(t *testing.T) {
+func TestRefusedRequirementsAreReported(t *testing.T) {
 	assert.Empty(t, brokenRequirements([]requirement{{Path: "github.com/google/btree"}, {Path: "sigs.k8s.io/json", Indirect: true}, {Path: "github.com/stretchr/objx", Indirect: true}}))
 	broken := brokenRequirements([]requirement{{Path: "k8s.io/api"}, {Path: "github.com/stretchr/objx"}})
 	require.Len(t, broken, 2)
@@ -224,7 +223,7 @@ func TestRequirementsNoticeWhatTheyRefuse(t *testing.T) {
 	assert.Contains(t, broken[1], "got github.com/stretchr/objx as a direct requirement, want it indirect")
 }
 
-func TestFoldersNoticeWhatTheyRefuse(t *testing.T) {
+func TestUnknownFoldersAreReported(t *testing.T) {
 	assert.Empty(t, brokenFolders([]string{".ci", ".git", "store", "internal"}))
 	broken := brokenFolders([]string{"pkg"})
 	require.Len(t, broken, 1)

@@ -18,16 +18,16 @@ import (
 // module is the path of the root module.
 const module = "github.com/kubecoord/kubecoord"
 
-// pkg is what go list tells about a package.
+// pkg describes a package as go list does.
 type pkg struct {
 	ImportPath   string
 	Imports      []string // by its own files
 	TestImports  []string // by the tests inside the package
 	XTestImports []string // by those outside
-	Deps         []string // all that Imports lead to
+	Deps         []string // direct and indirect imports
 }
 
-// name is the path below the module, "." for its root.
+// name returns the path below the module, "." for its root.
 func (p pkg) name() string {
 	if p.ImportPath == module {
 		return "."
@@ -35,13 +35,13 @@ func (p pkg) name() string {
 	return strings.TrimPrefix(p.ImportPath, module+"/")
 }
 
-// requirement is what go mod edit tells about a required module.
+// requirement describes a required module as go mod edit does.
 type requirement struct {
 	Path     string
 	Indirect bool
 }
 
-// moduleRoot is the nearest folder above this one that holds a go.mod.
+// moduleRoot returns the nearest folder above this one with a go.mod.
 func moduleRoot(t *testing.T) string {
 	t.Helper()
 	start, err := os.Getwd()
@@ -56,7 +56,7 @@ func moduleRoot(t *testing.T) string {
 	}
 }
 
-// packages lists the packages of the root module, those that do not compile included.
+// packages returns the packages of the root module, including packages that do not compile.
 func packages(t *testing.T, root string) []pkg {
 	t.Helper()
 	touchSources(t, root)
@@ -73,7 +73,7 @@ func packages(t *testing.T, root string) []pkg {
 	}
 }
 
-// requirements lists what go.mod requires.
+// requirements returns the modules that go.mod requires.
 func requirements(t *testing.T, root string) []requirement {
 	t.Helper()
 	var mod struct{ Require []requirement }
@@ -81,7 +81,7 @@ func requirements(t *testing.T, root string) []requirement {
 	return mod.Require
 }
 
-// goCommand returns what the go command prints in the module at root.
+// goCommand returns the output of the go command in the module at root.
 func goCommand(t *testing.T, root string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -94,8 +94,8 @@ func goCommand(t *testing.T, root string, args ...string) []byte {
 	return out
 }
 
-// touchSources reads the folders and stats the Go files of the module. The go command remembers results of a test by the
-// files that the test itself looked at, and would not see those that go list does.
+// touchSources reads the folders and stats the Go files of the module. The go command caches the result of a test by the
+// files that the test opens or stats, which do not include the files that go list reads.
 func touchSources(t *testing.T, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

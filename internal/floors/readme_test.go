@@ -12,10 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesClaimOnlyWhatATestBacks holds README.md and the pages in docs against the tree. The tests that they name
-// exist, and so do the folders, files and pages. Their code stands in a program or an example that is compiled, or in a
-// test that is run.
-func TestPagesClaimOnlyWhatATestBacks(t *testing.T) {
+// TestPagesNameOnlyThingsThatExist compares the pages with the tree: the tests, folders, files and pages that they name
+// exist, and each line of their code is in a source file that is compiled or run.
+func TestPagesNameOnlyThingsThatExist(t *testing.T) {
 	root := moduleRoot(t)
 	sourcesOf := map[string]string{}
 	for _, extension := range []string{".go", ".py", ".js"} {
@@ -29,7 +28,7 @@ func TestPagesClaimOnlyWhatATestBacks(t *testing.T) {
 			for _, name := range namedTests(text) {
 				assert.True(t, strings.Contains(sourcesOf[".go"], "\nfunc "+name+"("), "there is no %s", name)
 			}
-			for _, path := range regexp.MustCompile("`((?:examples|internal/test)/[a-z/]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(text, -1) {
+			for _, path := range regexp.MustCompile("`((?:docs|examples|httpapi|internal|store)/[A-Za-z/._-]+|testdata/[a-z/.]+|[a-z]+/[a-z]+\\.go)`").FindAllStringSubmatch(text, -1) {
 				_, err := os.Stat(filepath.Join(root, path[1]))
 				assert.NoError(t, err)
 			}
@@ -40,20 +39,20 @@ func TestPagesClaimOnlyWhatATestBacks(t *testing.T) {
 				{"go", ".go", " // "}, {"python", ".py", "  # "}, {"js", ".js", " // "},
 			} {
 				for _, line := range codeLines(text, language.name, language.comment) {
-					assert.True(t, strings.Contains(sourcesOf[language.extension], line), "code that is nowhere compiled or run: %s", line)
+					assert.True(t, strings.Contains(sourcesOf[language.extension], line), "no source file has this line: %s", line)
 				}
 			}
 		})
 	}
 }
 
-// pages returns the paths of README.md and of the pages in docs.
+// pages returns the paths of the pages at the root and in docs.
 func pages(t *testing.T, root string) []string {
 	t.Helper()
 	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	require.NoError(t, err)
 	require.NotEmpty(t, docs)
-	all := []string{"README.md"}
+	all := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	for _, page := range docs {
 		all = append(all, filepath.Join("docs", filepath.Base(page)))
 	}
@@ -68,6 +67,29 @@ func namedTests(text string) (names []string) {
 	return names
 }
 
+// TestReadmeIsShort keeps README.md at three minutes of reading.
+func TestReadmeIsShort(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "README.md"))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, strings.Count(string(data), "\n"), 160, "lines; tables belong into docs")
+}
+
+func TestRowsOfSupportNameOneOrTwoTests(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "support.md"))
+	require.NoError(t, err)
+	rows := 0
+	for line := range strings.Lines(string(data)) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if len(cells) != 3 || cells[0] == "what" || strings.HasPrefix(cells[0], "---") {
+			continue
+		}
+		rows++
+		tests := len(namedTests(cells[2]))
+		assert.True(t, tests == 1 || tests == 2, "got %d tests, want 1 or 2: %s", tests, line)
+	}
+	assert.Greater(t, rows, 30)
+}
+
 func TestEachRowOfDocumentsVersusRealityNamesItsTest(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "documents-versus-reality.md"))
 	require.NoError(t, err)
@@ -80,9 +102,9 @@ func TestEachRowOfDocumentsVersusRealityNamesItsTest(t *testing.T) {
 	}
 }
 
-// codeLines returns the lines of the blocks in a language, without what is empty and what is comment at their ends.
-func codeLines(readme, language, comment string) (lines []string) {
-	for _, block := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(readme, -1) {
+// codeLines returns the lines of code of the blocks in a language, without empty lines and trailing comments.
+func codeLines(page, language, comment string) (lines []string) {
+	for _, block := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		for line := range strings.Lines(block[1]) {
 			code, _, _ := strings.Cut(strings.TrimSpace(line), comment)
 			if code = strings.TrimSpace(code); code != "" {
@@ -93,7 +115,7 @@ func codeLines(readme, language, comment string) (lines []string) {
 	return lines
 }
 
-func TestCodeInReadmeIsFoundInItsLanguage(t *testing.T) {
+func TestCodeLinesAreReadByLanguage(t *testing.T) {
 	const readme = "```go\na() // first\n\n\tb()\n```\ntext\n```python\nc()  # third\n```\n```js\nd(); // fourth\n```\n```python\ne()\n```\n"
 	assert.Equal(t, []string{"a()", "b()"}, codeLines(readme, "go", " // "))
 	assert.Equal(t, []string{"c()", "e()"}, codeLines(readme, "python", "  # "))

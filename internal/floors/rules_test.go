@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// matches tells whether a pattern of the tables stands for a name.
+// matches reports whether a pattern includes a package.
 func matches(pattern, name string) bool {
 	if pattern == "..." {
 		return true
@@ -20,7 +20,7 @@ func anyMatches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
 
-// isOwn tells whether an import path belongs to this module, and returns its name there, or the path as it is.
+// isOwn reports whether an import path belongs to this module, and returns the path below the module, or else the whole path.
 func isOwn(path string) (name string, own bool) {
 	if path == module {
 		return ".", true
@@ -31,7 +31,7 @@ func isOwn(path string) (name string, own bool) {
 	return path, false
 }
 
-// isStandard tells whether an import path belongs to the standard library: its first element has no dot.
+// isStandard reports whether an import path belongs to the standard library: its first element has no dot.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
@@ -49,14 +49,14 @@ func (r rule) broken(all []pkg) []string {
 			name, own := isOwn(path)
 			ok := !own && (isStandard(path) || anyMatches(r.others, path)) || own && anyMatches(r.own, name)
 			if !ok {
-				broken = append(broken, fmt.Sprintf("%s imports what it may not: got %s, want only %s and the standard library", p.name(), name, allowed))
+				broken = append(broken, fmt.Sprintf("%s imports a refused package: got %s, want only %s and the standard library", p.name(), name, allowed))
 			}
 		}
 	}
 	return broken
 }
 
-// broken returns a message for each package that is reached against the rule.
+// broken returns a message for each refused package that is reached.
 func (r reach) broken(all []pkg) []string {
 	var broken []string
 	for _, p := range all {
@@ -64,19 +64,19 @@ func (r reach) broken(all []pkg) []string {
 			continue
 		}
 		for _, name := range r.among(p.Deps) {
-			broken = append(broken, fmt.Sprintf("%s reaches what it may not: got %s, want nothing of %s", p.name(), name, strings.Join(r.refused, ", ")))
+			broken = append(broken, fmt.Sprintf("%s reaches a refused package: got %s, want none of %s", p.name(), name, strings.Join(r.refused, ", ")))
 		}
 		if !r.tests {
 			continue
 		}
 		for _, name := range r.among(slices.Concat(p.TestImports, p.XTestImports)) {
-			broken = append(broken, fmt.Sprintf("a test of %s imports what it may not: got %s, want nothing of %s", p.name(), name, strings.Join(r.refused, ", ")))
+			broken = append(broken, fmt.Sprintf("a test of %s imports a refused package: got %s, want none of %s", p.name(), name, strings.Join(r.refused, ", ")))
 		}
 	}
 	return broken
 }
 
-// among returns those of the paths that the rule refuses.
+// among returns the refused packages among the paths.
 func (r reach) among(paths []string) []string {
 	var refused []string
 	for _, path := range paths {
@@ -87,7 +87,7 @@ func (r reach) among(paths []string) []string {
 	return refused
 }
 
-// brokenRequirements returns a message for each requirement that go.mod should not have.
+// brokenRequirements returns a message for each requirement that is not allowed.
 func brokenRequirements(all []requirement) []string {
 	var broken []string
 	known := requirable()
@@ -103,7 +103,7 @@ func brokenRequirements(all []requirement) []string {
 	return broken
 }
 
-// brokenFolders returns a message for each folder at the root of the module that has no place there.
+// brokenFolders returns a message for each folder that the root must not have.
 func brokenFolders(names []string) []string {
 	var broken []string
 	for _, name := range names {

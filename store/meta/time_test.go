@@ -110,7 +110,7 @@ func TestTimesAreEqualWhereverTheyAre(t *testing.T) {
 	assert.False(t, a.Equal(nil))
 	assert.True(t, (*meta.Time)(nil).Equal(nil))
 	assert.False(t, (*meta.Time)(nil).Equal(&a))
-	x, y := meta.MicroTime{Time: at}, meta.MicroTime{Time: b.Time}
+	x, y := meta.MicroTime{Time: at}, meta.MicroTime(b)
 	assert.True(t, x.Equal(&y))
 	assert.False(t, x.Equal(nil))
 	assert.True(t, (*meta.MicroTime)(nil).Equal(nil))

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// row is a need of those who write tests.
+// row is a need of a test.
 type row struct {
 	need   string
 	points []point
@@ -29,7 +29,7 @@ type point struct {
 	inRealTime bool
 }
 
-// finding is what came out, and what there is to say of it: how something is
+// finding is an observation, with a remark: how something is
 // done, or what happens instead.
 type finding struct {
 	holds bool
@@ -51,7 +51,7 @@ var columns = []struct {
 	{"controller-runtime's fake", []variant{{"", newFakeClient}}},
 }
 
-// variant is one of the ways in which there is a subject.
+// variant is one way to build a subject.
 type variant struct {
 	name string
 	open func(t testing.TB) subject
@@ -60,8 +60,8 @@ type variant struct {
 // figures are the rows that a benchmark measures: the best of what it saw.
 const figures = "| from nothing to the first answer (`BenchmarkStart`) | 0.3 ms | 0.005 ms; `NewClientset`: 0.15 s once | 2 ms | seconds, and downloads |\n"
 
-func TestTableInReadmeIsWhatIsObserved(t *testing.T) {
-	data, err := os.ReadFile("../../../../README.md")
+func TestTableInDocsIsWhatIsObserved(t *testing.T) {
+	data, err := os.ReadFile("../../../../docs/comparison.md")
 	require.NoError(t, err)
 	var want strings.Builder
 	want.WriteString("| what a test needs |")
@@ -80,10 +80,10 @@ func TestTableInReadmeIsWhatIsObserved(t *testing.T) {
 	}
 	want.WriteString(figures)
 	_, table, found := strings.Cut(string(data), "\n| what a test needs |")
-	require.True(t, found, "README.md has no table to compare; this would be it:\n%s", want.String())
+	require.True(t, found, "docs/comparison.md has no table to compare; this would be it:\n%s", want.String())
 	table, _, _ = strings.Cut("| what a test needs |"+table, "\n\n")
 	if !assert.Equal(t, want.String(), table+"\n") {
-		t.Logf("what README.md should say:\n%s", want.String())
+		t.Logf("what docs/comparison.md should say:\n%s", want.String())
 	}
 }
 

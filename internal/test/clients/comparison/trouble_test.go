@@ -54,12 +54,12 @@ var trouble = row{"faults", []point{
 	}},
 }, "yes: interceptors"}
 
-var before = row{"to begin with", []point{
+var before = row{"initial state", []point{
 	{name: "a state from YAML", check: func(t *testing.T, s subject) finding {
 		s.load(yaml)
 		return when(slices.Equal(all(t, s), []string{"a"}))
 	}},
-	{name: "a fork of another test's", check: func(t *testing.T, s subject) finding {
+	{name: "a fork of that of another test", check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		f := s.fork(t)
 		if f == nil {
@@ -80,7 +80,7 @@ spec:
   holderIdentity: me
 `
 
-var after = row{"to look back on", []point{
+var after = row{"evidence afterwards", []point{
 	{name: "the requests", check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		get(t, s, "a")

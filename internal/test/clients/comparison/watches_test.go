@@ -62,7 +62,7 @@ func since(t *testing.T, s subject) []string {
 	return events(w)
 }
 
-var history = row{"told of what came between list and watch", []point{
+var history = row{"changes between list and watch", []point{
 	{name: "creations", check: func(t *testing.T, s subject) finding {
 		return when(slices.Contains(since(t, s), "ADDED c"))
 	}},

@@ -106,7 +106,7 @@ var refused = row{"refused", []point{
 			metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
 		return when(err != nil)
 	}},
-	{name: "or warned of", check: func(t *testing.T, s subject) finding {
+	{name: "or with a warning", check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		_, err := leasesOf(s).Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec":{"holder":"b"}}`),
 			metav1.PatchOptions{FieldValidation: metav1.FieldValidationWarn})
@@ -201,10 +201,10 @@ func managers(t *testing.T, s subject) []string {
 }
 
 var finalizers = row{"finalizers", []point{
-	{name: "keep what is deleted", check: func(t *testing.T, s subject) finding {
+	{name: "keep a deleted object", check: func(t *testing.T, s subject) finding {
 		return when(deleteHeld(t, s))
 	}},
-	{name: "let it go", check: func(t *testing.T, s subject) finding {
+	{name: "release it", check: func(t *testing.T, s subject) finding {
 		if !deleteHeld(t, s) {
 			return no()
 		}
