@@ -9,15 +9,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Aggregated discovery tells all resources of all groups in one document (KEP
-// 3352). Clients know it by the parameters of the Content-Type, ask for it at
-// /api and /apis, and come back with the tag of what they have.
+// Aggregated discovery describes all resources of all groups in one document (KEP
+// 3352). Clients ask for it at /api and /apis by parameters of the media type.
 
 const (
 	aggregatedKind    = "APIGroupDiscoveryList"
 	aggregatedVersion = "apidiscovery.k8s.io/v2"
 	aggregatedHead    = `{"kind":"` + aggregatedKind + `","apiVersion":"` + aggregatedVersion + `",`
-	// aggregatedSuffix stands behind the media type of the answer.
+	// aggregatedSuffix follows the media type of the answer.
 	aggregatedSuffix = ";g=apidiscovery.k8s.io;v=v2;as=" + aggregatedKind
 )
 
@@ -54,16 +53,16 @@ type subresourceDiscovery struct {
 	Verbs        []string     `json:"verbs" protobuf:"4"`
 }
 
-// responseKind has no group and version where they are those of the parent.
-// Custom resources have them all the same.
+// responseKind leaves group and version empty if they are those of the parent, except
+// for custom resources.
 type responseKind struct {
 	Group   string `json:"group" protobuf:"1"`
 	Version string `json:"version" protobuf:"2"`
 	Kind    string `json:"kind" protobuf:"3"`
 }
 
-// aggregated answers with the aggregated document if the client takes it,
-// wherever in the Accept header it stands, and reports whether it did.
+// aggregated answers with the aggregated document if the Accept header contains it at
+// any position. It reports whether it answered.
 func (c *call) aggregated(groups []*apiGroup) bool {
 	m, ok := negotiate(c.req.Header.Get("Accept"), aggregatedForms)
 	if !ok {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 
@@ -13,35 +14,35 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// Options says what an API serves. The zero value serves Lease,
-// LeaseCandidate and Endpoints.
+// Options configures an API. The zero value serves Lease, LeaseCandidate and
+// Endpoints to everyone.
 type Options struct {
-	// Kinds are served beside the three of this module.
+	// Kinds are served in addition to Lease, LeaseCandidate and Endpoints.
 	Kinds []store.AnyKind
-	// Authenticate, if not nil, is asked who each request comes from; those
-	// without good credentials are answered 401. Health paths are open.
+	// Authenticate, if not nil, returns the user of each request. A request without
+	// valid credentials is answered 401. Health paths need no credentials.
 	Authenticate Authenticator
-	// Authorize, if not nil, is asked whether each request may be carried
-	// out; if not it is answered 403. Without Authenticate the user is empty.
+	// Authorize, if not nil, decides whether each request is allowed. A request that
+	// is not allowed is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
 	// Elect, if not nil, starts a candidate.Elector with these options. It elects
 	// the holders of Leases among their LeaseCandidates until Close, as the
 	// coordinator of a real control plane does. New panics if the options are not
 	// valid: to check options from a user, call candidate.NewElector first.
 	Elect *candidate.ElectorOptions
-	// Middleware, if not nil, is put around the API: it is given the handler of
-	// the API and returns that of all requests, those of a Transport too. A
-	// handler that panics with http.ErrAbortHandler cuts the connection, and a
-	// Transport acts as if there were one. Health paths come through it as well.
+	// Middleware, if not nil, wraps the handler of the API, for requests through a
+	// Transport too, and for health paths. A handler that panics with
+	// http.ErrAbortHandler cuts the connection; a Transport reports a cut connection.
 	Middleware func(http.Handler) http.Handler
-	// Log, if not nil, is called after each answer of the API itself. It may be called from
-	// many goroutines at once.
+	// Log, if not nil, is called after each answer of the API itself, from many
+	// goroutines at once.
 	Log func(LogEntry)
 }
 
-// API is the http.Handler of a store. Use it from any number of goroutines.
+// API is the http.Handler of a store. It is safe for concurrent use.
 type API struct {
 	st  *registry.Store
 	log func(LogEntry)
@@ -49,22 +50,20 @@ type API struct {
 	authenticate Authenticator
 	authorize    Authorizer
 
-	handler http.Handler // what requests are handed to
-	kinds   []store.AnyKind
-	groups  []*apiGroup
-	openAPI openAPI
-	// dated tells that answers say the date of the store, where net/http would
-	// put that of the machine on a socket.
-	dated    bool
+	handler  http.Handler // serve behind the Middleware
+	kinds    []store.AnyKind
+	groups   []*apiGroup
+	openAPI  openAPI
+	setDate  bool // take the Date header from the store's clock; net/http sets it otherwise
 	auditIDs auditIDs
 	status   *codec.Type
-	lists    *codec.Type // ListMeta
+	listMeta *codec.Type
 	scheme   *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
-	mu    sync.Mutex     // held to add to calls while ctx has not ended
-	calls sync.WaitGroup // requests that came through a Transport, and the election
+	mu    sync.Mutex     // must be held to add to calls; ctx has not ended then
+	calls sync.WaitGroup // requests through a Transport, and the election
 }
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and
@@ -75,7 +74,7 @@ func Kinds() []store.AnyKind {
 
 // New returns the API of a store. It panics if opts.Elect is not valid.
 func New(st *store.Store, opts Options) *API {
-	a := &API{st: (*registry.Store)(st), status: statusType(), lists: listMetaType()}
+	a := &API{st: (*registry.Store)(st), status: statusType(), listMeta: listMetaType()}
 	a.kinds = append(Kinds(), opts.Kinds...)
 	kinds := make([]*registry.Kind, len(a.kinds))
 	for i, k := range a.kinds {
@@ -88,12 +87,12 @@ func New(st *store.Store, opts Options) *API {
 	return a
 }
 
-// start sets up what New and Fork have in common, and starts the election.
+// start applies the options that do not depend on the kinds, and starts the election.
 func (a *API) start(opts Options) {
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
-	a.dated = !real
+	a.setDate = !real
 	a.ctx, a.close = context.WithCancel(context.Background())
 	a.handler = http.HandlerFunc(a.serve)
 	if opts.Middleware != nil {
@@ -108,12 +107,67 @@ func (a *API) start(opts Options) {
 	}
 }
 
-// Close ends all open watches, all reads that wait for a version, and the
-// election. It waits for the election and for the requests that came through a
-// Transport. Later requests are refused. The store stays open.
+// Close ends all watches, all reads that wait for a resourceVersion, and the
+// election. It returns when the election and all requests through a Transport have
+// ended. Later requests through a Transport fail. The store stays open.
 func (a *API) Close() {
 	a.mu.Lock()
 	a.close()
 	a.mu.Unlock()
 	a.calls.Wait()
+}
+
+// Load stores objects of the kinds that are served, all of them or none; see
+// package store/fixture. Open watches report them.
+func (a *API) Load(sources ...fixture.Source) error {
+	return fixture.Load((*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
+}
+
+// Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form
+// that Load reads; see package store/fixture.
+func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
+	if opts.Kinds == nil {
+		opts.Kinds = a.kinds
+	}
+	return fixture.Dump(w, (*store.Store)(a.st), opts)
+}
+
+// Fork returns an API of the same kinds over another store, for example a fork of
+// this API's store. It is like New, but much cheaper, since the two share everything
+// that depends on the kinds alone. opts.Kinds is ignored. The caller must Close
+// the API; closing one of the two does not close the other.
+func (a *API) Fork(st *store.Store, opts Options) *API {
+	f := &API{
+		st: (*registry.Store)(st), status: a.status, listMeta: a.listMeta, scheme: a.scheme,
+		kinds: a.kinds, openAPI: a.openAPI,
+	}
+	f.groups = groupsIn(f.st, a.groups)
+	f.start(opts)
+	return f
+}
+
+// groupsIn returns the same groups for the resources of another store.
+func groupsIn(st *registry.Store, groups []*apiGroup) []*apiGroup {
+	var from, to *registry.Resource // the versions of a kind mostly follow each other
+	out := make([]*apiGroup, len(groups))
+	for i, g := range groups {
+		group := *g
+		group.versions = make([]*groupVersion, len(g.versions))
+		for j, v := range g.versions {
+			version := *v
+			version.endpoints = make([]*endpoint, len(v.endpoints))
+			all := make([]endpoint, len(v.endpoints))
+			for k, e := range v.endpoints {
+				if e.res != from {
+					from, to = e.res, e.res.In(st)
+				}
+				all[k] = *e
+				all[k].res = to
+				version.endpoints[k] = &all[k]
+			}
+			group.versions[j] = &version
+		}
+		out[i] = &group
+	}
+	return out
 }

@@ -1,31 +1,30 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// User is who a request comes from.
+// User is the user of a request.
 type User struct {
 	Name   string
 	Groups []string
 }
 
-// Authenticator tells who a request comes from, and false where it brings no
-// credentials that are good: such a request is answered 401. It is called from
-// many goroutines at once and must not read the body.
+// Authenticator returns the user of a request, and whether its credentials are valid;
+// if not, the request is answered 401. It must be safe for concurrent use and must not
+// read the body.
 type Authenticator func(r *http.Request) (User, bool)
 
 // BearerTokens returns an Authenticator for requests with the header
-// "Authorization: Bearer TOKEN". All tokens are compared in a time that does
-// not depend on what they have in common with the one that was sent. The map
-// is copied.
+// "Authorization: Bearer TOKEN". Tokens are compared in constant time. The map is
+// copied.
 func BearerTokens(tokens map[string]User) Authenticator {
 	type entry struct {
 		sum  [sha256.Size]byte
@@ -55,10 +54,9 @@ func BearerTokens(tokens map[string]User) Authenticator {
 	}
 }
 
-// ClientCertificates is an Authenticator for connections whose client
-// certificate the server has verified: the user is its common name, the groups
-// are its organizations. The TLS configuration of the server decides which
-// certificates are verified, and against what.
+// ClientCertificates is an Authenticator for connections with a client certificate
+// that the server has verified. The common name is the user, the organizations are the
+// groups. tls.Config.ClientAuth must make the server verify certificates.
 func ClientCertificates(r *http.Request) (User, bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 || len(r.TLS.PeerCertificates) == 0 {
 		return User{}, false
@@ -67,7 +65,8 @@ func ClientCertificates(r *http.Request) (User, bool) {
 	return User{Name: subject.CommonName, Groups: subject.Organization}, subject.CommonName != ""
 }
 
-// AnyOf returns an Authenticator that asks several in turn.
+// AnyOf returns an Authenticator that calls the given ones in turn until one accepts
+// the request.
 func AnyOf(all ...Authenticator) Authenticator {
 	return func(r *http.Request) (User, bool) {
 		for _, a := range all {
@@ -79,47 +78,44 @@ func AnyOf(all ...Authenticator) Authenticator {
 	}
 }
 
-// Attributes is what a request wants to do.
+// Attributes describe a request to an Authorizer.
 type Attributes struct {
 	User User
-	// Verb is one of get, list, watch, create, update, patch, delete and
-	// deletecollection; for paths that are no resource it is the method in
-	// lower case.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection;
+	// for other paths than those of resources it is the method in lower case.
 	Verb string
 	Path string
-	// IsResource tells whether the following members are set.
+	// IsResource reports whether the following fields are set.
 	IsResource                                bool
 	Group, Version, Resource, Namespace, Name string
-	// Subresource is "status" for the path of that name below an object, or "".
+	// Subresource is the last part of the path, such as "status", or "".
 	Subresource string
 }
 
-// Authorizer tells whether a request may be carried out; if not it is answered
-// 403 with the reason, which may be empty. It is called from many goroutines at
-// once.
+// Authorizer reports whether a request is allowed; if not, it is answered 403 with the
+// reason, which may be empty. It must be safe for concurrent use.
 type Authorizer func(Attributes) (allowed bool, reason string)
 
-// Guard returns a handler that lets a request through to h if the API would
-// let it in itself: others are answered 401 or 403, whatever their path. What is
-// served beside the API in this way is logged as its own requests are, and the
-// context of a request ends with Close too.
+// Guard returns a handler that passes a request on to h if it has valid credentials
+// and is allowed, like a request for the API itself: others are answered 401 or 403.
+// Requests to the handler are logged, and Close ends their contexts.
 func (a *API) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.answer(w, r, func(c *call) {
-			if !c.admit() {
-				return
-			}
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer context.AfterFunc(a.ctx, cancel)()
-			h.ServeHTTP(c, r.WithContext(ctx))
-		})
+		c := a.newCall(w, r)
+		if a.log != nil {
+			defer c.log(time.Now())
+		}
+		if !c.admit() {
+			return
+		}
+		ctx, done := c.untilClose()
+		defer done()
+		h.ServeHTTP(c, r.WithContext(ctx))
 	})
 }
 
-// admit authenticates and authorizes the request. It reports whether the request
-// may go on; if not it is answered. Health paths are open to everyone, and do
-// not come here.
+// admit authenticates and authorizes the request. If it returns false, the request has
+// been answered.
 func (c *call) admit() bool {
 	var user User
 	if c.api.authenticate != nil {
@@ -141,15 +137,14 @@ func (c *call) admit() bool {
 	return allowed
 }
 
-// AttributesOf returns what a request wants to do, as an Authorizer is told, but
-// for the User. It reads the method, the path and the query, and does not ask
-// whether there is such a thing.
+// AttributesOf returns the Attributes of a request, without the User. It reads only
+// the method, the path and the query; the resource need not exist.
 func AttributesOf(r *http.Request) Attributes {
 	c := &call{req: r}
 	return c.attributes(User{})
 }
 
-// attributes is AttributesOf the request, with its user.
+// attributes returns the Attributes of the request.
 func (c *call) attributes(user User) Attributes {
 	a := Attributes{User: user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
 	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")
@@ -193,7 +188,7 @@ func (c *call) verbName(named, watching bool) string {
 	return strings.ToLower(c.req.Method)
 }
 
-// forbidden is the 403 in the words of the API.
+// forbidden returns the error of a request that is not allowed.
 func forbidden(a Attributes, reason string) error {
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	if !a.IsResource {

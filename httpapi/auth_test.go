@@ -96,7 +96,7 @@ func TestClientCertificateNamesTheUser(t *testing.T) {
 	assert.Equal(t, httpapi.User{Name: "alice", Groups: []string{"admins"}}, u)
 }
 
-func TestGuardLetsInWhomTheAPIWouldLetIn(t *testing.T) {
+func TestGuardChecksCredentialsLikeTheAPI(t *testing.T) {
 	var logged []int
 	api := guardedAPI(t, httpapi.Options{
 		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}, "other": {Name: "bob"}}),

@@ -195,7 +195,7 @@ func (a *arrivals) one() {
 	}
 }
 
-// watchWriter tells of each flush, which is one for the header and one for each event here.
+// watchWriter reports each flush: one for the header and one for each event here.
 type watchWriter struct {
 	nothing
 	arrived *arrivals

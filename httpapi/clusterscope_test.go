@@ -23,11 +23,11 @@ func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
 	s := newClusterServer(t)
 	w := s.watch(t, clusterEngines+"?watch=true")
 	one := s.watch(t, "/apis/example.com/v1/watch/engines/a")
-	created := s.must(t, "POST", clusterEngines, `{"metadata":{"name":"a","namespace":"default"},"spec":{"speed":1}}`)
+	created := s.must(t, "POST", clusterEngines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a","namespace":"default"},"spec":{"speed":1}}`)
 	assert.Nil(t, created.at("metadata", "namespace"), "one that is given is dropped")
-	s.must(t, "POST", clusterEngines, `{"metadata":{"name":"b"}}`)
+	s.must(t, "POST", clusterEngines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"b"}}`)
 
-	body := `{"metadata":{"name":"a","namespace":"other","resourceVersion":"` + created.at("metadata", "resourceVersion").(string) + `"},"spec":{"speed":2}}`
+	body := `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a","namespace":"other","resourceVersion":"` + created.at("metadata", "resourceVersion").(string) + `"},"spec":{"speed":2}}`
 	got := s.must(t, "PUT", clusterEngines+"/a", body)
 	assert.EqualValues(t, 2, got.at("spec", "speed"))
 	got = s.must(t, "PATCH", clusterEngines+"/a/status", `{"metadata":{"namespace":"x"},"status":{"turns":4}}`, "Content-Type", merge)
@@ -47,7 +47,7 @@ func TestClusterScopedObjectsAreServedWithoutNamespaces(t *testing.T) {
 	one.wants("ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a")
 }
 
-func TestPathsOutOfScopeAreNotThere(t *testing.T) {
+func TestPathsOfTheWrongScopeAreNotFound(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", ClusterScoped: true, Versions: []store.Version[widget]{{Name: "v1"}},
 	})}})
@@ -92,7 +92,7 @@ func TestClusterScopeIsDiscovered(t *testing.T) {
 	}
 }
 
-func TestNamespacesCanBeAKindOfOnesOwn(t *testing.T) {
+func TestNamespacesCanBeACustomKind(t *testing.T) {
 	kind := store.MustKind(store.Descriptor[engine]{
 		Name: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true, Native: true, Versions: []store.Version[engine]{{Name: "v1"}},
 	})

@@ -7,14 +7,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status
-// where the object is gone, with the object where finalizers hold it, and with an
-// empty one where a dry run would take off the last of them.
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the
+// object is gone, with the object if it still has finalizers, and with an empty object
+// if a dry run would remove the last finalizer.
 //
-// Body or, where there is none, query: gracePeriodSeconds, orphanDependents,
-// propagationPolicy, dryRun,
-// ignoreStoreReadErrorWithClusterBreakingPotential; in a body also
-// preconditions. Query: pretty.
+// Query: pretty; without a body also gracePeriodSeconds, orphanDependents,
+// propagationPolicy, dryRun, uid, resourceVersion,
+// ignoreStoreReadErrorWithClusterBreakingPotential. A body is DeleteOptions.
 func (c *call) delete() error {
 	opts, err := c.anyDeleteOptions()
 	if err != nil {
@@ -31,7 +30,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" { // of a dry run: see registry.Resource.Delete
+	if it.Name() == "" { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()
@@ -42,8 +41,34 @@ func (c *call) delete() error {
 	return nil
 }
 
-// anyDeleteOptions reads the options from the body, or from the query where
-// the body is empty: never from both.
+// deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the
+// deleted objects. The API reference says Status; real servers send the list.
+//
+// Query: that of list, and without a body that of delete.
+func (c *call) deleteCollection() error {
+	list, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	list.WatchRules = c.boolParam("watch")
+	if err := c.endpoint.res.CheckList(list); err != nil {
+		return err
+	}
+	opts, err := c.anyDeleteOptions()
+	if err != nil {
+		return err
+	}
+	ctx, done := c.untilClose()
+	defer done()
+	l, err := c.endpoint.res.DeleteCollection(ctx, list, opts)
+	if err != nil {
+		return c.orClosed(err)
+	}
+	return c.writeList(l)
+}
+
+// anyDeleteOptions reads the options from the body, or from the query if the body is
+// empty.
 func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -57,4 +82,30 @@ func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 		return registry.DeleteOptions{}, err
 	}
 	return registry.DecodeDeleteOptions(data, f)
+}
+
+// deleteOptions reads the options of a deletion from the query.
+func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
+	if c.req.URL.RawQuery == "" {
+		return o, nil
+	}
+	if o.GracePeriodSeconds, err = c.optionalInt("gracePeriodSeconds"); err != nil {
+		return o, err
+	}
+	o.OrphanDependents = c.optionalBool("orphanDependents")
+	if len(c.params()["propagationPolicy"]) > 0 {
+		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
+	}
+	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
+		o.Preconditions = &meta.Preconditions{}
+		if uid != "" {
+			o.Preconditions.UID = new(meta.UID(uid))
+		}
+		if version != "" {
+			o.Preconditions.ResourceVersion = &version
+		}
+	}
+	o.DryRun = c.params()["dryRun"]
+	o.IgnoreStoreReadErrorWithClusterBreakingPotential = c.optionalBool("ignoreStoreReadErrorWithClusterBreakingPotential")
+	return o, nil
 }

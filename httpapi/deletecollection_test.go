@@ -53,7 +53,7 @@ func TestNumbersOfAListAreReadInTheOrderOfTheReference(t *testing.T) {
 	}
 }
 
-// The parameter has the options checked as those of a watch; nothing is watched.
+// With the parameter the options are checked like those of a watch. No watch starts.
 func TestDeleteCollectionWithWatchIsHeldToTheRulesOfAWatch(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))

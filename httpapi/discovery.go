@@ -11,16 +11,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file answers the discovery documents that list one level each: /api,
-// /apis, /apis/{group} and every group version. aggregated.go answers them all
-// at once.
+// This file answers the discovery documents of one level each: /api, /apis,
+// /apis/{group} and the group versions.
 //
 // In a real server the aggregator answers /apis and /apis/{group} (upstream:
-// kube-aggregator, apiserver/handler_apis.go). It takes any method, and any
-// Accept header that the answer can satisfy. The other two are routes: they take
-// GET alone, and look at Accept as all routes do.
+// kube-aggregator, apiserver/handler_apis.go) for every method. The other two are
+// routes, which accept GET only and check Accept like all routes.
 
-// verbs returns what a resource can be asked for, in the order of a real server.
+// verbs returns the verbs of a resource in the order of a real server.
 func (e *endpoint) verbs() []string {
 	if e.info.Native {
 		return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
@@ -28,7 +26,7 @@ func (e *endpoint) verbs() []string {
 	return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 }
 
-// statusVerbs returns what the status of an object can be asked for.
+// statusVerbs returns the verbs of the status subresource.
 func statusVerbs() []string { return []string{"get", "patch", "update"} }
 
 type apiVersions struct {
@@ -75,8 +73,7 @@ type apiResource struct {
 	StorageVersionHash string   `json:"storageVersionHash,omitempty"`
 }
 
-// apiResourceListMessage is the protobuf form, in which verbs are a message of
-// their own.
+// apiResourceListMessage is the protobuf form, in which verbs are a message.
 type apiResourceListMessage struct {
 	meta.TypeMeta `json:",inline"`
 	GroupVersion  string               `json:"groupVersion" protobuf:"1"`
@@ -117,11 +114,11 @@ func (c *call) legacyVersions() {
 		c.fail(err)
 		return
 	}
-	if c.aggregated(c.api.core()) {
+	if c.aggregated(c.api.groupsOf(true)) {
 		return
 	}
 	doc := apiVersions{TypeMeta: meta.TypeMeta{Kind: "APIVersions"}, Versions: []string{}, Addresses: c.addresses()}
-	for _, g := range c.api.core() {
+	for _, g := range c.api.groupsOf(true) {
 		for _, v := range g.versions {
 			doc.Versions = append(doc.Versions, v.Version)
 		}
@@ -131,22 +128,21 @@ func (c *call) legacyVersions() {
 
 // groupListOrAggregated answers /apis.
 func (c *call) groupListOrAggregated() {
-	if !c.aggregated(c.api.named()) {
+	if !c.aggregated(c.api.groupsOf(false)) {
 		c.groupList()
 	}
 }
 
-// groupList answers /apis/, and /apis where the client does not ask for the
-// aggregated document.
+// groupList answers /apis/, and /apis without the aggregated document.
 func (c *call) groupList() {
 	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []groupDocument{}}
-	for _, g := range c.api.named() {
+	for _, g := range c.api.groupsOf(false) {
 		doc.Groups = append(doc.Groups, g.document())
 	}
 	c.writeDiscovery(&doc)
 }
 
-// groupDocument answers /apis/{group}. A path with extra slashes is a route.
+// groupDocument answers /apis/{group}. With extra slashes the path is a route.
 func (c *call) groupDocument(g *apiGroup, extra bool) {
 	if err := c.checkDocumentRoute(); extra && err != nil {
 		c.fail(err)
@@ -181,19 +177,10 @@ func (c *call) resourceList(v *groupVersion) {
 	c.writeDiscovery(&doc)
 }
 
-// core returns the core group, if anything is served in it.
-func (a *API) core() []*apiGroup {
-	return a.groupsWhere(func(g *apiGroup) bool { return g.name == "" })
-}
-
-// named returns all other groups.
-func (a *API) named() []*apiGroup {
-	return a.groupsWhere(func(g *apiGroup) bool { return g.name != "" })
-}
-
-func (a *API) groupsWhere(want func(*apiGroup) bool) (out []*apiGroup) {
+// groupsOf returns the core group, or all other groups.
+func (a *API) groupsOf(core bool) (out []*apiGroup) {
 	for _, g := range a.groups {
-		if want(g) {
+		if (g.name == "") == core {
 			out = append(out, g)
 		}
 	}
@@ -209,7 +196,7 @@ func (g *apiGroup) document() groupDocument {
 	return d
 }
 
-// storageHash changes when objects come to be stored as another version.
+// storageHash identifies the version that objects are stored in.
 func (e *endpoint) storageHash() string {
 	sum := sha256.Sum256([]byte(e.info.Group + "/" + e.info.Versions[0].Name + "/" + e.info.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
@@ -219,20 +206,18 @@ func (c *call) addresses() []serverAddress {
 	return []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}}
 }
 
-// checkDocumentRoute does the checks of a document that is a route: of the
-// method, and the first one of Accept.
+// checkDocumentRoute makes the checks of a route: the method, and Accept.
 func (c *call) checkDocumentRoute() error {
 	if c.req.Method != http.MethodGet {
 		return methodNotAllowed()
 	}
-	if !matchesRoute(c.req.Header.Get("Accept"), false) {
+	if !matchesRoute(c.req.Header.Get("Accept")) {
 		return notAcceptableRoute(false)
 	}
 	return nil
 }
 
-// writeDiscovery answers with a discovery document, in the format that the client
-// prefers.
+// writeDiscovery answers with a discovery document.
 func (c *call) writeDiscovery(doc any) {
 	if err := c.negotiateMedia(); err != nil {
 		c.fail(err)

@@ -127,7 +127,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 	}
 }
 
-func TestAggregatedDiscoveryIsToldByHeaders(t *testing.T) {
+func TestAggregatedDiscoveryIsMarkedByHeaders(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/api", "/apis", "/api/"} {
 		a := s.do(t, "GET", path, "", "Accept", aggregatedAccept)
@@ -181,7 +181,7 @@ func TestAggregatedDiscoveryIsNotSentTwice(t *testing.T) {
 	assert.True(t, tags[again.do(t, "GET", "/api", "", "Accept", aggregatedAccept).Header.Get("Etag")], "another server of the same has the same tag")
 }
 
-func TestWhoIsAnsweredWithAggregatedDiscovery(t *testing.T) {
+func TestAcceptHeadersOfAggregatedDiscovery(t *testing.T) {
 	const (
 		clause  = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 		nopeer  = clause + ";profile=nopeer"

@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// dispatch answers a request for what its path names.
+// dispatch answers a request according to its target.
 func (c *call) dispatch(t target) {
 	switch t.kind {
 	case rootPath:
@@ -23,7 +23,7 @@ func (c *call) dispatch(t target) {
 	case openAPIV2Path:
 		c.openAPI(c.api.openAPI.v2())
 	case openAPIIndexPath:
-		c.openAPIIndex(c.api.openAPI.v3().own)
+		c.openAPIIndex()
 	case openAPIPath:
 		c.openAPIV3(t.text)
 	case coreVersionsPath:
@@ -48,11 +48,10 @@ func (c *call) dispatch(t target) {
 	}
 }
 
-// resourceRequest answers a request for a resource that is served, unless it has no
-// such path. Objects of all namespaces can be listed and watched by the path
-// without a namespace. Other methods on that path find nothing if the resource is
-// custom, as nothing is routed there; the built-in kinds have the path, without
-// these methods.
+// resourceRequest answers a request for a resource that is served. Objects of all
+// namespaces can be listed and watched by a path without a namespace. For other
+// methods a built-in kind has that path too, without the methods; a custom resource
+// does not have it.
 func (c *call) resourceRequest() {
 	info := c.endpoint.info
 	status := c.subresource == statusSubresource && info.Status
@@ -61,12 +60,23 @@ func (c *call) resourceRequest() {
 	switch {
 	case info.Native && (namespacedPathOfClusterKind || c.trailing || c.subresource != "" && !status || clusterPathOfNamespacedKind && c.name != ""):
 		c.fail(notFound())
+		return
 	case namespacedPathOfClusterKind, clusterPathOfNamespacedKind && !info.Native && !c.readsMany():
 		c.unknownPath()
+		return
 	case c.subresource != "" && !status:
 		c.fail(meta.NewNotFound(c.groupResource(), c.name))
-	default:
-		c.verb(status)
+		return
+	}
+	verb, streams, err := c.verb(status)
+	if err == nil {
+		err = c.prepare(streams)
+	}
+	if err == nil {
+		err = verb(c)
+	}
+	if err != nil {
+		c.fail(err)
 	}
 }
 
@@ -76,44 +86,61 @@ func (c *call) readsMany() bool {
 	return verb == "list" || verb == "watch"
 }
 
-// verb hands the request to the file named after what it does. status limits it to
-// what the status of an object can be asked for.
-func (c *call) verb(status bool) {
+// verb returns the method that answers the request, and whether its route can
+// stream. If status is true only the verbs of the status subresource are allowed.
+func (c *call) verb(status bool) (verb func(*call) error, streams bool, err error) {
 	custom := !c.endpoint.info.Native
 	inScope := c.namespaced != c.endpoint.info.ClusterScoped && !status
 	one := c.name != "" && (!c.watching || status)
 	switch method := c.req.Method; {
 	case one && method == http.MethodGet:
-		c.run(false, (*call).get)
+		return (*call).get, false, nil
 	case one && method == http.MethodPut:
-		c.run(false, (*call).update)
+		return (*call).update, false, nil
 	case one && method == http.MethodPatch:
-		c.run(false, (*call).patch)
-	case status:
-		c.fail(c.notSupported())
-	case c.watching && method == http.MethodGet:
-		c.run(true, (*call).watch)
-	case c.watching:
-		c.fail(c.notSupported())
+		return (*call).patch, false, nil
+	case status, c.watching && method != http.MethodGet:
+		return nil, false, c.notSupported()
 	case one && method == http.MethodDelete:
-		c.run(false, (*call).delete)
-	case method == http.MethodGet && c.boolParam("watch"):
-		c.run(true, (*call).watch)
+		return (*call).delete, false, nil
+	case method == http.MethodGet && (c.watching || c.boolParam("watch")):
+		return (*call).watch, true, nil
 	case method == http.MethodGet:
-		c.run(true, (*call).list)
-	case inScope && method == http.MethodPost && (c.name == "" || custom): // which do not mind a name in the path
-		c.run(false, (*call).create)
+		return (*call).list, true, nil
+	case inScope && method == http.MethodPost && (c.name == "" || custom): // custom resources ignore the name
+		return (*call).create, false, nil
 	case inScope && method == http.MethodDelete:
-		c.run(false, (*call).deleteCollection)
+		return (*call).deleteCollection, false, nil
 	case custom && (method == http.MethodPut || method == http.MethodPatch):
-		c.fail(meta.NewBadRequest("name must be provided"))
-	default:
-		c.fail(c.notSupported())
+		return nil, false, meta.NewBadRequest("name must be provided")
 	}
+	return nil, false, c.notSupported()
 }
 
-// checkNames refuses the names in a path that no object can have, and a path
-// to one object that leaves its namespace out.
+// prepare makes the checks that come before those of a verb, in the order of a real
+// server: the media type of a patch, the media types of the route, the warning
+// about a deprecated version, the names in the path, the media type of the answer.
+// Only built-in kinds have routes.
+func (c *call) prepare(streams bool) error {
+	if c.endpoint == nil || c.endpoint.info.Native {
+		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
+			return unsupportedPatch()
+		}
+		if !matchesRoute(c.req.Header.Get("Accept")) {
+			return notAcceptableRoute(streams)
+		}
+	}
+	if e := c.endpoint; e != nil {
+		c.warn(e.info.Versions[e.version].Deprecated)
+		if err := c.checkNames(); err != nil {
+			return err
+		}
+	}
+	return c.negotiateMedia()
+}
+
+// checkNames refuses a name that no object can have, and a path to one object with
+// an empty namespace.
 func (c *call) checkNames() error {
 	one := c.name != "" || c.req.Method == http.MethodDelete
 	if c.namespaced && c.namespace == "" && one {
@@ -129,7 +156,7 @@ func (c *call) checkNames() error {
 	return nil
 }
 
-// notSupported is the answer to a method that a path does not have.
+// notSupported returns the error for a method that a path does not have.
 func (c *call) notSupported() error {
 	if c.endpoint.info.Native {
 		return methodNotAllowed()
@@ -138,15 +165,4 @@ func (c *call) notSupported() error {
 	return meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed,
 		&meta.StatusDetails{Group: gr.Group, Kind: gr.Resource},
 		fmt.Sprintf("%s is not supported on resources of kind %q", c.verbName(c.name != "", c.watching), gr))
-}
-
-// run does what all verbs start with.
-func (c *call) run(streams bool, verb func(*call) error) {
-	if err := c.prepare(streams); err != nil {
-		c.fail(err)
-		return
-	}
-	if err := verb(c); err != nil {
-		c.fail(err)
-	}
 }

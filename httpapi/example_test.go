@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -14,10 +15,10 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The API is an http.Handler, so it goes wherever one goes: into a server of
-// its own, or into a mux beside other things.
+// The API is an http.Handler, for a server or for a mux with other handlers.
 func ExampleNew() {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -38,7 +39,7 @@ func ExampleNew() {
 	resp.Body.Close()
 	fmt.Println(resp.Status)
 
-	// What came over HTTP is there for Go code too.
+	// Go code sees the same objects.
 	l, err := lease.In(st).Get(context.Background(), "default", "hello")
 	if err != nil {
 		fmt.Println(err)
@@ -74,8 +75,8 @@ func ExampleAPI_Transport() {
 	// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"leases.coordination.k8s.io \"hello\" not found","reason":"NotFound","details":{"name":"hello","group":"coordination.k8s.io","kind":"leases"},"code":404}
 }
 
-// The state is loaded before clients come, and dumped as `kubectl get -o yaml`
-// would print it, here without what differs from run to run.
+// Load stores objects from files. Dump writes all objects in the format of `kubectl get
+// -o yaml`, here without the fields that the server sets.
 func ExampleAPI_Load() {
 	files := fstest.MapFS{"leases.yaml": {Data: []byte(`
 apiVersion: coordination.k8s.io/v1
@@ -111,4 +112,71 @@ spec: {holderIdentity: worker-1}
 	// kind: List
 	// metadata:
 	//   resourceVersion: ""
+}
+
+// Users with a token or a client certificate may read; only the group "writers" may
+// write.
+func ExampleAuthorizer() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{
+		Authenticate: httpapi.AnyOf(
+			httpapi.ClientCertificates,
+			httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice", Groups: []string{"readers"}}}),
+		),
+		Authorize: func(a httpapi.Attributes) (bool, string) {
+			reads := a.Verb == "get" || a.Verb == "list" || a.Verb == "watch"
+			return reads || slices.Contains(a.User.Groups, "writers"), "only writers may write"
+		},
+		Log: func(e httpapi.LogEntry) { fmt.Println(e.Method, e.Code) },
+	})
+	defer api.Close()
+
+	client := http.Client{Transport: api.Transport()}
+	for _, method := range []string{"GET", "DELETE"} {
+		req, err := http.NewRequest(method, "http://api/api/v1/namespaces/default/endpoints", nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		req.Header.Set("Authorization", "Bearer s3cret")
+		resp, err := client.Do(req)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		resp.Body.Close()
+	}
+	// Output:
+	// GET 200
+	// DELETE 403
+}
+
+// A Middleware can refuse requests with any error of the API, here all writes to one
+// namespace.
+func ExampleAPI_Fail() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	var api *httpapi.API
+	api = httpapi.New(st, httpapi.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if a := httpapi.AttributesOf(r); a.Namespace == "frozen" && r.Method != http.MethodGet {
+				api.Fail(w, r, meta.NewTimeout("namespace "+a.Namespace+" is frozen", 60))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}})
+	defer api.Close()
+
+	client := http.Client{Transport: api.Transport()}
+	resp, err := client.Post("http://api/api/v1/namespaces/frozen/endpoints", "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	resp.Body.Close()
+	fmt.Println(resp.Status, "Retry-After:", resp.Header.Get("Retry-After"))
+	// Output:
+	// 504 Gateway Timeout Retry-After: 60
 }

@@ -18,7 +18,7 @@ func TestFinalizersOfEndpointsAreStandardOrNameADomain(t *testing.T) {
 		{"dry run", "POST", "?dryRun=All", body, typeJSON},
 		{"create by update", "PUT", "/a", body, typeJSON},
 		{"create by apply", "PATCH", "/a?fieldManager=m", `{"apiVersion":"{v}","kind":"{k}","metadata":{"name":"a","finalizers":["noslash"]}}`, "application/apply-patch+yaml"},
-		{"update", "PUT", "/there", `{"metadata":{"name":"there","resourceVersion":"{rv}","finalizers":["noslash"]}}`, typeJSON},
+		{"update", "PUT", "/there", `{"apiVersion":"{v}","kind":"{k}","metadata":{"name":"there","resourceVersion":"{rv}","finalizers":["noslash"]}}`, typeJSON},
 		{"merge patch", "PATCH", "/there", patch, "application/merge-patch+json"},
 		{"strategic merge patch", "PATCH", "/there", patch, "application/strategic-merge-patch+json"},
 		{"JSON patch", "PATCH", "/there", `[{"op":"add","path":"/metadata/finalizers","value":["noslash"]}]`, "application/json-patch+json"},
@@ -31,7 +31,7 @@ func TestFinalizersOfEndpointsAreStandardOrNameADomain(t *testing.T) {
 				{leases, "coordination.k8s.io/v1", "Lease"},
 				{widgets, "example.com/v1", "Widget"},
 			} {
-				there := s.must(t, "POST", kind.path, `{"metadata":{"name":"there"}}`)
+				there := s.must(t, "POST", kind.path, `{"apiVersion":"`+kind.apiVersion+`","kind":"`+kind.kind+`","metadata":{"name":"there"}}`)
 				version, _ := there.at("metadata", "resourceVersion").(string)
 				body := strings.NewReplacer("{v}", kind.apiVersion, "{k}", kind.kind, "{rv}", version).Replace(row.body)
 				a := s.do(t, row.method, kind.path+row.path, body, "Content-Type", row.contentType)

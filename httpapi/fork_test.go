@@ -23,10 +23,10 @@ func forkServer(t testing.TB, s *server, opts httpapi.Options) *server {
 
 func TestForkedAPIServesItsOwnStore(t *testing.T) {
 	s := newWidgetServer(t)
-	s.must(t, "POST", widgets, `{"metadata":{"name":"a"},"spec":{"size":3}}`)
+	s.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3}}`)
 	f := forkServer(t, s, httpapi.Options{})
 	assert.Equal(t, s.must(t, "GET", widgets+"/a", ""), f.must(t, "GET", widgets+"/a", ""))
-	f.must(t, "POST", widgets, `{"metadata":{"name":"fork"}}`)
+	f.must(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"fork"}}`)
 	s.must(t, "DELETE", widgets+"/a", "")
 	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", widgets+"/fork", "").Code)
 	f.must(t, "GET", widgets+"/a", "")

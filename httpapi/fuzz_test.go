@@ -287,7 +287,7 @@ func FuzzProtobufBody(f *testing.F) {
 		if code != http.StatusCreated {
 			return
 		}
-		// What was stored can be sent back as it is.
+		// A stored object can be sent back unchanged.
 		code, _, again := do("POST", target+"?dryRun=All", typeProtobuf, typeProtobuf, []byte(answer))
 		if code != http.StatusConflict && code != http.StatusInternalServerError {
 			t.Errorf("sent back: %d %q", code, again)

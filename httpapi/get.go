@@ -1,21 +1,27 @@
 package httpapi
 
-import "net/http"
+import (
+	"encoding/json"
+	"net/http"
 
-// get answers GET …/namespaces/{ns}/{resource}/{name}, and /status below it,
-// which shows the same.
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// get answers GET …/namespaces/{ns}/{resource}/{name}, and of /status below it, which
+// returns the same object.
 //
-// Query: resourceVersion, pretty. A watch parameter has no effect here.
+// Query: resourceVersion, pretty. The parameter watch has no effect.
 func (c *call) get() error {
 	resourceVersion := ""
 	if c.req.URL.RawQuery != "" {
 		if c.boolParam("export") {
-			return exportGone()
+			return meta.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 		}
 		resourceVersion = c.param("resourceVersion")
 	}
 	ctx := c.req.Context()
-	if resourceVersion != "" { // which may have to be waited for
+	if resourceVersion != "" { // the read may wait for it
 		var done func()
 		ctx, done = c.untilClose()
 		defer done()
@@ -25,4 +31,44 @@ func (c *call) get() error {
 		return c.orClosed(err)
 	}
 	return c.writeItem(http.StatusOK, it)
+}
+
+// namespaceObject answers GET /api/v1/namespaces/{ns}. Namespaces are not stored:
+// every valid name exists. After a 404 kubectl asks whether the namespace is missing.
+func (c *call) namespaceObject(name string) {
+	if c.req.Method != http.MethodGet {
+		c.fail(methodNotAllowed())
+		return
+	}
+	if err := c.prepare(false); err != nil {
+		c.fail(err)
+		return
+	}
+	if store.DNSLabelName(name, false) != nil {
+		c.fail(meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name))
+		return
+	}
+	data, err := json.Marshal(struct {
+		meta.TypeMeta `json:",inline"`
+		Metadata      meta.ObjectMeta `json:"metadata"`
+		Spec          struct{}        `json:"spec"`
+		Status        struct {
+			Phase string `json:"phase"`
+		} `json:"status"`
+	}{
+		TypeMeta: meta.TypeMeta{Kind: "Namespace", APIVersion: "v1"},
+		Metadata: meta.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/metadata.name": name}},
+		Status: struct {
+			Phase string `json:"phase"`
+		}{"Active"},
+	})
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	m := c.media
+	if m.format == formatProtobuf {
+		m.format = formatJSON // the type has no protobuf form here
+	}
+	c.writeDocument(http.StatusOK, data, m)
 }

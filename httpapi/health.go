@@ -12,16 +12,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The Kubernetes version whose behaviour is served, as clients see it in
-// /version.
+// The Kubernetes version of /version, whose behaviour is implemented.
 const (
 	serverMajor      = "1"
 	serverMinor      = "37"
 	serverGitVersion = "v1.37.2"
 )
 
-// checks are the health checks there are; all of them pass as long as the
-// server answers at all.
+// checks are the names of the health checks, which always pass.
 var checks = []string{"ping", "log"}
 
 // health answers /healthz, /livez and /readyz. Query: verbose, exclude.
@@ -45,7 +43,7 @@ func (c *call) health(name string) {
 	c.text(http.StatusOK, b.String())
 }
 
-// healthCheck answers /healthz/{check} and its likes.
+// healthCheck answers /healthz/{check}, /livez/{check} and /readyz/{check}.
 func (c *call) healthCheck(name string) {
 	if !slices.Contains(checks, name) {
 		c.unknownPath()
@@ -92,8 +90,7 @@ func (c *call) serverVersion() {
 	c.indented(doc)
 }
 
-// paths answers / with all paths that are not below a group version, whatever
-// the method.
+// paths answers / with all paths outside group versions, for every method.
 func (c *call) paths() {
 	list := []string{"/apis", "/openapi/v2", "/openapi/v3", "/version"}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
@@ -118,7 +115,7 @@ func (c *call) paths() {
 	}{list})
 }
 
-// unknownPath answers what lies outside every group that is served.
+// unknownPath answers a path outside all groups.
 func (c *call) unknownPath() {
 	c.Header().Set("X-Content-Type-Options", "nosniff")
 	c.text(http.StatusNotFound, "404 page not found\n")
@@ -126,7 +123,7 @@ func (c *call) unknownPath() {
 
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }
 
-// indented answers with a small document that is always written for people.
+// indented answers with a document that is always indented.
 func (c *call) indented(doc any) {
 	data, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {

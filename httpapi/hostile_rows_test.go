@@ -11,7 +11,7 @@ type hostileRequest struct {
 	message        string
 }
 
-// hostileRequests holds no two requests that tell the same, except where servers are known to have slipped.
+// hostileRequests holds one request for each rule, and more for rules that servers are known to break.
 func hostileRequests() []hostileRequest {
 	return []hostileRequest{
 		// Bodies of objects.

@@ -297,7 +297,7 @@ func TestExcessInQueriesAndHeadersIsTaken(t *testing.T) {
 	}
 }
 
-// The server's clock cannot count so far; a watch must not end at once for it.
+// The timeout is longer than a time.Duration; the watch must not end at once.
 func TestWatchWithATimeoutOfAgesStaysOpen(t *testing.T) {
 	s := newHostileServer(t)
 	for _, timeout := range []string{"9223372036854775807", "9223372037", "99999999999"} {

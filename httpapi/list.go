@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -30,8 +31,8 @@ func (c *call) list() error {
 	return c.writeList(l)
 }
 
-// writeList answers with a list, out of the remembered bytes of its items.
-// Nothing is written before it is sure that all of them can be.
+// writeList answers with a list made of the cached bytes of its items. It encodes all
+// items before it writes, so that an error can still be answered.
 func (c *call) writeList(l *registry.List) error {
 	if c.media.as.Kind != "" {
 		data, err := c.convertList(l)
@@ -64,7 +65,7 @@ func (c *call) writeList(l *registry.List) error {
 		return err
 	}
 	m := l.Meta()
-	head, err := c.api.lists.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
+	head, err := c.api.listMeta.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
 	if err != nil {
 		return err
 	}
@@ -93,18 +94,45 @@ func (c *call) writeList(l *registry.List) error {
 	return nil
 }
 
-// listBuffer is how much of a list is gathered before it is written.
+// listBuffer is the size of the writes of a list, in bytes.
 const listBuffer = 32 << 10
 
 func (c *call) writeProtobufList(l *registry.List, items [][]byte, size int) error {
 	e, m := c.endpoint, l.Meta()
 	raw := make([]byte, 0, size+len(items)*4+128)
 	raw = protowire.AppendTag(raw, 1, protowire.BytesType)
-	raw = protowire.AppendBytes(raw, c.api.lists.AppendProto(nil, &m))
+	raw = protowire.AppendBytes(raw, c.api.listMeta.AppendProto(nil, &m))
 	for _, item := range items {
 		raw = protowire.AppendTag(raw, 2, protowire.BytesType)
 		raw = protowire.AppendBytes(raw, item)
 	}
 	c.writeBytes(http.StatusOK, typeProtobuf, envelope(e.gv.String(), e.info.Kind+"List", raw))
 	return nil
+}
+
+// listInOrder returns a list of unstructured objects: members are in the order of
+// their names, and items have their type.
+func (c *call) listInOrder(l *registry.List, items [][]byte, size int) ([]byte, error) {
+	m := l.Meta()
+	members := c.api.listMeta.ToUnstructured(&m)
+	members["continue"] = m.Continue // also if it is empty
+	metadata, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	e := c.endpoint
+	out := make([]byte, 0, size+len(items)*len(e.jsonHead)+len(e.jsonListHead)+len(metadata)+32)
+	out = append(out, `{"apiVersion":"`+e.gv.String()+`","items":[`...)
+	for i, item := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		typed, err := e.typedInOrder(item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, typed...)
+	}
+	out = append(out, `],"kind":"`+e.info.Kind+`List","metadata":`...)
+	return append(append(out, metadata...), '}'), nil
 }

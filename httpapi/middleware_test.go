@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// behind returns a server whose requests go through handle first, with the handler of the API.
+// behind returns a server whose Middleware calls handle with the handler of the API.
 func behind(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, api http.Handler)) *server {
 	t.Helper()
 	return newServerWith(t, store.Options{}, httpapi.Options{Middleware: func(api http.Handler) http.Handler {
@@ -156,7 +156,7 @@ func TestWriteDeadlineEndsAnAnswerThatNobodyReads(t *testing.T) {
 	})
 }
 
-func TestAttributesOfARequestAreThoseAnAuthorizerIsTold(t *testing.T) {
+func TestAttributesOfEqualsTheAttributesOfAnAuthorizer(t *testing.T) {
 	var told httpapi.Attributes
 	api := guardedAPI(t, httpapi.Options{Authorize: func(a httpapi.Attributes) (bool, string) {
 		told = a

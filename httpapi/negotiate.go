@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,16 +37,16 @@ func mediaTypeOf(f format) string {
 	return typeJSON
 }
 
-// streamSuffix names the form of a format that a watch is sent in.
+// streamSuffix marks the media type of a watch.
 const streamSuffix = ";stream=watch"
 
-// mediaType is what the answer is to look like.
+// mediaType is the negotiated form of the answer.
 type mediaType struct {
 	format format
 	pretty bool
 	stream bool
-	as     meta.TypeMeta // what objects are turned into; zero: what they are
-	suffix string        // what the Content-Type has behind the media type
+	as     meta.TypeMeta // the type that objects are converted to; zero: none
+	suffix string        // parameters for the Content-Type
 }
 
 // clause is one part of an Accept header.
@@ -57,8 +56,8 @@ type clause struct {
 	params            map[string]string
 }
 
-// parseAccept splits an Accept header and sorts the clauses by what the client
-// prefers (upstream: goautoneg).
+// parseAccept splits an Accept header and sorts the clauses by preference (upstream:
+// goautoneg).
 func parseAccept(header string) []clause {
 	var out []clause
 	for part := range strings.SplitSeq(header, ",") {
@@ -98,30 +97,30 @@ func parseAccept(header string) []clause {
 	return out
 }
 
-// isBefore tells whether a client would rather have a clause than another, as
-// upstream sees it. That is no order: a named type is before any type even if
-// less wanted, and the other way round too. So the outcome is a matter of the
-// sort, which has to be that of the standard library and not a stable one.
+// isBefore reports whether a client prefers c to other, as upstream defines it. This
+// is not an order: a named type with a lower q and a wildcard are each before the
+// other. The result depends on the algorithm, so the sort must be that of the standard
+// library, which upstream uses, and not a stable one.
 func (c clause) isBefore(other clause) bool {
 	return c.q > other.q || c.mainType != "*" && other.mainType == "*" || c.subType != "*" && other.subType == "*"
 }
 
-// restrictions are what the clauses of an Accept header may ask for at a place
-// (upstream: negotiation.EndpointRestrictions).
+// restrictions are the forms that an endpoint can answer in (upstream:
+// negotiation.EndpointRestrictions).
 type restrictions int
 
 const (
-	// documentForms: what there is as it is, such as discovery and errors.
+	// documentForms: documents such as discovery and errors, not converted.
 	documentForms restrictions = iota
-	// objectForms: objects, which can be turned into tables and partial metadata.
+	// objectForms: objects, also converted to tables and partial metadata.
 	objectForms
-	// textForms: the same, but objects as they are have no protobuf.
+	// textForms: like objectForms, but objects have no protobuf form unless converted.
 	textForms
-	// aggregatedForms: nothing but the aggregated discovery document.
+	// aggregatedForms: only the aggregated discovery document.
 	aggregatedForms
 )
 
-// allow tells whether a form may be asked for.
+// allow reports whether a form is available.
 func (r restrictions) allow(m mediaType) bool {
 	asIs := m.as == meta.TypeMeta{}
 	switch r {
@@ -135,10 +134,10 @@ func (r restrictions) allow(m mediaType) bool {
 	return asIs
 }
 
-// negotiate finds the first clause that can be served. Clauses that ask for what
-// cannot be had are skipped.
+// negotiate returns the form for the first clause of an Accept header that is
+// available.
 func negotiate(header string, r restrictions) (mediaType, bool) {
-	// What nearly all ask for.
+	// The headers of nearly all clients.
 	switch header {
 	case "", "*/*", typeJSON:
 		if m := (mediaType{}); r.allow(m) {
@@ -163,8 +162,7 @@ func negotiate(header string, r restrictions) (mediaType, bool) {
 	return mediaType{}, false
 }
 
-// accept applies the parameters of a clause. One that cannot be met makes the
-// clause be skipped.
+// accept applies the parameters of a clause. It reports whether the form is available.
 func accept(params map[string]string, f format, r restrictions) (mediaType, bool) {
 	m := mediaType{format: f}
 	group := ""
@@ -195,7 +193,7 @@ func accept(params map[string]string, f format, r restrictions) (mediaType, bool
 	return m, r.allow(m)
 }
 
-// canConvert reports whether objects can be turned into what is asked for.
+// canConvert reports whether objects can be converted to m.
 func canConvert(m mediaType) bool {
 	if m.as.APIVersion != "meta.k8s.io/v1" && m.as.APIVersion != "meta.k8s.io/v1beta1" {
 		return false
@@ -207,29 +205,6 @@ func canConvert(m mediaType) bool {
 		return true
 	}
 	return false
-}
-
-// prepare does the checks that come before a verb's own, in the order of a real
-// server: the media type of a patch, the media types of the route, the warning
-// of a deprecated version, the names in the path, the media type of the answer.
-func (c *call) prepare(streams bool) error {
-	header := c.req.Header.Get("Accept")
-	// Custom resources are not told apart by routes.
-	if c.endpoint == nil || c.endpoint.info.Native {
-		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
-			return unsupportedPatch()
-		}
-		if !matchesRoute(header, streams) {
-			return notAcceptableRoute(streams)
-		}
-	}
-	if e := c.endpoint; e != nil {
-		c.warn(e.info.Versions[e.version].Deprecated)
-		if err := c.checkNames(); err != nil {
-			return err
-		}
-	}
-	return c.negotiateMedia()
 }
 
 // negotiateMedia chooses the media type of the answer.
@@ -253,9 +228,9 @@ func (c *call) restrictions() restrictions {
 	return objectForms
 }
 
-// matchesRoute is the first, coarse look at Accept: whether any type that the
-// route produces is named at all (upstream: go-restful).
-func matchesRoute(header string, streams bool) bool {
+// matchesRoute reports whether an Accept header names any media type of a route
+// (upstream: go-restful). It is the first, coarse check.
+func matchesRoute(header string) bool {
 	if header == "" {
 		return true
 	}
@@ -269,8 +244,8 @@ func matchesRoute(header string, streams bool) bool {
 	return false
 }
 
-// prettyWanted reports whether JSON is to be indented: as the parameter pretty
-// says, else for programs that people look at.
+// prettyWanted reports whether JSON is indented: as the parameter pretty says, by
+// default for browsers and command line tools.
 func prettyWanted(c *call) bool {
 	if strings.Contains(c.req.URL.RawQuery, "pretty") {
 		if v := c.param("pretty"); v != "" {
@@ -280,28 +255,6 @@ func prettyWanted(c *call) bool {
 	}
 	agent := c.req.UserAgent()
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
-}
-
-// bodyFormat returns the format of a request body. None named is JSON.
-func bodyFormat(r *http.Request) (format, error) {
-	name := r.Header.Get("Content-Type")
-	switch name {
-	case "", typeJSON:
-		return formatJSON, nil
-	case typeProtobuf:
-		return formatProtobuf, nil
-	}
-	if t, _, err := mime.ParseMediaType(name); err == nil {
-		switch t {
-		case typeJSON:
-			return formatJSON, nil
-		case typeYAML:
-			return formatYAML, nil
-		case typeProtobuf:
-			return formatProtobuf, nil
-		}
-	}
-	return 0, unsupportedMedia(typeJSON, typeYAML, typeProtobuf)
 }
 
 func notAcceptable(types ...string) error {
@@ -316,16 +269,6 @@ func notAcceptableRoute(streams bool) error {
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
-}
-
-// bodyFormat returns the format of an object in the body.
-func (c *call) bodyFormat() (format, error) {
-	f, err := bodyFormat(c.req)
-	if err == nil && f == formatProtobuf && c.endpoint.info.Unstructured {
-		// A real server takes the type and then panics.
-		err = unsupportedMedia(typeJSON, typeYAML)
-	}
-	return f, err
 }
 
 func unsupportedMedia(types ...string) error {

@@ -146,13 +146,13 @@ func TestWatchInYAMLIsRefusedAfterItsOptions(t *testing.T) {
 	}
 }
 
-// The package that these errors name is that of the group, whatever the version.
+// These errors name the package of the group for every version.
 func TestRefusedPartialMetadataNamesTheInternalType(t *testing.T) {
 	s := newWidgetServer(t)
 	const spec = `"spec":{"leaseName":"l","binaryVersion":"1.0.0","emulationVersion":"1.0.0","strategy":"OldestEmulationVersion"}`
 	s.must(t, "POST", candidates, `{"metadata":{"name":"a"},`+spec+`}`)
-	for _, path := range []string{leases, endpoints, widgets} {
-		s.must(t, "POST", path, `{"metadata":{"name":"a"}}`)
+	for path, body := range map[string]string{leases: leaseNamed("a"), endpoints: leaseNamed("a"), widgets: widgetNamed("a")} {
+		s.must(t, "POST", path, body)
 	}
 	for _, row := range []struct{ path, goType string }{
 		{leases, "coordination.Lease"},

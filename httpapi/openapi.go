@@ -16,19 +16,19 @@ import (
 	"github.com/kubecoord/kubecoord/internal/openapi"
 )
 
-// This file answers /openapi/v2, /openapi/v3 and what is below the latter
+// This file answers /openapi/v2, /openapi/v3 and the paths below the latter
 // (upstream: kube-openapi, handler and handler3). Query: hash, timeout.
 //
-// Known differences: an Accept header without a media type is a 406, where the
-// API server library answers an empty 200. Nothing is compressed.
+// Known differences: an Accept header without a media type is answered 406; a real
+// server answers an empty 200. Nothing is compressed.
 
-// openAPIDocument is one document in the forms that it is answered in.
+// openAPIDocument is one document in its two formats.
 type openAPIDocument struct {
 	path     string
 	version  string // of OpenAPI: "v2" or "v3"
 	json     []byte
 	protobuf func() []byte
-	tag      string // changes with the document, the same for both forms
+	tag      string // a hash of the document, the same for both formats
 	built    time.Time
 }
 
@@ -42,12 +42,11 @@ func (a *API) newOpenAPIDocument(path, version string, data []byte, protobuf fun
 
 // openAPIDocuments holds the documents of version 3.
 type openAPIDocuments struct {
-	own    *openAPIDocument // where to find the others
+	index  []byte
 	byName map[string]*openAPIDocument
 }
 
-// openAPI holds the documents of an API. They are built when the first client
-// asks.
+// openAPI holds the documents of an API. They are built at the first request.
 type openAPI struct {
 	v2 func() *openAPIDocument
 	v3 func() *openAPIDocuments
@@ -57,16 +56,14 @@ func newOpenAPI(a *API) openAPI {
 	return openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
 }
 
-// The paths of the documents. That of version 3 leads to one document for each
-// group version, by name.
+// The paths of the document of version 2, and of the index of version 3.
 const (
 	openAPIV2 = "/openapi/v2"
 	openAPIV3 = "/openapi/v3"
 )
 
-// openAPIV3 answers with the document of a group version. There is nothing to
-// say where it has none (upstream: kube-aggregator, openapiv3/aggregator,
-// handleGroupVersion).
+// openAPIV3 answers with the document of a group version. The 404 of an unknown one
+// has no body (upstream: kube-aggregator, openapiv3/aggregator, handleGroupVersion).
 func (c *call) openAPIV3(name string) {
 	doc := c.api.openAPI.v3().byName[name]
 	if doc == nil {
@@ -76,7 +73,7 @@ func (c *call) openAPIV3(name string) {
 	c.openAPI(doc)
 }
 
-// describe tells package openapi what is served.
+// describe describes the API to package openapi.
 func (a *API) describe() openapi.API {
 	out := openapi.API{Version: serverGitVersion}
 	for _, g := range a.groups {
@@ -103,28 +100,26 @@ func (a *API) buildOpenAPIV3() *openAPIDocuments {
 	type link struct {
 		URL string `json:"serverRelativeURL"`
 	}
-	index := &openAPIDocuments{byName: map[string]*openAPIDocument{}}
+	docs := &openAPIDocuments{byName: map[string]*openAPIDocument{}}
 	paths := map[string]link{}
 	for name, doc := range a.describe().V3() {
 		built := a.newOpenAPIDocument(openAPIV3+"/"+name, "v3", doc.JSON(), doc.Protobuf)
-		index.byName[name], paths[name] = built, link{built.link()}
+		docs.byName[name], paths[name] = built, link{built.link()}
 	}
-	data, err := json.Marshal(map[string]any{"paths": paths})
-	if err != nil {
-		panic(err) // a map of strings cannot fail
+	var err error
+	if docs.index, err = json.Marshal(map[string]any{"paths": paths}); err != nil {
+		panic(err) // encoding a map of strings cannot fail
 	}
-	index.own = a.newOpenAPIDocument(openAPIV3, "v3", data, nil)
-	return index
+	return docs
 }
 
-// link returns where to find the document as long as it stays the same.
+// link returns the URL of the document with its hash.
 func (d *openAPIDocument) link() string {
 	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {d.tag}}.Encode()}
 	return u.String()
 }
 
-// negotiate returns the form of the document that the client prefers, and its
-// media type.
+// negotiate returns the document in the format that the client prefers.
 func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byte, ok bool) {
 	if accept == "" {
 		accept = "*/*"
@@ -138,20 +133,16 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 		case "json", "*":
 			return typeJSON, d.json, true
 		case prefix + d.version + "@v1.0+protobuf", prefix + d.version + ".v1.0+protobuf":
-			// Clients ask with "@", which may not stand in a media type.
+			// Clients ask with "@", which is not allowed in a media type.
 			return "application/" + prefix + d.version + ".v1.0+protobuf", d.protobuf(), true
 		}
 	}
 	return "", nil, false
 }
 
-// openAPI answers with a document. A client that names the hash of one of
-// version 3 may keep it for good, and is sent on where it has become another.
+// openAPI answers with a document. With its hash in the query, a document of
+// version 3 may be cached forever; another hash is redirected.
 func (c *call) openAPI(d *openAPIDocument) {
-	if err := c.checkTimeout(); err != nil {
-		c.fail(err)
-		return
-	}
 	h := c.Header()
 	h.Set("Vary", "Accept")
 	mediaType, data, ok := d.negotiate(c.req.Header.Get("Accept"))
@@ -169,22 +160,14 @@ func (c *call) openAPI(d *openAPIDocument) {
 		h.Set("Cache-Control", "public, immutable")
 		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
-	c.serveTagged(d, data)
-}
-
-// openAPIIndex answers /openapi/v3, which is JSON whatever the client accepts.
-func (c *call) openAPIIndex(d *openAPIDocument) {
-	if err := c.checkTimeout(); err != nil {
-		c.fail(err)
-		return
-	}
-	c.Header().Set("Content-Type", typeJSON)
-	c.serveTagged(d, d.json)
-}
-
-// serveTagged answers with one form of a document, or with 304 to a client
-// that has it already.
-func (c *call) serveTagged(d *openAPIDocument, data []byte) {
-	c.Header().Set("Etag", strconv.Quote(d.tag))
+	h.Set("Etag", strconv.Quote(d.tag))
 	http.ServeContent(c, c.req, "", d.built, bytes.NewReader(data))
+}
+
+// openAPIIndex answers /openapi/v3 with JSON for every Accept header and method. Like
+// a real server it declares neither the media type, which net/http detects as plain
+// text, nor an Etag (upstream: kube-aggregator, openapiv3/aggregator,
+// handleDiscovery).
+func (c *call) openAPIIndex() {
+	http.ServeContent(c, c.req, "", c.api.st.Now(), bytes.NewReader(c.api.openAPI.v3().index))
 }

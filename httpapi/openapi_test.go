@@ -53,7 +53,7 @@ func TestOpenAPIIndexLeadsToEveryGroupVersion(t *testing.T) {
 }
 
 // kubectl validates on the server only if it finds this parameter on the patch of the kind.
-func TestOpenAPITellsKubectlOfFieldValidation(t *testing.T) {
+func TestOpenAPIHasFieldValidationForKubectl(t *testing.T) {
 	s := newServer(t)
 	patch := s.must(t, http.MethodGet, s.link(t, "apis/coordination.k8s.io/v1"), "").
 		at("paths", "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}", "patch")
@@ -105,7 +105,7 @@ func TestOpenAPIIsAnsweredInWhatTheClientAccepts(t *testing.T) {
 		{"version 3 in protobuf", openAPIV3 + "/api/v1", askProtobufV3, typeV3, 200},
 		{"version 3 in JSON", openAPIV3 + "/api/v1", typeJSON, typeJSON, 200},
 		{"version 3 in HTML", openAPIV3 + "/api/v1", "text/html", "", 406},
-		{"the index to anybody", openAPIV3, "text/html", typeJSON, 200},
+		{"the index in HTML", openAPIV3, "text/html", "text/plain; charset=utf-8", 200},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := s.do(t, http.MethodGet, row.target, "", "Accept", row.accept)
@@ -121,7 +121,7 @@ func TestOpenAPIIsAnsweredInWhatTheClientAccepts(t *testing.T) {
 
 func TestOpenAPIIsNotSentTwice(t *testing.T) {
 	s := newServer(t)
-	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/apis/coordination.k8s.io/v1"} {
+	for _, target := range []string{openAPIV2, openAPIV3 + "/apis/coordination.k8s.io/v1"} {
 		t.Run(target, func(t *testing.T) {
 			first := s.do(t, http.MethodGet, target, "")
 			tag := first.Header.Get("Etag")
@@ -131,6 +131,39 @@ func TestOpenAPIIsNotSentTwice(t *testing.T) {
 			assert.Empty(t, again.Body)
 			other := s.do(t, http.MethodGet, target, "", "If-None-Match", `"ABC"`)
 			assert.Equal(t, first.Body, other.Body)
+		})
+	}
+}
+
+// The index of a real kube-apiserver has no Etag, and its Last-Modified is the time of the request.
+func TestOpenAPIIndexIsPlainTextWithoutATag(t *testing.T) {
+	s := newServer(t)
+	for _, row := range []struct {
+		name, method, header, value string
+		code                        int
+	}{
+		{"get", "GET", "", "", 200},
+		{"head", "HEAD", "", "", 200},
+		{"post", "POST", "", "", 200},
+		{"delete", "DELETE", "", "", 200},
+		{"a tag", "GET", "If-None-Match", `"ABC"`, 200},
+		{"any tag", "GET", "If-None-Match", "*", 304},
+		{"not modified since the past", "GET", "If-Modified-Since", "Mon, 02 Jan 2006 15:04:05 GMT", 200},
+		{"not modified since the future", "GET", "If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT", 304},
+		{"a range", "GET", "Range", "bytes=0-9", 206},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := s.do(t, row.method, openAPIV3, "", row.header, row.value)
+			assert.Equal(t, row.code, a.Code)
+			assert.NotContains(t, a.Header, "Etag")
+			assert.NotEmpty(t, a.Header.Get("Last-Modified"))
+			assert.Equal(t, "no-cache, private", a.Header.Get("Cache-Control"))
+			assert.Equal(t, row.code == 304 || row.method == "HEAD", a.Body == "")
+			if row.code == 304 {
+				assert.NotContains(t, a.Header, "Content-Type")
+				return
+			}
+			assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -9,20 +10,27 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Query parameters are read as a real server reads them: of several values the
-// first counts, unknown names are ignored, and what stands for true is
-// generous.
+// Query parameters are read as a real server reads them: the first of several
+// values counts, and unknown names are ignored.
+
+// params returns the query, parsed once. Invalid pairs are dropped, as net/url does.
+func (c *call) params() url.Values {
+	if c.query == nil {
+		c.query = c.req.URL.Query()
+	}
+	return c.query
+}
 
 // param returns the first value of a parameter, or "".
 func (c *call) param(name string) string { return c.params().Get(name) }
 
-// boolParam reports whether a parameter is there and is not "0" or "false".
+// boolParam reports whether a parameter is present and is not "0" or "false".
 func (c *call) boolParam(name string) bool {
 	v := c.params()[name]
 	return len(v) > 0 && v[0] != "0" && !strings.EqualFold(v[0], "false")
 }
 
-// optionalBool is nil where the parameter is absent.
+// optionalBool returns nil if the parameter is absent.
 func (c *call) optionalBool(name string) *bool {
 	if len(c.params()[name]) == 0 {
 		return nil
@@ -30,7 +38,7 @@ func (c *call) optionalBool(name string) *bool {
 	return new(c.boolParam(name))
 }
 
-// optionalInt is nil where the parameter is absent.
+// optionalInt returns nil if the parameter is absent.
 func (c *call) optionalInt(name string) (*int64, error) {
 	v := c.params()[name]
 	if len(v) == 0 {
@@ -43,9 +51,9 @@ func (c *call) optionalInt(name string) (*int64, error) {
 	return &i, nil
 }
 
-// checkTimeout refuses a timeout parameter that is no duration, on any path and
-// before all else. Its value is meant for a server's own limits and has no
-// further effect; watches do not look at it.
+// checkTimeout refuses a timeout parameter that is not a duration, on every path and
+// before any other check. Watches ignore the parameter. Its value has no effect: in a
+// real server it can only shorten the server's own limit.
 func (c *call) checkTimeout() error {
 	if !strings.Contains(c.req.URL.RawQuery, "timeout=") || c.attributes(User{}).Verb == "watch" {
 		return nil
@@ -56,28 +64,6 @@ func (c *call) checkTimeout() error {
 		}
 	}
 	return nil
-}
-
-// createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() registry.CreateOptions {
-	if c.req.URL.RawQuery == "" {
-		return registry.CreateOptions{}
-	}
-	return registry.CreateOptions{
-		DryRun:          c.params()["dryRun"],
-		FieldManager:    c.param("fieldManager"),
-		FieldValidation: c.param("fieldValidation"),
-	}
-}
-
-// request returns what the store needs to know of a write.
-func (c *call) request(o registry.CreateOptions) registry.Request {
-	return registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
-		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
-		Origin: registry.OriginOf(c.req.Context()),
-		Status: c.subresource == statusSubresource,
-	}
 }
 
 // listOptions reads the parameters of a list.
@@ -123,32 +109,5 @@ func (c *call) watchOptions() (registry.WatchOptions, error) {
 		return o, err
 	}
 	o.Timeout = c.watchTimeout(seconds, o)
-	return o, nil
-}
-
-// deleteOptions reads the options of a deletion from the query, which is done
-// only where there is no body.
-func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
-	if c.req.URL.RawQuery == "" {
-		return o, nil
-	}
-	if o.GracePeriodSeconds, err = c.optionalInt("gracePeriodSeconds"); err != nil {
-		return o, err
-	}
-	o.OrphanDependents = c.optionalBool("orphanDependents")
-	if len(c.params()["propagationPolicy"]) > 0 {
-		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
-	}
-	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
-		o.Preconditions = &meta.Preconditions{}
-		if uid != "" {
-			o.Preconditions.UID = new(meta.UID(uid))
-		}
-		if version != "" {
-			o.Preconditions.ResourceVersion = &version
-		}
-	}
-	o.DryRun = c.params()["dryRun"]
-	o.IgnoreStoreReadErrorWithClusterBreakingPotential = c.optionalBool("ignoreStoreReadErrorWithClusterBreakingPotential")
 	return o, nil
 }

@@ -1,17 +1,22 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// patchTypes returns the media types of patches in the order in which errors name
-// them. Without a schema there is no strategic merge patch.
+// patchTypes returns the media types of patches in the order of error messages. A kind
+// without a schema has no strategic merge patch.
 func patchTypes(schema bool) []string {
 	if !schema {
 		return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.ApplyPatch)}
@@ -19,8 +24,8 @@ func patchTypes(schema bool) []string {
 	return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
 }
 
-// isPatch is the first, generous look at the media type: whether any that is
-// named is a patch.
+// isPatch reports whether any media type in the header is a patch. It is the first,
+// generous check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
@@ -31,8 +36,8 @@ func isPatch(r *http.Request) bool {
 	return false
 }
 
-// patchType is the second, strict one: the type is what stands before the
-// first semicolon.
+// patchType returns the type before the first semicolon. It is the second, strict
+// check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
 	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
@@ -43,8 +48,7 @@ func (c *call) patchType() (registry.PatchType, error) {
 
 // patch answers PATCH …/namespaces/{ns}/{resource}/{name}, and /status below it.
 // The patch is applied to the object in the version of the path. An
-// application/apply-patch+yaml is a server-side apply, which creates the object
-// if there is none.
+// application/apply-patch+yaml is a server-side apply, which creates a missing object.
 //
 // Query: dryRun, fieldManager (required for apply), fieldValidation, force (for
 // apply only), pretty.
@@ -69,19 +73,63 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	return c.writeItem(updated(created), it)
+	return c.writeItem(updateCode(created), it)
 }
 
-// patchChange returns the change that a patch asks for.
+// patchChange reads the patch.
 func (c *call) patchChange(t registry.PatchType, data []byte, opts registry.PatchOptions) (registry.Change, error) {
 	level := validation(opts.FieldValidation)
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)
 		return registry.Apply{Config: config, Duplicates: duplicates, Validation: level, Force: opts.Force != nil && *opts.Force}, err
 	}
-	// A patch that is not JSON is refused even if there is nothing to patch.
+	// Invalid JSON is refused before the object is looked up.
 	if !json.Valid(data) {
 		return nil, meta.NewBadRequest("invalid JSON patch")
 	}
 	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.api.scheme}, nil
+}
+
+// decodeApply reads an applied configuration. A real server refuses invalid YAML
+// already when it converts it to JSON for the audit log; it does not convert a text
+// that looks like JSON.
+func decodeApply(data []byte) (config map[string]any, duplicates []error, err error) {
+	text, duplicates, err := yaml.ToJSON(data)
+	switch {
+	case err != nil && bytes.HasPrefix(bytes.TrimLeftFunc(data, unicode.IsSpace), []byte("{")):
+		return nil, nil, meta.NewBadRequest("error decoding patch: error converting YAML to JSON: %s", err)
+	case err != nil:
+		return nil, nil, meta.NewBadRequest("error encoding patch: %s", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&config); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", e.Value)
+		}
+		return nil, nil, meta.NewBadRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: %s", err)
+	}
+	return plainNumbers(config).(map[string]any), duplicates, nil
+}
+
+// plainNumbers converts the numbers of a document to int64 if they are integers, to
+// float64 otherwise.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plainNumbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plainNumbers(e)
+		}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, _ := v.Float64()
+		return f
+	}
+	return v
 }

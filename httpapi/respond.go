@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -15,15 +17,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The types that every API answers with, compiled once in a process.
+// The types of answers of every API, compiled once in a process.
 var (
 	statusType   = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") })
 	listMetaType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
-// fail answers with the Status of an error. It has a negotiation of its own,
-// since the one of the request may be what failed; where that finds nothing
-// the answer is JSON for people.
+// fail answers with the Status of an error. It negotiates again, because the error may
+// be that of the request's negotiation; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	s := *meta.StatusOf(err)
 	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
@@ -47,7 +48,7 @@ func (c *call) encodeStatus(s *meta.Status, f format) []byte {
 	}
 	data, err := c.api.status.AppendJSON(nil, s)
 	if err != nil {
-		return []byte(`{}`) // a Status holds nothing that could fail
+		return []byte(`{}`) // encoding a Status cannot fail
 	}
 	return data
 }
@@ -57,7 +58,7 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 	h["Content-Type"] = []string{contentType}
 	h["Content-Length"] = []string{strconv.Itoa(len(data))}
 	c.WriteHeader(code)
-	c.Write(data) // a client that went away is no concern of ours
+	c.Write(data) // an error means that the client is gone
 }
 
 // writeItem answers with an object.
@@ -70,9 +71,9 @@ func (c *call) writeItem(code int, it *registry.Item) error {
 	return nil
 }
 
-// writeDocument answers with an encoded document: a protobuf envelope where
-// that is the format, and JSON, which may be sent as YAML, where it is not.
-// JSON is indented without a newline at the end, or compact with one.
+// writeDocument answers with an encoded document: a protobuf envelope if that is the
+// format, else JSON, which is converted to YAML if that is the format. Indented JSON
+// has no newline at its end, compact JSON has one.
 func (c *call) writeDocument(code int, data []byte, m mediaType) {
 	switch m.format {
 	case formatYAML:
@@ -93,8 +94,7 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
 }
 
-// encodeItem returns an object with its type, as what and in which format the
-// client wants it.
+// encodeItem returns an object in the negotiated form.
 func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
 	switch c.media.as.Kind {
 	case asTable:
@@ -107,8 +107,7 @@ func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
 	return c.encodeWhole(it)
 }
 
-// encodeWhole returns an object as it is, out of the bytes that are remembered
-// beside it.
+// encodeWhole returns an object without conversion, made of its cached bytes.
 func (c *call) encodeWhole(it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
@@ -132,13 +131,28 @@ func envelope(apiVersion, kind string, raw []byte) []byte {
 	return codec.AppendEnvelope(make([]byte, 0, len(raw)+len(apiVersion)+len(kind)+32), apiVersion, kind, raw)
 }
 
-// appendTyped puts kind and apiVersion, which head ends in a comma after, in
-// front of the members of a JSON object.
+// appendTyped appends a JSON object with head before its members. head contains the
+// type and ends in a comma.
 func appendTyped(dst []byte, head string, object []byte) []byte {
 	if len(object) == 2 {
 		head = strings.TrimSuffix(head, ",")
 	}
 	return append(append(dst, head...), object[1:]...)
+}
+
+// typedInOrder adds apiVersion and kind to an unstructured object, whose members are
+// in the order of their names (upstream: apimachinery, meta/v1/unstructured).
+func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
+	if bytes.HasPrefix(object, []byte(`{"metadata":`)) {
+		return appendTyped(make([]byte, 0, len(e.jsonHead)+len(object)), e.jsonHead, object), nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		return nil, err
+	}
+	members["apiVersion"] = json.RawMessage(`"` + e.gv.String() + `"`)
+	members["kind"] = json.RawMessage(`"` + e.info.Kind + `"`)
+	return json.Marshal(members)
 }
 
 // The errors of paths and methods.
@@ -151,4 +165,63 @@ func notFound() error {
 func methodNotAllowed() error {
 	return meta.NewStatusError(http.StatusMethodNotAllowed, meta.ReasonMethodNotAllowed, &meta.StatusDetails{},
 		"the server does not allow this method on the requested resource")
+}
+
+// Limits of the Warning headers of one answer, in characters (upstream:
+// apiserver, endpoints/filters/warning.go).
+const (
+	warningsTotal = 4096
+	warningCut    = 256
+)
+
+// warnings collects the Warning headers of one answer. Each text is sent once. All
+// texts are truncated when their total exceeds warningsTotal.
+type warnings struct {
+	texts   []string
+	seen    map[string]bool
+	written int
+	cutting bool
+}
+
+func (ws *warnings) add(h http.Header, text string) {
+	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.seen[text] {
+		return
+	}
+	if ws.seen == nil {
+		ws.seen = map[string]bool{}
+	}
+	ws.seen[text] = true
+	ws.texts = append(ws.texts, text)
+	if ws.cutting || ws.written+utf8.RuneCountInString(text) <= warningsTotal {
+		ws.write(h, text)
+		return
+	}
+	ws.cutting, ws.written = true, 0
+	h.Del("Warning")
+	for _, t := range ws.texts {
+		ws.write(h, t)
+	}
+}
+
+func (ws *warnings) write(h http.Header, text string) {
+	if ws.cutting {
+		text = cut(text, warningCut)
+	}
+	// A text that is not allowed in a header is dropped.
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return
+	}
+	ws.written += utf8.RuneCountInString(text)
+	h.Add("Warning", `299 - "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)+`"`)
+}
+
+// cut returns the first n characters of s.
+func cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
 }

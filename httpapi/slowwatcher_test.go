@@ -33,7 +33,7 @@ func (s *server) change(t testing.TB, name string, count, size int) {
 	}
 }
 
-func TestAWatcherThatFellBehindIsToldToListAgain(t *testing.T) {
+func TestSlowWatcherGetsExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const count = 200
 		s := newServerWith(t, store.Options{History: 16}, httpapi.Options{})

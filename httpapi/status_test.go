@@ -73,14 +73,14 @@ const (
 
 func TestStatusIsWrittenByEveryMethodAlone(t *testing.T) {
 	s := newEngineServer(t)
-	created := s.must(t, "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":1},"status":{"turns":5}}`)
+	created := s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},"spec":{"speed":1},"status":{"turns":5}}`)
 	assert.Nil(t, created["status"])
 	assert.EqualValues(t, 1, created.at("metadata", "generation"))
 	version := created.at("metadata", "resourceVersion").(string)
 
 	const path = engines + "/a/status"
 	for i, row := range []struct{ method, query, body, contentType string }{
-		{"PUT", "", `{"metadata":{"name":"a","resourceVersion":"` + version + `","labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":1}}`, typeJSON},
+		{"PUT", "", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a","resourceVersion":"` + version + `","labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":1}}`, typeJSON},
 		{"PATCH", "", `[{"op":"replace","path":"/spec/speed","value":9},{"op":"replace","path":"/status/turns","value":2}]`, "application/json-patch+json"},
 		{"PATCH", "", `{"metadata":{"labels":{"k":"v"}},"spec":{"speed":9},"status":{"turns":3}}`, merge},
 		{"PATCH", "", `{"metadata":{"finalizers":["a/b"]},"spec":{"speed":9},"status":{"turns":4}}`, "application/strategic-merge-patch+json"},
@@ -99,9 +99,9 @@ func TestStatusIsWrittenByEveryMethodAlone(t *testing.T) {
 	assert.EqualValues(t, 2, got.at("metadata", "generation"))
 }
 
-func TestOwnersOfAStatusAreTheSubresources(t *testing.T) {
+func TestManagersOfAStatusNameTheSubresource(t *testing.T) {
 	s := newEngineServer(t)
-	s.must(t, "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":1}}`)
+	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},"spec":{"speed":1}}`)
 	apply := func(path, manager, fields string) answer {
 		return s.do(t, "PATCH", path+"?fieldManager="+manager,
 			`{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},`+fields+`}`, "Content-Type", applying)
@@ -123,7 +123,7 @@ func TestOwnersOfAStatusAreTheSubresources(t *testing.T) {
 
 func TestStatusIsServedInAllVersions(t *testing.T) {
 	s := newEngineServer(t)
-	s.must(t, "POST", enginesV2, `{"metadata":{"name":"a"},"spec":{"rate":1},"status":{"rounds":4}}`)
+	s.must(t, "POST", enginesV2, `{"apiVersion":"example.com/v2","kind":"Engine","metadata":{"name":"a"},"spec":{"rate":1},"status":{"rounds":4}}`)
 	got := s.must(t, "PATCH", enginesV2+"/a/status", `{"spec":{"rate":7},"status":{"rounds":3}}`, "Content-Type", merge)
 	assert.EqualValues(t, 3, got.at("status", "rounds"))
 	assert.EqualValues(t, 1, got.at("spec", "rate"))
@@ -131,18 +131,18 @@ func TestStatusIsServedInAllVersions(t *testing.T) {
 	assert.EqualValues(t, 2, s.must(t, "PATCH", enginesV2+"/a", `{"spec":{"rate":7}}`, "Content-Type", merge).at("metadata", "generation"))
 }
 
-func TestPathsOfAStatusThatAreNotThere(t *testing.T) {
+func TestInvalidRequestsForAStatus(t *testing.T) {
 	kinds := []store.AnyKind{newEngineKind(), store.MustKind(store.Descriptor[widget]{
 		Group: "example.com", Name: "Widget", Plural: "widgets", Versions: []store.Version[widget]{{Name: "v1"}},
 	})}
 	s := newServerWith(t, store.Options{}, httpapi.Options{Kinds: kinds})
-	s.must(t, "POST", engines, `{"metadata":{"name":"a"}}`)
+	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
 	for name, row := range map[string]struct {
 		method, path, contentType, body string
 		code                            int
 		reason, message                 string
 	}{
-		"of an object that is not there": {"PUT", engines + "/b/status", typeJSON, `{"metadata":{"name":"b"}}`, 404, "NotFound", `engines.example.com "b" not found`},
+		"of an object that is not there": {"PUT", engines + "/b/status", typeJSON, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"b"}}`, 404, "NotFound", `engines.example.com "b" not found`},
 		"applied where there is nothing": {"PATCH", engines + "/b/status?fieldManager=m", applying, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"b"}}`,
 			404, "NotFound", `engines.example.com "b" not found`},
 		"of a kind that has none":      {"GET", widgets + "/a/status", "", "", 404, "NotFound", `widgets.example.com "a" not found`},
@@ -150,12 +150,12 @@ func TestPathsOfAStatusThatAreNotThere(t *testing.T) {
 		"a create":                     {"POST", engines + "/a/status", typeJSON, `{}`, 405, "MethodNotAllowed", `create is not supported on resources of kind "engines.example.com"`},
 		"a delete":                     {"DELETE", engines + "/a/status", "", "", 405, "MethodNotAllowed", `delete is not supported on resources of kind "engines.example.com"`},
 		"of a kind of a server's own":  {"GET", leases + "/a/status", "", "", 404, "NotFound", "the server could not find the requested resource"},
-		"another name in the body":     {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"b"}}`, 400, "BadRequest", "the name of the object (b) does not match the name on the URL (a)"},
-		"no version in the body":       {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"a"}}`, 422, "Invalid", `engines.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`},
+		"another name in the body":     {"PUT", engines + "/a/status", typeJSON, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"b"}}`, 400, "BadRequest", "the name of the object (b) does not match the name on the URL (a)"},
+		"no version in the body":       {"PUT", engines + "/a/status", typeJSON, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`, 422, "Invalid", `engines.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`},
 		"a patch of an unknown type":   {"PATCH", engines + "/a/status", "text/plain", `{}`, 415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"},
 		"an answer of an unknown type": {"GET", engines + "/a/status", "accept:text/html", "", 406, "NotAcceptable", "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf"},
 		"an update without a name":     {"PUT", engines, typeJSON, `{}`, 400, "BadRequest", "name must be provided"},
-		"a uid that is another's":      {"PUT", engines + "/a/status", typeJSON, `{"metadata":{"name":"a","uid":"u"}}`, 409, "Conflict", ""},
+		"a uid that is another's":      {"PUT", engines + "/a/status", typeJSON, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a","uid":"u"}}`, 409, "Conflict", ""},
 		"a body that is no object":     {"PATCH", engines + "/a/status", merge, `[`, 400, "BadRequest", "invalid JSON patch"},
 		"a status of the wrong type":   {"PATCH", engines + "/a/status", merge, `{"status":3}`, 422, "Invalid", ""},
 	} {
@@ -204,12 +204,12 @@ func TestStatusIsDiscovered(t *testing.T) {
 
 func TestStatusIsShownAsATable(t *testing.T) {
 	s := newEngineServer(t)
-	s.must(t, "POST", engines, `{"metadata":{"name":"a"}}`)
+	s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
 	table := s.must(t, "GET", engines+"/a/status", "", "Accept", typeJSON+asTable)
 	assert.Equal(t, "a", table.at("rows", 0, "cells", 0))
 }
 
-func TestAuthorizersAreToldOfTheSubresource(t *testing.T) {
+func TestAuthorizersGetTheSubresource(t *testing.T) {
 	asked := make(chan httpapi.Attributes, 1)
 	s := newServerWith(t, store.Options{}, httpapi.Options{
 		Kinds:     []store.AnyKind{newEngineKind()},

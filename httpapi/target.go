@@ -3,17 +3,90 @@ package httpapi
 import (
 	"path"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// targetKind says what a path names.
+// apiGroup is an API group with its served versions.
+type apiGroup struct {
+	name     string // "" is the core group
+	root     string // such as /apis/coordination.k8s.io
+	versions []*groupVersion
+}
+
+// groupVersion is one version of a group.
+type groupVersion struct {
+	meta.GroupVersion
+	root      string // such as /apis/coordination.k8s.io/v1
+	endpoints []*endpoint
+}
+
+// endpoint is one resource in one version.
+type endpoint struct {
+	res     *registry.Resource
+	info    registry.Info
+	gv      meta.GroupVersion
+	version int // the index of the version in the resource
+	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
+	jsonHead, jsonListHead string
+}
+
+// target returns the type of the bodies.
+func (e *endpoint) target() registry.Target {
+	return registry.Target{Kind: e.res.Kind(), Version: e.version}
+}
+
+// addResource adds a resource to its group, in all its versions.
+func (a *API) addResource(res *registry.Resource) {
+	info := res.Info()
+	g := a.group(info.Group)
+	for i, v := range info.Versions {
+		gv := g.version(v.Name)
+		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i}
+		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + gv.String() + `",`
+		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + gv.String() + `","metadata":`
+		if info.Unstructured {
+			e.jsonHead = `{"apiVersion":"` + gv.String() + `","kind":"` + info.Kind + `",`
+		}
+		gv.endpoints = append(gv.endpoints, e)
+	}
+}
+
+func (a *API) group(name string) *apiGroup {
+	for _, g := range a.groups {
+		if g.name == name {
+			return g
+		}
+	}
+	g := &apiGroup{name: name, root: "/apis/" + name}
+	if name == "" {
+		g.root = "/api"
+	}
+	a.groups = append(a.groups, g)
+	return g
+}
+
+func (g *apiGroup) version(name string) *groupVersion {
+	for _, v := range g.versions {
+		if v.Version == name {
+			return v
+		}
+	}
+	v := &groupVersion{GroupVersion: meta.GroupVersion{Group: g.name, Version: name}, root: g.root + "/" + name}
+	g.versions = append(g.versions, v)
+	return v
+}
+
+// targetKind is the kind of a target.
 type targetKind int
 
 const (
-	unknownPath      targetKind = iota // nothing, outside of every group
+	unknownPath      targetKind = iota // nothing, outside all groups
 	unknownResource                    // nothing, below a group
 	rootPath                           // /
 	healthPath                         // /healthz, /livez, /readyz
-	healthCheckPath                    // one check below these
+	healthCheckPath                    // /healthz/{check}, …
 	versionPath                        // /version
 	openAPIV2Path                      // /openapi/v2
 	openAPIIndexPath                   // /openapi/v3
@@ -27,135 +100,101 @@ const (
 	resourcePath                       // a resource of a group version
 )
 
-// target is what the path of a request names.
+// target is the meaning of the path of a request.
 type target struct {
 	kind     targetKind
-	text     string // of a health path its name, of a document the group version
+	text     string // the name of a health path, or of an OpenAPI document
 	group    *apiGroup
-	extra    bool // the path of a group has slashes behind its own
+	extra    bool // the path of the group has more than one slash at its end
 	version  *groupVersion
 	endpoint *endpoint
 	resourceName
 }
 
-// statusSubresource is the name of the one subresource that there is.
+// statusSubresource is the name of the only subresource.
 const statusSubresource = "status"
 
-// resourceName is what a path below a group version names.
+// resourceName is the meaning of a path below a group version.
 type resourceName struct {
 	namespace, resource, name, subresource string
 
-	namespaced bool // a namespace is named, be it empty
-	trailing   bool // there are parts beyond the subresource
-	watching   bool // the path is one of the deprecated ones below watch/
+	namespaced bool // a namespace is given; it may be empty
+	trailing   bool // parts follow the subresource
+	watching   bool // the path is below the deprecated watch/
 }
 
-// parse returns what a path names. Escapes in it count as what they stand for,
-// slashes too. Paths with empty segments, dots, or a slash at the end are not
-// redirected, but taken as they are.
+// parse returns the target of a path. An escaped character, also a slash, counts as the
+// character itself. A path with empty segments, dots or a slash at its end is not
+// redirected.
 func (a *API) parse(p string) target {
 	if name, ok := strings.CutPrefix(p, openAPIV3+"/"); ok {
 		return target{kind: openAPIPath, text: name}
 	}
-	switch {
-	case p == "" || p[0] != '/':
-		return target{kind: unknownPath}
-	case path.Clean(p) != p:
-		return a.parseUnclean(p)
-	}
-	return a.parseClean(p)
-}
-
-func (a *API) parseClean(p string) target {
-	first, below, deep := strings.Cut(p[1:], "/")
-	switch first {
-	case "":
-		return target{kind: rootPath}
-	case "healthz", "livez", "readyz":
-		switch {
-		case !deep:
-			return target{kind: healthPath, text: first}
-		case !strings.Contains(below, "/"):
-			return target{kind: healthCheckPath, text: below}
-		}
-		return target{kind: unknownPath}
-	case "version":
-		if deep {
-			return target{kind: unknownResource}
-		}
-		return target{kind: versionPath}
-	case "api", "apis":
-		return a.parseGroup(p)
-	}
-	switch p {
-	case openAPIV2:
-		return target{kind: openAPIV2Path}
-	case openAPIV3:
-		return target{kind: openAPIIndexPath}
-	}
-	return target{kind: unknownPath}
-}
-
-// parseGroup is parseClean for /api, /apis, and what lies below.
-func (a *API) parseGroup(p string) target {
-	switch p {
-	case "/api":
-		return target{kind: coreVersionsPath}
-	case "/apis":
-		return target{kind: groupsPath}
-	}
-	for _, g := range a.groups {
-		if p == g.root() {
-			return target{kind: groupPath, group: g}
-		}
-		if !strings.HasPrefix(p, g.root()+"/") {
-			continue
-		}
-		for _, v := range g.versions {
-			if p == v.root {
-				return target{kind: resourcesPath, version: v}
-			}
-			if strings.HasPrefix(p, v.root+"/") {
-				return v.parse(p)
-			}
-		}
-		return target{kind: unknownResource}
-	}
-	if strings.HasPrefix(p, "/api/") {
-		return target{kind: unknownResource}
-	}
-	return target{kind: unknownPath}
-}
-
-func (a *API) parseUnclean(p string) target {
 	for _, g := range a.groups {
 		for _, v := range g.versions {
-			if rest, ok := strings.CutPrefix(p, v.root+"/"); ok {
-				if strings.Trim(rest, "/") == "" {
-					return target{kind: resourcesPath, version: v}
-				}
-				return v.parse(p)
+			if rest, ok := below(p, v.root); ok {
+				return v.parse(rest)
 			}
 		}
-	}
-	for _, g := range a.groups {
-		if rest, ok := strings.CutPrefix(p, g.root()+"/"); ok {
+		if rest, ok := below(p, g.root); ok {
 			return g.parse(rest)
 		}
 	}
 	if p == "/apis/" {
 		return target{kind: groupsSlashPath}
 	}
-	trimmed := strings.TrimSuffix(p, "/")
-	if path.Clean(trimmed) != trimmed || len(trimmed) < 2 || trimmed == openAPIV2 || isHealthPath(trimmed) {
-		return target{kind: unknownPath}
-	}
-	return a.parseClean(trimmed)
+	return parseFixed(p)
 }
 
-// parse returns what an unclean path below a group names that is not in one of its
-// versions. The aggregator of a real server knows the group with a slash at the
-// end; with more of them the path is a route.
+// below returns the rest of a path that is root or below it.
+func below(p, root string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(p, root)
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+// parseFixed returns the target of a path outside all groups. Most of these paths may
+// also end in a slash.
+func parseFixed(p string) target {
+	if !strings.HasPrefix(p, "/") {
+		return target{kind: unknownPath}
+	}
+	if path.Clean(p) != p {
+		p = strings.TrimSuffix(p, "/")
+		if path.Clean(p) != p || p == "/" || p == openAPIV2 || isHealthPath(p) {
+			return target{kind: unknownPath}
+		}
+	}
+	switch p {
+	case "/":
+		return target{kind: rootPath}
+	case "/version":
+		return target{kind: versionPath}
+	case "/apis":
+		return target{kind: groupsPath}
+	case openAPIV2:
+		return target{kind: openAPIV2Path}
+	case openAPIV3:
+		return target{kind: openAPIIndexPath}
+	}
+	if strings.HasPrefix(p, "/version/") {
+		return target{kind: unknownResource}
+	}
+	if !isHealthPath(p) {
+		return target{kind: unknownPath}
+	}
+	name, check, found := strings.Cut(p[1:], "/")
+	switch {
+	case !found:
+		return target{kind: healthPath, text: name}
+	case !strings.Contains(check, "/"):
+		return target{kind: healthCheckPath, text: check}
+	}
+	return target{kind: unknownPath}
+}
+
+// parse returns the target of a path outside all versions of the group. rest follows
+// the root of the group. In a real server the aggregator serves the group, also with
+// one slash at the end; with more slashes the path is a route.
 func (g *apiGroup) parse(rest string) target {
 	switch {
 	case strings.Trim(rest, "/") != "":
@@ -163,19 +202,23 @@ func (g *apiGroup) parse(rest string) target {
 	case g.name == "":
 		return target{kind: coreVersionsPath}
 	}
-	return target{kind: groupPath, group: g, extra: rest != ""}
+	return target{kind: groupPath, group: g, extra: len(rest) > 1}
 }
 
-// parse returns what a path below a group version names.
-func (v *groupVersion) parse(p string) target {
-	if strings.HasPrefix(p, v.root+"//") {
+// parse returns the target of a path in the group version. rest follows its root.
+func (v *groupVersion) parse(rest string) target {
+	trimmed := strings.Trim(rest, "/")
+	switch {
+	case trimmed == "":
+		return target{kind: resourcesPath, version: v}
+	case strings.HasPrefix(rest, "//"):
 		return target{kind: unknownResource}
 	}
-	name := parseResource(strings.Split(strings.Trim(p[len(v.root):], "/"), "/"))
+	name := parseResource(strings.Split(trimmed, "/"))
 	for _, e := range v.endpoints {
 		if e.info.Plural == name.resource {
 			if !name.namespaced {
-				name.namespace = "" // it was that of a namespace that is the object itself
+				name.namespace = "" // the namespace is the object itself
 			}
 			return target{kind: resourcePath, version: v, endpoint: e, resourceName: name}
 		}
@@ -186,10 +229,10 @@ func (v *groupVersion) parse(p string) target {
 	return target{kind: unknownResource}
 }
 
-// parseResource reads the parts of a path: {resource}[/{name}[/{subresource}]],
-// the same below namespaces/{namespace}/, and all of that below watch/ (upstream:
-// apiserver, endpoints/request/requestinfo.go). Namespaces themselves lie below
-// namespaces/ too.
+// parseResource reads the parts of a path:
+// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]] (upstream:
+// apiserver, endpoints/request/requestinfo.go). The resource may be namespaces
+// itself.
 func parseResource(parts []string) (n resourceName) {
 	if len(parts) > 1 && parts[0] == "watch" {
 		n.watching, parts = true, parts[1:]
@@ -210,7 +253,7 @@ func parseResource(parts []string) (n resourceName) {
 	return n
 }
 
-// isNamespace reports whether a namespace itself is named.
+// isNamespace reports whether the path names a namespace object.
 func (n resourceName) isNamespace() bool {
 	return n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching
 }

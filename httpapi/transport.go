@@ -11,20 +11,18 @@ import (
 	"time"
 )
 
-// Transport returns an http.RoundTripper that hands requests to the API
-// without a socket. Answers stream, so watches work; the context of a request
-// ends it as it would a connection. Nothing in it waits but on channels, so it
-// works inside a testing/synctest bubble. Host and scheme of the requests do
-// not matter. Where Middleware panics with http.ErrAbortHandler the client sees
-// what it would of a connection that was cut: io.ErrUnexpectedEOF, from
-// RoundTrip or, when the answer had begun, from its body.
+// Transport returns an http.RoundTripper that passes requests to the API without a
+// socket. Answers are streamed, so watches work. The end of a request's context ends
+// the request. The Transport works inside a testing/synctest bubble. It ignores host
+// and scheme. If Middleware panics with http.ErrAbortHandler, the client gets
+// io.ErrUnexpectedEOF, from RoundTrip or from the body of an answer that has begun.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }
 
 var errClosed = errors.New("httpapi: API is closed")
 
-// RoundTrip runs the request and returns as soon as its header is there.
+// RoundTrip starts the request and returns when the header of its answer is known.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if err := ctx.Err(); err != nil {
@@ -48,7 +46,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body != nil && req.Body != http.NoBody {
 			closeOnce := sync.OnceFunc(func() { req.Body.Close() })
 			defer closeOnce()
-			// A handler that waits for more of the body is to see the end, too.
+			// A handler that reads the body must see the end too.
 			defer context.AfterFunc(ctx, closeOnce)()
 		}
 		p.run(t.api, served)
@@ -56,7 +54,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case <-p.started:
 		if p.code == 0 {
-			return nil, p.cause()
+			_, err := p.state()
+			return nil, err
 		}
 		return p.response(req), nil
 	case <-req.Context().Done():
@@ -65,11 +64,11 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// CancelRequest does nothing, since the context of a request ends it. client-go
-// looks for it when a timeout of its own fires.
+// CancelRequest does nothing: the context of a request ends it. client-go looks for
+// this method when its own timeout fires.
 func (t transport) CancelRequest(*http.Request) {}
 
-// begin counts a request in, unless the API is closed.
+// begin adds a request to a.calls. It returns false if the API is closed.
 func (a *API) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,13 +79,12 @@ func (a *API) begin() bool {
 	return true
 }
 
-// stackOfARequest is what the verbs use of the stack, and some more.
+// stackOfARequest is the stack that the verbs need, in bytes, with a reserve.
 const stackOfARequest = 12 << 10
 
-// growStack makes room for a request on the stack of a new goroutine, while
-// there is next to nothing on it. Left to itself the stack would grow in three
-// steps, each of which copies it, call by call: a tenth of the time that
-// client-go's electors and the API took together.
+// growStack grows the stack of a new goroutine while it is almost empty. Otherwise it
+// would grow in three steps, each of which copies it: measured as a tenth of the time
+// of client-go's electors and the API together.
 //
 //go:noinline
 func growStack() {
@@ -97,7 +95,7 @@ func growStack() {
 //go:noinline
 func use(*[stackOfARequest]byte) {}
 
-// serverRequest returns the request as a server would see it.
+// serverRequest returns the request as a server receives it.
 func serverRequest(req *http.Request, ctx context.Context) *http.Request {
 	r := req.WithContext(ctx)
 	r.RequestURI = req.URL.RequestURI()
@@ -115,7 +113,7 @@ func serverRequest(req *http.Request, ctx context.Context) *http.Request {
 	case r.Body == nil:
 		r.Body = http.NoBody
 	case r.ContentLength == 0 && r.Body != http.NoBody:
-		r.ContentLength = -1 // what a client leaves at 0 is not known
+		r.ContentLength = -1 // 0 means unknown in a client's request
 	}
 	r.RemoteAddr = "127.0.0.1:0"
 	if r.Header == nil {
@@ -130,8 +128,8 @@ func closeBody(body io.Closer) {
 	}
 }
 
-// pipeBuffer is how much of an answer may wait for its reader. A watcher that
-// does not read is stopped here, as it would be by a full socket.
+// pipeBuffer is how many bytes of an answer may wait for its reader. A handler then
+// blocks, as it does on a full socket.
 const pipeBuffer = 256 << 10
 
 // pipe is the ResponseWriter of one request and the body of its response.
@@ -139,27 +137,27 @@ type pipe struct {
 	header   http.Header // the handler's
 	code     int
 	headOnly bool
-	started  chan struct{} // closed when the client is to have the header; the code stays 0 if the answer was cut before
-	begun    bool          // the handler's: started is closed
+	started  chan struct{} // closed when the client gets the header; code is 0 if the answer was cut before
+	begun    bool          // used by the handler: started is closed
 	sent     http.Header
 
-	more chan struct{} // capacity 1: there is something to read, or the end
-	room chan struct{} // capacity 1: something was read
-	// ctx ends with the request, and with the body being closed.
+	more chan struct{} // capacity 1: data or the end can be read
+	room chan struct{} // capacity 1: data was read
+	// ctx ends with the request, and when the body is closed.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	closed <-chan struct{} // closed with the API
 
-	mu   sync.Mutex // guards all below; held for copying only
+	mu   sync.Mutex // guards all below
 	data []byte
-	off  int // what of data was read
+	off  int // the number of bytes of data that were read
 	done bool
-	err  error // what ended the request before the answer was complete
+	err  error // why the answer was cut
 
-	deadline *time.Timer // of writes, nil where there is none
+	deadline *time.Timer // of writes, or nil
 }
 
-// run has a request answered, to its end or until the handler cuts it.
+// run calls the handler. A panic with http.ErrAbortHandler cuts the answer.
 func (p *pipe) run(h http.Handler, r *http.Request) {
 	done := false
 	defer func() {
@@ -181,8 +179,8 @@ func (p *pipe) run(h http.Handler, r *http.Request) {
 // Header returns the header of the answer.
 func (p *pipe) Header() http.Header { return p.header }
 
-// WriteHeader settles the header. Only the first call counts. The client has it
-// with what is written next, as behind a socket, or when it is flushed.
+// WriteHeader fixes the header. Only the first call counts. The client gets the header
+// with the next Write or Flush, as with a socket.
 func (p *pipe) WriteHeader(code int) {
 	if p.code == 0 {
 		p.code = code
@@ -190,7 +188,7 @@ func (p *pipe) WriteHeader(code int) {
 	}
 }
 
-// start gives the client the header, if it has not got it.
+// start gives the client the header.
 func (p *pipe) start() {
 	p.WriteHeader(http.StatusOK)
 	if !p.begun {
@@ -199,11 +197,11 @@ func (p *pipe) start() {
 	}
 }
 
-// Flush starts the answer if that has not been done.
+// Flush starts the answer.
 func (p *pipe) Flush() { p.start() }
 
-// Write hands data to the reader, and waits while there is too much of it.
-// The answer to HEAD has no body.
+// Write passes data to the reader, and waits while the buffer is full. The answer to
+// HEAD has no body.
 func (p *pipe) Write(data []byte) (int, error) {
 	p.WriteHeader(http.StatusOK)
 	if p.headOnly {
@@ -213,7 +211,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 		p.mu.Lock()
 		if len(p.data)-p.off < pipeBuffer {
 			if p.off > len(p.data)/2 {
-				// What was read is not to be kept for a reader that lags.
+				// Drop the data that was read, in case the reader never catches up.
 				p.data, p.off = p.data[:copy(p.data, p.data[p.off:])], 0
 			}
 			p.data = append(p.data, data...)
@@ -233,8 +231,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 	}
 }
 
-// SetWriteDeadline ends the answer at a time, as that of a connection does to
-// one that is not read. The zero time takes the deadline back.
+// SetWriteDeadline cuts the answer at a time. The zero time removes the deadline.
 func (p *pipe) SetWriteDeadline(at time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,13 +245,13 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// finish ends the answer.
+// finish completes the answer.
 func (p *pipe) finish() {
 	p.start()
 	p.end(context.Cause(p.ctx))
 }
 
-// abort ends the answer where it is.
+// abort cuts the answer.
 func (p *pipe) abort() {
 	if !p.begun {
 		defer close(p.started)
@@ -273,7 +270,7 @@ func (p *pipe) end(err error) {
 	p.cancel(nil)
 }
 
-// Read returns what the handler has written, and waits for it if need be.
+// Read returns data from the handler, and waits for it.
 func (p *pipe) Read(dst []byte) (int, error) {
 	if len(dst) == 0 {
 		return 0, nil
@@ -299,25 +296,18 @@ func (p *pipe) Read(dst []byte) (int, error) {
 		case <-p.more:
 		case <-p.ctx.Done():
 			// The end of the answer also ends the context.
-			if !p.ended() {
+			if done, _ := p.state(); !done {
 				return 0, context.Cause(p.ctx)
 			}
 		}
 	}
 }
 
-// cause returns what ended the request before its answer was complete.
-func (p *pipe) cause() error {
+// state reports whether the handler has returned, and the error that cut the answer.
+func (p *pipe) state() (done bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.err
-}
-
-// ended reports whether the handler is done.
-func (p *pipe) ended() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.done
+	return p.done, p.err
 }
 
 // Close ends the request: the handler sees its context end.

@@ -23,7 +23,7 @@ import (
 
 // Most tests here run in a bubble, which also fails where a goroutine is left behind.
 
-// fill creates so many leases whose answers are about 1 KiB each.
+// fill creates count leases of about 1 KiB each.
 func (s *server) fill(t testing.TB, count int) {
 	t.Helper()
 	value := strings.Repeat("v", 900)
@@ -245,7 +245,7 @@ func TestARequestWithoutMethodOrPathIsAGETOfTheRoot(t *testing.T) {
 	assert.Contains(t, a.Body, `"paths"`)
 }
 
-// closable tells whether it was closed.
+// closable records whether it was closed.
 type closable struct {
 	io.Reader
 	mu     sync.Mutex

@@ -13,8 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The answers below are those of apiextensions-apiserver 0.37.2 for a custom
-// resource whose schema is x-kubernetes-preserve-unknown-fields: true.
+// The expected answers are from apiextensions-apiserver 0.37.2, for a custom resource
+// with the schema x-kubernetes-preserve-unknown-fields: true.
 
 const (
 	blobs   = "/apis/example.com/v1/namespaces/default/blobs"
@@ -44,7 +44,7 @@ const blobMetadata = `"metadata":{"creationTimestamp":"-","generation":1,"manage
 	`"fieldsV1":{"f:b":{},"f:e":{},"f:l":{},"f:n":{},"f:s":{},"f:spec":{}},"manager":"m","operation":"Update","time":"-"}],` +
 	`"name":"a","namespace":"default","resourceVersion":"1001","uid":"-"}`
 
-func TestObjectsOfAnyFormAreWrittenInTheOrderOfTheirMembers(t *testing.T) {
+func TestUnstructuredObjectsAreWrittenWithSortedMembers(t *testing.T) {
 	s := newBlobServer(t)
 	w := s.do(t, "POST", blobs+"?fieldManager=m", aBlob(`"metadata":{"name":"a","labels":null,"annotations":{}},"spec":null,"status":null,"e":{},"l":[],`+
 		`"n":[null,1.0,{"a":null}],"b":true,"s":"<&>"`))
@@ -69,7 +69,7 @@ func TestObjectsOfAnyFormAreWrittenInTheOrderOfTheirMembers(t *testing.T) {
 	assert.Equal(t, `{"type":"ADDED","object":`+object+`}`, settled(event))
 }
 
-func TestBodiesOfObjectsOfAnyForm(t *testing.T) {
+func TestBodiesOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	for name, row := range map[string]struct {
 		query, contentType, body string
@@ -110,7 +110,7 @@ func TestBodiesOfObjectsOfAnyForm(t *testing.T) {
 	}
 }
 
-func TestPatchesOfObjectsOfAnyForm(t *testing.T) {
+func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":{"l":[1],"m":{"k":1}}`))
 	for _, row := range []struct{ contentType, body, want string }{
@@ -156,7 +156,7 @@ func TestPatchesOfObjectsOfAnyForm(t *testing.T) {
 	}
 }
 
-func TestManagersOfObjectsOfAnyFormAreForgottenByAnEmptyEntryAlone(t *testing.T) {
+func TestOnlyAnEmptyEntryResetsManagersOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":1`))
 	got := s.must(t, "PATCH", blobs+"/a", `{"metadata":{"managedFields":[]}}`, "Content-Type", merge)
@@ -165,7 +165,7 @@ func TestManagersOfObjectsOfAnyFormAreForgottenByAnEmptyEntryAlone(t *testing.T)
 	assert.Nil(t, got.at("metadata", "managedFields"))
 }
 
-func TestObjectsOfAnyFormAreNotToBeHadInProtobuf(t *testing.T) {
+func TestUnstructuredObjectsHaveNoProtobuf(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
 	for _, path := range []string{blobs + "/a", blobs, blobs + "?watch=true", blobs + "/a/status"} {
@@ -183,7 +183,7 @@ func TestObjectsOfAnyFormAreNotToBeHadInProtobuf(t *testing.T) {
 	assert.Equal(t, []any{}, table["rows"])
 }
 
-func TestObjectsOfAnyFormAreDescribedAsSuch(t *testing.T) {
+func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	v3 := s.must(t, "GET", "/openapi/v3/apis/example.com/v1", "")
 	schema := tree(v3.at("components", "schemas", "com.example.v1.Blob").(map[string]any))

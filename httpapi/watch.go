@@ -21,8 +21,7 @@ import (
 //
 // Query: labelSelector, fieldSelector, shardSelector, resourceVersion,
 // resourceVersionMatch, sendInitialEvents, allowWatchBookmarks, timeoutSeconds.
-// limit and pretty have no effect. A watch that cannot go on ends with an ERROR
-// event, not with an HTTP error: the answer has begun by then.
+// limit and pretty have no effect. An error after the start is sent as an ERROR event.
 func (c *call) watch() error {
 	opts, err := c.watchOptions()
 	if err != nil {
@@ -32,7 +31,7 @@ func (c *call) watch() error {
 	defer cancel()
 	// The API may be closed before the store is.
 	defer context.AfterFunc(c.api.ctx, func() {
-		// A client that does not read is not to hold up the end.
+		// A client that does not read must not delay Close.
 		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
 		cancel()
 	})()
@@ -68,9 +67,9 @@ func (c *call) watch() error {
 // --min-request-timeout of apiserver, endpoints/handlers/get.go).
 const minWatchTimeout = 30 * time.Minute
 
-// watchTimeout returns the timeout of a watch: timeoutSeconds, or where that is
-// absent or 0 a random time between half an hour and an hour, which follows from
-// the options where the store has a seed.
+// watchTimeout returns the timeout of a watch: timeoutSeconds, or if it is absent or 0
+// a random time between half an hour and an hour. If the store has a seed, the time is
+// derived from the options.
 func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Duration {
 	if seconds != nil && *seconds != 0 {
 		const most = int64(1<<63-1) / int64(time.Second) // more would wrap around
@@ -86,10 +85,10 @@ func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Durati
 	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))
 }
 
-// closeGrace is how long a write may take once the API is closed.
+// closeGrace limits a write after Close.
 const closeGrace = 250 * time.Millisecond
 
-// canFlush reports whether events can be sent as they come.
+// canFlush reports whether w can flush.
 func canFlush(w http.ResponseWriter) bool {
 	for {
 		switch t := w.(type) {
@@ -103,8 +102,8 @@ func canFlush(w http.ResponseWriter) bool {
 	}
 }
 
-// stream sends events until the watch ends or the client is gone. Events that
-// are ready together are written together.
+// stream sends events until the watch ends or the client is gone. It writes all events
+// that are ready at once.
 func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() error) {
 	var buf []byte
 	for {
@@ -131,19 +130,19 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() err
 			return
 		}
 		if cap(buf) > idleBuffer {
-			buf = nil // an idle watch is not to hold on to a burst
+			buf = nil // an idle watch must not keep a large buffer
 		}
 	}
 }
 
-// idleBuffer is what a watch may keep between bursts.
+// idleBuffer is the capacity that an idle watch may keep, in bytes.
 const idleBuffer = 4 << 10
 
 func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
-	// The mark at the end of the initial events is told whatever is left out.
+	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
 	object, err := c.encodeItem(ev.Item)
-	c.table.noColumns = true // they are told once
+	c.table.noColumns = true // only the first event has them
 	if err != nil {
 		return dst, err
 	}
@@ -161,17 +160,16 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte 
 	return append(dst, '}', '\n')
 }
 
-// ErrorEvent returns the ERROR event with the Status of an error, as it would
-// stand in the answer to a watch. It is for Middleware that ends a watch in
-// place of the API.
+// ErrorEvent returns the ERROR event of a watch with the Status of an error, encoded as
+// the request accepts. It is for Middleware that ends a watch.
 func (a *API) ErrorEvent(r *http.Request, err error) []byte {
 	c := &call{api: a, req: r}
 	c.media, _ = negotiate(r.Header.Get("Accept"), objectForms)
 	return c.appendFrame(nil, watch.Error, c.encodeStatus(meta.StatusOf(err), c.media.format))
 }
 
-// appendError adds the ERROR event of a watch that cannot go on. An end that
-// was to be expected has none.
+// appendError appends the ERROR event of a watch that failed. A watch that ended
+// normally has none.
 func (c *call) appendError(dst []byte, err error) []byte {
 	e, ok := errors.AsType[*meta.StatusError](err)
 	if !ok || err == io.EOF {

@@ -92,9 +92,10 @@ type Descriptor[T any] struct {
 	// Collection.Status and the path …/{name}/status alone, which in turn write
 	// nothing else. T and all that Forms are of must have the member.
 	Status bool
-	// Native is for kinds that a real server has built in. Others are treated as
-	// custom resources: metadata.generation is 1 in a new object and counts the
-	// updates that change more than metadata, or status where that is a subresource.
+	// Native is for kinds that a real server has built in. Other kinds are treated as
+	// custom resources: bodies over HTTP must name apiVersion and kind, and
+	// metadata.generation is 1 in a new object and counts the updates that change more
+	// than metadata, or status if that is a subresource.
 	Native bool
 	// CreateOnUpdate lets an update of a missing object create it.
 	CreateOnUpdate bool

@@ -33,7 +33,7 @@ func newServer(t *testing.T) (send func(method, path, contentType, body string) 
 func TestABarrierIsServedLikeAnyOtherKind(t *testing.T) {
 	send := newServer(t)
 	const collection = "/namespaces/default/barriers"
-	code, body := send("POST", collection, "application/json", `{"metadata":{"name":"b"}}`)
+	code, body := send("POST", collection, "application/json", `{"apiVersion":"sync.example.com/v1","kind":"Barrier","metadata":{"name":"b"}}`)
 	require.Equal(t, http.StatusCreated, code, body)
 	require.Contains(t, body, `"spec":{"parties":2}`, "the default is filled in")
 

@@ -176,7 +176,7 @@ func TestForkHasTheOptionsOfItsParent(t *testing.T) {
 	const widgets = "/apis/example.com/v1/namespaces/default/widgets"
 	f := inProcess(parent.Fork(t).Fork(t))
 	assert.Equal(t, http.StatusUnauthorized, f.do(t, "GET", widgets, "").code)
-	assert.Equal(t, http.StatusCreated, f.do(t, "POST", widgets, leaseNamed("w"), "Authorization", "Bearer s3cret").code)
+	assert.Equal(t, http.StatusCreated, f.do(t, "POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}}`, "Authorization", "Bearer s3cret").code)
 	assert.Equal(t, 2, through)
 	assert.Len(t, f.Requests(), 2)
 	hit := f.Fault(apitest.Fault{Resource: "widgets", Answer: meta.Status{Code: 503}})

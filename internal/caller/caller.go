@@ -1,5 +1,5 @@
-// Package caller carries, in the context of a request, what a test server knows about its client and a middleware of the
-// same test cannot see: its name, and whether a lagging replica answers it.
+// Package caller stores in the context of a request the name of its client in a test, and whether a lagging replica
+// answers it.
 package caller
 
 import "context"

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// collector turns Go types into definitions.
+// collector makes definitions of Go types.
 type collector struct {
 	definitions map[string]*definition
 	names       map[placedType]string
@@ -19,14 +19,14 @@ type collector struct {
 	words       map[string]notes
 }
 
-// placedType is a Go type in one group version, which has definitions of its
-// own even where it shares Go types with another.
+// placedType is a Go type in one group version. Group versions may share a Go type, but
+// not a definition.
 type placedType struct {
 	meta.GroupVersion
 	goType reflect.Type
 }
 
-// collect returns the definitions of everything in an API by their names.
+// collect returns all definitions of an API by name.
 func collect(a API) map[string]*definition {
 	c := &collector{
 		definitions: metaDefinitions(),
@@ -38,7 +38,7 @@ func collect(a API) map[string]*definition {
 	c.meta(reflect.TypeFor[meta.DeleteOptions](), "DeleteOptions").everywhere = "DeleteOptions"
 	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
 	for _, gv := range a.GroupVersions {
-		// The kinds have the first choice of names.
+		// Kinds get their names before other types.
 		for _, r := range gv.Resources {
 			for _, name := range []string{gv.definition(r.Kind), gv.definition(r.Kind + "List")} {
 				c.taken[name] = true
@@ -46,7 +46,7 @@ func collect(a API) map[string]*definition {
 			c.names[placedType{gv.GroupVersion, r.GoType}] = gv.definition(r.Kind)
 		}
 		for _, r := range gv.Resources {
-			// Kinds may have one Go type and definitions of their own.
+			// Kinds may share a Go type, but not a definition.
 			name := gv.definition(r.Kind)
 			c.defineAs(name, r.Type, r.GoType, gv)
 			c.definitions[name].kinds = append(c.definitions[name].kinds, groupVersionKind{gv.GroupVersion, r.Kind})
@@ -56,8 +56,8 @@ func collect(a API) map[string]*definition {
 	return c.definitions
 }
 
-// definition returns the name of a definition of the group version: that of
-// the package in which Kubernetes has it, or the group backwards.
+// definition returns the name of a definition of the group version: it begins with the
+// package of k8s.io/api, or for other groups with the reversed group.
 func (gv GroupVersion) definition(name string) string {
 	if gv.Group == "" || strings.HasSuffix(gv.Group, ".k8s.io") {
 		first, _, _ := strings.Cut(cmp.Or(gv.Group, "core"), ".")
@@ -78,7 +78,7 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 		return known
 	}
 	full := strings.Map(wordCharacter, goType.Name())
-	// A Go type that is the shape of one version often says so in its name.
+	// The name of a Go type may end in the version.
 	short := strings.TrimSuffix(full, strings.ToUpper(gv.Version[:1])+gv.Version[1:])
 	name := gv.definition(cmp.Or(short, full))
 	for i := 1; c.taken[name]; i++ {
@@ -91,7 +91,7 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	return name
 }
 
-// wordCharacter replaces what instances of generic types have in their names.
+// wordCharacter replaces the characters in names of instantiated generic types.
 func wordCharacter(r rune) rune {
 	if strings.ContainsRune("[],./* ", r) {
 		return '_'
@@ -99,8 +99,7 @@ func wordCharacter(r rune) rune {
 	return r
 }
 
-// define makes the definition of a struct type, unless there is one, and
-// returns its name.
+// define makes the definition of a struct type if it is missing, and returns its name.
 func (c *collector) define(t *codec.Type, goType reflect.Type, gv GroupVersion) string {
 	name := c.name(goType, gv)
 	c.defineAs(name, t, goType, gv)
@@ -116,7 +115,7 @@ func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv
 	c.fill(def, t, goType, gv, c.words[name])
 }
 
-// meta makes the definition of a type of package meta and what it is made of.
+// meta makes and returns the definition of a type of package meta.
 func (c *collector) meta(goType reflect.Type, name string) *definition {
 	c.define(codec.Compile(goType, "v1"), goType, GroupVersion{})
 	return c.definitions[metaPrefix+name]
@@ -135,8 +134,8 @@ func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv
 	}
 }
 
-// property describes a member. A member that is always written is required,
-// except for structs, which have members of their own to require.
+// property describes a member. A member that is always written is required, unless it
+// is a struct.
 func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, note note) property {
 	goType := sf.Type
 	if f.Pointer {
@@ -162,7 +161,7 @@ func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVer
 	return p
 }
 
-// zero returns the default of a member that is always written.
+// zero returns the default of a required member.
 func zero(v value) any {
 	switch v.typ {
 	case "string":
@@ -211,7 +210,7 @@ func scalar(goType reflect.Type) value {
 	return value{typ: "string"}
 }
 
-// list describes the list of a kind, which has no Go type here.
+// list describes the list of a kind. Lists have no Go type here.
 func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
 	text := func(name string) property {
 		return property{name: name, value: value{typ: "string"}, description: commonNote(name, reflect.TypeFor[string]())}
@@ -234,8 +233,7 @@ func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
 	}
 }
 
-// addGoFields finds the Go fields behind the members of a struct type, in the
-// way package codec does.
+// addGoFields adds the Go fields of a struct type by member, as package codec does.
 func addGoFields(out map[string]reflect.StructField, goType reflect.Type) {
 	for sf := range goType.Fields() {
 		tag := sf.Tag.Get("json")

@@ -1,32 +1,31 @@
 // Package openapi writes the OpenAPI documents of an API: one of version 2 for
 // all of it, and one of version 3 for each group version and each discovery
-// document. They have the structure that the machinery of Kubernetes generates
-// for the same types, with wording of our own.
+// document. They have the structure of those that Kubernetes generates for the same
+// types; the descriptions are different.
 //
-// Everything is derived from [API]. The steps are
+// The documents are derived from [API] in these steps:
 //
 //   - collect.go, meta.go and words.go: Go types to definitions
-//   - operations.go and parameters.go: resources to operations
-//   - schema.go, v2.go and v3.go: both to the trees of the two versions
-//   - proto2.go and proto3.go: the messages of the protobuf forms, which clients
-//     know as gnostic's
-//   - proto.go: a tree to its protobuf form
+//   - operations.go: resources to operations and their parameters
+//   - schema.go and documents.go: both to the trees of the two versions
+//   - proto.go: a tree to its protobuf form, as defined by gnostic
 //
 // Equal input gives equal bytes.
 package openapi
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// API is what the documents describe.
+// API describes an API.
 type API struct {
-	// Version is that of the server, such as "v1.37.2".
+	// Version is the version of the server, such as "v1.37.2".
 	Version string
-	// GroupVersions are all that are served.
+	// GroupVersions are all served versions of all groups.
 	GroupVersions []GroupVersion
 }
 
@@ -36,20 +35,20 @@ type GroupVersion struct {
 	Resources []Resource
 }
 
-// Resource is one kind in the shape of one version.
+// Resource is a kind in one version.
 type Resource struct {
 	Kind, Plural string
-	// ClusterScoped tells that objects have no namespaces, Status that they have
-	// their status as a subresource.
+	// ClusterScoped means that objects have no namespace, Status that the status is a
+	// subresource.
 	ClusterScoped, Status bool
-	// Unstructured tells that objects may have any form.
+	// Unstructured means that objects may have any members.
 	Unstructured bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type
 }
 
-// root returns the path that everything of a group version is below.
+// root returns the common root of the paths of a group version.
 func (gv GroupVersion) root() string {
 	if gv.Group == "" {
 		return "/api/" + gv.Version
@@ -65,4 +64,26 @@ type groupVersionKind struct {
 
 func (g groupVersionKind) tree() object {
 	return object{"group": g.Group, "kind": g.kind, "version": g.Version}
+}
+
+// Document is an OpenAPI document.
+type Document struct {
+	tree object
+	form form
+}
+
+// JSON returns the JSON form, with sorted members.
+func (d Document) JSON() []byte {
+	data, err := json.Marshal(d.tree)
+	if err != nil {
+		panic(err) // encoding a tree cannot fail
+	}
+	return data
+}
+
+// Protobuf returns the protobuf form, which gnostic defines.
+func (d Document) Protobuf() []byte {
+	var m message
+	d.form(&m, d.tree)
+	return m
 }

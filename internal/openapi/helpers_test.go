@@ -107,7 +107,7 @@ func comparable(t testing.TB, doc tree) tree {
 	return out
 }
 
-// isServed tells the versions that both servers serve. The reference server registers its kinds in the version __internal too,
+// isServed reports whether both servers serve a version. The reference server registers its kinds in the version __internal too,
 // which no kube-apiserver shows, and knows v1alpha2 without serving it.
 func isServed(version any) bool { return version == "v1" || version == "v1beta1" }
 

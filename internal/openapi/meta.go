@@ -6,8 +6,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file describes what belongs to no group: package meta holds a part of
-// it as Go types, the rest is only ever described.
+// This file describes the types outside all groups. Some of them are Go types of
+// package meta, the others exist only in documents.
 
 const (
 	metaPrefix   = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -19,12 +19,12 @@ func isMeta(goType reflect.Type) bool {
 	return goType.PkgPath() == reflect.TypeFor[meta.ObjectMeta]().PkgPath()
 }
 
-// unversioned returns the one name of a kind that is the same in all groups.
+// unversioned returns the type of a kind that is the same in all groups.
 func unversioned(kind string) []groupVersionKind {
 	return []groupVersionKind{{meta.GroupVersion{Version: "v1"}, kind}}
 }
 
-// metaDefinitions returns the definitions that are not made from Go types.
+// metaDefinitions returns the definitions that are not made of Go types.
 func metaDefinitions() map[string]*definition {
 	return map[string]*definition{
 		metaPrefix + "Time":      {format: "date-time", description: "A point in time in whole seconds: RFC 3339, in UTC, without a fraction."},
@@ -121,7 +121,7 @@ func metaDefinitions() map[string]*definition {
 	}
 }
 
-// typed returns the fields of a kind, which begin with its type.
+// typed returns the fields of a kind, with kind and apiVersion.
 func typed(fields ...property) []property {
 	return append([]property{text("kind", noteKind), text("apiVersion", noteAPIVersion)}, fields...)
 }
@@ -134,7 +134,7 @@ func atomic(name string, elem value, description string) property {
 	return property{name: name, value: value{typ: "array", elem: &elem}, listType: "atomic", description: description}
 }
 
-// required returns p as a member that is always there.
+// required returns p as a required member.
 func required(p property) property {
 	p.required, p.zero = true, zero(p.value)
 	return p

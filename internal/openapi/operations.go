@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,7 +22,7 @@ var (
 // path is one path with its operations.
 type path struct {
 	name       string
-	parameters []parameter // those of all operations
+	parameters []parameter // shared by all operations
 	operations []operation
 }
 
@@ -37,7 +38,7 @@ type operation struct {
 	answer                  string   // the definition that the answer is in the form of
 }
 
-// hoist moves the parameters that all operations of a path have to the path.
+// hoist moves parameters that all operations share to the path.
 func (p *path) hoist() {
 	shared := func(candidate parameter) bool {
 		return !slices.ContainsFunc(p.operations, func(op operation) bool { return !slices.Contains(op.parameters, candidate) })
@@ -55,14 +56,13 @@ func (p *path) hoist() {
 	sortParameters(p.parameters)
 }
 
-// document is what one document of version 3 is about.
+// document is the content of one document of version 3.
 type document struct {
 	versions []meta.GroupVersion
 	paths    []path
 }
 
-// documents returns everything that is served by the names of the documents
-// that describe it.
+// documents returns the contents of the documents of version 3 by name.
 func (a API) documents() map[string]document {
 	docs := map[string]document{
 		"api":     discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions"),
@@ -86,8 +86,8 @@ func (a API) documents() map[string]document {
 	return docs
 }
 
-// discovery is a document with one path that answers with a description of the
-// server; no answer stands for its version.
+// discovery returns a document with one path of discovery. An empty answer stands for
+// the version of the server.
 func discovery(name, id, tag, description, answer string) document {
 	op := operation{
 		method: "get", id: id, description: description, tag: tag,
@@ -105,7 +105,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	kind := groupVersionKind{gv.GroupVersion, r.Kind}
 	item, items := gv.definition(r.Kind), gv.definition(r.Kind+"List")
 	status, event := metaPrefix+"Status", metaPrefix+"WatchEvent"
-	// What the id of an operation is made of, and where objects lie.
+	// Parts of operation ids, of paths and of descriptions.
 	named, within, where := "Namespaced"+r.Kind, "/namespaces/{namespace}", " in a namespace"
 	if r.ClusterScoped {
 		named, within, where = r.Kind, "", ""
@@ -163,7 +163,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	}...)
 	if r.Status {
 		patch.id += "Status"
-		patch.parameters = slices.Clone(patch.parameters) // each path takes out what its operations share
+		patch.parameters = slices.Clone(patch.parameters) // hoist changes the parameters of each path
 		patch.description = "Change some members of the status of the " + r.Kind + "."
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
 			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
@@ -178,7 +178,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	return paths
 }
 
-// operationGroup returns how ids and how tags name the group version.
+// operationGroup returns the name of the group version in ids and in tags.
 func (gv GroupVersion) operationGroup() (id, tag string) {
 	group := gv.Group
 	if group == "" {
@@ -193,8 +193,7 @@ func operationWord(group string) (id, tag string) {
 	return camelCase(group, true), camelCase(group, false)
 }
 
-// camelCase makes one word of several, and leaves out what may not stand in
-// the id of an operation.
+// camelCase joins words, and drops characters that are not allowed in an operation id.
 func camelCase(s string, upper bool) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -209,4 +208,104 @@ func camelCase(s string, upper bool) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// parameter is one parameter of an operation, or its body.
+type parameter struct {
+	name, in, typ, description string
+	required                   bool
+	schema                     string // the definition of a body
+}
+
+func sortParameters(list []parameter) {
+	slices.SortFunc(list, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
+}
+
+func join(lists ...[]parameter) []parameter { return slices.Concat(lists...) }
+
+func query(name, typ, description string) parameter {
+	return parameter{name: name, in: "query", typ: typ, description: description}
+}
+
+func prettyParameter() []parameter {
+	return []parameter{query("pretty", "string", "\"true\" indents the answer. Default: \"false\", unless the user agent is a browser or a tool such as curl.")}
+}
+
+// collectionParameters returns the parameters of the path of a collection.
+func (r Resource) collectionParameters() []parameter {
+	if r.ClusterScoped {
+		return prettyParameter()
+	}
+	return append(prettyParameter(), parameter{
+		name: "namespace", in: "path", typ: "string", required: true, description: "The namespace of the objects.",
+	})
+}
+
+// objectParameters returns the parameters of the path of an object.
+func (r Resource) objectParameters() []parameter {
+	return append(r.collectionParameters(), parameter{
+		name: "name", in: "path", typ: "string", required: true, description: "The name of the " + r.Kind + ".",
+	})
+}
+
+// listParameters returns the common parameters of list, watch and deletecollection.
+func listParameters() []parameter {
+	return []parameter{
+		query("continue", "string", "The token of the next page, from the metadata of the page before. The other parameters must stay the same; 410 says that the token is too old."),
+		query("fieldSelector", "string", "Selects objects by some of their fields, such as \"metadata.name=a\". Default: all."),
+		query("labelSelector", "string", "Selects objects by their labels, such as \"app=a,tier in (b,c)\". Default: all."),
+		query("limit", "integer", "The most items that a page may have. Default: no limit."),
+		query("resourceVersion", "string", "The version that the answer must be at least as new as, or exactly of; see resourceVersionMatch. A watch starts after it. \"0\" stands for any version."),
+		query("resourceVersionMatch", "string", "What resourceVersion means to a list: Exact or NotOlderThan."),
+		query("sendInitialEvents", "boolean", "Lets a watch begin with the objects that are there, followed by a bookmark with the annotation k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan."),
+		query("shardSelector", "string", "Selects objects by a range of a hash of one of their fields. Default: all."),
+		query("timeoutSeconds", "integer", "Ends a watch after this time, in seconds."),
+	}
+}
+
+func watchParameters() []parameter {
+	return []parameter{
+		query("allowWatchBookmarks", "boolean", "Asks for events of type BOOKMARK, which carry a resourceVersion to go on from."),
+		query("watch", "boolean", "Answers with a stream of changes in place of a list."),
+	}
+}
+
+func dryRunParameter() parameter {
+	return query("dryRun", "string", "\"All\" does everything but the change itself.")
+}
+
+func fieldValidationParameter() parameter {
+	return query("fieldValidation", "string", "What happens to unknown and duplicate members of the body: Ignore, Warn (the default), or Strict, which refuses them.")
+}
+
+// writeParameters returns the parameters of a create or update. item is the definition
+// of the object.
+func writeParameters(item string) []parameter {
+	return []parameter{
+		{name: "body", in: "body", schema: item, required: true},
+		dryRunParameter(),
+		query("fieldManager", "string", "The name under which managedFields record the change. At most 128 printable characters. Default: the start of the user agent."),
+		fieldValidationParameter(),
+	}
+}
+
+func patchParameters() []parameter {
+	return []parameter{
+		{name: "body", in: "body", schema: metaPrefix + "Patch", required: true},
+		dryRunParameter(),
+		query("fieldManager", "string", "The name under which managedFields record the change. At most 128 printable characters. Required for apply patches; default for others: the start of the user agent."),
+		fieldValidationParameter(),
+		query("force", "boolean", "Lets an apply patch take fields from other managers. No other patch may have it."),
+	}
+}
+
+func deleteParameters() []parameter {
+	return []parameter{
+		{name: "body", in: "body", schema: metaPrefix + "DeleteOptions"},
+		dryRunParameter(),
+		query("gracePeriodSeconds", "integer", "How long the object has to go in good order, in seconds. No effect on kinds without graceful deletion."),
+		query("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean", "Deletes objects that can no longer be read, and only those."),
+		query("orphanDependents", "boolean", "The old form of propagationPolicy: true keeps the dependents."),
+		query("propagationPolicy", "string", "What happens to the dependents: Orphan, Background or Foreground."),
+	}
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// object is a JSON object on its way to being encoded. Its members are
-// objects, []object, string, []string, bool and int.
+// object is a JSON object. Its members are object, []object, string, []string, bool and
+// int.
 type object map[string]any
 
-// definition is a named schema before it is written in one of the dialects.
+// definition is a named schema, independent of the version of OpenAPI.
 type definition struct {
 	description string
-	// format is that of a string; definitions without one are objects.
+	// format is the format of a string, or "" for an object.
 	format string
 	fields []property
 	atomic bool // owned as a whole
-	open   bool // has members that are not told of
-	// kinds are the API types that the schema is the form of.
+	open   bool // may have other members
+	// kinds are the API types with this schema.
 	kinds []groupVersionKind
-	// everywhere is the kind that the schema has in every group version, or "".
+	// everywhere is the kind with this schema in every group version, or "".
 	everywhere string
 }
 
@@ -31,7 +31,7 @@ type property struct {
 	name        string
 	description string
 	required    bool
-	zero        any // the default, nil if there is none
+	zero        any // the default, or nil
 	enum        []string
 
 	listType                     string
@@ -39,19 +39,19 @@ type property struct {
 	patchStrategy, patchMergeKey string
 }
 
-// value is what a member or an item holds.
+// value is the type of a member or an item.
 type value struct {
 	typ, format string
-	ref         string      // the name of the definition that says the rest
+	ref         string      // the name of a definition
 	elem        *value      // of the items of an array, or the values of an object
-	inline      *definition // the members of an object of a type without a name
+	inline      *definition // an object of a type without a name
 }
 
-// dialect is a version of OpenAPI, in one document.
+// dialect is a version of OpenAPI for one document.
 type dialect struct {
-	refs     string // what stands before the name of a definition
+	refs     string // prefix of references to definitions
 	v3       bool
-	versions []meta.GroupVersion // that the document describes
+	versions []meta.GroupVersion // of the document
 }
 
 func (d dialect) ref(name string) object { return object{"$ref": d.refs + name} }
@@ -65,7 +65,7 @@ func (d dialect) definition(def *definition) object {
 	properties := object{}
 	fields := def.fields
 	if def.open && !d.v3 {
-		fields = nil // as of custom resources: a client is not to check them
+		fields = nil // as for custom resources: clients must not validate them
 	}
 	for _, p := range fields {
 		properties[p.name] = d.property(p)
@@ -112,7 +112,7 @@ func (d dialect) property(p property) object {
 	o := d.value(p.value)
 	if d.v3 {
 		if p.ref != "" {
-			// A reference of version 3 has nothing beside it.
+			// In version 3 a reference has no other members.
 			o = object{"allOf": []object{o}}
 		}
 		if p.zero != nil {

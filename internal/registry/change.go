@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
@@ -113,10 +114,10 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (Object, error) {
 	if err := r.MatchNames(o.GetObjectMeta(), *req); err != nil {
 		return nil, err
 	}
-	if err := t.checkType(o); err != nil {
-		return nil, err
+	if !r.kind.native && o.GetTypeMeta().APIVersion == "" {
+		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
-	o = r.kind.fromWire(req.Version, o)
+	o = t.fromWire(o)
 	r.track(o, current, req)
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil

@@ -56,10 +56,7 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	if want := t.typeMeta().APIVersion; d.named.APIVersion != want {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
-	if err := t.checkType(d.object); err != nil {
-		return nil, err
-	}
-	return t.Kind.fromWire(t.Version, d.object), nil
+	return t.fromWire(d.object), nil
 }
 
 // strictError joins what strict decoding found.
@@ -89,12 +86,12 @@ func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (d decoded
 			d.duplicates = nil
 		}
 	}
-	if t.Kind.unstructured() {
-		return d, t.decodeUnstructured(&d, text, data, strict)
-	}
 	raw, err := d.recognize(text, f)
 	if err != nil {
 		return d, err
+	}
+	if !t.Kind.native {
+		return d, t.decodeCustom(&d, raw, data, f, strict)
 	}
 	t.complete(&d.named)
 	have, err := s.find(d.named)
@@ -104,16 +101,21 @@ func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (d decoded
 	if have == nil {
 		return d, unconvertible(d.named, t.InternalType())
 	}
-	d.object = have.Kind.forms[have.Kind.versions[have.Version].form].newWire()
-	if f == Protobuf {
-		err = have.schema().DecodeProto(raw, d.object)
-	} else {
-		d.strict, err = have.schema().DecodeJSON(raw, d.object, strict)
-	}
+	err = have.decodeInto(&d, raw, f, strict)
 	if err == nil && have.Kind != t.Kind {
 		err = unconvertible(d.named, t.InternalType())
 	}
 	return d, err
+}
+
+// decodeInto reads the object of a body that has the type of the target.
+func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool) (err error) {
+	d.object = t.Kind.newWire(t.Version)
+	if f == Protobuf {
+		return t.schema().DecodeProto(raw, d.object)
+	}
+	d.strict, err = t.schema().DecodeJSON(raw, d.object, strict)
+	return err
 }
 
 // decodeOwn reads a JSON object that names the target's type and has no problem.
@@ -158,18 +160,22 @@ func (t Target) complete(named *meta.TypeMeta) {
 	}
 }
 
-// find returns the kind and version of a type. It returns nil for a type that a
-// real server knows and this one does not serve, and an error for other types.
+// find returns the kind and version of a type in the scheme of a real server, which
+// does not contain custom resources. It returns nil for a type of the scheme that is
+// not served, and an error for any other type.
 func (s *Scheme) find(named meta.TypeMeta) (*Target, error) {
 	named = readable(named)
-	known := isUnversioned(named.Kind)
+	known := isUnversioned(named.Kind) || isBuiltIn(named)
 	for _, k := range s.kinds {
+		if !k.native {
+			continue
+		}
 		for v := range k.versions {
 			t := Target{k, v}
 			if have := t.typeMeta(); have == named {
 				return &t, nil
 			} else if have.APIVersion == named.APIVersion {
-				known = known || named.Kind == have.Kind+"List" || isKnown(named)
+				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)
 			}
 		}
 	}
@@ -205,42 +211,44 @@ func summary(data []byte) string {
 	return hex.EncodeToString(head) + more
 }
 
-// decodeUnstructured reads an object of any form, which must name its type
-// (upstream: apimachinery, meta/v1/unstructured). The type is checked later. text
-// is the JSON of the body data.
-func (t Target) decodeUnstructured(d *decoded, text, data []byte, strict bool) (err error) {
-	if d.named.Kind, d.named.APIVersion, err = codec.RecognizeJSON(text); err != nil {
-		return err
-	}
+// decodeCustom reads a custom resource, which must name its kind (upstream:
+// apimachinery, meta/v1/unstructured). The type is checked later. raw is the object
+// in the body data.
+func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool) error {
 	if d.named.Kind == "" {
 		return fmt.Errorf("Object 'Kind' is missing in '%s'", data)
 	}
-	d.object = t.Kind.newWire(t.Version)
-	d.strict, err = t.schema().DecodeJSON(text, d.object, strict)
+	err := t.decodeInto(d, raw, f, strict)
+	*d.object.GetTypeMeta() = d.named // in protobuf it is outside the object
 	if m := d.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
-		m.ManagedFields = nil // an empty list is as good as none; one empty entry resets
+		m.ManagedFields = nil // an empty list has no effect; a list of one empty entry resets
 	}
 	return err
 }
 
-// checkType refuses an object of any form that names another type than the
-// target's (upstream: apiextensions-apiserver, apiserver).
+// fromWire returns the stored form of a decoded object. A custom resource of another
+// type keeps the type, for checkType.
+func (t Target) fromWire(o Object) Object {
+	named := *o.GetTypeMeta()
+	o = t.Kind.fromWire(t.Version, o)
+	if !t.Kind.native && named != t.typeMeta() {
+		*o.GetTypeMeta() = named
+	}
+	return o
+}
+
+// checkType refuses a custom resource of another type than the target's (upstream:
+// apiextensions-apiserver, registry/customresource, ValidateTypeMeta). It belongs to
+// validation.
 func (t Target) checkType(o Object) error {
-	if !t.Kind.unstructured() {
+	have, want := *o.GetTypeMeta(), t.typeMeta()
+	if t.Kind.native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
-	wrong := func(member field.Path, got, want string) error {
-		gv, _ := meta.ParseGroupVersion(o.GetTypeMeta().APIVersion)
-		return field.Errors{field.Invalid(member, got, "must be "+want)}.
-			Status(meta.GroupKind{Group: gv.Group, Kind: o.GetTypeMeta().Kind}, o.GetObjectMeta().Name)
+	problem := field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion)
+	if have.Kind != want.Kind {
+		problem = field.Invalid("kind", have.Kind, "must be "+want.Kind)
 	}
-	switch have, want := *o.GetTypeMeta(), t.typeMeta(); {
-	case have.APIVersion == "":
-		return meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
-	case have.Kind != want.Kind:
-		return wrong("kind", have.Kind, want.Kind)
-	case have.APIVersion != want.APIVersion:
-		return wrong("apiVersion", have.APIVersion, want.APIVersion)
-	}
-	return nil
+	gv, _ := meta.ParseGroupVersion(have.APIVersion)
+	return field.Errors{problem}.Status(meta.GroupKind{Group: gv.Group, Kind: have.Kind}, o.GetObjectMeta().Name)
 }

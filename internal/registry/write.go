@@ -121,6 +121,9 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
+	if err := (Target{r.kind, req.Version}).checkType(o); err != nil {
+		return err
+	}
 	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
 		return errs.Status(r.kind.groupKind(), m.Name)
 	}
@@ -252,6 +255,9 @@ func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object,
 		return nil, err
 	}
 	if err := matchNamespace(m, req.Namespace); err != nil {
+		return nil, err
+	}
+	if err := (Target{r.kind, req.Version}).checkType(o); err != nil {
 		return nil, err
 	}
 	m.ResourceVersion = current.meta().ResourceVersion

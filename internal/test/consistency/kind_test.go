@@ -51,7 +51,7 @@ func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
 		w := &writers{t, api}
 		d := doorTo(api)
 		d.watch(t, engines+"?watch=true")
-		require.Equal(t, 201, w.does("w", "POST", engines, `{"metadata":{"name":"a"},"spec":{"speed":3}}`).code)
+		require.Equal(t, 201, w.does("w", "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},"spec":{"speed":3}}`).code)
 		merge := []string{"Content-Type", "application/merge-patch+json"}
 		require.Equal(t, 200, w.does("w", "PATCH", engines+"/a/status", `{"status":{"turns":1}}`, merge...).code)
 		require.Equal(t, 200, w.does("w", "GET", engines+"/a/status", "").code)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// refsV2 stands before the names of definitions in a document of version 2.
+// refsV2 is the prefix of references to definitions in version 2.
 const refsV2 = "#/definitions/"
 
-// sharedParameters are the parameters of a document of version 2 that its
-// operations refer to.
+// sharedParameters are the parameters of a document of version 2 to which its
+// operations refer.
 type sharedParameters object
 
 // V2 returns the document of version 2, which describes the whole API.
@@ -62,7 +62,7 @@ func (s sharedParameters) operation(d dialect, op operation) object {
 	return o
 }
 
-// tree returns what an operation looks like in both versions.
+// tree returns the members of an operation that are the same in both versions.
 func (op operation) tree() object {
 	o := object{"operationId": op.id, "description": op.description, "tags": []string{op.tag}}
 	if op.action != "" {
@@ -90,9 +90,9 @@ func (s sharedParameters) list(d dialect, parameters []parameter) []object {
 	return out
 }
 
-// share puts a parameter among the shared ones and returns a reference to it,
-// unless it belongs to one kind, or old versions of kubectl look for it in its
-// place (upstream: kube-openapi, builder/parameters.go).
+// share adds a parameter to the shared ones and returns a reference to it. A parameter
+// of a single kind, or one that old versions of kubectl read at the operation, is not
+// shared (upstream: kube-openapi, builder/parameters.go).
 func (s sharedParameters) share(p parameter, tree object) object {
 	switch {
 	case p.name == "name", p.in == "query" && (p.name == "dryRun" || p.name == "fieldValidation"):
@@ -102,7 +102,7 @@ func (s sharedParameters) share(p parameter, tree object) object {
 	}
 	data, err := json.Marshal(tree)
 	if err != nil {
-		panic(err) // trees hold nothing that could fail
+		panic(err) // encoding a tree cannot fail
 	}
 	hash := fnv.New64()
 	hash.Write(data)
@@ -124,8 +124,8 @@ func (p parameter) treeV2(d dialect) object {
 	return o
 }
 
-// reachable returns the definitions that the given parts of a document refer
-// to, and those that these refer to.
+// reachable returns the definitions to which parts of a document refer, directly or
+// through other definitions.
 func (d dialect) reachable(definitions map[string]*definition, parts ...object) object {
 	out := object{}
 	var visit func(v any)
@@ -149,6 +149,88 @@ func (d dialect) reachable(definitions map[string]*definition, parts ...object) 
 	}
 	for _, part := range parts {
 		visit(part)
+	}
+	return out
+}
+
+// refsV3 is the prefix of references to definitions in version 3.
+const refsV3 = "#/components/schemas/"
+
+// V3 returns the documents of version 3 by their names: "apis/group/version"
+// and "api/v1" for the group versions, "api", "apis", "apis/group" and "version" for
+// discovery.
+func (a API) V3() map[string]Document {
+	definitions := collect(a)
+	docs := a.documents()
+	out := make(map[string]Document, len(docs))
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		d := dialect{refs: refsV3, v3: true, versions: docs[name].versions}
+		paths := object{}
+		for _, p := range docs[name].paths {
+			paths[p.name] = p.treeV3(d)
+		}
+		out[name] = Document{object{
+			"openapi": "3.0.0", "info": a.info(), "paths": paths,
+			"components": object{"schemas": d.reachable(definitions, paths)},
+		}, formV3()}
+	}
+	return out
+}
+
+func (p path) treeV3(d dialect) object {
+	item := object{}
+	for _, op := range p.operations {
+		item[op.method] = op.treeV3(d)
+	}
+	if len(p.parameters) > 0 {
+		item["parameters"] = parametersV3(p.parameters)
+	}
+	return item
+}
+
+func (op operation) treeV3(d dialect) object {
+	responses := object{}
+	for _, code := range op.codes {
+		responses[code] = object{"description": answerText(code), "content": content(op.produces, d.ref(op.answer))}
+	}
+	o := op.tree()
+	o["responses"] = responses
+	var parameters []parameter
+	for _, p := range op.parameters {
+		if p.in != "body" {
+			parameters = append(parameters, p)
+			continue
+		}
+		body := object{"content": content(op.consumes, d.ref(p.schema))}
+		if p.required {
+			body["required"] = true
+		}
+		o["requestBody"] = body
+	}
+	if parameters != nil {
+		o["parameters"] = parametersV3(parameters)
+	}
+	return o
+}
+
+// content returns the same schema for several media types.
+func content(types []string, schema object) object {
+	o := object{}
+	for _, t := range types {
+		o[t] = object{"schema": schema}
+	}
+	return o
+}
+
+func parametersV3(parameters []parameter) []object {
+	out := make([]object, len(parameters))
+	for i, p := range parameters {
+		o := described(object{"name": p.name, "in": p.in}, p.description)
+		o["schema"] = object{"type": p.typ, "uniqueItems": true}
+		if p.required {
+			o["required"] = true
+		}
+		out[i] = o
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// What objects can be turned into on the way out (API concepts, "Alternate
+// The kinds that objects are converted to in answers (API concepts, "Alternate
 // representations of resources").
 const (
 	asTable       = "Table"
@@ -19,7 +20,7 @@ const (
 	asPartialList = "PartialObjectMetadataList"
 )
 
-// partial returns an object's metadata alone, with a type of its own.
+// partial returns an object as PartialObjectMetadata.
 func (c *call) partial(it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		raw, err := partialMessage(it)
@@ -41,7 +42,7 @@ func partialMessage(it *registry.Item) ([]byte, error) {
 	return appendMessage(nil, 1, data), nil
 }
 
-// convertList returns a list as what the client wants it.
+// convertList returns a list in the kind that the client asks for.
 func (c *call) convertList(l *registry.List) ([]byte, error) {
 	switch c.media.as.Kind {
 	case asTable:
@@ -64,7 +65,7 @@ func (c *call) partialList(l *registry.List) ([]byte, error) {
 		return c.partialListMessage(l, m)
 	}
 	out := append([]byte(nil), `{"kind":"`+asPartialList+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
-	out, err := c.api.lists.AppendJSON(out, &m)
+	out, err := c.api.listMeta.AppendJSON(out, &m)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,8 @@ func (c *call) partialList(l *registry.List) ([]byte, error) {
 	return append(out, "]}"...), nil
 }
 
-// partialListMessage is the protobuf form, whose field numbers changed between
-// the versions.
+// partialListMessage returns the protobuf form. Its field numbers depend on the
+// version.
 func (c *call) partialListMessage(l *registry.List, m meta.ListMeta) ([]byte, error) {
 	var items []byte
 	number := protowire.Number(2)
@@ -101,7 +102,7 @@ func (c *call) partialListMessage(l *registry.List, m meta.ListMeta) ([]byte, er
 		}
 		items = appendMessage(items, number, item)
 	}
-	list := appendMessage(nil, 3-number, c.api.lists.AppendProto(nil, &m))
+	list := appendMessage(nil, 3-number, c.api.listMeta.AppendProto(nil, &m))
 	if number == 1 {
 		list, items = items, list
 	}
@@ -132,4 +133,99 @@ func notAList(e *endpoint) error {
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
 		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.target().InternalType()))
+}
+
+// tableOptions say what a Table contains besides cells.
+type tableOptions struct {
+	include    string // Metadata, Object or None
+	keepObject bool   // include metadata even if include is None
+	noColumns  bool   // omit the columns: an earlier table had them
+}
+
+// columnDefinition is a column on the wire.
+type columnDefinition struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Format      string `json:"format"`
+	Description string `json:"description"`
+	Priority    int32  `json:"priority"`
+}
+
+// readTableOptions reads includeObject if the client asks for a Table.
+func (c *call) readTableOptions() error {
+	if c.media.as.Kind != asTable {
+		return nil
+	}
+	switch v := c.param("includeObject"); v {
+	case "", "Metadata":
+		c.table.include = "Metadata"
+	case "Object", "None":
+		c.table.include = v
+	default:
+		return meta.NewBadRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", v)
+	}
+	return nil
+}
+
+// itemTable returns an object as a Table with one row.
+func (c *call) itemTable(it *registry.Item) ([]byte, error) {
+	if c.table.include == "" {
+		if err := c.readTableOptions(); err != nil {
+			return nil, err
+		}
+	}
+	return c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
+}
+
+// tableOf returns items as a Table, which has no protobuf form.
+func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) ([]byte, error) {
+	out := append([]byte(nil), `{"kind":"`+asTable+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
+	out, err := c.api.listMeta.AppendJSON(out, &m)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, `,"columnDefinitions":`...)
+	columns, err := json.Marshal(c.columns())
+	if err != nil {
+		return nil, err
+	}
+	out = append(append(out, columns...), `,"rows":[`...)
+	now := c.api.st.Now()
+	for i, it := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		cells, err := json.Marshal(it.Cells(now))
+		if err != nil {
+			return nil, err
+		}
+		object, err := c.rowObject(it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, `{"cells":`...), cells...)
+		out = append(append(append(out, `,"object":`...), object...), '}')
+	}
+	return append(out, "]}"...), nil
+}
+
+func (c *call) columns() []columnDefinition {
+	if c.table.noColumns {
+		return nil
+	}
+	out := []columnDefinition{}
+	for _, col := range c.endpoint.info.Columns {
+		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
+	}
+	return out
+}
+
+func (c *call) rowObject(it *registry.Item) ([]byte, error) {
+	switch {
+	case c.table.include == "Object":
+		return c.encodeWhole(it)
+	case c.table.include == "None" && !c.table.keepObject:
+		return []byte("null"), nil
+	}
+	return c.partial(it)
 }

@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/patch"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// create answers POST …/namespaces/{ns}/{resource}.
+//
+// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
+// before the body is read.
+func (c *call) create() error {
+	f, err := c.objectFormat()
+	if err != nil {
+		return err
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	opts := c.createOptions()
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	o, err := c.decodeObject(data, f, opts)
+	if err != nil {
+		return err
+	}
+	it, err := c.endpoint.res.Create(c.req.Context(), o, c.request(opts))
+	if err != nil {
+		return err
+	}
+	return c.writeItem(http.StatusCreated, it)
+}
+
+// update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the
+// object if the kind allows it, and PUT of /status below it, which never does.
+//
+// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
+// after the options.
+func (c *call) update() error {
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	opts := c.createOptions()
+	if err := registry.UpdateOptions(opts).Validate(); err != nil {
+		return err
+	}
+	f, err := c.objectFormat()
+	if err != nil {
+		return err
+	}
+	o, err := c.decodeObject(data, f, opts)
+	if err != nil {
+		return err
+	}
+	req := c.request(opts)
+	if err := c.endpoint.res.MatchNames(o.GetObjectMeta(), req); err != nil {
+		return err
+	}
+	it, created, err := c.endpoint.res.Update(c.req.Context(), req, c.endpoint.res.Replace(o))
+	if err != nil {
+		return err
+	}
+	return c.writeItem(updateCode(created), it)
+}
+
+// updateCode returns the status code of an update or a patch.
+func updateCode(created bool) int {
+	if created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// maxBody is the size limit of request bodies, in bytes.
+const maxBody = 3 << 20
+
+// readBody reads the body of the request. It reads no more of a body than is needed
+// to know that it is too large.
+func (c *call) readBody() ([]byte, error) {
+	if c.req.Body == nil || c.req.Body == http.NoBody {
+		return nil, nil
+	}
+	if n := c.req.ContentLength; n >= 0 && n <= maxBody {
+		data := make([]byte, n)
+		if _, err := io.ReadFull(c.req.Body, data); err != nil {
+			return nil, meta.NewBadRequest("%s", err)
+		}
+		return data, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(c.req.Body, maxBody+1))
+	if err != nil {
+		return nil, meta.NewBadRequest("%s", err)
+	}
+	if len(data) > maxBody {
+		return nil, meta.NewStatusError(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, nil,
+			"Request entity too large: limit is 3145728")
+	}
+	return data, nil
+}
+
+// bodyFormat returns the format of a request body. The default is JSON.
+func bodyFormat(r *http.Request) (format, error) {
+	name := r.Header.Get("Content-Type")
+	switch name {
+	case "", typeJSON:
+		return formatJSON, nil
+	case typeProtobuf:
+		return formatProtobuf, nil
+	}
+	if t, _, err := mime.ParseMediaType(name); err == nil {
+		switch t {
+		case typeJSON:
+			return formatJSON, nil
+		case typeYAML:
+			return formatYAML, nil
+		case typeProtobuf:
+			return formatProtobuf, nil
+		}
+	}
+	return 0, unsupportedMedia(typeJSON, typeYAML, typeProtobuf)
+}
+
+// objectFormat returns the format of an object in the body.
+func (c *call) objectFormat() (format, error) {
+	f, err := bodyFormat(c.req)
+	if err == nil && f == formatProtobuf && c.endpoint.info.Unstructured {
+		// A real server accepts the media type and then panics.
+		err = unsupportedMedia(typeJSON, typeYAML)
+	}
+	return f, err
+}
+
+// decodeObject reads the object of a create or update into the stored form.
+func (c *call) decodeObject(data []byte, f format, opts registry.CreateOptions) (registry.Object, error) {
+	return c.api.scheme.DecodeBody(c.endpoint.target(), data, f, validation(opts.FieldValidation), c.warn)
+}
+
+// createOptions reads dryRun, fieldManager and fieldValidation.
+func (c *call) createOptions() registry.CreateOptions {
+	if c.req.URL.RawQuery == "" {
+		return registry.CreateOptions{}
+	}
+	return registry.CreateOptions{
+		DryRun:          c.params()["dryRun"],
+		FieldManager:    c.param("fieldManager"),
+		FieldValidation: c.param("fieldValidation"),
+	}
+}
+
+// request describes the write to the registry.
+func (c *call) request(o registry.CreateOptions) registry.Request {
+	return registry.Request{
+		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
+		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
+		Origin: registry.OriginOf(c.req.Context()),
+		Status: c.subresource == statusSubresource,
+	}
+}
+
+// validation returns the level of a valid fieldValidation.
+func validation(text string) patch.Validation {
+	switch text {
+	case "Ignore":
+		return patch.Ignore
+	case "Strict":
+		return patch.Strict
+	}
+	return patch.Warn
+}
+
+// managerOf returns the field manager of a write: the parameter, or the program that
+// the User-Agent names.
+func managerOf(fieldManager string, r *http.Request) string {
+	if fieldManager != "" {
+		return fieldManager
+	}
+	name, _, _ := strings.Cut(r.UserAgent(), "/")
+	var b strings.Builder
+	for _, ch := range name {
+		if meta.Printable(ch) {
+			b.WriteRune(ch)
+		}
+	}
+	if name = b.String(); len(name) > meta.MaxFieldManager {
+		name = name[:meta.MaxFieldManager]
+	}
+	if name == "" {
+		return "unknown"
+	}
+	return name
+}
