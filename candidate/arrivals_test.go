@@ -20,7 +20,7 @@ func TestCandidatesThatComeTogetherAreDecidedTogether(t *testing.T) {
 		before := w.writes()
 		time.Sleep(time.Second)
 		assert.Equal(t, 1, w.writes()-before)
-		assert.Equal(t, []string{"Elected c-3"}, w.told(), "nobody is pinged for that")
+		assert.Equal(t, []string{"Elected c-3"}, w.takeEvents(), "nobody is pinged for that")
 	})
 }
 
@@ -29,13 +29,13 @@ func TestHolderMakesWayForTheBestOfThoseThatCome(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("holder", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
-		w.told()
+		w.takeEvents()
 		for i, emulation := range []string{"1.36.0", "1.35.0"} {
 			w.start(offer(fmt.Sprintf("c-%d", i), "1.37.0", emulation))
 			time.Sleep(100 * time.Millisecond)
 		}
 		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"Preferred c-1", "Elected c-1"}, w.told(Preferred, Elected))
+		assert.Equal(t, []string{"Preferred c-1", "Elected c-1"}, w.takeEvents(Preferred, Elected))
 		assert.Equal(t, []string{"holder", "c-1"}, w.reigns)
 	})
 }
@@ -56,7 +56,7 @@ func TestStreamOfCandidatesDoesNotDelayTheElection(t *testing.T) {
 					}
 					time.Sleep(every)
 				}
-				assert.Less(t, len(w.told(Preferred, Elected)), 30, "a decision a second, and one each time the elected one does not take up the Lease")
+				assert.Less(t, len(w.takeEvents(Preferred, Elected)), 30, "a decision a second, and one each time the elected one does not take up the Lease")
 			})
 		})
 	}

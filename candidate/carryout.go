@@ -149,7 +149,7 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 	}
 }
 
-// wrote takes in what the coordinator itself has written.
+// wrote updates the contest after a write of the coordinator.
 func (c *coordinator) wrote(k *contest, l *lease.Lease, done ElectionEventType) {
 	c.seeLease(k, l, l.ResourceVersion)
 	name := ""

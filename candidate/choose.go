@@ -6,33 +6,34 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ErrConflictingStrategies is what ChooseStrategy returns for candidates that
-// contradict each other. Until one of them changes or goes, nobody can be elected.
+// ErrConflictingStrategies means that the candidates want different strategies.
+// Nobody can be elected until one of them changes or goes.
 var ErrConflictingStrategies = errors.New("conflicting strategies")
 
-// ErrNoCandidates is what ChooseStrategy returns if there are no candidates.
+// ErrNoCandidates means that ChooseStrategy was called without candidates.
 var ErrNoCandidates = errors.New("no available candidates")
 
-// A Strategy picks the candidate that shall hold the Lease. It gets at least one
+// Strategy picks the candidate that should hold the Lease. It gets at least one
 // candidate, sorted by name, and returns one of them, or nil if none is suitable. It
 // must return the same for the same candidates, and must not change or keep them.
 type Strategy func(candidates []*LeaseCandidate) *LeaseCandidate
 
-// ChooseStrategy returns the strategy by which the holder is to be picked among
-// the candidates for one lease.
+// ChooseStrategy returns the strategy that picks the holder among the candidates for
+// one Lease.
 //
-// Candidates of v1beta1 and v1alpha2 name one strategy each: the one with the
-// latest binaryVersion decides. Candidates of v1alpha1 have ordered lists. Where
-// all have one, the order that agrees with every list decides: [X] and [Y, X]
-// give Y, and where all lists begin with X it is X. In a mixture, which no
-// release of Kubernetes allows, the first of a list stands for it.
+// A candidate of v1beta1 or v1alpha2 names one strategy; the candidate with the latest
+// binaryVersion decides. Two that differ are ErrConflictingStrategies. A candidate of
+// v1alpha1 has an ordered list. If all candidates have lists, ChooseStrategy returns
+// the first strategy of the order that all lists agree with: [X] and [Y, X] give Y.
+// Lists without such an order, such as [X, Y] and [Y, X], are
+// ErrConflictingStrategies. No release of Kubernetes allows a mixture; here a list then
+// counts as its first strategy.
 //
-// Errors are ErrNoCandidates and ErrConflictingStrategies: two of the same
-// latest binaryVersion that differ, or lists without a common order, such as
-// [X, Y] and [Y, X]. (Upstream: pickBestStrategy of the control plane's leader
-// election, in releases 1.33 and 1.31.)
+// Upstream: pickBestStrategy of the control plane's leader election, in releases 1.33
+// and 1.31.
 func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	if len(candidates) == 0 {
 		return "", ErrNoCandidates
@@ -43,8 +44,8 @@ func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrateg
 	return strategyOfLists(candidates)
 }
 
-// strategyOfLatest is the rule of v1beta1. An error names the first two that
-// conflict, in the order of candidates.
+// strategyOfLatest is the rule of v1beta1. An error names the first two candidates
+// that conflict.
 func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	best := candidates[0]
 	latest := parseTolerant(best.Spec.BinaryVersion)
@@ -65,13 +66,12 @@ func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrat
 	return best.Spec.Strategy, nil
 }
 
-// strategyOfLists is the rule of v1alpha1: each list orders what it names, all
-// of them together must have no circle, and exactly one strategy must come
-// before all that it is compared with.
+// strategyOfLists is the rule of v1alpha1, a topological sort: the lists together must
+// have no cycle, and exactly one strategy must have no predecessor.
 func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	type strategy = lease.CoordinatedLeaseStrategy
-	after := map[strategy][]strategy{} // what comes right after
-	before := map[strategy]int{}       // how many come right before
+	after := map[strategy][]strategy{} // direct successors
+	before := map[strategy]int{}       // number of direct predecessors
 	for _, c := range candidates {
 		list := c.Spec.PreferredStrategies
 		for i, s := range list {
@@ -107,4 +107,86 @@ func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrate
 		return "", fmt.Errorf("%w: invalid strategy: the lists in preferredStrategies contradict each other", ErrConflictingStrategies)
 	}
 	return first[0], nil
+}
+
+// OldestEmulationVersion is the Strategy of the same name. It returns the candidate
+// with the lowest emulationVersion, then the lowest binaryVersion, then the earliest
+// creation in whole seconds, then the first name. It leaves out candidates without two
+// valid versions, and returns nil if there are no others. (Upstream:
+// pickBestLeaderOldestEmulationVersion, where the order of a map decides last.)
+func OldestEmulationVersion(candidates []*LeaseCandidate) *LeaseCandidate {
+	var best *LeaseCandidate
+	var bestEmulation, bestBinary version
+	for _, c := range candidates {
+		emulation, ok := readTolerant(c.Spec.EmulationVersion)
+		binary, ok2 := readTolerant(c.Spec.BinaryVersion)
+		if !ok || !ok2 {
+			continue
+		}
+		if best == nil || comesBefore(c, best, emulation.compare(bestEmulation), binary.compare(bestBinary)) {
+			best, bestEmulation, bestBinary = c, emulation, binary
+		}
+	}
+	return best
+}
+
+// comesBefore compares two candidates, given how their versions compare.
+func comesBefore(c, d *LeaseCandidate, emulation, binary int) bool {
+	if emulation != 0 {
+		return emulation < 0
+	}
+	if binary != 0 {
+		return binary < 0
+	}
+	if created, other := c.CreationTimestamp.Unix(), d.CreationTimestamp.Unix(); created != other {
+		return created < other
+	}
+	return c.Name < d.Name
+}
+
+// ballot is the outcome of an election.
+type ballot struct {
+	strategy lease.CoordinatedLeaseStrategy
+	holder   string // "" if a third party carries out the strategy
+}
+
+// newLease returns the spec of a Lease that does not exist yet.
+func (b ballot) newLease(now meta.MicroTime, seconds int32) lease.LeaseSpec {
+	spec := lease.LeaseSpec{Strategy: &b.strategy, LeaseDurationSeconds: &seconds, RenewTime: &now}
+	if b.holder != "" {
+		spec.HolderIdentity = &b.holder
+	}
+	return spec
+}
+
+// carryOut changes the spec of an existing Lease, and returns the type of the
+// change. If the Lease is not vacant the holder stays, and preferredHolder asks it to
+// make way. leaseTransitions are left alone (upstream: leaderelection_controller.go,
+// the end of reconcileElectionStep).
+func (b ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) ElectionEventType {
+	done := nothing
+	if spec.Strategy == nil || *spec.Strategy != b.strategy {
+		spec.Strategy = &b.strategy
+		done = StrategySet
+	}
+	holder, preferred := "", spec.PreferredHolder
+	if spec.HolderIdentity != nil {
+		holder = *spec.HolderIdentity
+	}
+	switch {
+	case b.holder == "":
+	case vacant:
+		spec.HolderIdentity, spec.PreferredHolder, spec.AcquireTime = &b.holder, nil, nil
+		spec.LeaseDurationSeconds, spec.RenewTime = &seconds, &now
+		return Elected
+	case holder == b.holder:
+		if preferred != nil {
+			spec.PreferredHolder = nil
+			return PreferenceCleared
+		}
+	case preferred == nil || *preferred != b.holder:
+		spec.PreferredHolder = &b.holder
+		return Preferred
+	}
+	return done
 }

@@ -19,15 +19,15 @@ func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
 		c.Spec.Strategy = y // so that nobody is elected, and nobody is pinged for that
 		w.create(c)
 		time.Sleep(15*time.Minute - time.Second)
-		w.told()
+		w.takeEvents()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Equal(t, []string{"Pinged gone"}, w.told())
+		assert.Equal(t, []string{"Pinged gone"}, w.takeEvents())
 		time.Sleep(15*time.Minute - time.Second)
-		assert.Empty(t, w.told(Collected))
+		assert.Empty(t, w.takeEvents(Collected))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		assert.Equal(t, []string{"Collected gone"}, w.told(Collected))
+		assert.Equal(t, []string{"Collected gone"}, w.takeEvents(Collected))
 		_, err := w.candidates.Get(t.Context(), "ns", "gone")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 	})
@@ -49,11 +49,11 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 			}
 		}()
 		time.Sleep(time.Second)
-		w.told()
+		w.takeEvents()
 		// Its elector leads, so that there is no election either.
 		w.start(offer("leader", "1.37.0", "1.36.0"))
 		time.Sleep(25 * time.Minute)
-		assert.Contains(t, w.told(), "Answered shy")
+		assert.Contains(t, w.takeEvents(), "Answered shy")
 		_, err := w.candidates.Get(t.Context(), "ns", "shy")
 		assert.NoError(t, err)
 	})
@@ -68,10 +68,10 @@ func TestCandidateThatNeverRenewedDoesNotCountAndIsCollected(t *testing.T) {
 		time.Sleep(29 * time.Minute)
 		_, err := w.leases.Get(t.Context(), "ns", "main")
 		assert.ErrorIs(t, err, store.ErrNotFound)
-		assert.Equal(t, []string{"Pinged never", "Silent never"}, w.told())
+		assert.Equal(t, []string{"Pinged never", "Silent never"}, w.takeEvents())
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Equal(t, []string{"Collected never"}, w.told())
+		assert.Equal(t, []string{"Collected never"}, w.takeEvents())
 	})
 }
 
@@ -103,7 +103,7 @@ func TestNobodyIsCollectedUnasked(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		w.elect(ElectorOptions{})
 		synctest.Wait()
-		assert.Equal(t, []string{"Silent old", "Pinged old"}, w.told())
+		assert.Equal(t, []string{"Silent old", "Pinged old"}, w.takeEvents())
 		_, err := w.candidates.Modify(t.Context(), "ns", "old", func(c *LeaseCandidate) error {
 			c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(time.Second)))
 			return nil

@@ -11,9 +11,9 @@ import (
 // namespacedName is the name of a Lease or of a LeaseCandidate.
 type namespacedName struct{ namespace, name string }
 
-// contest is the election of one Lease: what the coordinator knows of the Lease
-// and of its candidates, and what it has to do next. A contest writes nothing; the
-// coordinator carries out its verdicts.
+// contest is the election of one Lease. It has the last known states of the Lease and
+// its candidates, and decides about the next step. It writes nothing; the coordinator
+// carries out its verdicts.
 type contest struct {
 	namespacedName
 	entrants []*entrant   // sorted by name
@@ -32,7 +32,7 @@ type contest struct {
 	// finalist is the entrant that was pinged again before the holder is asked to
 	// make way for it; "" while the round has none.
 	finalist string
-	// offers counts the changes of what there is to choose from.
+	// offers counts the changes of the candidates that matter for the choice.
 	offers   int
 	decision decision // the last one
 	// hold is the end of the pause after a failure. A change of offers ends the
@@ -67,13 +67,13 @@ func (d *decision) again(o *ElectorOptions) time.Time {
 	return d.at.Add(backoff(o.PingWindow, d.repeats, o.Validity/2))
 }
 
-// verdict is what the coordinator has to do next about a contest.
+// verdict is the next step of a contest.
 type verdict struct {
 	ping    []*entrant
 	collect []*entrant
 	silent  []*entrant // did not answer their ping in time
-	missed  string     // the candidate that did not take up the Lease
-	elect   *ballot    // nil if nobody is to be elected now
+	missed  string     // the candidate that was elected and never renewed
+	elect   *ballot    // nil if there is no election now
 	clear   bool       // remove preferredHolder
 	err     error      // why nobody can be elected
 	settled bool       // the Lease is as it should be
@@ -98,7 +98,7 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 	return *l.Spec.Strategy
 }
 
-// decide returns what to do now, and sets when to look again.
+// decide returns the next step, and sets when to decide again.
 func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	c.due = time.Time{}
 	gathering := c.gathers(now, o)
@@ -189,8 +189,8 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 	return best.holder != "" && best.holder != preferred
 }
 
-// favourite returns the outcome of an election in which all take part that have
-// not left a ping unanswered. The outcome is remembered: it stays the same until
+// favourite returns the outcome of an election of all candidates that answered their
+// pings. The outcome is remembered: it stays the same until
 // the offers change, or the time of an entrant's Validity or bar is over.
 func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 	if f := &c.favoured; f.offers == c.offers && now.Before(f.until) {
@@ -212,7 +212,7 @@ func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 	return best, err
 }
 
-// favoured is what favourite remembers.
+// favoured is the last result of favourite.
 type favoured struct {
 	offers int
 	until  time.Time
@@ -220,7 +220,7 @@ type favoured struct {
 	err    error
 }
 
-// takeLease takes in a state of the Lease; nil is none. A Lease that is seen for
+// takeLease sets the state of the Lease; nil is none. A Lease that is seen for
 // the first time counts as renewed at its renewTime, or now if that is later.
 func (c *contest) takeLease(l *lease.Lease, now time.Time, skew time.Duration) {
 	at := now

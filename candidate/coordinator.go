@@ -3,12 +3,14 @@ package candidate
 import (
 	"container/heap"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -21,7 +23,7 @@ type coordinator struct {
 	queue    queue                       // contests that are due at a time
 	touched  []*contest                  // contests that have changed
 	leaseOf  *registry.Resource
-	taken    []func() // release the clock; called when all changes are dealt with
+	taken    []func() // end holds on the clock; called when all changes are handled
 }
 
 func newCoordinator(e *Elector) *coordinator {
@@ -65,7 +67,7 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	}
 }
 
-// release lets go of the clock for the changes that have been dealt with.
+// release ends the holds on the clock, when all changes have been handled.
 func (c *coordinator) release() {
 	for _, release := range c.taken {
 		release()
@@ -73,8 +75,8 @@ func (c *coordinator) release() {
 	c.taken = c.taken[:0]
 }
 
-// takeMore takes in all changes that are ready, so that a contest with many changes
-// is decided once.
+// takeMore applies all changes that are ready, so that a contest with many changes is
+// decided once.
 func (c *coordinator) takeMore(in <-chan batch) {
 	for {
 		select {
@@ -125,7 +127,7 @@ func (c *coordinator) attend(k *contest) {
 	}
 }
 
-// take takes in changes of candidates or of Leases.
+// take applies changes of candidates or of Leases.
 func (c *coordinator) take(n batch) {
 	c.taken = append(c.taken, n.release)
 	if n.of == c.leaseOf {
@@ -161,7 +163,7 @@ func (c *coordinator) takeAll(items []*registry.Item) {
 	}
 }
 
-// takeLeases takes in changes of Leases that have candidates or a preferredHolder.
+// takeLeases applies changes of Leases that have candidates or a preferredHolder.
 func (c *coordinator) takeLeases(n batch) {
 	if n.Relisted {
 		for _, k := range c.contests {
@@ -207,7 +209,7 @@ func (c *coordinator) lookUp(k *contest) {
 	c.touch(k)
 }
 
-// seeLease takes in a state of the Lease, or its absence, unless it is older than
+// seeLease applies a state of the Lease, nil if deleted, unless it is older than
 // the last known state.
 func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion string) {
 	if !isNewer(resourceVersion, k.leaseVersion) {
@@ -222,7 +224,7 @@ func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion strin
 // clock of the store, by which the times in objects are read.
 func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()) }
 
-// see takes in a state of a candidate, unless it is older than the last known
+// see applies a state of a candidate, unless it is older than the last known
 // state.
 func (c *coordinator) see(lc *LeaseCandidate) {
 	p := namespacedName{lc.Namespace, lc.Name}
@@ -307,4 +309,35 @@ func (q *queue) Pop() any {
 	*q = (*q)[:len(*q)-1]
 	k.index = -1
 	return k
+}
+
+// batch is changes of the objects of a resource, or a list of all of them.
+type batch struct {
+	registry.Update
+	of *registry.Resource
+	// release ends the hold on the clock. It is called when the changes have been
+	// handled.
+	release func()
+}
+
+// follow passes on the changes of a resource until the context ends or the store
+// is closed.
+func follow(ctx context.Context, c clock.Clock, r *registry.Resource, out chan<- batch) error {
+	w := atwork.New(c)
+	w.Work()
+	defer w.Away()
+	for n, err := range r.Follow(atwork.With(ctx, w)) {
+		if err != nil {
+			return err
+		}
+		n.Events = slices.Clone(n.Events) // it is read while this goes on
+		release := atwork.Hold(c)
+		select {
+		case out <- batch{n, r, release}:
+		case <-ctx.Done():
+			release()
+			return ctx.Err()
+		}
+	}
+	return nil // never: the last element is an error
 }

@@ -16,22 +16,21 @@ import (
 // ElectorOptions are the options of an Elector. The zero value has the timings of
 // a real control plane.
 type ElectorOptions struct {
-	// PingWindow is how long candidates have to answer a ping. A candidate whose
-	// last sign of life is not older is not pinged. Elections wait for a 25th of
-	// it after a new candidate; see the package comment. Zero means 5s.
+	// PingWindow is the time for the answer to a ping. A candidate with a sign of
+	// life within PingWindow is not pinged. An election waits for a 25th of it after
+	// a new candidate; see the package comment. Zero means 5s.
 	PingWindow time.Duration
-	// LeaseDuration is how long an elected candidate has to renew the Lease for
-	// the first time, in whole seconds. It should be longer than the longest time
-	// between two looks of a candidate at the Lease: 2.2 times RetryPeriod with
-	// client-go. Zero means 5s.
+	// LeaseDuration is the time for the first renewal by an elected candidate, in
+	// whole seconds. It should be longer than a candidate waits between two reads of
+	// the Lease: 2.2 times RetryPeriod with client-go. Zero means 5s.
 	LeaseDuration time.Duration
 	// Validity is how long a candidate counts without a sign of life. After
 	// half of it the candidate is pinged, at the end it is deleted. Zero means
 	// 30min.
 	Validity time.Duration
-	// Strategies are strategies beside OldestEmulationVersion, by name. If the
-	// candidates of a Lease choose one that is not known, the Elector writes its
-	// name into the Lease and leaves the choice of the holder to a third party.
+	// Strategies are further strategies beside OldestEmulationVersion, by name. If
+	// the candidates of a Lease want an unknown one, the Elector only writes its name
+	// into the Lease, and a third party picks the holder.
 	Strategies map[lease.CoordinatedLeaseStrategy]Strategy
 	// Log, if not nil, is called with each event, by one goroutine. It must not
 	// block.
@@ -41,9 +40,8 @@ type ElectorOptions struct {
 	FieldManager string
 }
 
-// Elector picks the holders of Leases among their candidates, as the coordinator
-// in a real control plane does under the feature gate CoordinatedLeaderElection. See
-// the package comment.
+// Elector picks the holders of Leases among their candidates. See "Election" in the
+// package comment.
 type Elector struct {
 	st         *registry.Store
 	clock      clock.Clock // to wait by
@@ -52,7 +50,7 @@ type Elector struct {
 	opts       ElectorOptions
 }
 
-// NewElector returns an Elector for all Leases of a store. The error names the
+// NewElector returns an Elector for all Leases of a store, or an error that names the
 // option that is not valid.
 func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
 	opts.setDefaults()
@@ -120,8 +118,8 @@ func (o *ElectorOptions) strategy(name lease.CoordinatedLeaseStrategy) Strategy 
 
 // Run elects until the context ends and returns its error, or store.ErrClosed if
 // the store is closed before. Several Electors may run at once or one after another:
-// all their state is in the store, and if two write at once, one write fails and is
-// made anew.
+// all their state is in the store. If two write at once, one gets a conflict, reads
+// the new state and decides again.
 func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	batches := make(chan batch)
@@ -130,4 +128,47 @@ func (e *Elector) Run(ctx context.Context) error {
 	g.Go(func() error { return follow(ctx, e.clock, leases, batches) })
 	g.Go(func() error { return newCoordinator(e).run(ctx, batches) })
 	return g.Wait()
+}
+
+// ElectionEventType is the type of an ElectionEvent.
+type ElectionEventType string
+
+// The types of events.
+const (
+	// Pinged: the Elector asked a candidate for a sign of life.
+	Pinged ElectionEventType = "Pinged"
+	// Answered: a candidate has answered a ping.
+	Answered ElectionEventType = "Answered"
+	// Silent: a candidate did not answer in time. It is not elected until it does.
+	Silent ElectionEventType = "Silent"
+	// Elected: the Elector made the candidate the holder of the Lease.
+	Elected ElectionEventType = "Elected"
+	// Preferred: the Elector wrote the candidate into preferredHolder.
+	Preferred ElectionEventType = "Preferred"
+	// PreferenceCleared: the Elector removed preferredHolder.
+	PreferenceCleared ElectionEventType = "PreferenceCleared"
+	// StrategySet: the Elector wrote only the strategy. A third party picks the holder.
+	StrategySet ElectionEventType = "StrategySet"
+	// Missed: the candidate was elected and never renewed the Lease.
+	Missed ElectionEventType = "Missed"
+	// Collected: the Elector deleted the candidate, because it did not renew.
+	Collected ElectionEventType = "Collected"
+	// Failed: nobody can be elected now; Err is the reason. The same reason is
+	// logged again only after a success.
+	Failed ElectionEventType = "Failed"
+
+	nothing ElectionEventType = ""
+)
+
+// ElectionEvent is an action of an Elector, or a fact that it noticed.
+type ElectionEvent struct {
+	// Time is a reading of the store's clock.
+	Time time.Time
+	Type ElectionEventType
+	// Namespace and Lease name the Lease.
+	Namespace, Lease string
+	// Candidate is the name of the candidate, or "".
+	Candidate string
+	// Err is nil unless Type is Failed.
+	Err error
 }

@@ -21,7 +21,7 @@ func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.create(offer("a", "1.37.0", "1.36.0"))
 		time.Sleep(200*time.Millisecond - 1)
-		assert.Empty(t, w.told())
+		assert.Empty(t, w.takeEvents())
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		now := new(meta.NewMicroTime(time.Now()))
@@ -30,7 +30,7 @@ func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
 			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now, Strategy: new(lease.OldestEmulationVersion),
 		}, l.Spec)
 		assert.Equal(t, "kube-apiserver", l.ManagedFields[0].Manager)
-		assert.Equal(t, []string{"Elected a"}, w.told(), "it renewed just now: nobody is pinged")
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents(), "it renewed just now: nobody is pinged")
 	})
 }
 
@@ -42,9 +42,9 @@ func TestQuietLeadershipNeedsNoWrites(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		assert.Equal(t, "a", w.leader())
-		w.told()
+		w.takeEvents()
 		time.Sleep(4 * time.Hour)
-		assert.Empty(t, w.told(), "not even every 15 minutes")
+		assert.Empty(t, w.takeEvents(), "not even every 15 minutes")
 		assert.Equal(t, []string{"a"}, w.reigns)
 	})
 }
@@ -54,10 +54,10 @@ func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("new", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
-		w.told()
+		w.takeEvents()
 		w.start(offer("old", "1.37.0", "1.36.0"))
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{"Pinged new", "Answered new", "Preferred old"}, w.told())
+		assert.Equal(t, []string{"Pinged new", "Answered new", "Preferred old"}, w.takeEvents())
 		l := w.lease()
 		assert.Equal(t, "new", *l.Spec.HolderIdentity)
 		assert.Equal(t, "old", *l.Spec.PreferredHolder)
@@ -78,7 +78,7 @@ func TestHolderDoesNotMakeWayForOneThatIsGone(t *testing.T) {
 		w.start(offer("mute", "1.37.0", "1.37.0"), mute)
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
-		w.told()
+		w.takeEvents()
 		b := w.start(offer("b", "1.37.0", "1.36.0"))
 		time.Sleep(time.Second)
 		b.stop()
@@ -86,7 +86,7 @@ func TestHolderDoesNotMakeWayForOneThatIsGone(t *testing.T) {
 			time.Sleep(time.Second)
 			assert.Equal(t, "a", w.leader())
 		}
-		assert.Equal(t, []string{"Pinged a", "Pinged mute", "Answered a", "Silent mute", "Pinged b", "Silent b"}, w.told()[:6])
+		assert.Equal(t, []string{"Pinged a", "Pinged mute", "Answered a", "Silent mute", "Pinged b", "Silent b"}, w.takeEvents()[:6])
 
 		w.start(offer("b", "1.37.0", "1.36.0"))
 		time.Sleep(2 * time.Minute)
@@ -102,7 +102,7 @@ func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
 		w.start(offer("c", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
-		w.told()
+		w.takeEvents()
 		crashed := time.Now()
 		a.stop()
 		for w.leader() == "" {
@@ -110,12 +110,12 @@ func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
 		}
 		assert.Equal(t, "c", w.leader())
 		assert.LessOrEqual(t, time.Since(crashed), 15*time.Second+5*time.Second+2100*time.Millisecond)
-		assert.Equal(t, []string{"Pinged a", "Pinged b", "Pinged c", "Answered c", "Silent a", "Silent b", "Elected c"}, w.told())
+		assert.Equal(t, []string{"Pinged a", "Pinged b", "Pinged c", "Answered c", "Silent a", "Silent b", "Elected c"}, w.takeEvents())
 
 		time.Sleep(10 * time.Minute)
-		told := w.told()
-		assert.Subset(t, told, []string{"Answered b", "Pinged b", "Silent b"}, "one that renews but does not answer is asked")
-		assert.NotContains(t, told, "Preferred b")
+		events := w.takeEvents()
+		assert.Subset(t, events, []string{"Answered b", "Pinged b", "Silent b"}, "one that renews but does not answer is asked")
+		assert.NotContains(t, events, "Preferred b")
 		assert.Equal(t, []string{"a", "c"}, w.reigns)
 	})
 }
@@ -141,7 +141,7 @@ func TestReleasedLeaseGoesToTheNextAtOnce(t *testing.T) {
 		w.start(offer("b", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
-		w.told()
+		w.takeEvents()
 		a.drain()
 		time.Sleep(3 * time.Second)
 		assert.Equal(t, "b", w.leader())
@@ -165,7 +165,7 @@ func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
 				b := w.start(offer("b", "1.37.0", "1.36.0"), idle)
 				time.Sleep(time.Second)
 				require.Equal(t, "b", *w.lease().Spec.PreferredHolder)
-				w.told()
+				w.takeEvents()
 				if !row.holderStays {
 					_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
 					require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
 				_, err := w.candidates.Delete(t.Context(), "ns", "b", store.DeleteOptions{})
 				require.NoError(t, err)
 				synctest.Wait()
-				assert.Equal(t, []string{"PreferenceCleared"}, w.told())
+				assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
 				time.Sleep(time.Minute)
 				assert.Equal(t, row.want, w.leader(), "it goes on where it was asked to stop")
 				assert.Equal(t, []string{"a"}, w.reigns)
@@ -276,11 +276,11 @@ func TestCandidateThatNeverTakesUpTheLeaseComesLast(t *testing.T) {
 		w.start(offer("b", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		assert.Equal(t, "b", w.leader())
-		assert.Equal(t, []string{"Missed a", "Missed a"}, w.told(Missed)[:2], "it had a second chance")
+		assert.Equal(t, []string{"Missed a", "Missed a"}, w.takeEvents(Missed)[:2], "it had a second chance")
 
 		// It is tried again, but ever more seldom.
 		time.Sleep(24 * time.Hour)
-		missed := len(w.told(Missed))
+		missed := len(w.takeEvents(Missed))
 		assert.Greater(t, missed, 24)
 		assert.Less(t, missed, 60, "once in half an hour at last")
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// entrant is what the coordinator knows of one candidate. Its times are those of
-// Store.Clock at which the coordinator saw something happen. A candidate's own clock
-// may differ, so of renewTime only matters that it changed.
+// entrant is the coordinator's view of one candidate. Its times are readings of
+// Store.Clock when the coordinator saw a change. The candidate's clock may differ, so
+// only changes of renewTime matter, not its value.
 type entrant struct {
 	c *LeaseCandidate
 	// seen is the time of the last sign of life; zero if the candidate never
@@ -30,17 +30,17 @@ type entrant struct {
 	// candidate has to answer a ping to be elected: another sign of life is not
 	// enough.
 	late int
-	// missed counts elections in a row after which the candidate did not take up
-	// the Lease.
+	// missed counts elections in a row after which the candidate never renewed the
+	// Lease.
 	missed int
 	// barred is the end of the time in which others are preferred, because of
 	// late or missed.
 	barred time.Time
 }
 
-// firstSight returns the entrant of a candidate that was not known. Its age is
-// what the times in the object say, unless they are in the future. skew is the
-// difference between the clock of the coordinator and that of the store.
+// firstSight returns the entrant of a new candidate. Its age follows from the times in
+// the object, unless they are in the future. skew is the coordinator's clock minus the
+// store's.
 func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
@@ -66,8 +66,8 @@ func isUnanswered(c *LeaseCandidate) bool {
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
-// update takes in a newer state of the candidate. It reports whether anything
-// changed that the choice depends on. A renewTime that is older than Validity by the
+// update applies a newer state of the candidate. It reports whether the change matters
+// for the choice. A renewTime that is older than Validity by the
 // store's clock is no sign of life.
 func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c

@@ -2,6 +2,7 @@ package candidate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +20,7 @@ func ExampleElector() {
 	elector, err := candidate.NewElector(st, candidate.ElectorOptions{
 		Log: func(ev candidate.ElectionEvent) {
 			fmt.Println(ev.Type, ev.Candidate, "for", ev.Lease)
-			cancel() // this is all that shall be seen
+			cancel() // one event is enough for this example
 		},
 	})
 	if err != nil {
@@ -35,7 +36,7 @@ func ExampleElector() {
 	// Output: Elected worker-1 for leader
 }
 
-// The two choices of an election can be made without one.
+// ChooseStrategy and OldestEmulationVersion work without an Elector.
 func ExampleOldestEmulationVersion() {
 	candidates := []*candidate.LeaseCandidate{
 		offer("new", "1.37.0", "1.37.0"),
@@ -54,14 +55,18 @@ func ExampleChooseStrategy() {
 	a, b := offer("a", "1.37.0", ""), offer("b", "1.37.0", "")
 	a.Spec.Strategy, b.Spec.Strategy = "example.com/first", "example.com/last"
 	_, err := candidate.ChooseStrategy([]*candidate.LeaseCandidate{a, b})
-	fmt.Println(err)
+	fmt.Println(errors.Is(err, candidate.ErrConflictingStrategies), err)
 
 	b.Spec.BinaryVersion = "1.38.0" // the latest decides
 	strategy, _ := candidate.ChooseStrategy([]*candidate.LeaseCandidate{a, b})
 	fmt.Println(strategy)
+
+	_, err = candidate.ChooseStrategy(nil)
+	fmt.Println(errors.Is(err, candidate.ErrNoCandidates))
 	// Output:
-	// conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/first, example.com/last
+	// true conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/first, example.com/last
 	// example.com/last
+	// true
 }
 
 // offer returns a candidate for the Lease "leader".

@@ -40,7 +40,7 @@ func Example() {
 	}
 	fmt.Println(c.Name, "would hold", c.Spec.LeaseName)
 
-	// Which lease a candidate is for is settled once.
+	// A candidate cannot move to another Lease.
 	_, err = candidates.Modify(context.Background(), "default", "worker-1", func(c *candidate.LeaseCandidate) error {
 		c.Spec.LeaseName = "other"
 		return nil

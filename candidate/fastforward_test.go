@@ -60,14 +60,14 @@ func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 	m.FastForward(1)
 	assert.Equal(t, "5.2s Missed a", <-events, "it has not taken up the Lease, and others wait no longer")
 	m.FastForward(time.Hour)
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	last := ""
 	for len(events) > 0 {
 		last = <-events
-		told[last] = true
+		seen[last] = true
 	}
 	for _, want := range []string{"5.2s Pinged a", "10.2s Silent a", "15.2s Pinged a", "35.2s Pinged a"} {
-		assert.True(t, told[want], "want %s, got %v", want, told)
+		assert.True(t, seen[want], "want %s, got %v", want, seen)
 	}
 	assert.Equal(t, "30m0s Collected a", last)
 	_, err = In(st).Get(t.Context(), "ns", "a")

@@ -60,8 +60,8 @@ func (w *world) log(ev ElectionEvent) {
 	w.events = append(w.events, ev)
 }
 
-// told returns the events so far as "Type candidate", and forgets them.
-func (w *world) told(types ...ElectionEventType) []string {
+// takeEvents returns the events so far as "Type candidate", and forgets them.
+func (w *world) takeEvents(types ...ElectionEventType) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string

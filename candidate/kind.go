@@ -5,13 +5,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// kind is compiled once in a process: all stores share it.
+// All stores of a process share the kind.
 //
-// Upstream indexes candidates by spec.leaseName but never taught its versions
-// to select by it, so that clients are refused; hence no SelectableFields.
+// It has no SelectableFields: upstream indexes candidates by spec.leaseName, but
+// refuses clients that select by it.
 var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	return store.MustKind(store.Descriptor[LeaseCandidate]{
 		Group:         "coordination.k8s.io",
@@ -61,21 +62,21 @@ var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	})
 })
 
-// Kind returns the kind of candidates.
+// Kind returns the kind LeaseCandidate.
 func Kind() *store.Kind[LeaseCandidate] { return kind() }
 
 // In returns the candidates of a store.
 func In(st *store.Store) *store.Collection[LeaseCandidate] { return kind().In(st) }
 
-// setDefaults lets a writer from Go give the list alone.
+// setDefaults lets a Go program set only the list.
 func setDefaults(c *LeaseCandidate) {
 	if s := &c.Spec; s.Strategy == "" && len(s.PreferredStrategies) > 0 {
 		s.Strategy = s.PreferredStrategies[0]
 	}
 }
 
-// prepareForUpdate settles what becomes of the list of v1alpha1. A list that is
-// absent, or as it was, belongs to a writer who did not mean to change it.
+// prepareForUpdate keeps the list of v1alpha1 and the strategy consistent. A list that
+// is absent or unchanged comes from a writer of another version.
 func prepareForUpdate(c, old *LeaseCandidate) {
 	s, was := &c.Spec, &old.Spec
 	untouched := len(s.PreferredStrategies) == 0 || slices.Equal(s.PreferredStrategies, was.PreferredStrategies)
@@ -87,9 +88,39 @@ func prepareForUpdate(c, old *LeaseCandidate) {
 	case s.Strategy == was.Strategy:
 		s.Strategy = s.PreferredStrategies[0]
 	}
-	// Without this, what v1alpha1 shows of a candidate would be a change when
-	// it is sent back.
+	// v1alpha1 shows a candidate without a list as a list of one. Writing that back
+	// must not be a change.
 	if len(was.PreferredStrategies) == 0 && len(s.PreferredStrategies) == 1 && s.PreferredStrategies[0] == s.Strategy {
 		s.PreferredStrategies = nil
 	}
+}
+
+func toV1alpha1(c *LeaseCandidate) *v1alpha1.LeaseCandidate {
+	s := &c.Spec
+	return &v1alpha1.LeaseCandidate{
+		TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta,
+		Spec: v1alpha1.LeaseCandidateSpec{
+			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
+			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
+			PreferredStrategies: s.strategies(),
+		},
+	}
+}
+
+// fromV1alpha1 keeps also a list of one, so that prepareForUpdate can see that the
+// writer set it.
+func fromV1alpha1(w *v1alpha1.LeaseCandidate) *LeaseCandidate {
+	s := &w.Spec
+	c := &LeaseCandidate{
+		TypeMeta: w.TypeMeta, ObjectMeta: w.ObjectMeta,
+		Spec: LeaseCandidateSpec{
+			LeaseName: s.LeaseName, PingTime: s.PingTime, RenewTime: s.RenewTime,
+			BinaryVersion: s.BinaryVersion, EmulationVersion: s.EmulationVersion,
+			PreferredStrategies: s.PreferredStrategies,
+		},
+	}
+	if len(s.PreferredStrategies) > 0 {
+		c.Spec.Strategy = s.PreferredStrategies[0]
+	}
+	return c
 }

@@ -39,7 +39,7 @@ func parseVersion(s string) (v version, ok bool) {
 	return v, true
 }
 
-// parseNumber refuses signs, leading zeros, and what exceeds 64 bits.
+// parseNumber refuses signs, leading zeros, and numbers of more than 64 bits.
 func parseNumber(s string) (uint64, bool) {
 	if !isNumeric(s) || len(s) > 1 && s[0] == '0' {
 		return 0, false
@@ -57,9 +57,8 @@ func isNumeric(s string) bool {
 	return s != ""
 }
 
-// areIdentifiers tells whether s is a list of identifiers joined by dots, each
-// of letters, digits and dashes. In a pre-release those of digits alone are
-// numbers.
+// areIdentifiers reports whether s is a list of identifiers joined by dots, each of
+// letters, digits and dashes. In a pre-release an identifier of digits is a number.
 func areIdentifiers(s string, preRelease bool) bool {
 	for more := true; more; {
 		var id string
@@ -103,8 +102,8 @@ func (v version) compare(w version) int {
 	return comparePreReleases(v.pre, w.pre)
 }
 
-// comparePreReleases compares two that differ, identifier by identifier. Of two
-// that begin alike the longer one comes later.
+// comparePreReleases compares two different pre-releases, identifier by identifier. If
+// one is the beginning of the other, the longer one is later.
 func comparePreReleases(a, b string) int {
 	for {
 		idA, restA, moreA := strings.Cut(a, ".")
@@ -135,4 +134,38 @@ func compareIdentifiers(a, b string) int {
 		return 1
 	}
 	return strings.Compare(a, b)
+}
+
+// readTolerant reads a version in the loose form that the coordinator of a real control
+// plane accepts: spaces around it, a leading "v", leading zeros, and only one or two
+// numbers. Validation refuses such versions, so only unchecked objects have them.
+func readTolerant(s string) (version, bool) {
+	s = strings.TrimPrefix(strings.TrimSpace(s), "v")
+	parts := strings.SplitN(s, ".", 3)
+	for i, part := range parts {
+		digits := 0
+		for digits < len(part) && '0' <= part[digits] && part[digits] <= '9' {
+			digits++
+		}
+		number := strings.TrimLeft(part[:digits], "0")
+		if number == "" && digits > 0 {
+			number = "0"
+		}
+		parts[i] = number + part[digits:]
+	}
+	if len(parts) < 3 {
+		if strings.ContainsAny(parts[len(parts)-1], "+-") {
+			return version{}, false
+		}
+		for len(parts) < 3 {
+			parts = append(parts, "0")
+		}
+	}
+	return parseVersion(strings.Join(parts, "."))
+}
+
+// parseTolerant returns 0.0.0 for a version that is not valid.
+func parseTolerant(s string) version {
+	v, _ := readTolerant(s)
+	return v
 }

@@ -39,8 +39,8 @@ func TestElectionsAtRandom(t *testing.T) {
 // Simulated processes look at their Lease every 2s.
 const bound = 15*time.Second + 5*time.Second + 2*time.Second + time.Second
 
-// lastTold returns when an event of a type was last told of, or the zero time.
-func (w *world) lastTold(what ElectionEventType) time.Time {
+// lastEvent returns when an event of a type was last logged, or the zero time.
+func (w *world) lastEvent(what ElectionEventType) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, ev := range slices.Backward(w.events) {
@@ -98,7 +98,7 @@ func simulate(t *testing.T, r *rand.Rand) {
 	since := time.Now()
 	for end := since.Add(time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
 		synctest.Wait()
-		if asked := w.lastTold(Preferred); asked.After(since) {
+		if asked := w.lastEvent(Preferred); asked.After(since) {
 			since = asked
 		}
 		if took := time.Since(since); w.leader() == "" && took >= bound {

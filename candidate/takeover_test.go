@@ -127,7 +127,7 @@ func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
 		assert.LessOrEqual(t, got["kube-apiserver"], 12, "where its renewals are %d", got["old"])
 		assert.Greater(t, got["kube-apiserver"], 5)
 		assert.InDelta(t, 1800, got["old"], 5)
-		assert.LessOrEqual(t, len(w.told(Pinged)), 30, "and pings go with them")
+		assert.LessOrEqual(t, len(w.takeEvents(Pinged)), 30, "and pings go with them")
 
 		// A new candidate is a reason not to wait.
 		w.start(offer("c", "1.37.0", "1.35.0"))
@@ -191,7 +191,7 @@ func TestWriterThatUndoesTheTakeOverIsNotAnsweredAtOnce(t *testing.T) {
 		w.start(offer("a", "1.37.0", "1.37.0"))
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, []string{"Preferred a", "Preferred a", "Preferred a", "Preferred a", "Preferred a", "Preferred a", "Preferred a"},
-			w.told(Preferred), "at 0s, 5s, 15s, 35s, 75s, 155s and 315s")
+			w.takeEvents(Preferred), "at 0s, 5s, 15s, 35s, 75s, 155s and 315s")
 	})
 }
 
@@ -208,10 +208,10 @@ func TestPlainElectorTakesTheLeaseFromUnderAnElection(t *testing.T) {
 		a.stop()
 		time.Sleep(time.Minute)
 		require.Equal(t, "old", w.leader(), "there is no other candidate")
-		w.told()
+		w.takeEvents()
 		w.start(offer("a", "1.37.0", "1.37.0"))
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{"Preferred a"}, slices.Compact(w.told(Preferred)))
+		assert.Equal(t, []string{"Preferred a"}, slices.Compact(w.takeEvents(Preferred)))
 		time.Sleep(time.Hour)
 		assert.Equal(t, []string{"a", "old"}, w.reigns)
 	})
@@ -228,7 +228,7 @@ func TestContenderWhoseLeaseIsTakenOverLeadsOn(t *testing.T) {
 		require.Equal(t, "first", w.leader())
 		w.start(offer("a", "1.37.0", "1.37.0"))
 		time.Sleep(time.Hour)
-		assert.Equal(t, []string{"Preferred a"}, w.told(Preferred))
+		assert.Equal(t, []string{"Preferred a"}, w.takeEvents(Preferred))
 		assert.Equal(t, "a", w.preferred())
 		assert.Equal(t, "first", w.leader())
 

@@ -14,7 +14,7 @@ const (
 
 const neededByOldest = "must be specified when `strategy` is 'OldestEmulationVersion'"
 
-// validate holds a candidate against the rules of v1alpha2 and v1beta1
+// validate checks a candidate by the rules of v1alpha2 and v1beta1
 // (upstream: apis/coordination/validation, ValidateLeaseCandidateSpec).
 func validate(c, old *LeaseCandidate) field.Errors {
 	s := &c.Spec
@@ -31,7 +31,7 @@ func validate(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateV1alpha1 holds a candidate against the rules of v1alpha1 (upstream:
+// validateV1alpha1 checks a candidate by the rules of v1alpha1 (upstream:
 // the same function in release 1.31).
 func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	s := &c.Spec
@@ -54,8 +54,8 @@ func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateVersions checks the leading fields of the spec. A version that is
-// absent or malformed comes back as 0.0.0, and is compared as that.
+// validateVersions checks the lease name and the versions. It returns and compares a
+// version that is absent or not valid as 0.0.0.
 func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emulation version, errs field.Errors) {
 	if s.LeaseName == "" {
 		errs = append(errs, field.Required("spec.leaseName", ""))
@@ -80,8 +80,8 @@ func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emula
 	return binary, emulation, errs
 }
 
-// validateList checks the list of v1alpha1 in a write under the rules of
-// another version. Only Go programs can send one there, so the texts are ours.
+// validateList checks the list of v1alpha1 in a write of another version. Only Go
+// programs can make such a write, so upstream has no text for it.
 func validateList(s *LeaseCandidateSpec) (errs field.Errors) {
 	for i, strategy := range s.PreferredStrategies {
 		if i == 0 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
+	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"

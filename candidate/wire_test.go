@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/candidate/v1alpha1"
+	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )

@@ -1,20 +1,19 @@
 // Package endpoints is the kind Endpoints of the core group, version v1: the
-// addresses and ports behind a service. Kubernetes advises against it since
-// release 1.33 in favour of EndpointSlice, and sends a warning with every
-// answer; so does this module over HTTP.
+// addresses and ports behind a service. Kubernetes has deprecated it since release
+// 1.33 in favour of EndpointSlice, and sends a warning with every answer. So does this
+// module over HTTP.
 //
-// In gives the typed view of the Endpoints in a store:
+// In returns the Endpoints of a store:
 //
 //	all := endpoints.In(st)
-//	e, err := all.Get("default", "web")
+//	e, err := all.Get(ctx, "default", "web")
 //	for t := range endpoints.Expand(e.Subsets) {
 //		fmt.Println(t.PortName, t)
 //	}
 //
-// A store keeps subsets exactly as they were written: it does not sort, merge
-// or remove duplicates, as API servers stopped to do in 1.20. Writers who want
-// one spelling for one meaning use Pack, as the endpoints controller of
-// Kubernetes does with a function of the same purpose.
+// A store keeps subsets as they were written. Like API servers since 1.20 it does not
+// sort or merge them, nor remove duplicates. Pack returns a canonical form; the
+// endpoints controller of Kubernetes has a function like it.
 package endpoints
 
 import "github.com/kubecoord/kubecoord/store/meta"
@@ -24,23 +23,23 @@ import "github.com/kubecoord/kubecoord/store/meta"
 type Endpoints struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	// Subsets together are all endpoints. None is fine.
+	// Subsets may be empty.
 	Subsets []EndpointSubset `json:"subsets,omitempty" protobuf:"2" listType:"atomic"`
 }
 
-// EndpointSubset stands for each of its addresses with each of its ports.
-// Expand multiplies it out.
+// EndpointSubset means each of its addresses with each of its ports. Expand returns
+// these pairs.
 type EndpointSubset struct {
-	// Addresses are ready to serve. This or NotReadyAddresses must have an item.
+	// Addresses are ready to serve. Addresses or NotReadyAddresses must have an item.
 	Addresses []EndpointAddress `json:"addresses,omitempty" protobuf:"1" listType:"atomic"`
-	// NotReadyAddresses offer the same ports but should not be used now: they
-	// start up, shut down, or failed a check.
+	// NotReadyAddresses have the same ports but should not be used now, because they
+	// start, stop, or failed a check.
 	NotReadyAddresses []EndpointAddress `json:"notReadyAddresses,omitempty" protobuf:"2" listType:"atomic"`
-	// Ports may be empty, where only the addresses matter.
+	// Ports may be empty if only the addresses matter.
 	Ports []EndpointPort `json:"ports,omitempty" protobuf:"3" listType:"atomic"`
 }
 
-// EndpointAddress is one IP address and what is behind it.
+// EndpointAddress is one IP address with its host, node and object.
 type EndpointAddress struct {
 	_ struct{} `structType:"atomic"`
 
@@ -52,16 +51,15 @@ type EndpointAddress struct {
 	// NodeName is the node that the endpoint runs on, if known: a DNS
 	// subdomain.
 	NodeName *string `json:"nodeName,omitempty" protobuf:"4"`
-	// TargetRef is the object behind the address, usually a Pod. It is not
-	// checked.
+	// TargetRef is the object at the address, usually a Pod. It is not validated.
 	TargetRef *ObjectReference `json:"targetRef,omitempty" protobuf:"2"`
 }
 
-// EndpointPort is one port that all addresses of a subset offer.
+// EndpointPort is one port of all addresses of a subset.
 type EndpointPort struct {
 	_ struct{} `structType:"atomic"`
 
-	// Name is a DNS label. It may be left out only where there is one port.
+	// Name is a DNS label. It may be empty only if there is one port.
 	Name string `json:"name,omitempty" protobuf:"1"`
 	// Port is the number, 1 to 65535. Required.
 	Port int32 `json:"port" protobuf:"2"`
@@ -82,32 +80,32 @@ const (
 	ProtocolSCTP Protocol = "SCTP"
 )
 
-// ObjectReference points to any object, or to a part of one. All fields are
-// optional, and none is checked.
+// ObjectReference refers to an object, or to a part of one. All fields are optional,
+// and none is validated.
 type ObjectReference struct {
 	_ struct{} `structType:"atomic"`
 
 	// Kind is the kind in CamelCase, such as "Pod".
 	Kind string `json:"kind,omitempty" protobuf:"1"`
-	// Namespace the object lives in.
+	// Namespace is the namespace of the object.
 	Namespace string `json:"namespace,omitempty" protobuf:"2"`
-	// Name of the object.
+	// Name is the name of the object.
 	Name string `json:"name,omitempty" protobuf:"3"`
-	// UID tells the object from others that had its name.
+	// UID distinguishes the object from earlier ones of the same name.
 	UID meta.UID `json:"uid,omitempty" protobuf:"4"`
 	// APIVersion is "group/version", or just "version" for the core group.
 	APIVersion string `json:"apiVersion,omitempty" protobuf:"5"`
-	// ResourceVersion is the state of the object that is meant.
+	// ResourceVersion is a state of the object.
 	ResourceVersion string `json:"resourceVersion,omitempty" protobuf:"6"`
-	// FieldPath is the part of the object that is meant, such as
+	// FieldPath is a part of the object, such as
 	// "spec.containers{web}".
 	FieldPath string `json:"fieldPath,omitempty" protobuf:"7"`
 }
 
-// EndpointsList is a list of Endpoints as it is on the wire.
+// EndpointsList is a list of Endpoints.
 type EndpointsList struct {
 	meta.TypeMeta `json:",inline"`
 	meta.ListMeta `json:"metadata" protobuf:"1"`
-	// Items are in the order of namespace and name.
+	// Items are sorted by namespace and name.
 	Items []Endpoints `json:"items" protobuf:"2"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// kind is compiled once in a process: all stores share it.
+// All stores of a process share the kind.
 var kind = sync.OnceValue(func() *store.Kind[Endpoints] {
 	return store.MustKind(store.Descriptor[Endpoints]{
 		Name:          "Endpoints",
@@ -40,7 +40,7 @@ var kind = sync.OnceValue(func() *store.Kind[Endpoints] {
 	})
 })
 
-// Kind returns the kind of Endpoints.
+// Kind returns the kind Endpoints.
 func Kind() *store.Kind[Endpoints] { return kind() }
 
 // In returns the Endpoints of a store.
@@ -57,8 +57,8 @@ func setDefaults(e *Endpoints) {
 	}
 }
 
-// summary is the cell of the column Endpoints: three ready targets at the most,
-// in the order of Expand (upstream: printers/internalversion).
+// summary returns the cell of the column Endpoints: at most three ready targets, in
+// the order of Expand (upstream: printers/internalversion).
 func summary(e *Endpoints, _ time.Time) any {
 	if len(e.Subsets) == 0 {
 		return "<none>"

@@ -8,27 +8,26 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Pack returns the canonical form of subsets: however addresses and ports were
-// spread over them and in whatever order, the same endpoints give the same
-// result. It shares no memory with what it was given, and is nil where there is
-// no address.
+// Pack returns the canonical form of subsets: the same endpoints give the same result,
+// in whatever order and grouping they were written. The result shares no memory with
+// the argument. It is nil if there is no address.
 //
-// The grouping is that of the endpoints controller (upstream: api/v1/endpoints,
+// The grouping follows the endpoints controller (upstream: api/v1/endpoints,
 // RepackSubsets):
 //
-//   - Every pair of address and port is kept, and is kept once. Ports are the
-//     same if all their fields are, addresses if IP and TargetRef.UID are.
+//   - Each pair of address and port stays, once. Two ports are the same if all fields
+//     are equal, two addresses if IP and TargetRef.UID are equal.
 //   - An address that is both ready and not ready for one port is not ready.
-//   - Ports with the same addresses in the same state make up one subset, so
-//     that no two subsets have the same addresses.
-//   - Addresses without a port are a subset of their own only where no port
-//     has just these addresses, in the same state.
+//   - Ports with the same addresses in the same state form one subset, so no two
+//     subsets have the same addresses.
+//   - Addresses without a port form a subset unless a port has exactly these addresses
+//     in the same state.
 //
-// The order is plain to see where upstream's comes from hashes: addresses by
-// the text of their IP and then UID, as there; ports by number, protocol, name
-// and application protocol; subsets by their addresses. Of two addresses that
-// are the same but differ in hostname, node or reference the one that sorts
-// first stays; upstream keeps the one that stands first.
+// Addresses are sorted by the text of their IP and then by UID, as upstream; ports by
+// number, protocol, name and application protocol; subsets by their addresses. Upstream
+// sorts ports and subsets by hashes. Of two equal addresses that differ in hostname,
+// node or reference, the first one in sort order stays; upstream keeps the first one
+// written.
 func Pack(subsets []EndpointSubset) []EndpointSubset {
 	p := packer{addresses: map[addressKey]*EndpointAddress{}, offers: map[portKey]map[addressKey]bool{}}
 	for i := range subsets {
@@ -52,8 +51,8 @@ type addressKey struct {
 	uid meta.UID
 }
 
-// portKey is an EndpointPort by its values. The zero portKey stands for the
-// lack of ports; no EndpointPort becomes it.
+// portKey has the values of an EndpointPort. The zero portKey means that there is no
+// port; no valid EndpointPort has it.
 type portKey struct {
 	present        bool
 	number         int32
@@ -74,9 +73,9 @@ type member struct {
 	ready   bool
 }
 
-// packer collects what is in the subsets.
+// packer collects the endpoints of the subsets.
 type packer struct {
-	addresses map[addressKey]*EndpointAddress // in the input, not to be changed
+	addresses map[addressKey]*EndpointAddress // in the input, which must not change
 	offers    map[portKey]map[addressKey]bool // whether each address is ready
 }
 
@@ -120,8 +119,8 @@ func (p *packer) addAddress(a *EndpointAddress) addressKey {
 	return key
 }
 
-// sortedOffers returns the ports in the order of the result, so that those
-// which share a subset are neighbours.
+// sortedOffers returns the ports in the order of the result. Ports of one subset are
+// neighbours.
 func (p *packer) sortedOffers() []offer {
 	offers := make([]offer, 0, len(p.offers))
 	for port, ready := range p.offers {
@@ -205,7 +204,7 @@ func comparePorts(a, b portKey) int {
 	)
 }
 
-// compareAddresses orders addresses of the same key by all else they hold.
+// compareAddresses orders addresses of the same key by their other fields.
 func compareAddresses(a, b *EndpointAddress) int {
 	return cmp.Or(
 		strings.Compare(a.Hostname, b.Hostname),

@@ -11,12 +11,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// finalizerKubernetes is the finalizer of namespaces. It may stand on any object
-// of the core group.
+// finalizerKubernetes is the finalizer of namespaces. Any object of the core group may
+// have it.
 const finalizerKubernetes = "kubernetes"
 
-// validateFinalizer is the rule of the core group: a finalizer names its domain,
-// except for the three that are older than the rule. Other groups do not have it
+// validateFinalizer is the rule of the core group: a finalizer must have a domain, except
+// for three that are older than the rule. Other groups have no such rule
 // (upstream: apis/core/validation, validateKubeFinalizerName).
 func validateFinalizer(finalizer string) []string {
 	switch finalizer {
@@ -29,8 +29,8 @@ func validateFinalizer(finalizer string) []string {
 	return []string{"name is neither a standard finalizer name nor is it fully qualified"}
 }
 
-// validate returns what is wrong with the subsets. Those that an update leaves
-// as they were pass, so that an object from before a rule can still be labeled
+// validate checks the subsets. Subsets that an update does not change pass, so that an
+// object that is older than a rule can still be labeled
 // (upstream: apis/core/validation, ValidateEndpointsUpdate).
 func validate(e, old *Endpoints) (errs field.Errors) {
 	for i := range e.Subsets {
@@ -47,20 +47,19 @@ func validateSubset(s *EndpointSubset, index int) (errs field.Errors) {
 		errs = append(errs, field.Required(subsetPath(index), "must specify `addresses` or `notReadyAddresses`"))
 	}
 	for i := range s.Addresses {
-		errs = append(errs, validateAddress(&s.Addresses[i], place{index, "addresses", i})...)
+		errs = append(errs, validateAddress(&s.Addresses[i], location{index, "addresses", i})...)
 	}
 	for i := range s.NotReadyAddresses {
-		errs = append(errs, validateAddress(&s.NotReadyAddresses[i], place{index, "notReadyAddresses", i})...)
+		errs = append(errs, validateAddress(&s.NotReadyAddresses[i], location{index, "notReadyAddresses", i})...)
 	}
 	for i := range s.Ports {
-		errs = append(errs, validatePort(&s.Ports[i], len(s.Ports) > 1, place{index, "ports", i})...)
+		errs = append(errs, validatePort(&s.Ports[i], len(s.Ports) > 1, location{index, "ports", i})...)
 	}
 	return errs
 }
 
-// place is where an item of a subset stands. It becomes a path only when there
-// is something to say about the item.
-type place struct {
+// location is the index of an item of a subset. A path is built only for an error.
+type location struct {
 	subset int
 	list   string
 	item   int
@@ -68,16 +67,16 @@ type place struct {
 
 func subsetPath(index int) field.Path { return field.Path("subsets").Index(index) }
 
-func (at place) path(member string) field.Path {
+func (at location) path(member string) field.Path {
 	return subsetPath(at.subset).Child(at.list).Index(at.item).Child(member)
 }
 
 // invalid reports each problem with one member, and builds its path for that.
-func (at place) invalid(errs field.Errors, member string, value any, problems []string) field.Errors {
+func (at location) invalid(errs field.Errors, member string, value any, problems []string) field.Errors {
 	return append(errs, field.InvalidEach(at.path(member), value, problems)...)
 }
 
-func validateAddress(a *EndpointAddress, at place) (errs field.Errors) {
+func validateAddress(a *EndpointAddress, at location) (errs field.Errors) {
 	if problems := rules.LegacyIP(a.IP); problems != nil {
 		errs = at.invalid(errs, "ip", a.IP, problems)
 	}
@@ -91,8 +90,7 @@ func validateAddress(a *EndpointAddress, at place) (errs field.Errors) {
 			errs = at.invalid(errs, "nodeName", *a.NodeName, problems)
 		}
 	}
-	// Upstream parses the address once more here, so that one which is none is
-	// reported twice.
+	// Upstream parses the address again here, so it reports an invalid one twice.
 	ip, ok := rules.ParseIPSloppy(a.IP)
 	if !ok {
 		return append(errs, field.Invalid(at.path("ip"), a.IP, "must be a valid IP address"))
@@ -103,8 +101,8 @@ func validateAddress(a *EndpointAddress, at place) (errs field.Errors) {
 	return errs
 }
 
-// unreachable says why an address cannot be another host's, "" if it can. No
-// address is in two of these ranges.
+// unreachable returns the reason why no other host can have the address, or "". The
+// ranges do not overlap.
 func unreachable(ip netip.Addr, shown string) string {
 	switch {
 	case ip.IsUnspecified():
@@ -119,7 +117,7 @@ func unreachable(ip netip.Addr, shown string) string {
 	return ""
 }
 
-func validatePort(p *EndpointPort, nameRequired bool, at place) (errs field.Errors) {
+func validatePort(p *EndpointPort, nameRequired bool, at location) (errs field.Errors) {
 	if p.Name == "" {
 		if nameRequired {
 			errs = append(errs, field.Required(at.path("name"), ""))
@@ -145,7 +143,7 @@ func validatePort(p *EndpointPort, nameRequired bool, at place) (errs field.Erro
 	return errs
 }
 
-// Empty and absent lists are the same to these.
+// The comparisons below treat an empty list as absent.
 
 func equalSubsets(a, b EndpointSubset) bool {
 	return slices.EqualFunc(a.Addresses, b.Addresses, equalAddresses) &&
@@ -163,7 +161,7 @@ func equalPorts(a, b EndpointPort) bool {
 		equalTargets(a.AppProtocol, b.AppProtocol)
 }
 
-// equalTargets compares what two pointers point to; nil is equal to nil alone.
+// equalTargets compares the values of two pointers; nil equals only nil.
 func equalTargets[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -171,30 +169,30 @@ func equalTargets[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// managedBy is the label of whoever writes an object. What the controller of
-// Kubernetes writes follows from elsewhere, so that a warning would help nobody.
+// managedBy is the label that names the writer. The controller of Kubernetes derives
+// its Endpoints from other objects, so it gets no warning.
 const (
 	managedBy          = "endpoints.kubernetes.io/managed-by"
 	endpointController = "endpoint-controller"
 )
 
-// warnings points out addresses that pass but are spelled badly. IPv4 addresses
-// in the usual form, nearly all there are, cost no allocation.
+// warnings returns a warning for each address that is valid but not in the canonical
+// form. The usual form of IPv4 costs no allocation.
 func warnings(e, _ *Endpoints) (texts []string) {
 	if e.Labels[managedBy] == endpointController {
 		return nil
 	}
-	check := func(ip string, at place) {
+	check := func(ip string, at location) {
 		if rules.IPWarnings("", ip) != nil {
 			texts = append(texts, rules.IPWarnings(string(at.path("ip")), ip)...)
 		}
 	}
 	for i := range e.Subsets {
 		for j := range e.Subsets[i].Addresses {
-			check(e.Subsets[i].Addresses[j].IP, place{i, "addresses", j})
+			check(e.Subsets[i].Addresses[j].IP, location{i, "addresses", j})
 		}
 		for j := range e.Subsets[i].NotReadyAddresses {
-			check(e.Subsets[i].NotReadyAddresses[j].IP, place{i, "notReadyAddresses", j})
+			check(e.Subsets[i].NotReadyAddresses[j].IP, location{i, "notReadyAddresses", j})
 		}
 	}
 	return texts

@@ -10,22 +10,22 @@ import (
 )
 
 // TryAcquire takes the Lease if it is free, and reports whether the Contender
-// holds it now: it does not wait, and does not renew. A Lease that another holds
-// is free when no call has seen its record change for leaseDurationSeconds, so
-// that it takes two calls at least to find that out.
+// holds it now. It neither waits nor renews. A Lease with a holder is free if its
+// record has not changed for leaseDurationSeconds since a call first saw it, so
+// at least two calls are necessary to take it over.
 //
-// Where another writer comes in between it looks again. Errors are those of the
-// write: store.ErrInvalid and store.ErrBadRequest, of a Lease that others have
-// filled to its limits.
+// If another write comes in between, TryAcquire looks again, until ctx ends. The
+// error is that of ctx, or that of the Client: store.ErrClosed, or
+// store.ErrInvalid if the write would exceed a limit of the Lease.
 func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 	c.enter()
 	defer c.leave()
 	return c.tryAcquire(ctx)
 }
 
-// Acquire waits until the Contender holds the Lease, or ctx ends, or the store is
-// closed, whose errors it returns. It takes the Lease at the very moment that it
-// is released, deleted, or expires.
+// Acquire waits until the Contender holds the Lease. It takes the Lease at the
+// moment when it is released or deleted, or expires. The error is that of ctx or
+// of the Client, as with TryAcquire.
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -36,9 +36,6 @@ func (c *Contender) Acquire(ctx context.Context) error {
 func (c *Contender) acquire(ctx context.Context) error {
 	c.worker.Work()
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if held, err := c.tryAcquire(ctx); held || err != nil {
 			return err
 		}
@@ -47,8 +44,8 @@ func (c *Contender) acquire(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// If the Lease expires later than it did, it is early enough to
-			// wait for that at the time it did.
+			// If a renewal delays the expiry, the loop may still wake at the old
+			// time and wait again from there.
 			if c.observed.Observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
 				break
 			}
@@ -57,10 +54,13 @@ func (c *Contender) acquire(ctx context.Context) error {
 }
 
 func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
-	if _, held := c.Held(); held {
-		return true, nil
-	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if _, held := c.Held(); held {
+			return true, nil
+		}
 		l, err := c.read(ctx)
 		if err != nil {
 			return false, err
@@ -77,12 +77,12 @@ func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
 		}
 		c.observed.Observe(l, c.clock.Now())
 		c.term.Store(&term{l, newHolding(l), began, began.Add(c.opts.RenewDeadline)})
-		_, held := c.Held() // no, if the write took too long
+		_, held := c.Held() // false if the write took too long
 		return held, nil
 	}
 }
 
-// read returns the Lease, nil where there is none.
+// read returns the Lease, or nil if there is none.
 func (c *Contender) read(ctx context.Context) (*Lease, error) {
 	l, err := c.leases.Get(ctx, c.opts.Namespace, c.opts.Name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -91,7 +91,7 @@ func (c *Contender) read(ctx context.Context) (*Lease, error) {
 	return l, err
 }
 
-// take writes the Contender into a Lease that is free, or makes one.
+// take makes the Contender the holder of a free Lease. It creates the Lease if l is nil.
 func (c *Contender) take(ctx context.Context, l *Lease, now time.Time) (*Lease, error) {
 	transitions := int32(0)
 	if l == nil {
@@ -118,8 +118,7 @@ func (c *Contender) update(ctx context.Context, l *Lease) (*Lease, error) {
 	return c.leases.Update(ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 }
 
-// isRace reports whether a write failed because another one came first, so that
-// it is worth a new look.
+// isRace reports whether a write failed because another one came first.
 func isRace(err error) bool {
 	return errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrAlreadyExists) || errors.Is(err, store.ErrNotFound)
 }

@@ -230,6 +230,57 @@ func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
 	})
 }
 
+// contested is a Client whose writes always conflict. It ends a context after
+// some of them and, unlike a Collection, takes no notice of contexts.
+type contested struct {
+	Client
+	lease  Lease
+	left   int
+	cancel context.CancelFunc
+}
+
+func (c *contested) Get(context.Context, string, string) (*Lease, error) { return new(c.lease), nil }
+
+func (c *contested) Update(context.Context, *Lease, store.UpdateOptions) (*Lease, error) {
+	if c.left--; c.left == 0 {
+		c.cancel()
+	}
+	return nil, store.ErrConflict
+}
+
+func TestContenderWhoseWritesAlwaysConflictEndsWithItsContext(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, c *Contender) error{
+		"TryAcquire": func(ctx context.Context, c *Contender) error { _, err := c.TryAcquire(ctx); return err },
+		"Acquire":    func(ctx context.Context, c *Contender) error { return c.Acquire(ctx) },
+		"Run":        func(ctx context.Context, c *Contender) error { return c.Run(ctx, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			client := &contested{Client: newLeases(t, store.Options{}), left: 5, cancel: cancel}
+			client.lease.ResourceVersion = "1"
+			c, err := NewContender(client, ContenderOptions{Namespace: namespace, Name: "leader", Identity: "c"})
+			require.NoError(t, err)
+			assert.ErrorIs(t, call(ctx, c), context.Canceled)
+			assert.Zero(t, client.left)
+		})
+	}
+	for name, call := range map[string]func(ctx context.Context, c *Contender) error{
+		"Renew":   func(ctx context.Context, c *Contender) error { return c.Renew(ctx) },
+		"Release": func(ctx context.Context, c *Contender) error { return c.Release(ctx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			leases := newLeases(t, store.Options{})
+			c := newContender(t, leases, "c")
+			require.True(t, try(t, c))
+			ctx, cancel := context.WithCancel(t.Context())
+			c.leases = &contested{Client: leases, lease: *get(t, leases), left: 5, cancel: cancel}
+			assert.ErrorIs(t, call(ctx, c), context.Canceled)
+			_, held := c.Held()
+			assert.True(t, held, "it is still the holder")
+		})
+	}
+}
+
 func TestTryAcquireTellsWhyAWriteIsRefused(t *testing.T) {
 	leases := newLeases(t, store.Options{})
 	_, err := leases.Create(t.Context(), &Lease{

@@ -17,24 +17,29 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Client is what a Contender and Observe need of the leases.
-// *store.Collection[Lease] is a Client.
+// Client reads and writes Leases for a Contender and for Observe.
+// *store.Collection[Lease] is a Client. Another Client may sit between the
+// Contender and the store, to count or delay requests for example. Its methods
+// must return soon after the end of ctx.
 type Client interface {
-	// Get returns the Lease, or an error that is store.ErrNotFound.
+	// Get returns the Lease. If there is none, errors.Is(err, store.ErrNotFound).
 	Get(ctx context.Context, namespace, name string) (*Lease, error)
-	// Create returns what was stored, or store.ErrAlreadyExists.
+	// Create returns the Lease as stored. If it exists, errors.Is(err,
+	// store.ErrAlreadyExists).
 	Create(ctx context.Context, l *Lease, opts store.CreateOptions) (*Lease, error)
-	// Update returns what was stored, or store.ErrConflict if the Lease is no longer
-	// at the resourceVersion of l.
+	// Update returns the Lease as stored. If its resourceVersion is no longer that
+	// in l, errors.Is(err, store.ErrConflict).
 	Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error)
-	// Watch follows one Lease, as store.Collection.Watch does.
+	// Watch yields the events of one Lease; see store.Collection.Watch. The
+	// sequence ends with an error.
 	Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[Lease], error]
-	// Clock is what waiting goes by.
+	// Clock returns the clock for all waiting.
 	Clock() clock.Clock
 }
 
-// ErrLost is what a Contender returns that holds the Lease no longer: another
-// one took it, it was deleted or released, or could not be renewed in time.
+// ErrLost means that the Contender does not hold the Lease: it never took it,
+// released it, or could not renew it in time, another one took it, or it was
+// deleted.
 var ErrLost = errors.New("lease: not held, or no longer")
 
 // Defaults of ContenderOptions, as in client-go.
@@ -44,39 +49,39 @@ const (
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// ContenderOptions says what a Contender contends for, and how. The fields have
-// the names and meanings of client-go's LeaderElectionConfig.
+// ContenderOptions are the options of a Contender. Fields that client-go's
+// LeaderElectionConfig has too mean the same.
 type ContenderOptions struct {
-	// Namespace and Name say which Lease. It is created where there is none.
+	// Namespace and Name name the Lease. The Contender creates it if necessary.
 	Namespace, Name string
-	// Identity is what the Contender calls itself in the Lease. No other
-	// contender for the same Lease may have it. A program that is started
-	// again should take a new one: a Lease that bears its name and is not
-	// known to be its own is respected until it expires, like anybody's.
+	// Identity is the Contender's name in the Lease. It must be unique among the
+	// contenders for the Lease. A program should take a new one when it starts
+	// again: a new Contender waits for a Lease with its own name to expire, as
+	// for any other.
 	Identity string
-	// LeaseDuration is how long others wait after they saw the last renewal
-	// before they take over: whole seconds. Zero means DefaultLeaseDuration.
+	// LeaseDuration is how long others wait after the last renewal they saw
+	// before they take over. It must be whole seconds. Zero means
+	// DefaultLeaseDuration.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long the holder believes that it holds the Lease
-	// after it began the last renewal that succeeded. It must be shorter than
-	// LeaseDuration; the difference is what a leader has to stop in. Zero
-	// means DefaultRenewDeadline.
+	// RenewDeadline is how long the Contender considers the Lease its own after
+	// the start of the last successful renewal. It must be less than
+	// LeaseDuration: the difference is the time a leader has to stop. Zero means
+	// DefaultRenewDeadline.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two renewals in Run. It must be less
-	// than RenewDeadline/1.2, and one second at least: client-go tells one
-	// renewal from another by the whole second of renewTime. Zero means
-	// DefaultRetryPeriod.
+	// RetryPeriod is the time between two renewals in Run. It must be less than
+	// RenewDeadline/1.2 and at least one second, because client-go cannot
+	// distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
 	RetryPeriod time.Duration
-	// ReleaseOnCancel makes Run release the Lease when lead has returned, for
-	// whatever reason, so that others need not wait for it to expire.
+	// ReleaseOnCancel makes Run release the Lease after lead has returned, so
+	// that others need not wait for it to expire.
 	ReleaseOnCancel bool
-	// FieldManager is under what name managedFields show the writes, at most
-	// 128 printable bytes.
+	// FieldManager is the Contender's name in managedFields: at most 128
+	// printable bytes.
 	FieldManager string
 }
 
-// jitterFactor is client-go's: how much longer than RetryPeriod its electors
-// may wait.
+// jitterFactor is client-go's JitterFactor: its electors wait up to that much
+// longer than RetryPeriod.
 const jitterFactor = 1.2
 
 func (o *ContenderOptions) setDefaults() {
@@ -127,53 +132,52 @@ func (o *ContenderOptions) validate() error {
 	return fmt.Errorf("lease: contender: %w", errors.Join(errs...))
 }
 
-// Contender contends for one Lease. Run does all that a leader needs. TryAcquire,
-// Acquire, Renew and Release are the single steps, for programs with a loop of
-// their own.
+// Contender contends for one Lease. Most programs need only Run. TryAcquire,
+// Acquire, Renew and Release are the single steps, for a program with its own
+// loop.
 //
-// One goroutine may use it at a time, except that Held may be called from any.
-// Two calls at once are a mistake that would let two lead under one name, and
-// make the second one panic; so does a call of any other method than Held by
-// the leader that Run has called.
+// Held may be called from any goroutine. The other methods panic while one of
+// them is running, because two calls at once could let two lead under one name.
+// The function lead of Run must not call them either.
 //
-// Time is that of Client.Clock throughout, so that a Contender works in the virtual
-// time of testing/synctest, and by a clock.Manual. No goroutine is left when a
-// method has returned.
+// All times are readings of Client.Clock, so a Contender works with clock.Manual
+// and in the bubbles of testing/synctest. A method leaves no goroutine behind.
 type Contender struct {
 	leases Client
 	clock  clock.Clock
-	worker *atwork.Worker // of the method under way, if it waits
+	worker *atwork.Worker // of the running method, if it waits
 	opts   ContenderOptions
 
-	busy     atomic.Bool // a method is under way
-	observed Observation // for the method under way
-	// term is nil unless the Lease, as far as known, bears this Contender's
-	// name by its own doing. Written by the method under way.
+	busy     atomic.Bool // a method is running
+	observed Observation // used by the running method only
+	// term is nil unless the Contender wrote its name into the Lease and has not
+	// seen another holder since. Only the running method writes it.
 	term atomic.Pointer[term]
 }
 
-// term is what a Contender knows of the Lease it holds. It never changes.
+// term is one time of holding the Lease. It is immutable: a renewal replaces it.
 type term struct {
 	lease   *Lease // as last written
 	holding Holding
-	began   time.Time // when the renewal began that the term counts from
-	expires time.Time // when the Contender has to stop believing in it
+	began   time.Time // start of the renewal that expires counts from
+	expires time.Time // RenewDeadline after began
 }
 
-// Holding is one holder's time with a Lease.
+// Holding is a period in which the Lease has one holder, or none.
 type Holding struct {
-	// Holder is the holder's identity; "" is nobody.
+	// Holder is the holder's identity, "" if nobody holds the Lease.
 	Holder string
-	// ResourceVersion is that of the Lease when the holding began or, to an
-	// observer who came later, when it was first seen: greater than any of a
-	// holding before. 0 means that there is no Lease.
-	ResourceVersion uint64
-	// LeaseTransitions is the Lease's, 0 where it has none.
+	// FencingToken is the resourceVersion of the Lease when the Holding began, so it
+	// is greater than the FencingToken of any earlier Holding. An observer that
+	// missed the beginning gets the first resourceVersion that it saw. It is 0 if
+	// there is no Lease. See "Fencing" in the package comment.
+	FencingToken uint64
+	// LeaseTransitions is the field of the Lease, 0 if absent.
 	LeaseTransitions int32
 }
 
-// NewContender returns a Contender, or an error that tells what is wrong with
-// the options. It does nothing yet.
+// NewContender returns a Contender that holds nothing yet. The error lists all
+// options that are not valid.
 func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
@@ -183,8 +187,9 @@ func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	return &Contender{leases: leases, clock: c, worker: atwork.New(c), opts: opts}, nil
 }
 
-// Held returns what the Contender holds, and whether it does: false from
-// RenewDeadline after the last successful renewal on. It never blocks.
+// Held returns the Contender's Holding and reports whether it holds the Lease. It
+// reports false as soon as RenewDeadline has passed since the last successful
+// renewal. It never blocks.
 func (c *Contender) Held() (Holding, bool) {
 	t := c.term.Load()
 	if t == nil || !t.holds(c.clock.Now()) {
@@ -195,8 +200,8 @@ func (c *Contender) Held() (Holding, bool) {
 
 func (t *term) holds(now time.Time) bool { return now.Before(t.expires) }
 
-// owns reports whether a state of the Lease, nil where there is none, is of the
-// same term: others may have changed it, but not who holds it.
+// owns reports whether the Lease still has the holder of the term. Others may
+// have changed other fields. A nil Lease has no holder.
 func (t *term) owns(l *Lease) bool {
 	if l == nil || l.UID != t.lease.UID {
 		return false
@@ -206,7 +211,7 @@ func (t *term) owns(l *Lease) bool {
 		sameTime(now.AcquireTime, then.AcquireTime)
 }
 
-// enter and leave enclose a method that may not run twice at once.
+// enter and leave enclose a method that must not run twice at once.
 func (c *Contender) enter() {
 	if !c.busy.CompareAndSwap(false, true) {
 		panic("lease: two calls of one Contender at once")
@@ -226,6 +231,6 @@ func newHolding(l *Lease) Holding {
 	if n := l.Spec.LeaseTransitions; n != nil {
 		h.LeaseTransitions = *n
 	}
-	h.ResourceVersion, _ = strconv.ParseUint(l.ResourceVersion, 10, 64) // the store's own
+	h.FencingToken, _ = strconv.ParseUint(l.ResourceVersion, 10, 64) // written by the store
 	return h
 }

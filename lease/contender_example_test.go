@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// One of two workers leads. When it has done its work the other one follows.
+// Two workers contend. The second one leads when the first one has finished.
 func ExampleContender_Run() {
 	leases := lease.In(store.New(store.Options{}))
 
@@ -50,8 +50,9 @@ func ExampleContender_Run() {
 	// worker-2 leads
 }
 
-// A loop of one's own needs the single steps.
+// The single steps are for a program with its own loop.
 func ExampleContender_TryAcquire() {
+	ctx := context.Background()
 	leases := lease.In(store.New(store.Options{}))
 	contender := func(identity string) *lease.Contender {
 		c, err := lease.NewContender(leases, lease.ContenderOptions{Namespace: "default", Name: "leader", Identity: identity})
@@ -62,20 +63,84 @@ func ExampleContender_TryAcquire() {
 	}
 	one, two := contender("worker-1"), contender("worker-2")
 
-	fmt.Println(one.TryAcquire(context.Background()))
-	fmt.Println(two.TryAcquire(context.Background()))
-	fmt.Println(one.Renew(context.Background()), one.Release(context.Background()))
-	fmt.Println(two.TryAcquire(context.Background()))
-	fmt.Println(one.Renew(context.
+	fmt.Println(one.TryAcquire(ctx))
+	fmt.Println(two.TryAcquire(ctx))
+	fmt.Println(one.Renew(ctx), one.Release(ctx))
+	fmt.Println(two.TryAcquire(ctx))
+	err := one.Renew(ctx)
+	fmt.Println(errors.Is(err, lease.ErrLost), err)
 
-		// Output:
-		// true <nil>
-		// false <nil>
-		// <nil> <nil>
-		// true <nil>
-		// lease: not held, or no longer
-		Background()))
+	// Output:
+	// true <nil>
+	// false <nil>
+	// <nil> <nil>
+	// true <nil>
+	// true lease: not held, or no longer
+}
 
+// observedClient counts the updates of a Contender.
+type observedClient struct {
+	lease.Client
+	updates int
+}
+
+func (c *observedClient) Update(ctx context.Context, l *lease.Lease, opts store.UpdateOptions) (*lease.Lease, error) {
+	c.updates++
+	return c.Client.Update(ctx, l, opts)
+}
+
+// A Client of one's own may sit between a Contender and the store.
+func ExampleClient() {
+	ctx := context.Background()
+	client := &observedClient{Client: lease.In(store.New(store.Options{}))}
+	c, err := lease.NewContender(client, lease.ContenderOptions{Namespace: "default", Name: "leader", Identity: "worker-1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.TryAcquire(ctx)) // creates the Lease
+	fmt.Println(c.Renew(ctx), c.Release(ctx))
+	fmt.Println(client.updates, "updates")
+
+	// Output:
+	// true <nil>
+	// <nil> <nil>
+	// 2 updates
+}
+
+// A program that waits for a rival without a Contender.
+func ExampleObservation() {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	l := &lease.Lease{Spec: lease.LeaseSpec{
+		HolderIdentity:       new("worker-1"),
+		LeaseDurationSeconds: new(int32(15)),
+		RenewTime:            new(meta.NewMicroTime(now.AddDate(-1, 0, 0))), // the holder's clock is wrong
+	}}
+	var o lease.Observation
+	fmt.Println(o.Observe(l, now), o.Holder())
+	fmt.Println(o.Observe(l, now.Add(10*time.Second)), o.Expired(now.Add(10*time.Second)))
+	fmt.Println(o.Expires().Sub(now), o.Expired(now.Add(15*time.Second)))
+
+	// Output:
+	// true worker-1
+	// false false
+	// 15s true
+}
+
+// A test that checks the history of a Lease.
+func ExampleAudit() {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	held := func(by string) *lease.Lease {
+		return &lease.Lease{Spec: lease.LeaseSpec{HolderIdentity: &by, LeaseDurationSeconds: new(int32(15))}}
+	}
+	var a lease.Audit
+	a.See(held("worker-1"), start)
+	if overlap, found := a.See(held("worker-2"), start.Add(5*time.Second)); found {
+		fmt.Println(overlap)
+	}
+
+	// Output:
+	// "worker-2" took the Lease at 2026-01-02T03:04:10Z, 10s before that of "worker-1" ran out
 }
 
 func ExampleObserve() {
@@ -108,25 +173,25 @@ func ExampleObserve() {
 	// held by ""
 }
 
-// register is something that leaders write to. It refuses whoever is late.
+// register is a resource that leaders write to. It refuses late leaders.
 type register struct {
 	mu    sync.Mutex
-	fence uint64 // the greatest it has seen
+	token uint64 // the greatest so far
 	value string
 }
 
-func (r *register) write(fence uint64, value string) error {
+func (r *register) write(token uint64, value string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if fence < r.fence {
+	if token < r.token {
 		return errors.New("fenced off")
 	}
-	r.fence, r.value = fence, value
+	r.token, r.value = token, value
 	return nil
 }
 
-// The leader of before was paused, and does not know that it was replaced. What
-// it writes is refused, since each write names the term it belongs to.
+// The first leader was paused and does not know that it was replaced. Its writes
+// are refused, because each one carries the number of its term.
 func ExampleHolding_fencing() {
 	leases := lease.In(store.New(store.Options{}))
 	contender := func(identity string) *lease.Contender {
@@ -141,15 +206,15 @@ func ExampleHolding_fencing() {
 
 	one.TryAcquire(context.Background())
 	old, _ := one.Held()
-	fmt.Println(r.write(old.ResourceVersion, "by worker-1"))
+	fmt.Println(r.write(old.FencingToken, "by worker-1"))
 
-	// Somebody thinks that worker-1 is dead, and deletes the Lease.
+	// An operator thinks that worker-1 is dead, and deletes the Lease.
 	leases.Delete(context.Background(), "default", "leader", store.DeleteOptions{})
 	two.TryAcquire(context.Background())
 	h, _ := two.Held()
-	fmt.Println(r.write(h.ResourceVersion, "by worker-2"))
+	fmt.Println(r.write(h.FencingToken, "by worker-2"))
 
-	fmt.Println(r.write(old.ResourceVersion, "by worker-1, late"))
+	fmt.Println(r.write(old.FencingToken, "by worker-1, late"))
 	fmt.Println(r.value)
 
 	// Output:
@@ -159,30 +224,30 @@ func ExampleHolding_fencing() {
 	// by worker-2
 }
 
-// Where leaders work on an object of the same store its resourceVersion fences.
+// If leaders work on an object of the same store, its resourceVersion fences.
 func ExampleHolding_objects() {
 	st := store.New(store.Options{})
 	leases := lease.In(st)
-	// What is worked on is another Lease here; it may be of any kind.
+	// The object is another Lease here. It may be of any kind.
 	_, err := leases.Create(context.Background(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "work"}}, store.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	// claim is the first thing that a leader does.
+	// A leader calls claim when its term begins.
 	claim := func(h lease.Holding) (*lease.Lease, error) {
 		return leases.Modify(context.Background(), "default", "work", func(l *lease.Lease) error {
 			term, _ := strconv.ParseUint(l.Annotations["example.com/term"], 10, 64)
-			if term > h.ResourceVersion {
+			if term > h.FencingToken {
 				return errors.New("fenced off")
 			}
-			l.Annotations = map[string]string{"example.com/term": fmt.Sprint(h.ResourceVersion)}
+			l.Annotations = map[string]string{"example.com/term": fmt.Sprint(h.FencingToken)}
 			return nil
 		}, store.UpdateOptions{})
 	}
-	one := lease.Holding{Holder: "worker-1", ResourceVersion: 1001}
+	one := lease.Holding{Holder: "worker-1", FencingToken: 1001}
 	late, _ := claim(one)
-	work, _ := claim(lease.Holding{Holder: "worker-2", ResourceVersion: 1017})
+	work, _ := claim(lease.Holding{Holder: "worker-2", FencingToken: 1017})
 
 	work.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
 	_, err = leases.Update(context.Background(), work, store.UpdateOptions{})

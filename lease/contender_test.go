@@ -138,7 +138,7 @@ func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
 		assert.False(t, held, "nothing is held yet")
 
 		require.True(t, try(t, c))
-		want := Holding{Holder: "c", ResourceVersion: 501}
+		want := Holding{Holder: "c", FencingToken: 501}
 		got, held := c.Held()
 		assert.True(t, held)
 		assert.Equal(t, want, got)
@@ -156,7 +156,7 @@ func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		require.True(t, try(t, c))
 		got, _ = c.Held()
-		assert.Equal(t, Holding{Holder: "c", ResourceVersion: 503, LeaseTransitions: 1}, got, "a term after that is another one")
+		assert.Equal(t, Holding{Holder: "c", FencingToken: 503, LeaseTransitions: 1}, got, "a term after that is another one")
 		require.NoError(t, c.Release(t.Context()))
 		_, held = c.Held()
 		assert.False(t, held)

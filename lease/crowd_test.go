@@ -33,7 +33,7 @@ func TestOfAHundredContendersOneLeadsAtEveryMoment(t *testing.T) {
 				for ctx.Err() == nil {
 					err := c.Run(ctx, func(ctx context.Context, h Holding) {
 						assert.EqualValues(t, 1, leading.Add(1))
-						assert.Greater(t, h.ResourceVersion, fence.Swap(h.ResourceVersion))
+						assert.Greater(t, h.FencingToken, fence.Swap(h.FencingToken))
 						assert.Equal(t, int64(h.LeaseTransitions), terms.Add(1)-1)
 						pause(ctx, 1+rand.N(20*time.Second))
 						leading.Add(-1)

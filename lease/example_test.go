@@ -28,14 +28,14 @@ func Example() {
 	}
 	fmt.Println("held by", *l.Spec.HolderIdentity)
 
-	// The holder lets go.
+	// The holder releases the Lease.
 	l.Spec.HolderIdentity = new("")
 	if _, err := leases.Update(context.Background(), l, store.UpdateOptions{}); err != nil {
 		fmt.Println(err)
 		return
 	}
 
-	// l is still what it was before the update, so a second one comes too late.
+	// l still has the resourceVersion from before the update.
 	_, err = leases.Update(context.Background(), l, store.UpdateOptions{})
 	fmt.Println("conflict:", errors.Is(err, store.ErrConflict))
 
@@ -44,8 +44,8 @@ func Example() {
 	// conflict: true
 }
 
-// Two workers want the same lease. Modify reads and writes in one step, so that
-// the second one sees what the first one did.
+// Two workers want the same Lease. Modify reads and writes in one step, so the
+// second worker sees the write of the first one.
 func ExampleIn() {
 	leases := lease.In(store.New(store.Options{}))
 	_, err := leases.Create(context.Background(), &lease.Lease{
@@ -92,4 +92,15 @@ func ExampleLease_Expired() {
 	// Output:
 	// false
 	// true
+}
+
+func ExampleCoordinatedLeaseStrategy_Validate() {
+	fmt.Println(lease.OldestEmulationVersion.Validate("strategy") == nil)
+	fmt.Println(lease.CoordinatedLeaseStrategy("example.com/newest").Validate("strategy") == nil)
+	fmt.Println(lease.CoordinatedLeaseStrategy("newest").Validate("strategy") == nil)
+
+	// Output:
+	// true
+	// true
+	// false
 }

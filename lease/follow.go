@@ -10,18 +10,17 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The types of events that follow tells apart (package watch).
+// Types of events; see package watch.
 const (
 	deleted  = "DELETED"
 	bookmark = "BOOKMARK"
 )
 
-// follow yields the present state of a Lease, nil where there is none, and then
-// each new one; or, given the resourceVersion of a state, those that follow it.
-// Where history does not reach far enough, or the watch has lasted for its time,
-// it starts again with the present state. The sequence ends at the given time, if
-// it is not zero; in all other cases its last element is an error: that of ctx, or
-// store.ErrClosed.
+// follow yields the current state of a Lease and then each new one; nil means that
+// there is no Lease. Given the resourceVersion of a state, it yields only later
+// ones. It starts again with the current state if that version has expired. The
+// sequence ends at the given time unless that is zero; otherwise it ends with the
+// error of ctx or of the Client.
 func follow(ctx context.Context, leases Client, namespace, name, after string, until time.Time) iter.Seq2[*Lease, error] {
 	return func(yield func(*Lease, error) bool) {
 		watching, cancel := ctx, context.CancelFunc(func() {})
@@ -30,10 +29,10 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 		}
 		defer cancel()
 		for ; ; after = "" {
-			told := after != "" // the present state
+			begun := after != "" // the current state is known
 			for ev, err := range leases.Watch(watching, store.WatchOptions{
 				Namespace: namespace, Name: name, ResourceVersion: after,
-				AllowWatchBookmarks: true, // one follows the present state, if there is any
+				AllowWatchBookmarks: true, // one follows the current state; it matters if there is no Lease
 			}) {
 				var l *Lease
 				switch {
@@ -44,12 +43,12 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 						yield(nil, err)
 					}
 					return
-				case ev.Type == bookmark && told:
+				case ev.Type == bookmark && begun:
 					continue
 				case ev.Type != bookmark && ev.Type != deleted:
 					l = ev.Object
 				}
-				told = true
+				begun = true
 				if !yield(l, nil) {
 					return
 				}
@@ -58,7 +57,7 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 	}
 }
 
-// follow is the same for the Lease of a Contender, from the present state on.
+// follow follows the Contender's own Lease.
 func (c *Contender) follow(ctx context.Context, until time.Time) iter.Seq2[*Lease, error] {
 	return follow(atwork.With(ctx, c.worker), c.leases, c.opts.Namespace, c.opts.Name, "", until)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// kind is compiled once in a process: all stores share it.
+// All stores of a process share the kind.
 var kind = sync.OnceValue(func() *store.Kind[Lease] {
 	return store.MustKind(store.Descriptor[Lease]{
 		Group:          "coordination.k8s.io",
@@ -30,10 +30,10 @@ var kind = sync.OnceValue(func() *store.Kind[Lease] {
 	})
 })
 
-// Kind returns the kind of leases.
+// Kind returns the kind Lease.
 func Kind() *store.Kind[Lease] { return kind() }
 
-// In returns the leases of a store.
+// In returns the Leases of a store.
 func In(st *store.Store) *store.Collection[Lease] { return kind().In(st) }
 
 func holderCell(l *Lease, _ time.Time) any {

@@ -6,64 +6,61 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Lease is a record of who holds something for how long (API reference,
-// "Lease v1").
+// Lease records the holder of something and for how long it may hold it (API
+// reference, "Lease v1").
 type Lease struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	// Spec is all that a lease has: there is no status.
+	// Spec is the whole content: a Lease has no status.
 	Spec LeaseSpec `json:"spec" protobuf:"2"`
 }
 
 // LeaseSpec is the content of a Lease. A nil field is absent; a pointer to a
 // zero value is kept and shown.
 type LeaseSpec struct {
-	// HolderIdentity names the holder in the holders' own words. A pointer to
-	// "" says that the last one let go. Under a Strategy it is the name of the
-	// elected LeaseCandidate.
+	// HolderIdentity is the name that the holder gave itself. A pointer to ""
+	// means that the last holder released the Lease. Under a Strategy it is the
+	// name of the elected LeaseCandidate.
 	HolderIdentity *string `json:"holderIdentity,omitempty" protobuf:"1"`
-	// LeaseDurationSeconds is how long others have to wait after RenewTime, or
-	// after they saw it change, before they may take the lease. At least 1.
+	// LeaseDurationSeconds is how long others must wait after RenewTime, or after
+	// they saw it change, before they may take the Lease. At least 1.
 	LeaseDurationSeconds *int32 `json:"leaseDurationSeconds,omitempty" protobuf:"2"`
-	// AcquireTime is when the present holder got the lease.
+	// AcquireTime is when the current holder took the Lease.
 	AcquireTime *meta.MicroTime `json:"acquireTime,omitempty" protobuf:"3"`
-	// RenewTime is when the holder last confirmed that it is still there.
+	// RenewTime is when the holder last renewed the Lease.
 	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"4"`
-	// LeaseTransitions counts how often the lease went from one holder to
-	// another. At least 0.
+	// LeaseTransitions counts the changes of the holder. At least 0.
 	LeaseTransitions *int32 `json:"leaseTransitions,omitempty" protobuf:"5"`
-	// Strategy is how a coordinator picks the holder among the
-	// LeaseCandidates. Nil means that the holders settle it between them.
+	// Strategy is how a coordinator picks the holder among the LeaseCandidates.
+	// Nil means that there is no coordinator.
 	Strategy *CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
-	// PreferredHolder asks the holder to let the lease expire in favour of
-	// another one. It needs a Strategy.
+	// PreferredHolder is a candidate for which the holder should let the Lease
+	// expire. It requires a Strategy.
 	PreferredHolder *string `json:"preferredHolder,omitempty" protobuf:"7"`
 }
 
-// CoordinatedLeaseStrategy is a way to pick the holder of a lease among its
-// LeaseCandidates. It is OldestEmulationVersion, or the name of a strategy that
-// is somebody else's: a qualified name with a slash, such as
-// "example.com/newest".
+// CoordinatedLeaseStrategy is a way to pick the holder of a Lease among its
+// LeaseCandidates. It is OldestEmulationVersion, or the name of a third-party
+// strategy: a qualified name with a slash, such as "example.com/newest".
 type CoordinatedLeaseStrategy string
 
 // OldestEmulationVersion picks the candidate with the lowest emulationVersion,
-// among equals the one with the lowest binaryVersion, and then the one that was
-// created first. Candidates without both versions are left out.
+// then the lowest binaryVersion, then the earliest creation. Candidates without
+// both versions are left out.
 const OldestEmulationVersion CoordinatedLeaseStrategy = "OldestEmulationVersion"
 
-// LeaseList is a list of leases as it is on the wire.
+// LeaseList is a list of Leases.
 type LeaseList struct {
 	meta.TypeMeta `json:",inline"`
 	meta.ListMeta `json:"metadata" protobuf:"1"`
-	// Items are in the order of namespace and name.
+	// Items are sorted by namespace and name.
 	Items []Lease `json:"items" protobuf:"2"`
 }
 
-// Expired reports whether the lease is free to be taken at the given time: it
-// was never renewed, has no duration, or its duration has passed since
-// RenewTime. This is how the coordinator of a real control plane judges, by its
-// own clock. Electors that do not trust clocks measure the duration from the
-// moment they saw RenewTime change, and do not need this method.
+// Expired reports whether the Lease may be taken at the given time: it has no
+// RenewTime or no duration, or the duration has passed since RenewTime. The
+// coordinator of a real control plane uses this rule. It is safe only if all
+// clocks agree; Observation works without that.
 func (l *Lease) Expired(now time.Time) bool {
 	renewed, seconds := l.Spec.RenewTime, l.Spec.LeaseDurationSeconds
 	if renewed == nil || seconds == nil {

@@ -6,22 +6,22 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Observation tells how long others have to respect the holder of a Lease, by
-// what one observer saw of it: leaseDurationSeconds count from the moment the
-// observer saw the record change, on the observer's own clock. The times in the
-// Lease are never compared with it, so that clocks that differ, or jump, do no
-// harm. This is how client-go's electors judge (tools/leaderelection).
+// Observation computes when a Lease expires for one observer:
+// leaseDurationSeconds after the observer saw the record change, by the
+// observer's own clock. It never compares that clock with the times in the Lease,
+// so clocks may differ or jump. The electors of client-go do the same
+// (tools/leaderelection).
 //
-// The zero value has seen nothing. It is for one goroutine.
+// The zero value has observed no Lease. Only one goroutine may use it at a time.
 type Observation struct {
 	spec LeaseSpec
 	at   time.Time // when spec was first seen
 	seen bool
 }
 
-// Observe takes in a state of the Lease seen at the given time, nil where
-// there is none, and reports whether the record changed. A change of strategy or
-// preferredHolder is none: the holder had no part in it.
+// Observe adds the state of the Lease at the given time, nil if there is none, and
+// reports whether the record changed. strategy and preferredHolder are not part
+// of the record, because the holder does not write them.
 func (o *Observation) Observe(l *Lease, at time.Time) bool {
 	if l == nil {
 		changed := o.seen
@@ -31,8 +31,7 @@ func (o *Observation) Observe(l *Lease, at time.Time) bool {
 	if o.seen && sameRecord(&o.spec, &l.Spec) {
 		return false
 	}
-	// The pointers of a spec are replaced by whoever changes it, or belong to
-	// a copy of the caller's: what they point to is copied.
+	// The caller may change the values behind the pointers later.
 	*o = Observation{spec: LeaseSpec{
 		HolderIdentity:       clone(l.Spec.HolderIdentity),
 		LeaseDurationSeconds: clone(l.Spec.LeaseDurationSeconds),
@@ -43,7 +42,7 @@ func (o *Observation) Observe(l *Lease, at time.Time) bool {
 	return true
 }
 
-// Holder returns who holds the Lease, expired or not; "" is nobody.
+// Holder returns the holder of the Lease, even if expired; "" if there is none.
 func (o *Observation) Holder() string {
 	if o.spec.HolderIdentity == nil {
 		return ""
@@ -51,9 +50,8 @@ func (o *Observation) Holder() string {
 	return *o.spec.HolderIdentity
 }
 
-// Expires returns when the Lease runs out unless it is renewed before. The
-// zero time means that it is free already: there is none, it has no holder, or
-// no duration.
+// Expires returns the time when the Lease expires unless the record changes. It
+// returns the zero time if there is no Lease, holder or duration.
 func (o *Observation) Expires() time.Time {
 	if o.Holder() == "" || o.spec.LeaseDurationSeconds == nil {
 		return time.Time{}
@@ -61,7 +59,7 @@ func (o *Observation) Expires() time.Time {
 	return o.at.Add(time.Duration(*o.spec.LeaseDurationSeconds) * time.Second)
 }
 
-// Expired reports whether the Lease is free to be taken at the given time.
+// Expired reports whether the Lease may be taken at the given time.
 func (o *Observation) Expired(now time.Time) bool { return !now.Before(o.Expires()) }
 
 func sameRecord(a, b *LeaseSpec) bool {

@@ -8,14 +8,13 @@ import (
 	"github.com/kubecoord/kubecoord/internal/atwork"
 )
 
-// Observe tells who holds a Lease: at once, and whenever another holding begins
-// or one ends, until ctx ends or the store is closed, whose error is the last
-// element. Nobody holds a Lease that is not there, has been released, or has
-// expired as observed: its record was not seen to change for
-// leaseDurationSeconds. The holder that is found at the start is given that time
-// anew, as contenders do.
+// Observe yields the current Holding of a Lease, and each new one: when a holder
+// takes the Lease, releases it, or lets it expire, and when the Lease is deleted.
+// It ends with an error when ctx ends or the store is closed. A Lease expires when
+// Observe has not seen its record change for leaseDurationSeconds. For the first
+// holder that time starts with the call.
 //
-// A loop that takes its time misses holdings in between, never the present one.
+// A slow loop may miss a Holding that has ended, but never the current one.
 func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		var o Observation
@@ -24,14 +23,14 @@ func Observe(ctx context.Context, leases Client, namespace, name string) iter.Se
 		worker.Work()
 		defer worker.Away()
 		var last Holding
-		after := "" // what was seen last
+		after := "" // the last resourceVersion seen
 		for first := true; ; {
 			until := o.Expires()
 			if o.Expired(now()) {
-				until, after = time.Time{}, "" // it may have run out since it was seen
+				until, after = time.Time{}, "" // it may have expired since it was seen
 			}
 			states := follow(atwork.With(ctx, worker), leases, namespace, name, after, until)
-			after = "" // at the time it is worth a new look
+			after = "" // read the Lease again at that time
 			for l, err := range states {
 				if err != nil {
 					worker.Away()
@@ -54,14 +53,14 @@ func Observe(ctx context.Context, leases Client, namespace, name string) iter.Se
 				}
 				if h.Holder != "" && (until.IsZero() || o.Expires().Before(until)) {
 					after = l.ResourceVersion
-					break // to be there at its end
+					break // follow with the new time of expiry
 				}
 			}
 		}
 	}
 }
 
-// same reports whether h is the same holding as another, as far as one can tell.
+// same reports whether h and other have the same holder and term.
 func (h Holding) same(other Holding) bool {
 	return h.Holder == other.Holder && (h.Holder == "" || h.LeaseTransitions == other.LeaseTransitions)
 }

@@ -137,10 +137,10 @@ func TestObserveTellsWhatHappensWhileItsLoopIsAtWork(t *testing.T) {
 		}
 		assert.Equal(t, []Holding{
 			{},
-			{Holder: "a", ResourceVersion: 1001},
-			{Holder: "b", ResourceVersion: 1002},
-			{Holder: "b", ResourceVersion: 1003, LeaseTransitions: 1},
-			{Holder: "c", ResourceVersion: 1004, LeaseTransitions: 1},
+			{Holder: "a", FencingToken: 1001},
+			{Holder: "b", FencingToken: 1002},
+			{Holder: "b", FencingToken: 1003, LeaseTransitions: 1},
+			{Holder: "c", FencingToken: 1004, LeaseTransitions: 1},
 			{},
 		}, seen)
 	})
@@ -179,7 +179,7 @@ func TestObserveEndsWithWhatItDependsOn(t *testing.T) {
 		assert.Equal(t, 1, st.Watchers())
 		for h, err := range Observe(t.Context(), leases, namespace, name) {
 			assert.NoError(t, err)
-			assert.Equal(t, Holding{Holder: "a", ResourceVersion: 1001}, h)
+			assert.Equal(t, Holding{Holder: "a", FencingToken: 1001}, h)
 			break
 		}
 		assert.Equal(t, 1, st.Watchers(), "a loop that is left leaves nothing behind")

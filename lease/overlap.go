@@ -5,36 +5,35 @@ import (
 	"time"
 )
 
-// Overlap is a time in which two held one Lease: the second one wrote itself into
-// it while the first one, by the duration that it had last written, still held
-// it, and had not let go.
+// Overlap is a period in which a Lease had two holders: the second one took it
+// before it expired, and the first one had not released it.
 type Overlap struct {
-	First, Second string    // the holders' identities
-	From, Until   time.Time // when the second one took it, and when it might have
-	// ResourceVersion is that of the write that took it.
+	First, Second string    // identities
+	From, Until   time.Time // when the second one took the Lease, and when it expired
+	// ResourceVersion is the version of the Lease that the second one wrote.
 	ResourceVersion string
 }
 
-// String says who did what, and how much too early.
+// String describes the Overlap in one line.
 func (o Overlap) String() string {
 	return fmt.Sprintf("%q took the Lease at %s, %s before that of %q ran out",
 		o.Second, o.From.UTC().Format(time.RFC3339Nano), o.Until.Sub(o.From), o.First)
 }
 
-// Audit finds out whether a Lease ever had two holders at once, from its states
-// in order. The zero value has seen none. It is for one goroutine.
+// Audit checks the history of a Lease for two holders at once. The zero value has
+// seen no history. Only one goroutine may use it at a time.
 //
-// What counts is when the Lease was written, and leaseDurationSeconds; see
-// Observation. A Lease that is deleted is still held until it would have run
-// out: its holder does not know.
+// A Lease expires leaseDurationSeconds after it was written; see Observation.
+// After a deletion the holder still counts until then, because it may not know.
 type Audit struct {
 	seen    Observation
 	holder  string
 	expires time.Time
 }
 
-// See takes in the state of the Lease after the change made at the given time,
-// nil after a deletion, and reports an Overlap if the change made one.
+// See adds the state of the Lease after a change at the given time, nil after a
+// deletion. It returns the Overlap that the change began, and reports whether it
+// began one.
 func (a *Audit) See(l *Lease, at time.Time) (Overlap, bool) {
 	first, until := a.holder, a.expires
 	a.seen.Observe(l, at)

@@ -6,15 +6,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Renew tells the others that the Contender is still there. It is to be called
-// well within RenewDeadline after the call before; Run does so by itself.
+// Renew extends the Contender's term. It must be called well within RenewDeadline
+// after the call before. Run calls it.
 //
-// The error is ErrLost where the Lease is not the Contender's any more, and also
-// where RenewDeadline has passed: others may be about to take over, and whatever
-// the Contender did as the holder has to have ended. Another error, such as
-// store.ErrInvalid, may be gone at the next call; the Contender holds the Lease
-// until RenewDeadline all the same. Other writers do no harm: a Renew that one
-// of them came in between looks again.
+// The error is ErrLost if the Contender no longer holds the Lease, or if
+// RenewDeadline has passed, because others may be about to take over. The work of
+// the leader must have ended by then. After any other error, of ctx or of the
+// Client, the Contender still holds the Lease until RenewDeadline, and the next
+// call may succeed. If another write comes in between, Renew tries again.
 func (c *Contender) Renew(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -28,8 +27,8 @@ func (c *Contender) renew(ctx context.Context) error {
 		return ErrLost
 	}
 	next := *t
-	// The electors of client-go do not see a renewal in the same second: for
-	// them the Lease runs out as if there had been none.
+	// The electors of client-go compare whole seconds. They do not see a renewal
+	// in the second of the last one, so it must not extend the term.
 	if began.Unix() != t.lease.Spec.RenewTime.Unix() {
 		next.began, next.expires = began, began.Add(c.opts.RenewDeadline)
 	}
@@ -49,17 +48,16 @@ func (c *Contender) renew(ctx context.Context) error {
 	return nil
 }
 
-// Release lets go of the Lease, so that others can take it at once: whatever the
-// Contender did as the holder has to have ended before. Where the Lease is not
-// the Contender's any more there is nothing to do, and no error. The errors are
-// those of TryAcquire.
+// Release gives the Lease up, so that others can take it at once. The work of the
+// leader must have ended before. Release does nothing if the Contender does not
+// hold the Lease. The error is that of ctx or of the Client, as with TryAcquire.
 func (c *Contender) Release(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
 	return c.release(ctx)
 }
 
-// release writes what client-go's electors write (leaderelection.go, tryRelease).
+// release writes the fields as client-go's electors do (leaderelection.go, tryRelease).
 func (c *Contender) release(ctx context.Context) error {
 	t := c.term.Load()
 	if t == nil {
@@ -82,15 +80,18 @@ func (c *Contender) release(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the Lease of a term, and again where others changed it too.
-// The error is ErrLost where it is of that term no longer.
+// rewrite changes the Lease of a term. If others changed it meanwhile, it reads
+// the Lease and tries again. The error is ErrLost if the term has ended.
 func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease)) (*Lease, error) {
-	l := new(*t.lease) // change puts other pointers into it
+	l := new(*t.lease) // change replaces its pointers
 	for {
 		change(l)
 		written, err := c.update(ctx, l)
 		if !isRace(err) {
 			return written, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if l, err = c.read(ctx); err != nil {
 			return nil, err
@@ -102,7 +103,7 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 	}
 }
 
-// lose notes that the Lease, nil where there is none, is another's.
+// lose ends the term because of the given state of the Lease; nil is deleted.
 func (c *Contender) lose(l *Lease) {
 	c.observed.Observe(l, c.clock.Now())
 	c.term.Store(nil)

@@ -224,7 +224,7 @@ func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
 		_, err = leases.Update(t.Context(), work, store.UpdateOptions{})
 		assert.ErrorIs(t, err, store.ErrConflict)
 		later, _ := next.Held()
-		assert.Greater(t, later.ResourceVersion, term.ResourceVersion)
+		assert.Greater(t, later.FencingToken, term.FencingToken)
 		assert.Greater(t, later.LeaseTransitions, term.LeaseTransitions)
 	})
 }
@@ -237,9 +237,9 @@ func TestResourceVersionsOfTermsGrowWhateverHappensToTheLease(t *testing.T) {
 			c := newContender(t, leases, "c")
 			require.True(t, try(t, c))
 			h, _ := c.Held()
-			assert.Greater(t, h.ResourceVersion, last)
+			assert.Greater(t, h.FencingToken, last)
 			assert.Zero(t, h.LeaseTransitions, "of no use here")
-			last = h.ResourceVersion
+			last = h.FencingToken
 			for range i {
 				time.Sleep(time.Second)
 				require.NoError(t, c.Renew(t.Context()))

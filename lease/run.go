@@ -8,20 +8,20 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// Run waits for the Lease, as Acquire does, and calls lead while it holds it, with
-// what it holds. It renews the Lease until lead has returned, and returns then.
+// Run acquires the Lease, calls lead once, and renews the Lease until lead has
+// returned.
 //
-// The context of lead ends with ctx, or when the Lease is lost: at once where
-// another holder is seen in it, and RenewDeadline after the last successful
-// renewal at the latest, which is before others may take over. context.Cause
-// tells ErrLost from the cause of ctx. lead has to stop then; see "What a lease
-// does not guarantee". After the end of ctx Run goes on renewing the Lease for as
-// long as lead takes to stop. If ReleaseOnCancel is set, the Lease is released
-// after that; otherwise, or if lead panics, it is left to expire.
+// The context of lead ends when ctx ends or the Lease is lost: as soon as another
+// holder is seen, and at the latest RenewDeadline after the last successful
+// renewal, which is before others may take over. context.Cause returns ErrLost or
+// the cause of ctx. lead must stop then; see "What a lease does not guarantee" in
+// the package comment. If ctx has ended, Run renews the Lease until lead has
+// stopped. Then it releases the Lease if ReleaseOnCancel is set. Otherwise, or if
+// lead panics, the Lease expires.
 //
-// The error is nil if lead returned by itself, that of ctx, ErrLost, or
-// store.ErrClosed, which ends the term too; those of a failed renewal are joined
-// to ErrLost. Run may be called again to contend anew.
+// Run returns nil if lead returned before its context ended. Otherwise it returns
+// the error of ctx, store.ErrClosed, or ErrLost joined with the error of the last
+// renewal if it failed. Run may be called again.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
 	c.enter()
 	defer c.leave()
@@ -69,10 +69,10 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	return err
 }
 
-// keep renews the Lease and puts the deadline off with each renewal. It returns
-// nil when ctx ends in time, or else why the Lease cannot be kept.
+// keep renews the Lease and moves the deadline with each renewal. It returns nil
+// if ctx ends while the Lease is held, or else the reason why it was lost.
 func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
-	var failed error // the renewal before
+	var failed error // of the last renewal
 	t := c.term.Load()
 	for tried := t.began; ; {
 		until := tried.Add(c.opts.RetryPeriod)
@@ -101,8 +101,8 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 	}
 }
 
-// guard watches over a term until the given time. The error is ErrLost as soon as
-// the Lease is seen to be another's, or that of the watch.
+// guard watches the Lease until the given time. It returns ErrLost as soon as the
+// term has ended, or the error of the watch.
 func (c *Contender) guard(ctx context.Context, t *term, until time.Time) error {
 	for l, err := range c.follow(ctx, until) {
 		if err != nil {

@@ -286,7 +286,7 @@ func TestRunMayBeCalledAgain(t *testing.T) {
 		require.Len(t, terms, 3)
 		assert.Equal(t, terms[0], terms[1])
 		assert.EqualValues(t, 1, terms[2].LeaseTransitions)
-		assert.Greater(t, terms[2].ResourceVersion, terms[1].ResourceVersion)
+		assert.Greater(t, terms[2].FencingToken, terms[1].FencingToken)
 	})
 }
 

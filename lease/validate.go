@@ -7,9 +7,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/field"
 )
 
-// validate returns what is wrong with a lease outside its metadata. Nothing
-// depends on the state before: every field may change (upstream:
-// apis/coordination/validation, ValidateLeaseSpec).
+// validate checks the spec of a Lease. Every field may change, so the old state
+// does not matter (upstream: apis/coordination/validation, ValidateLeaseSpec).
 func validate(l, _ *Lease) (errs field.Errors) {
 	s := &l.Spec
 	if d := s.LeaseDurationSeconds; d != nil && *d <= 0 {
@@ -28,10 +27,9 @@ func validate(l, _ *Lease) (errs field.Errors) {
 	return errs
 }
 
-// Validate returns what is wrong with a strategy that stands at the given path,
-// nil if nothing is. Without a slash it must be one that Kubernetes defines,
-// with one a qualified name. As in the answers of a real server the problems
-// are reported one step deeper, at path.strategy.
+// Validate checks the strategy in the field at path. A name without a slash must be
+// a strategy of Kubernetes; a name with a slash must be a qualified name. As in the
+// answers of a real server, errors name the field path.strategy.
 func (s CoordinatedLeaseStrategy) Validate(path field.Path) field.Errors {
 	if s == OldestEmulationVersion {
 		return nil

@@ -2,12 +2,22 @@ package selector
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
-// celKind is the kind of an expression. The numbers are those of cel-go's common/ast, because error texts show them.
+// expression is an expression of the Common Expression Language (CEL).
+type expression struct {
+	kind     celKind
+	name     string       // function, path, or value of a string
+	goType   string       // of a literal: the Go type of its value in cel-go
+	operands []expression // of || and of a call
+}
+
+// celKind is the kind of an expression. Error texts show its number in cel-go's common/ast.
 type celKind int
 
 const (
@@ -15,80 +25,52 @@ const (
 	celIdent   celKind = 3
 	celList    celKind = 4
 	celLiteral celKind = 5
-	celMap     celKind = 6
 	celSelect  celKind = 7
-	celMessage celKind = 8
 )
-
-const (
-	maxCELSize  = 100_000 // characters in an expression; cel-go's own limit
-	maxCELDepth = 250     // nested expressions, which bounds the recursion of the parser; cel-go's own limit
-)
-
-// celNode is an expression of the Common Expression Language (CEL). It keeps only what shard selectors need.
-type celNode struct {
-	kind     celKind
-	name     string    // function, identifier or selected field; value of a string literal
-	goType   string    // of a literal: the Go type of its value in cel-go
-	args     []celNode // arguments of a call, operands of ||, operand of a selection
-	typeName bool      // a path without parentheses, which may name the type of a message
-}
 
 // alternatives returns the operands of ||, from left to right, or the expression itself.
-func (n celNode) alternatives() []celNode {
-	if n.kind == celCall && n.name == "_||_" {
-		return n.args
+func (e expression) alternatives() []expression {
+	if e.name == "_||_" {
+		return e.operands
 	}
-	return []celNode{n}
+	return []expression{e}
 }
 
-// path returns a selection such as object.metadata.uid as text.
-func (n celNode) path() (string, error) {
-	var names []string
-	for ; n.kind == celSelect; n = n.args[0] {
-		names = append(names, n.name)
-	}
-	if n.kind != celIdent {
-		return "", fmt.Errorf("expected field path (e.g. object.metadata.uid), got expression kind %d", n.kind)
-	}
-	names = append(names, n.name)
-	slices.Reverse(names)
-	return strings.Join(names, "."), nil
-}
+// The limits of cel-go. The second one bounds the recursion of the parser.
+const (
+	maxCELSize  = 100_000 // characters in an expression
+	maxCELDepth = 250     // nested expressions
+)
 
-// celParser parses the grammar in cel-go's parser/gen/CEL.g4 by recursive descent. The first error ends the text, so that
-// every loop ends too.
+// celParser parses the part of CEL that shard selectors need: calls with paths, literals and lists as arguments, joined by
+// || and &&, negated, in parentheses. The rest of CEL is a syntax error here; upstream parses it and refuses it later.
+// The first error ends the text, so that every loop ends too.
 type celParser struct {
 	celScanner
 	depth int // of nested expressions
 	err   error
 }
 
-// parseCEL parses an expression. All syntax errors share one text, which names the place.
-//
-// It accepts what cel-go accepts, with small exceptions that matter only in the receiver of a call, which nobody looks at:
-// numbers may be out of range, bytes may hold code points, a chain such as a.b.c may have any length, and the type of a
-// message must not be a reserved word.
-func parseCEL(s string) (celNode, error) {
+func parseCEL(s string) (expression, error) {
 	if size := utf8.RuneCountInString(s); size > maxCELSize {
-		return celNode{}, fmt.Errorf("expression code point size exceeds limit: size: %d, limit %d", size, maxCELSize)
+		return expression{}, fmt.Errorf("expression code point size exceeds limit: size: %d, limit %d", size, maxCELSize)
 	}
-	p := celParser{celScanner: celScanner{text: strings.ToValidUTF8(s, "\uFFFD")}}
+	p := celParser{celScanner: celScanner{text: string([]rune(s))}}
 	p.next()
-	node := p.expr()
-	if p.err == nil && p.token.kind != celEnd {
+	e := p.disjunction()
+	if p.token.text != "" {
 		p.unexpected()
 	}
-	return node, p.err
+	return e, p.err
 }
 
 // unexpected reports the current token as a syntax error.
 func (p *celParser) unexpected() {
-	what := "end"
-	if p.token.kind != celEnd {
-		what = fmt.Sprintf("%q", p.token.text)
+	found := "end"
+	if p.token.text != "" {
+		found = strconv.Quote(p.token.text)
 	}
-	p.fail(fmt.Errorf("unexpected %s at character %d", what, utf8.RuneCountInString(p.text[:p.token.start])+1))
+	p.fail(fmt.Errorf("unexpected %s at character %d", found, utf8.RuneCountInString(p.text[:p.token.start])+1))
 }
 
 // fail keeps the first error and ends the text.
@@ -115,187 +97,198 @@ func (p *celParser) expect(text string) {
 	}
 }
 
-// expectName returns a token of one of the given kinds and moves past it.
-func (p *celParser) expectName(kinds ...celTokenKind) celToken {
-	token := p.token
-	if slices.Contains(kinds, token.kind) {
-		p.next()
-	} else {
-		p.unexpected()
-	}
-	return token
-}
-
-// expr parses any expression.
-func (p *celParser) expr() celNode {
+func (p *celParser) disjunction() expression {
 	if p.depth++; p.depth > maxCELDepth {
 		p.fail(fmt.Errorf("expression recursion limit exceeded: %d", maxCELDepth))
 	}
 	defer func() { p.depth-- }()
-	node := p.binary(1)
-	if p.take("?") {
-		p.binary(1)
-		p.expect(":")
-		p.expr()
-		return celNode{kind: celCall, name: "_?_:_"}
+	e := p.conjunction()
+	for p.take("||") {
+		right := p.conjunction()
+		e = expression{kind: celCall, name: "_||_", operands: append(e.alternatives(), right.alternatives()...)}
 	}
-	return node
+	return e
 }
 
-// celPrecedence returns how tightly an operator binds its two operands, or 0 for any other token.
-func celPrecedence(operator string) int {
-	switch operator {
-	case "||":
-		return 1
-	case "&&":
-		return 2
-	case "<", "<=", ">=", ">", "==", "!=", "in":
-		return 3
-	case "+", "-":
-		return 4
-	case "*", "/", "%":
-		return 5
+func (p *celParser) conjunction() expression {
+	e := p.unary()
+	for p.take("&&") {
+		p.unary()
+		e = expression{kind: celCall, name: "_&&_"}
 	}
-	return 0
-}
-
-// binary parses operands with operators of the given precedence or more between them.
-func (p *celParser) binary(lowest int) celNode {
-	node := p.unary()
-	for {
-		operator := p.token.text
-		precedence := celPrecedence(operator)
-		if precedence < lowest {
-			return node
-		}
-		p.next()
-		right := p.binary(precedence + 1)
-		switch operator {
-		case "||":
-			node = celNode{kind: celCall, name: "_||_", args: append(node.alternatives(), right.alternatives()...)}
-		case "in":
-			node = celNode{kind: celCall, name: "@in"}
-		default:
-			node = celNode{kind: celCall, name: "_" + operator + "_"}
-		}
-	}
+	return e
 }
 
 // unary parses an operand behind any number of ! or of -. An even number of them cancels out, and a single - before a
-// number belongs to the number.
-func (p *celParser) unary() celNode {
-	nots, minuses := 0, 0
-	for p.take("!") {
-		nots++
-	}
-	for p.take("-") {
-		minuses++
-	}
-	if isNumber := p.token.goType == "int64" || p.token.goType == "float64"; isNumber && minuses == 1 {
-		minuses = 0
-	}
-	if nots > 0 && minuses > 0 {
-		p.unexpected()
-	}
-	node := p.member()
-	switch {
-	case nots%2 == 1:
-		return celNode{kind: celCall, name: "!_"}
-	case minuses%2 == 1:
-		return celNode{kind: celCall, name: "-_"}
-	}
-	return node
-}
-
-// member parses an operand with the selections, calls and indexes behind it.
-func (p *celParser) member() celNode {
-	node := p.primary()
-	for {
-		switch {
-		case p.take("."):
-			name := p.expectName(celWord, celQuotedWord)
-			if name.kind == celWord && p.take("(") {
-				node = celNode{kind: celCall, name: name.text, args: p.arguments()}
-				break
-			}
-			node = celNode{kind: celSelect, name: strings.Trim(name.text, "`"), args: []celNode{node},
-				typeName: node.typeName && name.kind == celWord}
-		case p.take("["):
-			p.expr()
-			p.expect("]")
-			node = celNode{kind: celCall, name: "_[_]"}
-		case node.typeName && p.take("{"):
-			p.items("}", func() { p.expectName(celWord, celQuotedWord); p.expect(":"); p.expr() })
-			node = celNode{kind: celMessage}
-		default:
-			return node
+// signed number belongs to the number.
+func (p *celParser) unary() expression {
+	operator, count := p.token.text, 0
+	if operator == "!" || operator == "-" {
+		for p.take(operator) {
+			count++
 		}
 	}
+	negative := operator == "-" && count == 1 && p.token.kind == celNumber && p.token.goType != "uint64"
+	e := p.operand()
+	if count%2 == 0 || negative {
+		return e
+	}
+	return expression{kind: celCall, name: operator + "_"}
 }
 
-// primary parses an operand without what follows it.
-func (p *celParser) primary() celNode {
+// operand parses a literal, a list, an expression in parentheses, a path, or a call. As upstream it drops the receiver of
+// a call: a.f() is f().
+func (p *celParser) operand() expression {
+	token := p.token
 	switch {
-	case p.token.kind == celValue:
-		token := p.token
+	case token.goType != "":
 		p.next()
-		return celNode{kind: celLiteral, name: token.value, goType: token.goType}
+		return expression{kind: celLiteral, name: token.value, goType: token.goType}
 	case p.take("("):
-		node := p.expr()
+		e := p.disjunction()
 		p.expect(")")
-		node.typeName = false
-		return node
+		return e
 	case p.take("["):
-		p.items("]", func() { p.expr() })
-		return celNode{kind: celList}
-	case p.take("{"):
-		p.items("}", func() { p.expr(); p.expect(":"); p.expr() })
-		return celNode{kind: celMap}
+		p.list("]")
+		return expression{kind: celList}
 	}
 
-	name := ""
+	root := ""
 	if p.take(".") {
-		name = "."
+		root = "."
 	}
-	if isReserved(p.token.text) {
+	names := []string{root + p.word()}
+	for p.take(".") {
+		names = append(names, p.word())
+	}
+	switch {
+	case p.take("("):
+		return expression{kind: celCall, name: names[len(names)-1], operands: p.list(")")}
+	case len(names) == 1:
+		return expression{kind: celIdent, name: names[0]}
+	}
+	return expression{kind: celSelect, name: strings.Join(names, ".")}
+}
+
+func (p *celParser) word() string {
+	token := p.token
+	if token.kind == celWord {
+		p.next()
+	} else {
 		p.unexpected()
 	}
-	name += p.expectName(celWord).text
-	if p.take("(") {
-		return celNode{kind: celCall, name: name, args: p.arguments()}
-	}
-	return celNode{kind: celIdent, name: name, typeName: true}
+	return token.value
 }
 
-// arguments parses the arguments of a call, behind its opening parenthesis.
-func (p *celParser) arguments() (args []celNode) {
-	if p.take(")") {
+// list parses expressions with commas between them up to the closing bracket.
+func (p *celParser) list(end string) (items []expression) {
+	if p.take(end) {
 		return nil
 	}
-	args = append(args, p.expr())
+	items = append(items, p.disjunction())
 	for p.take(",") {
-		args = append(args, p.expr())
-	}
-	p.expect(")")
-	return args
-}
-
-// items parses items with commas between them, behind an opening bracket. A comma may stand before the closing bracket,
-// even without an item.
-func (p *celParser) items(end string, item func()) {
-	if !p.take(",") {
-		for p.err == nil && p.token.text != end {
-			item()
-			if !p.take(",") {
-				break
-			}
-		}
+		items = append(items, p.disjunction())
 	}
 	p.expect(end)
+	return items
 }
 
-// isReserved reports whether a word must not name a variable or a function (cel-go, parser reservedIds).
-func isReserved(word string) bool {
-	return slices.Contains(strings.Fields(
-		"as break const continue else for function if import let loop package namespace return var void while"), word)
+// celScanner splits an expression into tokens.
+type celScanner struct {
+	text  string // valid UTF-8: as upstream, each wrong byte is one U+FFFD
+	at    int
+	token celToken // the current token
+}
+
+type celToken struct {
+	kind   int
+	text   string // as written; empty at the end
+	start  int
+	value  string // of a word or a string
+	goType string // of a literal: the Go type of its value in cel-go
+}
+
+// The kinds of tokens are the groups of celPattern.
+const (
+	celString = iota + 1
+	celWord
+	celNumber
+	celMark
+)
+
+// celPattern matches one token behind blanks and comments. Any character that begins no other token is a mark.
+var celPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[ \t\r\n\f]|//[^\n]*)*(?:` + strings.Join([]string{
+		`([rR]?(?:'''(?:[^\\]|\\.)*?'''|"""(?:[^\\]|\\.)*?"""|'(?:[^'\\\r\n]|\\.)*'|"(?:[^"\\\r\n]|\\.)*"))`,
+		"([A-Za-z_][A-Za-z0-9_]*|`[A-Za-z0-9_.\\-/ ]+`)",
+		`([0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|(?:0x[0-9a-fA-F]+|[0-9]+)[uU]?)`,
+		`(\|\||&&|(?s:.))`,
+	}, "|") + ")?")
+})
+
+// next moves to the next token. Behind the last one it stays at the end.
+func (s *celScanner) next() {
+	match := celPattern().FindStringSubmatchIndex(s.text[s.at:])
+	s.token = celToken{start: s.at + match[1]}
+	for kind := celString; kind <= celMark; kind++ {
+		if start, end := match[2*kind], match[2*kind+1]; start >= 0 {
+			s.token = newCELToken(kind, s.text[s.at+start:s.at+end])
+			s.token.start = s.at + start
+		}
+	}
+	s.at += match[1]
+}
+
+func newCELToken(kind int, text string) celToken {
+	token := celToken{kind: kind, text: text}
+	switch kind {
+	case celString:
+		value, ok := celStringValue(text)
+		if !ok {
+			return celToken{kind: celMark, text: text}
+		}
+		token.value, token.goType = value, "string"
+	case celWord:
+		token.value = strings.Trim(text, "`")
+		switch text {
+		case "true", "false":
+			token.goType = "bool"
+		case "null":
+			token.goType = "structpb.NullValue"
+		}
+	case celNumber:
+		switch {
+		case strings.ContainsAny(text, "uU"):
+			token.goType = "uint64"
+		case strings.HasPrefix(text, "0x") || !strings.ContainsAny(text, ".eE"):
+			token.goType = "int64"
+		default:
+			token.goType = "float64"
+		}
+	}
+	return token
+}
+
+// celStringValue returns the value of a string in one or three quotes, and false if an escape sequence is wrong.
+func celStringValue(text string) (string, bool) {
+	body := strings.TrimLeft(text, "rR")
+	quotes := 1
+	if len(body) >= 6 && body[1] == body[0] && body[2] == body[0] {
+		quotes = 3
+	}
+	raw := len(body) < len(text)
+	body = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(body[quotes : len(body)-quotes])
+	if raw {
+		return body, true
+	}
+	var value strings.Builder
+	for body != "" {
+		r, _, rest, err := strconv.UnquoteChar(body, 0)
+		if err != nil {
+			return "", false
+		}
+		value.WriteRune(r)
+		body = rest
+	}
+	return value.String(), true
 }

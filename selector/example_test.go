@@ -1,9 +1,13 @@
 package selector_test
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/selector"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func ExampleParseLabels() {
@@ -35,12 +39,44 @@ func ExampleParseFields() {
 	fmt.Println(fields)
 	fmt.Println(fields.Matches(func(field string) string { return lease[field] }))
 	fmt.Println(fields.Exact("metadata.name"))
-	fmt.Println(fields.Check([]string{"metadata.name"}))
+	known := []string{"metadata.name"}
+	fmt.Println(fields.Unknown(known))
+	fmt.Println(fields.Check(known))
 	// Output:
 	// metadata.name=main,metadata.namespace!=kube-system
 	// true
 	// main true
+	// metadata.namespace true
 	// "metadata.namespace" is not a known field selector: only "metadata.name"
+}
+
+func ExampleFieldEquals() {
+	ctx := context.Background()
+	leases := lease.In(store.New(store.Options{}))
+	for _, name := range []string{"main", "spare"} {
+		l := &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
+		if _, err := leases.Create(ctx, l, store.CreateOptions{}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	list, err := leases.List(ctx, store.ListOptions{FieldSelector: selector.FieldEquals("metadata.name", "main").String()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range list.Items {
+		fmt.Println(l.Name)
+	}
+	// Output:
+	// main
+}
+
+func ExampleLabels_Empty() {
+	var all selector.Labels
+	fmt.Println(all.Empty(), all.Matches(nil))
+	// Output:
+	// true true
 }
 
 func ExampleParseShards() {

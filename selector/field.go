@@ -22,7 +22,7 @@ type fieldTerm struct {
 // ParseFields parses a field selector, such as "metadata.name=a,metadata.namespace!=kube-system". The empty text selects
 // every object. In a value, a backslash escapes commas, equals signs and backslashes. Blanks are part of names and values.
 //
-// Errors have the texts of apimachinery's pkg/fields ParseSelector. Check tells unknown fields.
+// Errors have the texts of apimachinery's pkg/fields ParseSelector. Unknown fields are no error; see Check.
 func ParseFields(s string) (Fields, error) {
 	texts := splitTerms(s)
 	slices.Sort(texts) // upstream sorts first, so the order decides which of two errors is returned

@@ -121,7 +121,7 @@ func (r *requirement) write(b *strings.Builder) {
 	b.WriteString(r.value)
 }
 
-// parseInteger parses what strconv.ParseInt(s, 10, 64) does. It returns no error value, because matching must not allocate
+// parseInteger parses an integer like strconv.ParseInt(s, 10, 64). It returns no error value, because matching must not allocate
 // and labels that are no numbers are common.
 func parseInteger(s string) (int64, bool) {
 	digits := s

@@ -11,7 +11,7 @@ import (
 
 // ParseLabels parses a label selector, such as "app=web,tier in (front,back),!canary". The empty text selects every object.
 //
-// Grammar and error texts are those of apimachinery's pkg/labels Parse. Keys and values must be valid in labels.
+// The grammar and the error texts come from apimachinery's pkg/labels Parse. Keys and values must be valid in labels.
 func ParseLabels(s string) (Labels, error) {
 	p := labelParser{labelScanner{rest: s}}
 	p.next()

@@ -18,99 +18,97 @@ const maxShardWarnings = 8
 //
 //	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')
 //
-// or several such calls joined by "||". The empty text selects every object, a blank text is an error. As apiserver's
-// pkg/sharding Parse does, it parses an expression of the Common Expression Language (CEL) and refuses everything but these
-// calls. Errors have upstream's text behind "invalid shard selector: ", and syntax errors behind "CEL parse error: " a text
-// of this package that names the place.
+// or several such calls joined by "||", perhaps in parentheses. The empty text selects every object; a blank text is an
+// error. The grammar is a part of the Common Expression Language (CEL), as in apiserver's pkg/sharding Parse. Errors begin
+// with "invalid shard selector: ". Syntax errors name the place of the mistake.
 //
-// Unlike a server of version 1.37 it accepts bounds of fewer than 16 digits, because the published description shows them.
-// It adds the leading zeros, and a warning for each of the first eight bounds names the full form. With an error the
-// warnings are nil.
+// Unlike a server of version 1.37 ParseShards accepts bounds of fewer than 16 digits, because the published description
+// shows them. It adds the leading zeros and returns warnings that name the full form, for the first eight such bounds.
 func ParseShards(s string) (shards Shards, warnings []string, err error) {
 	if s == "" {
 		return Shards{}, nil, nil
 	}
-	var r shardReader
-	if err := r.read(s); err != nil {
+	var p shardParser
+	if err := p.parse(s); err != nil {
 		return Shards{}, nil, fmt.Errorf("invalid shard selector: %w", err)
 	}
-	return r.shards, r.warnings, nil
+	return p.shards, p.warnings, nil
 }
 
-// shardReader collects the ranges and warnings of an expression.
-type shardReader struct {
+// shardParser collects the ranges and warnings of an expression.
+type shardParser struct {
 	shards   Shards
 	warnings []string
 }
 
-func (r *shardReader) read(s string) error {
+func (p *shardParser) parse(s string) error {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return errors.New("empty shard selector is not allowed; omit the parameter for unfiltered lists")
 	}
-	expr, err := parseCEL(s)
+	e, err := parseCEL(s)
 	if err != nil {
 		return fmt.Errorf("CEL parse error: %w", err)
 	}
 
-	var odd shardField // the first field that differs from the others
-	for _, term := range expr.alternatives() {
-		field, bounds, err := r.term(term)
+	var other shardField // the first field that differs from the others
+	for _, call := range e.alternatives() {
+		field, bounds, err := p.call(call)
 		if err != nil {
 			return err
 		}
-		if len(r.shards.ranges) == 0 {
-			r.shards.field = field
-		} else if field != r.shards.field && odd == "" {
-			odd = field
+		if len(p.shards.ranges) == 0 {
+			p.shards.field = field
+		} else if field != p.shards.field && other == "" {
+			other = field
 		}
-		r.shards.ranges = append(r.shards.ranges, bounds)
+		p.shards.ranges = append(p.shards.ranges, bounds)
 	}
 	// Upstream compares the fields after it has checked every range.
-	if odd != "" {
-		return fmt.Errorf("all shard ranges must use the same field, got %q and %q", r.shards.field, odd)
+	if other != "" {
+		return fmt.Errorf("all shard ranges must use the same field, got %q and %q", p.shards.field, other)
 	}
 	return nil
 }
 
-// term returns the range of one call of shardRange. As upstream, it ignores the receiver in a.shardRange(…).
-func (r *shardReader) term(e celNode) (shardField, shardRange, error) {
+// call returns the field and the range of one call of shardRange.
+func (p *shardParser) call(e expression) (shardField, shardRange, error) {
 	switch {
 	case e.kind != celCall:
 		return "", shardRange{}, fmt.Errorf("unexpected expression kind %d; expected shardRange() call or || operator", e.kind)
 	case e.name != "shardRange":
 		return "", shardRange{}, fmt.Errorf("unsupported function %q; only shardRange() and || are allowed", e.name)
-	case len(e.args) != 3:
-		return "", shardRange{}, fmt.Errorf("shardRange() requires exactly 3 arguments, got %d", len(e.args))
+	case len(e.operands) != 3:
+		return "", shardRange{}, fmt.Errorf("shardRange() requires exactly 3 arguments, got %d", len(e.operands))
 	}
 
-	path, err := e.args[0].path()
-	if err != nil {
-		return "", shardRange{}, fmt.Errorf("shardRange() first argument: %w", err)
+	path := e.operands[0]
+	if path.kind != celIdent && path.kind != celSelect {
+		return "", shardRange{}, fmt.Errorf("shardRange() first argument: expected field path (e.g. object.metadata.uid), got expression kind %d", path.kind)
 	}
-	field := shardField(path)
+	field := shardField(path.name)
 	if field != shardUID && field != shardNamespace {
-		return "", shardRange{}, fmt.Errorf("unsupported field path %q; supported: %s, %s", path, shardUID, shardNamespace)
+		return "", shardRange{}, fmt.Errorf("unsupported field path %q; supported: %s, %s", field, shardUID, shardNamespace)
 	}
 
-	start, err := r.bound("hexStart", e.args[1])
+	start, err := p.bound("hexStart", e.operands[1])
 	if err != nil {
 		return "", shardRange{}, err
 	}
-	end, err := r.bound("hexEnd", e.args[2])
+	end, err := p.bound("hexEnd", e.operands[2])
 	if err != nil {
 		return "", shardRange{}, err
 	}
-	// Longer is greater, and otherwise digits compare like the numbers they stand for.
+	// A longer bound is greater. Bounds of the same length compare like their digits.
 	if len(start) > len(end) || len(start) == len(end) && start >= end {
 		return "", shardRange{}, fmt.Errorf("shard range start %s must be less than end %s", start, end)
 	}
-	// hexNumber returns 0 for 2^64, and the subtraction makes the highest hash of it.
+	// hexNumber returns 0 for 2^64; subtracting 1 gives the highest hash.
 	return field, shardRange{first: hexNumber(start), last: hexNumber(end) - 1}, nil
 }
 
 // bound checks a bound and returns it with all its digits.
-func (r *shardReader) bound(name string, e celNode) (string, error) {
+func (p *shardParser) bound(name string, e expression) (string, error) {
 	if e.kind != celLiteral {
 		return "", fmt.Errorf("%s must be a string literal (e.g. '0xff'), got expression kind %d", name, e.kind)
 	}
@@ -137,15 +135,15 @@ func (r *shardReader) bound(name string, e celNode) (string, error) {
 		return "", fmt.Errorf("%s: 17-digit hex value must be '%s' (2^64), got %q", name, shardMaximum, bound)
 	case len(digits) < 16:
 		full := "0x" + strings.Repeat("0", 16-len(digits)) + digits
-		r.warn(fmt.Sprintf("shardSelector: Kubernetes 1.37 refuses the bound '%s', write '%s'", bound, full))
+		p.warn(fmt.Sprintf("shardSelector: Kubernetes 1.37 refuses the bound '%s', write '%s'", bound, full))
 		return full, nil
 	}
 	return bound, nil
 }
 
-func (r *shardReader) warn(text string) {
-	if len(r.warnings) < maxShardWarnings && !slices.Contains(r.warnings, text) {
-		r.warnings = append(r.warnings, text)
+func (p *shardParser) warn(text string) {
+	if len(p.warnings) < maxShardWarnings && !slices.Contains(p.warnings, text) {
+		p.warnings = append(p.warnings, text)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command customkind serves kinds of its own beside those of kubecoord: one of a
-// Go type, a descriptor and nothing else, and one of any form.
+// Command customkind serves two kinds of its own beside the kinds of kubecoord: one
+// from a Go type and a descriptor, and one without a schema.
 package main
 
 import (
@@ -23,15 +23,15 @@ type Barrier struct {
 	Status          BarrierStatus `json:"status,omitzero" protobuf:"3"`
 }
 
-// BarrierSpec says who is waited for.
+// BarrierSpec is the desired state.
 type BarrierSpec struct {
 	// Parties is how many must arrive, at least 1.
 	Parties int32 `json:"parties" protobuf:"1"`
 }
 
-// BarrierStatus says who is there.
+// BarrierStatus is the observed state.
 type BarrierStatus struct {
-	// Arrived are the parties that have, each once.
+	// Arrived lists the parties that have arrived, each once.
 	Arrived []string `json:"arrived,omitempty" protobuf:"1" patchStrategy:"merge" listType:"set"`
 }
 
@@ -39,7 +39,7 @@ func newKind() *store.Kind[Barrier] {
 	return store.MustKind(store.Descriptor[Barrier]{
 		Group: "sync.example.com", Name: "Barrier", ShortNames: []string{"bar"},
 		Versions: []store.Version[Barrier]{{Name: "v1"}},
-		Status:   true, // is written at …/barriers/{name}/status alone
+		Status:   true, // it can only be written at …/barriers/{name}/status
 		Default: func(b *Barrier) {
 			if b.Spec.Parties == 0 {
 				b.Spec.Parties = 2
@@ -57,7 +57,7 @@ func newKind() *store.Kind[Barrier] {
 		},
 		Columns: []store.Column[Barrier]{
 			store.NameColumn[Barrier](),
-			{Name: "Arrived", Type: "string", Description: "How many of the parties are there.", Cell: func(b *Barrier, _ time.Time) any {
+			{Name: "Arrived", Type: "string", Description: "How many of the parties have arrived.", Cell: func(b *Barrier, _ time.Time) any {
 				return fmt.Sprintf("%d/%d", len(b.Status.Arrived), b.Spec.Parties)
 			}},
 			store.AgeColumn[Barrier](),
@@ -65,8 +65,8 @@ func newKind() *store.Kind[Barrier] {
 	})
 }
 
-// newOpenKind returns a kind without a Go type or a schema: what a client sends is
-// kept. Its objects lie in no namespace.
+// newOpenKind returns a kind without a Go type or a schema: the store keeps all fields
+// that a client sends. Its objects have no namespace.
 func newOpenKind() *store.Kind[store.Unstructured] {
 	return store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "sync.example.com", Name: "Hall", ClusterScoped: true,

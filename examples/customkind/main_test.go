@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// newServer returns what sends requests to an API of the test's own.
+// newServer returns a function that sends requests to a new API.
 func newServer(t *testing.T) (send func(method, path, contentType, body string) (int, string)) {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)

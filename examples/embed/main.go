@@ -1,5 +1,5 @@
-// Command embed shows the three doors of kubecoord in one program: the typed Go
-// API, the http.Handler, and the in-memory transport for clients.
+// Command embed uses kubecoord in three ways: by the typed Go API, as an http.Handler,
+// and with a client over the in-memory transport.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// run writes a Lease through Go and reads it as a client would.
+// run writes a Lease in Go and reads it over HTTP.
 func run(ctx context.Context, out io.Writer) error {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -39,11 +39,11 @@ func run(ctx context.Context, out io.Writer) error {
 	api := httpapi.New(st, httpapi.Options{})
 	defer api.Close()
 
-	// Mounted in a mux of one's own, here under a prefix.
+	// An API can be mounted in any mux, here under a prefix.
 	mux := http.NewServeMux()
 	mux.Handle("/coordination/", http.StripPrefix("/coordination", api))
 
-	// Reached without a socket: pass the transport to any client.
+	// The transport works without a socket, in any client.
 	client := &http.Client{Transport: api.Transport()}
 	resp, err := client.Get("http://coordination/apis/coordination.k8s.io/v1/namespaces/default/leases/hello")
 	if err != nil {

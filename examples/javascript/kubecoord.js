@@ -1,13 +1,13 @@
-// A kubecoord server for tests, and what its -debug offers below /debug/.
+// A kubecoord server for tests, with its functions below /debug/ (flag -debug).
 //
 //     const server = await startServer();
-//     const world = await server.fork(); // a world of its own, such as one for each test
+//     const world = await server.fork(); // a separate world, for example for each test
 //     const fault = await world.fault({ verb: 'update', resource: 'leases', first: 2, answer: { code: 409 } });
 //     ...
 //     assert.equal(await fault.hits(), 2);
 //     await server.stop();
 //
-// Nothing but node is needed here.
+// This module needs only node.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,13 +16,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A world: the API at url, and faults, forks, fixtures and history beside it. */
+/** A world: an API at url, with its faults, forks, fixtures and history. */
 export class World {
   constructor(url) {
     this.url = url;
   }
 
-  /** Returns what is answered below /debug/: JSON as what it says, all else as text. */
+  /** Sends a request below /debug/ and returns the answer: decoded if it is JSON, or else as text. */
   async ask(method, path, body, contentType = 'application/json') {
     const init = { method };
     if (body !== undefined) {
@@ -47,7 +47,7 @@ export class World {
     return new World((await this.ask('POST', 'worlds', options)).url);
   }
 
-  /** Goes back to the state at the start, or with { to } to that of another world. */
+  /** Restores the state at the start, or with { to } the state of another world. */
   async reset(options = {}) {
     await this.ask('POST', 'reset', options);
   }
@@ -57,27 +57,27 @@ export class World {
     await this.ask('POST', 'fixtures', fixture, 'application/yaml');
   }
 
-  /** Returns the state as YAML without what differs from run to run. */
+  /** Returns the state as YAML, without fields that differ between runs. */
   dump() {
     return this.ask('GET', 'fixtures?omitServerFields=true');
   }
 
-  /** Returns a line for each request that was received. */
+  /** Returns a line for each request. */
   async requests() {
     return (await this.ask('GET', 'requests')).requests.map((request) => request.text);
   }
 
-  /** Returns the changes that were made. */
+  /** Returns all changes of objects. */
   async history() {
     return (await this.ask('GET', 'history')).changes;
   }
 
-  /** Lets time pass at once, such as '90s', on a server with -clock. */
+  /** Moves the clock of a server with -clock, for example by '90s'. */
   async forward(duration) {
     await this.ask('POST', 'clock', { forward: duration });
   }
 
-  /** Returns a text for each Lease that two held at once and each update that was lost. */
+  /** Returns a text for each Lease with two holders at once and each lost update. */
   async verdict() {
     const { twoHolders, lostUpdates } = await this.ask('GET', 'verdict');
     return [...twoHolders, ...lostUpdates].map((finding) => finding.text);
@@ -91,19 +91,19 @@ class Fault {
     this.path = `faults/${id}`;
   }
 
-  /** How many requests were hit. */
+  /** Returns the number of requests that the fault has changed. */
   async hits() {
     return (await this.world.ask('GET', this.path)).hits;
   }
 
-  /** Takes the fault away. */
+  /** Removes the fault. */
   async remove() {
     await this.world.ask('DELETE', this.path);
   }
 }
 
 /**
- * Starts a server in a process of its own: that in KUBECOORD_SERVER, or one that is built. What it is given are more
+ * Starts a server in a new process: the program in KUBECOORD_SERVER, or one that is built. The arguments are further
  * flags, such as '-clock', '2026-01-01T00:00:00Z'.
  */
 export async function startServer(...flags) {

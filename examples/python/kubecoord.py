@@ -1,13 +1,13 @@
-"""A kubecoord server for tests, and what its -debug offers below /debug/.
+"""A kubecoord server for tests, with its functions below /debug/ (flag -debug).
 
     with Server() as server:
-        world = server.fork()  # a world of its own, such as one for each test
+        world = server.fork()  # a separate world, for example for each test
         leases = client.CoordinationV1Api(client.ApiClient(client.Configuration(host=world.url)))
         fault = world.fault(verb="update", resource="leases", first=2, answer={"code": 409})
         ...
         assert fault.hits == 2
 
-Nothing but the standard library is needed here.
+This module needs only the standard library.
 """
 
 import json
@@ -20,13 +20,13 @@ import urllib.request
 
 
 class World:
-    """A world: the API at url, and faults, forks, fixtures and history beside it."""
+    """A world: an API at url, with its faults, forks, fixtures and history."""
 
     def __init__(self, url):
         self.url = url
 
     def ask(self, method, path, body=None, content_type="application/json"):
-        """Returns what is answered below /debug/: JSON as what it says, all else as text."""
+        """Sends a request below /debug/ and returns the answer: decoded if it is JSON, or else as text."""
         data = None
         if body is not None:
             data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
@@ -47,11 +47,11 @@ class World:
         return Fault(self, self.ask("POST", "faults", fault)["id"])
 
     def fork(self, **name):
-        """Returns a world of its own with the same state."""
+        """Returns a new world with the same state."""
         return World(self.ask("POST", "worlds", name)["url"])
 
     def reset(self, **to):
-        """Goes back to the state at the start, or to="NAME" to that of another world."""
+        """Restores the state at the start, or with to="NAME" the state of another world."""
         self.ask("POST", "reset", to)
 
     def load(self, fixture):
@@ -59,15 +59,15 @@ class World:
         self.ask("POST", "fixtures", fixture, "application/yaml")
 
     def dump(self):
-        """Returns the state as YAML without what differs from run to run."""
+        """Returns the state as YAML, without fields that differ between runs."""
         return self.ask("GET", "fixtures?omitServerFields=true")
 
     def requests(self):
-        """Returns a line for each request that was received."""
+        """Returns a line for each request."""
         return [request["text"] for request in self.ask("GET", "requests")["requests"]]
 
     def history(self):
-        """Returns the changes that were made."""
+        """Returns all changes of objects."""
         return self.ask("GET", "history")["changes"]
 
     def forward(self, duration):
@@ -88,18 +88,18 @@ class Fault:
 
     @property
     def hits(self):
-        """How many requests were hit."""
+        """The number of requests that the fault has changed."""
         return self.world.ask("GET", self.path)["hits"]
 
     def remove(self):
-        """Takes the fault away."""
+        """Removes the fault."""
         self.world.ask("DELETE", self.path)
 
 
 class Server(World):
-    """A server in a process of its own: that in KUBECOORD_SERVER, or one that is built.
+    """A server in a new process: the program in KUBECOORD_SERVER, or one that is built.
 
-    What it is given are more flags, such as "-clock", "2026-01-01T00:00:00Z".
+    The arguments are further flags, such as "-clock", "2026-01-01T00:00:00Z".
     """
 
     def __init__(self, *flags):

@@ -11,7 +11,7 @@ import (
 
 // Document is one document of a stream.
 type Document struct {
-	// JSON is the document as JSON. Of a duplicate key it has the first value.
+	// JSON is the document as JSON. A duplicate key has its first value.
 	JSON []byte
 	// Duplicates are the duplicate keys, as [ToJSON] returns them.
 	Duplicates []error
@@ -68,8 +68,8 @@ func (r *reader) next() (d Document, err error) {
 	return d, err
 }
 
-// mistake returns what v2 says of a mistake that v3 found. v3 reads further
-// ahead, so v2 may find it in a later document.
+// mistake returns v2's error for a mistake that v3 found. v3 reads further ahead, so v2
+// may find it in a later document.
 func (r *reader) mistake(errV3 error) (err error) {
 	for err == nil {
 		err = r.values.Decode(&skipped{})

@@ -4,9 +4,9 @@ import "go.yaml.in/yaml/v2"
 
 // FromJSON converts a JSON document to YAML (upstream: JSONToYAML).
 //
-// JSON is read as the YAML that it is, so what JSON allows and YAML 1.1 does not
-// is an error: escaped slashes and surrogate pairs, and keys longer than 1024
-// characters. encoding/json writes none of the former.
+// It reads JSON as YAML, so JSON that is not YAML 1.1 is an error: escaped slashes,
+// surrogate pairs, and keys longer than 1024 characters. encoding/json writes neither
+// escaped slashes nor surrogate pairs.
 func FromJSON(data []byte) (text []byte, err error) {
 	defer recoverTo(&err)
 	var value any

@@ -9,8 +9,8 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// checkLimits refuses a stream that v2 would read in more than linear time, or
-// whose first document it would make far larger.
+// checkLimits refuses a stream that v2 cannot read in linear time, or whose first
+// document it would make far larger.
 func checkLimits(data []byte) error {
 	if err := checkDirectives(data); err != nil {
 		return err
@@ -37,8 +37,8 @@ const maxAliasText = 16 << 20
 // errExcessiveAliasing has the text of v2's error for too many aliased nodes.
 var errExcessiveAliasing = errors.New("yaml: document contains excessive aliasing")
 
-// checkAliases refuses a document whose aliases stand for too much text. Only
-// bytes & and * can make any.
+// checkAliases refuses a document whose aliases add too much text. A document without
+// & and * has no aliases.
 func checkAliases(data []byte) error {
 	if bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0 {
 		return nil

@@ -25,7 +25,7 @@ func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 	}
 	var value any
 	if err := yaml.UnmarshalStrict(data, &value); err != nil {
-		// Of a duplicate key v2 has the first value now, in an error too.
+		// v2 keeps the first value of a duplicate key, also in an error.
 		duplicates, value = duplicateKeys(err), nil
 		if err := yaml.Unmarshal(data, &value); err != nil {
 			return nil, nil, err
@@ -114,8 +114,7 @@ func (w *jsonWriter) list(items []any) error {
 	return nil
 }
 
-// member is a member of an object. The names of two keys may be the same, as
-// those of 1 and "1".
+// member is a member of an object. Two keys may have the same name, such as 1 and "1".
 type member struct {
 	name  string
 	named bool // false for a key that JSON cannot have

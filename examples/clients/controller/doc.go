@@ -1,12 +1,11 @@
-// Command controller is a whole controller of controller-runtime, as small as one
-// can be that has all the parts: a kind of its own with a status, leader election,
-// objects that it owns and others that it watches. What is to be seen here is how
-// it is tested: see the tests, each of which has an API server of its own and takes
-// minutes of virtual time.
+// Command controller is a small but complete controller of controller-runtime: it has
+// a kind of its own with a status, leader election, objects that it owns, and others
+// that it watches. It shows how to test a controller: each test has its own API server
+// and runs minutes of virtual time.
 //
-// A Pool publishes as Endpoints which of its members are alive. Members are Leases
-// with certain labels, whose holders renew them.
+// A Pool publishes its live members as Endpoints. Members are Leases with certain
+// labels, whose holders renew them.
 //
-// The program itself knows nothing of kubecoord: it takes the kubeconfig that it is
-// given. Two replicas may run at a time, of which one works.
+// The program itself does not depend on kubecoord: it works with any kubeconfig. Two
+// replicas may run, of which one works.
 package main

@@ -21,7 +21,7 @@ func main() {
 	}
 }
 
-// run works until it is told to stop, or has lost the lock.
+// run works until ctx ends or the lock is lost.
 func run(namespace, metrics string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // lock is the Lease that the replicas of the controller contend for.
 const lock = "pools.kubecoord.example"
 
-// newManager returns a replica of the controller, which works from when it is
-// elected. namespace is where the lock is.
+// newManager returns a replica of the controller. It works while it holds the lock in
+// namespace.
 func newManager(config *rest.Config, namespace string, opts manager.Options) (manager.Manager, error) {
 	opts.Scheme = runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, addToScheme} {
@@ -34,8 +34,8 @@ func newManager(config *rest.Config, namespace string, opts manager.Options) (ma
 	if err != nil {
 		return nil, err
 	}
-	// The controller is told of its own writes as well: the state that it has seen
-	// may be older than the last of them, and what it left as it was may be wrong.
+	// The controller also gets events for its own writes, because it may have decided by
+	// a state that is older than them.
 	return mgr, builder.ControllerManagedBy(mgr).Named("pool").
 		For(&Pool{}).
 		Owns(&corev1.Endpoints{}).
@@ -43,12 +43,12 @@ func newManager(config *rest.Config, namespace string, opts manager.Options) (ma
 		Complete(reconciler{mgr.GetClient()})
 }
 
-// poolsOf returns the function that names the Pools a Lease belongs to.
+// poolsOf returns a function that lists the Pools of a Lease.
 func poolsOf(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, lease client.Object) (requests []reconcile.Request) {
 		pools := &PoolList{}
 		if err := reader.List(ctx, pools, client.InNamespace(lease.GetNamespace())); err != nil {
-			return nil // the cache is not there yet, and will tell of the Pools
+			return nil // the cache has not started; it will send the Pools
 		}
 		for _, p := range pools.Items {
 			if labels.SelectorFromSet(p.Spec.Members).Matches(labels.Set(lease.GetLabels())) {

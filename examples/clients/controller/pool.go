@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// groupVersion is that of Pools.
+// groupVersion is the API version of Pools.
 var groupVersion = schema.GroupVersion{Group: "pools.kubecoord.example", Version: "v1"}
 
-// addressAnnotation stands on the Lease of a member: the IP it is reached at.
+// addressAnnotation is the IP of a member, on its Lease.
 const addressAnnotation = "pools.kubecoord.example/address"
 
-// available is the condition that tells whether enough members are alive.
+// available is the condition that enough members are alive.
 const available = "Available"
 
-// Pool publishes which of its members are alive.
+// Pool publishes its live members.
 type Pool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -25,19 +25,19 @@ type Pool struct {
 	Status            PoolStatus `json:"status,omitzero"`
 }
 
-// PoolSpec says what is wanted.
+// PoolSpec is the desired state.
 type PoolSpec struct {
 	// Members are the labels of the Leases that belong to the Pool.
 	Members map[string]string `json:"members"`
-	// Port is where each member is reached.
+	// Port is the port of each member.
 	Port int32 `json:"port"`
-	// MinReady is how many must be alive for the Pool to be available.
+	// MinReady is the number of live members that makes the Pool available.
 	MinReady int32 `json:"minReady,omitempty"`
 }
 
-// PoolStatus says what there is.
+// PoolStatus is the observed state.
 type PoolStatus struct {
-	// ObservedGeneration is the generation that all else is about.
+	// ObservedGeneration is the generation of the Pool that the status describes.
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Members            int32              `json:"members"`
 	Ready              int32              `json:"ready"`
@@ -51,7 +51,7 @@ type PoolList struct {
 	Items           []Pool `json:"items"`
 }
 
-// DeepCopyObject returns a copy, as clients want it.
+// DeepCopyObject implements runtime.Object.
 func (p *Pool) DeepCopyObject() runtime.Object { return p.copy() }
 
 func (p *Pool) copy() *Pool {
@@ -67,7 +67,7 @@ func (p *Pool) copy() *Pool {
 	return &out
 }
 
-// DeepCopyObject returns a copy, as clients want it.
+// DeepCopyObject implements runtime.Object.
 func (l *PoolList) DeepCopyObject() runtime.Object {
 	out := *l
 	out.ListMeta = *l.ListMeta.DeepCopy()
@@ -78,7 +78,7 @@ func (l *PoolList) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// addToScheme makes Pools known to clients.
+// addToScheme registers Pool for clients.
 func addToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(groupVersion, &Pool{}, &PoolList{})
 	metav1.AddToGroupVersion(s, groupVersion)

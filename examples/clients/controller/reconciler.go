@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// reconciler keeps Pools in step with their members.
+// reconciler updates Pools when their members change.
 type reconciler struct{ client.Client }
 
-// Reconcile publishes the members of one Pool that are alive, and then says so in
-// its status. It comes back when the next of them would be dead.
+// Reconcile publishes the live members of one Pool and updates its status. It runs again
+// when the next member expires.
 func (r reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	pool := &Pool{}
 	if err := r.Get(ctx, req.NamespacedName, pool); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !pool.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil // the Endpoints go with their owner
+		return reconcile.Result{}, nil // the garbage collector deletes the Endpoints
 	}
 	leases := &coordinationv1.LeaseList{}
 	if err := r.List(ctx, leases, client.InNamespace(pool.Namespace), client.MatchingLabels(pool.Spec.Members)); err != nil {
@@ -65,8 +65,8 @@ func (r reconciler) publish(ctx context.Context, pool *Pool, c census) error {
 	return err
 }
 
-// report writes the status of a Pool, if it says anything new. Of two writers that
-// know different things one is refused, and looks again.
+// report writes the status of a Pool if it has changed. If another writer was faster,
+// the update is a conflict, and Reconcile runs again.
 func (r reconciler) report(ctx context.Context, pool *Pool, c census) error {
 	before := pool.Status.Conditions
 	status := PoolStatus{
@@ -88,11 +88,11 @@ func (r reconciler) report(ctx context.Context, pool *Pool, c census) error {
 	return r.Status().Update(ctx, pool)
 }
 
-// census is what there is of members.
+// census lists the members of a Pool.
 type census struct {
 	members     int
 	alive, dead []corev1.EndpointAddress // in the order of their IPs
-	next        time.Time                // when the next will be dead, or zero
+	next        time.Time                // when the next one expires, or zero
 }
 
 // censusOf counts the members that have an address.
@@ -120,8 +120,8 @@ func censusOf(leases []coordinationv1.Lease, now time.Time) (c census) {
 	return c
 }
 
-// expiryOf returns when a Lease ends unless it is renewed. It trusts the clocks of
-// the holders, as whoever serves traffic may; electors must not.
+// expiryOf returns when a Lease expires unless it is renewed. It trusts the clocks of
+// the holders. That is good enough for serving traffic, but not for an election.
 func expiryOf(l *coordinationv1.Lease) time.Time {
 	if l.Spec.RenewTime == nil || l.Spec.LeaseDurationSeconds == nil {
 		return time.Time{}

@@ -12,7 +12,7 @@ func TestElectionHandOverAndFailover(t *testing.T) {
 	electiontest.Run(t, electiontest.Client{
 		APIVersion: "v1beta1", ContentType: "application/vnd.kubernetes.protobuf",
 		Start: func(c electiontest.Contender) (stop func(), err error) {
-			p, err := startProcess(processOptions{Contender: c, timing: classicTiming})
+			p, err := startProcess(processOptions{contender: contender(c), timing: classicTiming})
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -75,12 +74,12 @@ func simulate(t *testing.T, seed uint64, tm timing, o candidate.ElectorOptions, 
 	}
 	var settled time.Duration
 	quiets := 0
-	for w.verdict() == nil && w.referee.Verdict() == nil && time.Since(w.monitor.began) < d {
+	for w.verdict() == nil && w.referee.verdict() == nil && time.Since(w.monitor.began) < d {
 		w.storm(w.between(0, 400*tm.leaseDuration))
 		settled = max(settled, w.quiet())
 		quiets++
 	}
-	if !assert.NoError(t, w.verdict()) || !assert.NoError(t, w.referee.Verdict(), "by what they believe") {
+	if !assert.NoError(t, w.verdict()) || !assert.NoError(t, w.referee.verdict(), "by what they believe") {
 		t.Logf("what happened before:\n%s", strings.Join(w.log, "\n"))
 	}
 	t.Logf("%s, %d failures and repairs, %d terms, %d quiet times; at the longest %s without a leader of at most %s, settled after %s of at most %s",
@@ -97,7 +96,7 @@ func (w *world) quiet() time.Duration {
 			since = time.Now() // and no round of an election is under way for so long
 		}
 		if time.Since(begin) > w.settle {
-			w.wrong("%q leads %s after the last failure, want %s", w.referee.Leader(), time.Since(begin), w.best())
+			w.wrong("%q leads %s after the last failure, want %s", w.referee.leader(), time.Since(begin), w.best())
 			return time.Since(begin)
 		}
 	}
@@ -113,8 +112,8 @@ func (w *world) quiet() time.Duration {
 	const d = time.Hour
 	time.Sleep(d)
 	writes, outsider := w.follower.counted()
-	if outsider != "" || w.referee.Leader() != best {
-		w.wrong("%s held the Lease while all was quiet, and %q leads, want %s", outsider, w.referee.Leader(), best)
+	if outsider != "" || w.referee.leader() != best {
+		w.wrong("%s held the Lease while all was quiet, and %q leads, want %s", outsider, w.referee.leader(), best)
 	}
 	if most := int(d/w.timing.retryPeriod) + 1; writes["lease"] > most {
 		w.wrong("%d writes of the Lease in %s, want at most %d", writes["lease"], d, most)
@@ -136,12 +135,12 @@ func (w *world) quiet() time.Duration {
 
 // isSettled tells whether the best leads, and nobody wants another.
 func (w *world) isSettled() bool {
-	l, err := lease.In(w.st).Get(w.t.Context(), electiontest.Namespace, electiontest.Lease)
-	return err == nil && l.Spec.PreferredHolder == nil && w.referee.Leader() == w.best() && w.allAreSound()
+	l, err := lease.In(w.st).Get(w.t.Context(), leaseNamespace, leaseName)
+	return err == nil && l.Spec.PreferredHolder == nil && w.referee.leader() == w.best() && w.allAreSound()
 }
 
 func (w *world) candidates() []*candidate.LeaseCandidate {
-	all, err := candidate.In(w.st).List(w.t.Context(), store.ListOptions{Namespace: electiontest.Namespace})
+	all, err := candidate.In(w.st).List(w.t.Context(), store.ListOptions{Namespace: leaseNamespace})
 	require.NoError(w.t, err)
 	return all.Items
 }

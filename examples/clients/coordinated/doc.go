@@ -1,13 +1,11 @@
-// Command coordinated takes real client-go candidates of three versions through
-// an upgrade, with an Elector on the embedded server: the oldest leads until it
-// is drained, then the next one, and a rollback brings an older one back. It
-// prints who led when, and draws it. Its exit status is 1 if two led at once, or
-// another led than should.
+// Command coordinated runs an upgrade with real client-go candidates of three versions
+// and an Elector on the embedded server. The oldest one leads until it is drained, then
+// the next one, and a rollback brings an older one back. The program prints and draws
+// the leaders over time. Its exit status is 1 if two led at once, or the wrong one led.
 //
 //	go run ./examples/clients/coordinated [-real] [-svg FILE]
 //
-// Time is virtual unless told otherwise. The tests beside it put 30 days of
-// failures into a minute:
+// Time is virtual without -real. The tests run 30 days of failures in a minute:
 //
 //	go test ./coordinated -run TestDaysOfFailures/slow -days 30 [-seed N]
 package main

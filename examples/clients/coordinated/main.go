@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 )
 
-// programName stands in front of errors.
+// programName precedes errors.
 const programName = "coordinated"
 
 func main() {
@@ -33,8 +33,8 @@ func main() {
 	}
 }
 
-// report plays the upgrade, and writes what came of it as a table and, if a file
-// is named, as a picture.
+// report runs the upgrade and writes its timeline as a table and, if a file is named,
+// as a picture.
 func report(ctx context.Context, out io.Writer, picture string, s settings) error {
 	t, err := upgrade(ctx, s)
 	err = errors.Join(err, t.WriteText(out))

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -53,7 +52,7 @@ func TestMigrationToCoordinatedElectionAndBack(t *testing.T) {
 				m.roll("coordinated", "plain-again", row.leaderLast)
 				assert.Nil(t, m.lease().Spec.Strategy, "client-go removes it")
 				m.quiet()
-				assert.NoError(t, x.referee.Verdict())
+				assert.NoError(t, x.referee.verdict())
 			})
 		})
 	}
@@ -70,7 +69,7 @@ type migration struct {
 // roll replaces replicas, one a minute. When the leader goes last, there is an hour
 // before that in which it leads beside candidates for its Lease.
 func (m *migration) roll(from, to string, leaderLast bool) {
-	first := m.referee.Leader()
+	first := m.referee.leader()
 	require.True(m.t, strings.HasPrefix(first, from), "%q leads", first)
 	old := []string{first}
 	for i := range replicas {
@@ -85,7 +84,7 @@ func (m *migration) roll(from, to string, leaderLast bool) {
 	}
 	for i, name := range old {
 		if name == first && leaderLast {
-			require.Equal(m.t, first, m.referee.Leader())
+			require.Equal(m.t, first, m.referee.leader())
 			if to == "coordinated" {
 				m.quiet()
 			}
@@ -93,9 +92,9 @@ func (m *migration) roll(from, to string, leaderLast bool) {
 		m.end(name)
 		require.NoError(m.t, m.run(fmt.Sprintf("%s-%d", to, i), "1.37.0", processOptions{releases: m.releases, plain: to != "coordinated"}))
 		time.Sleep(time.Minute)
-		require.NotEmpty(m.t, m.referee.Leader())
+		require.NotEmpty(m.t, m.referee.leader())
 	}
-	require.True(m.t, strings.HasPrefix(m.referee.Leader(), to), "%q leads", m.referee.Leader())
+	require.True(m.t, strings.HasPrefix(m.referee.leader(), to), "%q leads", m.referee.leader())
 }
 
 func (m *migration) end(name string) {
@@ -111,14 +110,14 @@ func (m *migration) end(name string) {
 // quiet lets an hour pass. The leader stays, and beside its renewals there is no more
 // than a write of the Lease now and then.
 func (m *migration) quiet() {
-	leader, before := m.referee.Leader(), m.writes.Load()
+	leader, before := m.referee.leader(), m.writes.Load()
 	time.Sleep(time.Hour)
-	assert.Equal(m.t, leader, m.referee.Leader())
+	assert.Equal(m.t, leader, m.referee.leader())
 	assert.LessOrEqual(m.t, m.writes.Load()-before, int64(time.Hour/m.retryPeriod)+12)
 }
 
 func (m *migration) lease() *lease.Lease {
-	l, err := lease.In(m.st).Get(context.Background(), electiontest.Namespace, electiontest.Lease)
+	l, err := lease.In(m.st).Get(context.Background(), leaseNamespace, leaseName)
 	require.NoError(m.t, err)
 	return l
 }
@@ -136,9 +135,9 @@ func TestThreeProcessesThatStartAtOnceHaveALeaderInThreeSeconds(t *testing.T) {
 			require.NoError(t, x.start("v"+version, version, false))
 		}
 		time.Sleep(3 * time.Second)
-		assert.Equal(t, "v1.36.0", x.referee.Leader())
+		assert.Equal(t, "v1.36.0", x.referee.leader())
 		time.Sleep(time.Hour)
-		assert.Equal(t, []string{"v1.36.0"}, x.referee.Reigns())
-		assert.NoError(t, x.referee.Verdict())
+		assert.Equal(t, []string{"v1.36.0"}, x.referee.leaders())
+		assert.NoError(t, x.referee.verdict())
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -11,33 +12,46 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-
-	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 )
 
-// timing is when an elector does what; see leaderelection.LeaderElectionConfig.
+// The Lease that the processes contend for.
+const (
+	leaseNamespace = "kube-system"
+	leaseName      = "controller"
+)
+
+// timing has the durations of an elector; see leaderelection.LeaderElectionConfig.
 type timing struct {
 	leaseDuration, renewDeadline, retryPeriod time.Duration
 }
 
-// patience is the longest time an elector waits between two looks at the Lease.
+// patience is the longest time between two reads of the Lease by an elector.
 func (t timing) patience() time.Duration {
 	return time.Duration(float64(t.retryPeriod) * (1 + leaderelection.JitterFactor))
 }
 
-// processOptions say what a process is like.
+// contender is a participant in the election.
+type contender struct {
+	Name, BinaryVersion, EmulationVersion string
+	// Transport reaches the server.
+	Transport http.RoundTripper
+	// Started and Stopped are called when the contender begins and ceases to lead.
+	Started func(ctx context.Context)
+	Stopped func()
+}
+
 type processOptions struct {
-	electiontest.Contender
+	contender
 	timing
-	// releases makes it let go of the Lease when it ends in order.
+	// releases makes the process release the Lease when it is drained.
 	releases bool
-	// plain makes it contend without a candidate, as before an upgrade to
+	// plain makes the process contend without a candidate, as before an upgrade to
 	// coordinated election.
 	plain bool
 }
 
-// process is what a control plane component runs: a candidate, unless it is plain,
-// and an elector that starts over whenever it lost the Lease.
+// process is a component of a control plane. It has a candidate, unless it is plain,
+// and an elector that starts again when it has lost the Lease.
 type process struct {
 	processOptions
 	client      kubernetes.Interface
@@ -57,7 +71,7 @@ func startProcess(opts processOptions) (*process, error) {
 		return nil, err
 	}
 	if !p.plain {
-		p.offer, _, err = leaderelection.NewCandidate(client, electiontest.Namespace, opts.Name, electiontest.Lease,
+		p.offer, _, err = leaderelection.NewCandidate(client, leaseNamespace, opts.Name, leaseName,
 			opts.BinaryVersion, opts.EmulationVersion, coordinationv1.OldestEmulationVersion)
 		if err != nil {
 			return nil, err
@@ -67,7 +81,7 @@ func startProcess(opts processOptions) (*process, error) {
 	p.stopElector = inBackground(func(ctx context.Context) {
 		for elector.Run(ctx); ctx.Err() == nil; elector.Run(ctx) {
 			if elector, err = p.newElector(); err != nil {
-				panic(err) // it was right before
+				panic(err) // the same options were valid before
 			}
 		}
 	})
@@ -85,7 +99,7 @@ func inBackground(f func(context.Context)) (stop func()) {
 func (p *process) newElector() (*leaderelection.LeaderElector, error) {
 	return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock{p, &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: electiontest.Namespace, Name: electiontest.Lease},
+			LeaseMeta:  metav1.ObjectMeta{Namespace: leaseNamespace, Name: leaseName},
 			Client:     p.client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: p.Name},
 		}},
@@ -97,8 +111,8 @@ func (p *process) newElector() (*leaderelection.LeaderElector, error) {
 	})
 }
 
-// lock is the Lease as an elector sees it. Whoever lets go of it must not lead
-// any more by then, while client-go tells so only afterwards (ReleaseOnCancel).
+// lock reports the end of a term before the elector releases the Lease. client-go
+// reports it only afterwards (ReleaseOnCancel).
 type lock struct {
 	p *process
 	*resourcelock.LeaseLock
@@ -112,23 +126,22 @@ func (l lock) Update(ctx context.Context, record resourcelock.LeaderElectionReco
 	return l.LeaseLock.Update(ctx, record)
 }
 
-// kill ends the process as a crash does: its candidate stays, and so does the
-// Lease where the transport is cut before, or the process does not release.
+// kill ends the process like a crash: its candidate stays. The Lease stays too if the
+// transport was cut before or the process does not release.
 func (p *process) kill() {
 	p.stopOffer()
 	p.stop()
 }
 
-// drain ends the process in order: it withdraws its candidate, and then lets go
-// of the Lease if it does so at all. The other way round it could be elected
-// again in between.
+// drain ends the process in order: it deletes its candidate and then releases the
+// Lease, if it does. In the other order it could be elected again in between.
 func (p *process) drain(ctx context.Context) error {
 	if p.plain {
 		p.stop()
 		return nil
 	}
 	p.stopOffer()
-	err := p.client.CoordinationV1beta1().LeaseCandidates(electiontest.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{})
+	err := p.client.CoordinationV1beta1().LeaseCandidates(leaseNamespace).Delete(ctx, p.Name, metav1.DeleteOptions{})
 	p.stop()
 	return err
 }

@@ -72,7 +72,7 @@ func (w *world) aWhile() time.Duration {
 
 // victim is a slot, every other time that of the leader.
 func (w *world) victim() *slot {
-	leader := w.referee.Leader()
+	leader := w.referee.leader()
 	i := slices.IndexFunc(w.slots, func(s *slot) bool { return s.process != nil && s.name == leader })
 	if i < 0 || w.rng.IntN(2) == 0 {
 		i = w.rng.IntN(len(w.slots))

@@ -28,19 +28,19 @@ func TestThousandTransitions(t *testing.T) {
 				require.NoError(t, x.drain(t.Context(), leader))
 			}
 			late := time.After(x.bound())
-			for x.referee.Leader() == "" {
+			for x.referee.leader() == "" {
 				select {
 				case <-x.turn:
 				case <-late:
 					require.Fail(t, "nobody leads")
 				}
 			}
-			leader = x.referee.Leader()
+			leader = x.referee.leader()
 			require.Equal(t, name, leader)
 		}
 		simulated = time.Since(start)
-		assert.NoError(t, x.referee.Verdict())
-		assert.Len(t, x.referee.Reigns(), transitions)
+		assert.NoError(t, x.referee.verdict())
+		assert.Len(t, x.referee.leaders(), transitions)
 	})
 	t.Logf("%d transitions, %s of virtual time, took %s", transitions, simulated.Round(time.Second), time.Since(begin).Round(time.Millisecond))
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// settings are what an upgrade depends on.
+// settings are the options of an upgrade.
 type settings struct {
 	timing
 	elector candidate.ElectorOptions
@@ -21,8 +20,8 @@ type settings struct {
 }
 
 // classicTiming is the default of client-go, and of a control plane with it.
-// quickTiming is for the impatient; see examples/clients/leaderelection for why
-// it is no quicker.
+// quickTiming is for -real; see examples/clients/leaderelection for why it is no
+// shorter.
 var (
 	classicTiming = timing{15 * time.Second, 10 * time.Second, 2 * time.Second}
 	quickTiming   = timing{4 * time.Second, 2 * time.Second, time.Second}
@@ -47,7 +46,7 @@ type site struct {
 	api     *httpapi.API
 	rec     *timeline.Recorder
 	stopRec func()
-	referee electiontest.Referee
+	referee referee
 	turn    chan struct{} // capacity 1: leaders changed
 	running map[string]*process
 }
@@ -62,7 +61,7 @@ func newSite(s settings) (*site, error) {
 	x := &site{settings: s, st: st, rec: rec, turn: make(chan struct{}, 1), running: map[string]*process{}}
 	x.stopRec = inBackground(func(ctx context.Context) { rec.Run(ctx) })
 	x.api = httpapi.New(st, httpapi.Options{Elect: &s.elector})
-	x.referee.Heard = func(string) {
+	x.referee.changed = func(string) {
 		select {
 		case x.turn <- struct{}{}:
 		default:
@@ -87,10 +86,10 @@ func (x *site) start(name, version string, releases bool) error {
 // run starts a process of a version and with the options given.
 func (x *site) run(name, version string, opts processOptions) error {
 	opts.timing = x.timing
-	opts.Contender = electiontest.Contender{
+	opts.contender = contender{
 		Name: name, BinaryVersion: version, EmulationVersion: version, Transport: x.api.Transport(),
-		Started: func(ctx context.Context) { x.referee.Started(ctx, name) },
-		Stopped: func() { x.referee.Stopped(name) },
+		Started: func(ctx context.Context) { x.referee.started(ctx, name) },
+		Stopped: func() { x.referee.stopped(name) },
 	}
 	p, err := startProcess(opts)
 	if err == nil {
@@ -104,14 +103,14 @@ func (x *site) drain(ctx context.Context, name string) error {
 	return x.running[name].drain(ctx)
 }
 
-// await waits until a process leads, for as long as that may take.
+// await waits until a process leads. It fails if that takes longer than bound.
 func (x *site) await(ctx context.Context, name string) error {
 	late := time.After(x.bound())
-	for x.referee.Leader() != name {
+	for x.referee.leader() != name {
 		select {
 		case <-x.turn:
 		case <-late:
-			return fmt.Errorf("%s does not lead after %s, but %q does", name, x.bound(), x.referee.Leader())
+			return fmt.Errorf("%s does not lead after %s, but %q does", name, x.bound(), x.referee.leader())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -119,8 +118,8 @@ func (x *site) await(ctx context.Context, name string) error {
 	return sleep(ctx, x.pause)
 }
 
-// upgrade plays the upgrade and returns what happened, with an error if two led
-// at once, or another led than should.
+// upgrade runs the upgrade and returns its timeline. The error says if two led at
+// once, or the wrong process led.
 func upgrade(ctx context.Context, s settings) (timeline.Timeline, error) {
 	x, err := newSite(s)
 	if err != nil {
@@ -132,10 +131,10 @@ func upgrade(ctx context.Context, s settings) (timeline.Timeline, error) {
 			break
 		}
 	}
-	return x.rec.Timeline(), errors.Join(err, x.referee.Verdict())
+	return x.rec.Timeline(), errors.Join(err, x.referee.verdict())
 }
 
-// steps are those of an upgrade from 1.36 to 1.38, the last of which is undone.
+// steps returns the steps of an upgrade from 1.36 to 1.38, with a rollback at the end.
 func (x *site) steps(ctx context.Context) []func() error {
 	start := func(name, version string, releases bool) func() error {
 		return func() error { return x.start(name, version, releases) }
@@ -145,12 +144,12 @@ func (x *site) steps(ctx context.Context) []func() error {
 	return []func() error{
 		start("node-1-v1.36", "1.36.0", true), leads("node-1-v1.36"),
 		start("node-2-v1.37", "1.37.0", false), start("node-3-v1.38", "1.38.0", true), leads("node-1-v1.36"),
-		// One that lets go is followed at once, one that does not when its Lease
-		// runs out.
+		// A process that releases the Lease is replaced at once, another one when its
+		// Lease has expired.
 		drain("node-1-v1.36"), leads("node-2-v1.37"),
 		start("node-1-v1.38", "1.38.0", true), leads("node-2-v1.37"),
 		drain("node-2-v1.37"), leads("node-3-v1.38"),
-		// The new version does not please: the healthy leader makes way for the old one.
+		// The rollback: the healthy leader makes way for an older version.
 		start("node-2-v1.37b", "1.37.0", true), leads("node-2-v1.37b"),
 	}
 }

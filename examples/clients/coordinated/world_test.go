@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/test/electiontest"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -23,7 +22,7 @@ type world struct {
 	timing  timing
 	options candidate.ElectorOptions
 	*monitor
-	referee  electiontest.Referee
+	referee  referee
 	st       *store.Store
 	api      *httpapi.API
 	slots    []*slot
@@ -56,7 +55,7 @@ func newWorld(t *testing.T, seed uint64, tm timing, o candidate.ElectorOptions, 
 		}
 	}
 	w.options = o
-	w.referee.Heard = w.heard
+	w.referee.changed = w.heard
 	w.follower = newFollower(w.monitor)
 	stopMonitor, stopFollower := inBackground(w.monitor.run), inBackground(func(ctx context.Context) { w.follower.run(ctx, st) })
 	w.stop = func() { stopFollower(); stopMonitor() }
@@ -108,7 +107,7 @@ func (w *world) start(s *slot, anew bool) {
 	w.update(func(now time.Time) {
 		h.clearSince = now
 		w.healths[name] = h
-		if c, err := candidate.In(w.st).Get(context.Background(), electiontest.Namespace, name); err == nil {
+		if c, err := candidate.In(w.st).Get(context.Background(), leaseNamespace, name); err == nil {
 			h.take(c)
 		}
 	})
@@ -125,11 +124,11 @@ func (w *world) start(s *slot, anew bool) {
 	s.link.failed = func() { w.reset() }
 	var err error
 	s.process, err = startProcess(processOptions{
-		Contender: electiontest.Contender{
+		contender: contender{
 			Name: name, BinaryVersion: fmt.Sprintf("1.%d.0", s.minor), EmulationVersion: fmt.Sprintf("1.%d.0", s.minor-w.rng.IntN(2)),
 			Transport: s.link,
-			Started:   func(ctx context.Context) { w.referee.Started(ctx, name) },
-			Stopped:   func() { w.referee.Stopped(name) },
+			Started:   func(ctx context.Context) { w.referee.started(ctx, name) },
+			Stopped:   func() { w.referee.stopped(name) },
 		},
 		timing: w.timing, releases: w.rng.IntN(2) == 0,
 	})

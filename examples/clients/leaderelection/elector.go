@@ -11,28 +11,27 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// The Lease that is contended for.
+// The Lease that the electors contend for.
 const (
 	leaseNamespace = "default"
 	leaseName      = "leader"
 )
 
-// timing is when an elector does what; see leaderelection.LeaderElectionConfig.
+// timing has the durations of an elector; see leaderelection.LeaderElectionConfig.
 type timing struct {
 	leaseDuration, renewDeadline, retryPeriod time.Duration
 }
 
-// classicTiming is the default of Kubernetes. quickTiming is for the impatient,
-// with the least retryPeriod there should be: client-go tells one state of the
-// Lease from another by whole seconds of renewTime (resourcelock,
-// LeaderElectionRecord), so that others miss the second of two renewals in one
-// second, and take over before it has run out.
+// classicTiming is the default of Kubernetes. quickTiming is for -real. Its retryPeriod
+// is the shortest that is safe: client-go compares whole seconds of renewTime
+// (resourcelock, LeaderElectionRecord), so other electors miss the second of two
+// renewals in one second, and take over before the Lease has expired.
 var (
 	classicTiming = timing{15 * time.Second, 10 * time.Second, 2 * time.Second}
 	quickTiming   = timing{3 * time.Second, 2 * time.Second, time.Second}
 )
 
-// patience is the longest time an elector waits between two looks at the Lease.
+// patience is the longest time between two reads of the Lease by an elector.
 func (t timing) patience() time.Duration {
 	return time.Duration(float64(t.retryPeriod) * (1 + leaderelection.JitterFactor))
 }
@@ -42,22 +41,21 @@ func (t timing) String() string {
 	return fmt.Sprintf("leaseDuration %s, renewDeadline %s, retryPeriod %s", t.leaseDuration, t.renewDeadline, t.retryPeriod)
 }
 
-// elector is one client-go elector at work, as a process of its own would run it.
+// elector is one client-go elector that runs.
 type elector struct {
 	identity string
 	cancel   context.CancelFunc
-	done     chan struct{} // closed when it has come to rest
+	done     chan struct{} // closed when it has stopped
 }
 
-// electorOptions say how an elector behaves.
 type electorOptions struct {
 	timing
-	// releaseOnCancel makes an elector that is stopped let go of the Lease.
-	// Without it stopping one is as good as killing it.
+	// releaseOnCancel makes an elector release the Lease when it is stopped. Without
+	// it, stop is like a crash.
 	releaseOnCancel bool
 }
 
-// startElector starts an elector that works with a client of its own.
+// startElector starts an elector with its own client.
 func startElector(transport http.RoundTripper, ref *referee, identity string, opts electorOptions) (*elector, error) {
 	client, err := newClient(transport)
 	if err != nil {
@@ -88,8 +86,7 @@ func startElector(transport http.RoundTripper, ref *referee, identity string, op
 	return e, nil
 }
 
-// stop cuts the elector's context and waits until it rests: it neither renews
-// nor, without releaseOnCancel, releases the Lease.
+// stop cancels the elector and waits for its end.
 func (e *elector) stop() {
 	e.cancel()
 	<-e.done

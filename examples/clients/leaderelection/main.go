@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
 )
 
-// programName stands in front of errors.
+// programName precedes errors.
 const programName = "leaderelection"
 
 func main() {
@@ -34,8 +34,7 @@ func main() {
 	}
 }
 
-// report plays a scenario and writes what came of it. It returns an error if
-// two led at once.
+// report runs a scenario and writes its terms. It returns an error if two led at once.
 func report(ctx context.Context, out io.Writer, s settings) error {
 	if s.electors < 1 || s.kills < 0 {
 		return fmt.Errorf("%d electors and %d kills: at least 1 and 0 are needed", s.electors, s.kills)

@@ -15,7 +15,7 @@ type observer struct {
 	leases *store.Collection[lease.Lease]
 	cancel context.CancelFunc
 	done   chan struct{} // closed at the end of the watch
-	err    error         // why it ended; to be read after done
+	err    error         // of the watch; must be read after done
 
 	mu    sync.Mutex // guards all below
 	terms []term
@@ -33,22 +33,18 @@ func observe(st *store.Store) *observer {
 	return o
 }
 
-// follow reads the watch until the Lease is deleted. A watch ends after half
-// an hour or more; the next one goes on where it was.
+// follow reads the watch until the Lease is deleted.
 func (o *observer) follow(ctx context.Context) error {
-	opts := store.WatchOptions{Namespace: leaseNamespace, Name: leaseName}
-	for {
-		for ev, err := range o.leases.Watch(ctx, opts) {
-			if err != nil {
-				return err
-			}
-			if ev.Type == watch.Deleted {
-				return nil
-			}
-			o.add(ev.Object)
-			opts.ResourceVersion = ev.Object.ResourceVersion
+	for ev, err := range o.leases.Watch(ctx, store.WatchOptions{Namespace: leaseNamespace, Name: leaseName}) {
+		if err != nil {
+			return err
 		}
+		if ev.Type == watch.Deleted {
+			break
+		}
+		o.add(ev.Object)
 	}
+	return nil
 }
 
 func (o *observer) add(l *lease.Lease) {
@@ -62,7 +58,7 @@ func (o *observer) add(l *lease.Lease) {
 	}
 }
 
-// leader returns who leads, as soon as it is another than the one given.
+// leader waits until the leader is not other, and returns it.
 func (o *observer) leader(ctx context.Context, other string) (string, error) {
 	for {
 		o.mu.Lock()
@@ -82,8 +78,8 @@ func (o *observer) leader(ctx context.Context, other string) (string, error) {
 	}
 }
 
-// finish deletes the Lease, once nobody renews it any more, and returns the
-// terms up to then: the deletion is the last that a watch tells of it.
+// finish deletes the Lease and returns its terms. No elector may be running: the
+// deletion must be the last event of the watch.
 func (o *observer) finish() ([]term, error) {
 	defer o.stop()
 	if _, err := o.leases.Delete(context.Background(), leaseNamespace, leaseName, store.DeleteOptions{}); err != nil {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// referee hears from the electors themselves when they lead: no two may
-// believe so at once.
+// referee checks that no two electors believe at once that they lead. The electors
+// report to it.
 type referee struct {
-	// turns, unless it is nil, is sent who begins to lead.
+	// turns, if not nil, receives each new leader.
 	turns chan string
 
 	mu     sync.Mutex // guards all below
@@ -19,19 +19,19 @@ type referee struct {
 	fouls  []error
 }
 
-// started notes that an elector leads, while ctx lasts.
+// started reports that an elector leads until ctx ends.
 func (r *referee) started(ctx context.Context, identity string) {
 	if r.begins(ctx, identity) && r.turns != nil {
 		r.turns <- identity
 	}
 }
 
-// begins reports whether an elector that has begun to lead still does.
+// begins records the leader, and reports false if its term is already over.
 func (r *referee) begins(ctx context.Context, identity string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Err() != nil {
-		return false // client-go calls this in a goroutine, and it was stopped meanwhile
+		return false // client-go calls this in a goroutine, so the term may be over
 	}
 	if r.leader != "" {
 		r.fouls = append(r.fouls, fmt.Errorf("%s began to lead while %s did", identity, r.leader))
@@ -41,7 +41,7 @@ func (r *referee) begins(ctx context.Context, identity string) bool {
 	return true
 }
 
-// stopped notes that an elector does not lead any more, if it did.
+// stopped reports that an elector does not lead any more, if it did.
 func (r *referee) stopped(identity string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,7 +50,7 @@ func (r *referee) stopped(identity string) {
 	}
 }
 
-// verdict returns an error if there was a foul.
+// verdict returns an error if two led at once.
 func (r *referee) verdict() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// settings are what a scenario depends on.
+// settings are the options of a scenario.
 type settings struct {
 	timing
 	electors, kills int
 }
 
-// play starts a server and electors, kills the leader as often as it is told,
-// and returns all terms. The error tells of a failure, or that two led at once.
+// play starts a server and electors, kills the leader s.kills times, and returns all
+// terms. The error says what failed, or that two led at once.
 func play(ctx context.Context, s settings) ([]term, error) {
 	srv := newServer()
 	defer srv.close()
@@ -44,8 +44,8 @@ func play(ctx context.Context, s settings) ([]term, error) {
 	return terms, errors.Join(err, checkTerms(terms), ref.verdict())
 }
 
-// killLeader lets the leader work for a while, kills it without a release,
-// starts it again and returns who takes over.
+// killLeader lets the leader work for a while, kills it without a release, starts it
+// again, and returns the next leader.
 func killLeader(ctx context.Context, t *team, obs *observer, leader string) (string, error) {
 	if err := sleep(ctx, 2*t.opts.leaseDuration); err != nil {
 		return "", err

@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// server is an API server within this process.
+// server is an API server in this process.
 type server struct {
 	st  *store.Store
 	api *httpapi.API
@@ -27,9 +27,8 @@ func (s *server) close() {
 	s.st.Close()
 }
 
-// newClient returns client-go's clients of this API group, all that an elector
-// needs, which reach a server through the given transport, without a limit to
-// their rate.
+// newClient returns client-go's client of the API group, over the given transport and
+// without a rate limit.
 func newClient(transport http.RoundTripper) (coordinationclient.CoordinationV1Interface, error) {
 	return coordinationclient.NewForConfig(&rest.Config{Host: "http://coordination", Transport: transport, QPS: -1})
 }

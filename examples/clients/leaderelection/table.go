@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// printTerms writes a table of who led when.
+// printTerms writes a table of the terms.
 func printTerms(out io.Writer, terms []term) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "LEADER\tFROM\tLAST RENEWED\tTO\tBEGAN\tENDED\tRENEWALS\tLEASETRANSITIONS")

@@ -2,14 +2,14 @@ package main
 
 import "fmt"
 
-// team is electors under names that stay while the electors come and go. It is
-// for one goroutine.
+// team is a set of electors with names. An elector that is started again has the same
+// name and a new identity. Only one goroutine may use a team.
 type team struct {
 	srv    *server
 	ref    *referee
 	opts   electorOptions
 	starts map[string]int      // by name
-	byID   map[string]*elector // those at work
+	byID   map[string]*elector // the running electors, by identity
 }
 
 // newTeam starts electors named elector-1 to elector-n.
@@ -24,8 +24,7 @@ func newTeam(srv *server, ref *referee, n int, opts electorOptions) (*team, erro
 	return t, nil
 }
 
-// start starts the elector of a name under a new identity, as a process that
-// was started again has one.
+// start starts the elector of a name with a new identity.
 func (t *team) start(name string) error {
 	identity := fmt.Sprintf("%s_%d", name, t.starts[name]+1)
 	e, err := startElector(t.srv.api.Transport(), t.ref, identity, t.opts)

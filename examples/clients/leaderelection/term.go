@@ -10,7 +10,7 @@ import (
 
 // How a term began and ended.
 const (
-	created  = "created"   // the Lease was not there
+	created  = "created"   // there was no Lease
 	acquired = "acquired"  // the Lease had been released
 	tookOver = "took over" // the Lease had expired
 	expired  = "expired"
@@ -18,7 +18,7 @@ const (
 	lasting  = "still leads"
 )
 
-// term is the time that one holder led for, by the Lease's own clock.
+// term is the time of one holder, by the times in the Lease.
 type term struct {
 	holder      string
 	transitions int32
@@ -26,12 +26,11 @@ type term struct {
 	ended       string
 	from        time.Time // acquireTime
 	renewed     time.Time // the last renewTime
-	until       time.Time // renewed and leaseDurationSeconds, or when it was released
+	until       time.Time // renewed plus leaseDurationSeconds, or the time of the release
 	renewals    int
 }
 
-// appendState adds a state of the Lease to the terms that the states before it
-// made up.
+// appendState adds a state of the Lease to the terms.
 func appendState(terms []term, l *lease.Lease) []term {
 	spec := &l.Spec
 	renewed := spec.RenewTime.Time
@@ -64,8 +63,8 @@ func appendState(terms []term, l *lease.Lease) []term {
 	return terms
 }
 
-// checkTerms returns an error for each two terms that overlap, and for each
-// that was not counted in leaseTransitions.
+// checkTerms returns an error for terms that overlap, and for terms that
+// leaseTransitions does not count.
 func checkTerms(terms []term) error {
 	var errs []error
 	for i := 1; i < len(terms); i++ {

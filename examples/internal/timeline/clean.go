@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// clean returns a text with all that does not print replaced: control
-// characters, line ends, marks that turn the direction of writing, bytes that
-// are no UTF-8. What is left can do no harm in a terminal, and is escaped for
-// XML by escape.
+// clean replaces characters that do not print: control characters, line ends, marks
+// that change the direction of writing, and wrong UTF-8. The result is safe in a
+// terminal; escape makes it safe in XML.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -21,10 +20,10 @@ func clean(s string) string {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// escape returns a text as it may stand in XML, in an attribute too.
+// escape returns a text for XML, also for an attribute.
 func escape(s string) string { return escaper.Replace(clean(s)) }
 
-// fit cuts a text to a width, in terms of that of a small letter.
+// fit cuts a text to a width, measured in small letters.
 func fit(s string, most float64) string {
 	runes, width := []rune(short(s, 200)), 0.0
 	for i, r := range runes {
@@ -43,7 +42,7 @@ func fit(s string, most float64) string {
 	return string(runes)
 }
 
-// short cuts a text to a number of characters, the last an ellipsis.
+// short cuts a text to a number of characters. The last one is then an ellipsis.
 func short(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -1,6 +1,5 @@
-// Package timeline remembers what happens in the elections of a store, and draws
-// it: who led when, who was asked and answered, hand-overs, and the gaps in which
-// nobody led.
+// Package timeline records the elections of a store and draws them: leaders, pings and
+// answers, hand-overs, and gaps without a leader.
 //
 //	rec := timeline.NewRecorder(st, timeline.Options{})
 //	elector, err := candidate.NewElector(st, candidate.ElectorOptions{Log: rec.Log})
@@ -10,18 +9,16 @@
 //	err = t.WriteText(os.Stdout) // a table for a terminal, or
 //	err = timeline.SVG(file, t)  // one picture that needs nothing else
 //
-// A Recorder has two sources. A watch of the Leases and LeaseCandidates tells who
-// held what when and who was there; what the Elector tells through Log are the
-// marks: pings, answers, failures. Either works without the other. Leases that
-// have neither a strategy nor candidates are left out.
+// A Recorder has two sources. It watches Leases and LeaseCandidates for holders and
+// offers. The Elector calls Log for pings, answers and failures. Each source works
+// without the other. Leases without a strategy and candidates are left out.
 //
-// Who holds a Lease is judged as the Elector does it, by the moments at which the
-// record was seen to change: see lease.Observation. All times are those of the
-// store's clock when the Recorder was made and of Store.Clock since then, so that
-// they never go back. In a testing/synctest bubble they are virtual.
+// A Lease expires by the rule of the Elector; see lease.Observation. Times begin with
+// the store's clock when the Recorder is made and continue by Store.Clock, so they never
+// go back. In a testing/synctest bubble they are virtual.
 //
-// Memory is bounded by Options, and by what is in the store now: the oldest is
-// forgotten first, and counted. Pictures are bounded too: what would lie too close
-// together is drawn as one, and the picture says so. Names and texts may be
-// anything; in pictures and tables what does not print is replaced.
+// Memory is bounded by Options and by the content of the store. The oldest records are
+// forgotten first, and counted. Pictures are bounded too: items that are too close
+// together are drawn as one. Names and texts may be anything; pictures and tables
+// replace characters that do not print.
 package timeline

@@ -9,41 +9,40 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// entry is what a Recorder knows of one lease.
+// entry has the records of one Lease.
 type entry struct {
-	place
+	namespacedName
 	observed  lease.Observation
-	known     bool   // the lease, or its absence, was seen
+	known     bool   // see was called
 	exists    bool   // there is a Lease
-	version   uint64 // of what was seen
+	version   uint64 // of the last state
 	strategy  string
 	preferred string // preferredHolder
-	heir      string // whom the last holder made way for
+	heir      string // preferredHolder at the end of the last span
 
-	span   *Span             // who holds it now, or nil
-	gap    *Gap              // nobody does, or nil
-	offers map[string]*Offer // of the candidates that are there
+	span   *Span             // the current holder, or nil
+	gap    *Gap              // the current gap, or nil
+	offers map[string]*Offer // of the current candidates
 
-	records   []record // what is over, the oldest first
-	stale     int      // how many of its places in the queue stand for nothing
+	records   []record // the oldest first
+	stale     int      // its items in the queue whose records are forgotten
 	forgotten int
 }
 
-// record is something that is over: a Span, a Gap, a Mark or a pastOffer.
+// record is a Span, a Gap, a Mark or a pastOffer that has ended.
 type record any
 
-// pastOffer is an Offer that is no longer made.
+// pastOffer is an Offer with the name of its candidate.
 type pastOffer struct {
 	candidate string
 	Offer
 }
 
-// state is what was known of a lease at one moment. Records never change, so that
-// it shares them.
+// state is a snapshot of an entry. It shares the records, because they never change.
 type state struct {
 	Lease
 	records []record
-	offers  []pastOffer // that last
+	offers  []pastOffer // current
 }
 
 func (e *entry) state() state {
@@ -63,7 +62,7 @@ func (e *entry) state() state {
 	return s
 }
 
-// lease puts in order what is known.
+// lease returns the records by type.
 func (s state) lease() Lease {
 	l := s.Lease
 	l.Spans, l.Gaps = nil, nil
@@ -99,21 +98,21 @@ func (s state) lease() Lease {
 	return l
 }
 
-// isIdle tells whether there is nothing about a lease that could go on.
+// isIdle reports whether an entry has no Lease, no candidates and no records.
 func (e *entry) isIdle() bool { return !e.exists && len(e.offers) == 0 && len(e.records) == 0 }
 
-// see takes in a state of the lease, nil where there is none. skew is what turns
-// times of the store's clock into those of the Recorder.
+// see adds a state of the Lease, nil if there is none. skew is the difference between
+// the Recorder's time and the store's clock.
 func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 	now := r.now()
 	r.lapse(e, now)
 	at, before := now, e.preferred
 	if !e.known && l != nil && l.Spec.RenewTime != nil {
 		if renewed := l.Spec.RenewTime.Add(skew); renewed.Before(now) {
-			at = renewed // one that is found is as old as it says
+			at = renewed // a Lease from before: trust its time
 		}
 	}
-	found := !e.known && (r.finding || l != nil && l.Spec.Strategy == nil)
+	found := !e.known && l != nil && (number(l.ResourceVersion) <= r.start || l.Spec.Strategy == nil)
 	e.known, e.exists, e.preferred = true, l != nil, ""
 	if l != nil {
 		if l.Spec.PreferredHolder != nil {
@@ -155,8 +154,8 @@ func (s *Span) renew(now time.Time) {
 	}
 }
 
-// ending tells why a span ends that has not run out, by who has the lease now.
-// preferred is whom the holder was to make way for.
+// ending returns why a span ends before the Lease has expired. holder is the new holder,
+// preferred the last preferredHolder.
 func (e *entry) ending(holder, preferred string) Ending {
 	switch {
 	case !e.exists:
@@ -169,9 +168,8 @@ func (e *entry) ending(holder, preferred string) Ending {
 	return Replaced
 }
 
-// beginning tells how the holder of a lease became it. A coordinator clears
-// acquireTime, and holders that know of a strategy leave it so. heir is whom the
-// last holder was asked to make way for.
+// beginning returns how the holder got the Lease. A coordinator clears acquireTime, and
+// coordinated holders leave it empty. heir is the preferredHolder before.
 func beginning(l *lease.Lease, found bool, heir string) Beginning {
 	switch {
 	case found:
@@ -184,7 +182,7 @@ func beginning(l *lease.Lease, found bool, heir string) Beginning {
 	return Elected
 }
 
-// lapse ends the present span if the lease has run out.
+// lapse ends the current span if the Lease has expired.
 func (r *Recorder) lapse(e *entry, now time.Time) {
 	if e.span == nil || !e.observed.Expired(now) {
 		return
@@ -218,7 +216,7 @@ func (r *Recorder) endGap(e *entry, at time.Time) {
 	}
 }
 
-// leaderless begins a gap, or ends it where nobody wants the lease any more.
+// leaderless begins a gap, or ends it if there is neither a Lease nor a candidate.
 func (r *Recorder) leaderless(e *entry, at time.Time) {
 	switch wanted := e.exists || len(e.offers) > 0; {
 	case e.span != nil:

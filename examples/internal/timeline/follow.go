@@ -9,79 +9,49 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/internal/atwork"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Run follows the store until the context ends, and returns its error, or
-// store.ErrClosed when the store was closed before. It is to be called once.
+// Run follows the store until the context ends and returns its error, or
+// store.ErrClosed if the store is closed before. It must be called once.
 func (r *Recorder) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.start = number(r.st.ResourceVersion())
+	r.mu.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(lease.Kind().Registered()), r.takeLeases, r.takeLease)
-	})
-	g.Go(func() error {
-		return follow(ctx, atwork.New(r.st.Clock()), r.st.Resource(candidate.Kind().Registered()), r.takeCandidates, r.takeCandidate)
-	})
+	g.Go(func() error { return follow(ctx, r.leases, r.takeLease) })
+	g.Go(func() error { return follow(ctx, r.candidates, r.takeCandidate) })
 	return g.Wait()
 }
 
-// follow passes on all objects there are, and then each change of them, with the
-// worker of its own at work. It begins again when it lost the thread.
-func follow[T any](ctx context.Context, w *atwork.Worker, r *registry.Resource, all func([]*T), each func(watch.EventType, *T)) error {
-	object := func(it *registry.Item) *T { return any(it.Wire(0)).(*T) }
-	w.Work()
-	defer w.Away()
-	for news, err := range r.Follow(atwork.With(ctx, w)) {
+// follow calls each for the objects of a collection and for each change of them.
+func follow[T any](ctx context.Context, c *store.Collection[T], each func(watch.EventType, *T)) error {
+	worker := atwork.New(c.Clock())
+	worker.Work()
+	defer worker.Away()
+	for ev, err := range c.Follow(atwork.With(ctx, worker), store.WatchOptions{}) {
 		if err != nil {
 			return err
 		}
-		if news.Relisted {
-			objects := make([]*T, len(news.All))
-			for i, it := range news.All {
-				objects[i] = object(it)
-			}
-			all(objects)
-		}
-		for _, ev := range news.Events {
-			if ev.Type != watch.Bookmark {
-				each(ev.Type, object(ev.Item))
-			}
-		}
+		each(ev.Type, ev.Object)
 	}
 	return nil // never: the last element is an error
 }
 
-// skew is what turns times of the store's clock into those of the Recorder.
-func (r *Recorder) skew() time.Duration { return r.now().Sub(r.st.Now()) }
-
-func (r *Recorder) takeLeases(all []*lease.Lease) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.finding = true
-	there := make(map[place]bool, len(all))
-	for _, l := range all {
-		there[place{l.Namespace, l.Name}] = true
-		r.seeLease(l)
-	}
-	for p, e := range r.entries {
-		if !there[p] {
-			r.lookUp(e)
-		}
-	}
-	r.finding = false
-	r.notifyLocked()
-}
+// skew is the difference between the Recorder's time and the store's clock.
+func (r *Recorder) skew() time.Duration { return r.now().Sub(r.stamp()) }
 
 func (r *Recorder) takeLease(t watch.EventType, l *lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t == watch.Deleted {
-		e := r.entries[place{l.Namespace, l.Name}]
-		if e == nil || !e.isNews(l.ResourceVersion) {
-			return
+		e := r.entries[namespacedName{l.Namespace, l.Name}]
+		if e == nil || e.known && number(l.ResourceVersion) < e.version {
+			return // there is a newer Lease of this name
 		}
+		e.version = number(l.ResourceVersion)
 		r.see(e, nil, 0)
 		r.drop(e)
 	} else if !r.seeLease(l) {
@@ -90,26 +60,27 @@ func (r *Recorder) takeLease(t watch.EventType, l *lease.Lease) {
 	r.notifyLocked()
 }
 
-// seeLease takes in a state of a lease, and reports whether it has to do with
+// seeLease adds a state of a Lease, and reports whether the Lease has to do with
 // elections.
 func (r *Recorder) seeLease(l *lease.Lease) bool {
-	p := place{l.Namespace, l.Name}
+	p := namespacedName{l.Namespace, l.Name}
 	e := r.entries[p]
 	if e == nil {
 		if l.Spec.Strategy == nil {
 			return false
 		}
-		e = &entry{place: p, offers: map[string]*Offer{}}
+		e = &entry{namespacedName: p, offers: map[string]*Offer{}}
 		r.entries[p] = e
 	}
-	if e.isNews(l.ResourceVersion) {
+	if e.advance(l.ResourceVersion) {
 		r.see(e, l, r.skew())
 	}
 	return true
 }
 
-// isNews tells whether a version is later than what was seen, and notes it.
-func (e *entry) isNews(resourceVersion string) bool {
+// advance sets the version of the Lease, and reports whether it is later than the last
+// one.
+func (e *entry) advance(resourceVersion string) bool {
 	v := number(resourceVersion)
 	if e.known && v <= e.version {
 		return false
@@ -118,51 +89,33 @@ func (e *entry) isNews(resourceVersion string) bool {
 	return true
 }
 
-// number returns a resourceVersion, which in this module's store is decimal.
+// number returns the number of a resourceVersion of this module's store.
 func number(resourceVersion string) uint64 {
 	v, _ := strconv.ParseUint(resourceVersion, 10, 64)
 	return v
 }
 
-// lookUp reads the state of a lease.
+// lookUp reads the Lease.
 func (r *Recorder) lookUp(e *entry) {
-	version := r.st.ResourceVersion()
+	version := number(r.st.ResourceVersion())
 	l, err := r.leases.Get(context.Background(), e.namespace, e.name)
 	if err == nil {
-		if e.isNews(l.ResourceVersion) {
+		if e.advance(l.ResourceVersion) {
 			r.see(e, l, r.skew())
 		}
 		return
 	}
-	e.version = max(e.version, version) // there is none, at that version or a later one
+	e.version = max(e.version, version) // there is no Lease at that version or later
 	r.see(e, nil, 0)
-}
-
-func (r *Recorder) takeCandidates(all []*candidate.LeaseCandidate) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	there := make(map[place]bool, len(all))
-	r.finding = true
-	for _, c := range all {
-		there[place{c.Namespace, c.Name}] = true
-		r.seeCandidate(c)
-	}
-	r.finding = false
-	for p := range r.homes {
-		if !there[p] {
-			r.leave(p)
-		}
-	}
-	r.notifyLocked()
 }
 
 func (r *Recorder) takeCandidate(t watch.EventType, c *candidate.LeaseCandidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t == watch.Deleted {
-		p := place{c.Namespace, c.Name}
-		if number(c.ResourceVersion) <= r.homes[p].version {
-			return // an earlier one of the same name
+		p := namespacedName{c.Namespace, c.Name}
+		if number(c.ResourceVersion) < r.homes[p].version {
+			return // there is a newer candidate of this name
 		}
 		r.leave(p)
 	} else if !r.seeCandidate(c) {
@@ -171,23 +124,22 @@ func (r *Recorder) takeCandidate(t watch.EventType, c *candidate.LeaseCandidate)
 	r.notifyLocked()
 }
 
-// seeCandidate takes in a state of a candidate, and reports whether it is
-// another offer than before.
+// seeCandidate adds a state of a candidate, and reports whether its offer has changed.
 func (r *Recorder) seeCandidate(c *candidate.LeaseCandidate) bool {
-	p, version := place{c.Namespace, c.Name}, number(c.ResourceVersion)
+	p, version := namespacedName{c.Namespace, c.Name}, number(c.ResourceVersion)
 	e := r.homes[p].entry
 	if e != nil && version <= r.homes[p].version {
 		return false
 	}
 	if e != nil && e.name != c.Spec.LeaseName || c.DeletionTimestamp != nil {
-		r.leave(p) // it was made anew, for another lease, or is on its way out
+		r.leave(p) // created again for another Lease, or being deleted
 		e = nil
 	}
 	if c.DeletionTimestamp != nil {
 		return true
 	}
 	if e == nil {
-		e = r.entry(place{c.Namespace, c.Spec.LeaseName})
+		e = r.entry(namespacedName{c.Namespace, c.Spec.LeaseName})
 	}
 	r.homes[p] = home{e, version}
 	now := r.now()
@@ -207,8 +159,8 @@ func (r *Recorder) seeCandidate(c *candidate.LeaseCandidate) bool {
 	return true
 }
 
-// leave takes out a candidate that is gone.
-func (r *Recorder) leave(p place) {
+// leave removes a candidate.
+func (r *Recorder) leave(p namespacedName) {
 	e := r.homes[p].entry
 	if e == nil {
 		return

@@ -1,32 +1,30 @@
 package timeline
 
-// entry returns the entry of a lease, a new one if need be, with what is in the
-// store of it.
-func (r *Recorder) entry(p place) *entry {
+// entry returns the entry of a Lease. A new entry begins with the Lease in the store.
+func (r *Recorder) entry(p namespacedName) *entry {
 	e := r.entries[p]
 	if e == nil {
-		e = &entry{place: p, offers: map[string]*Offer{}}
+		e = &entry{namespacedName: p, offers: map[string]*Offer{}}
 		r.entries[p] = e
 		r.lookUp(e)
 	}
 	return e
 }
 
-// drop lets go of an entry that nothing is known of.
+// drop removes an idle entry.
 func (r *Recorder) drop(e *entry) {
-	if e.isIdle() && r.entries[e.place] == e {
-		delete(r.entries, e.place)
+	if e.isIdle() && r.entries[e.namespacedName] == e {
+		delete(r.entries, e.namespacedName)
 	}
 }
 
-// keep adds a record to those of a lease, and forgets the oldest where there are
-// too many.
+// keep adds a record, and forgets the oldest ones if there are too many.
 func (r *Recorder) keep(e *entry, rec record) {
 	e.records = append(e.records, rec)
 	r.queue = append(r.queue, e)
 	r.kept++
 	if len(e.records) > r.opts.PerLease {
-		e.stale++ // the first of its places in the queue
+		e.stale++ // its first item in the queue
 		r.forget(e)
 	}
 	for r.kept > r.opts.Total {
@@ -45,8 +43,8 @@ func (r *Recorder) keep(e *entry, rec record) {
 	}
 }
 
-// forget drops the oldest record of a lease. Its place is not cleared, since a
-// state may share it: it goes when the list next grows.
+// forget drops the oldest record of a Lease. It does not clear the slice item, because a
+// state may share it; the item goes when the slice grows.
 func (r *Recorder) forget(e *entry) {
 	e.records = e.records[1:]
 	e.forgotten++
@@ -54,7 +52,7 @@ func (r *Recorder) forget(e *entry) {
 	r.kept--
 }
 
-// tidy takes what stands for nothing out of the queue.
+// tidy removes stale items from the queue.
 func (r *Recorder) tidy() {
 	queue := make([]*entry, 0, r.kept)
 	for _, e := range r.queue {

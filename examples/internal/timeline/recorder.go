@@ -15,8 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// Options bounds what a Recorder remembers beside what is in the store now: its
-// present leaders, gaps and candidates. The zero value has the defaults.
+// Options limits the records that a Recorder keeps beside the current leaders, gaps and
+// candidates. The zero value has the defaults.
 type Options struct {
 	// PerLease is how many spans, gaps, marks and past offers are kept of one
 	// lease. Zero means 2000.
@@ -25,39 +25,39 @@ type Options struct {
 	Total int
 }
 
-// Recorder remembers what happens in elections; see the package comment. Use it
-// from any number of goroutines.
+// Recorder records elections; see the package comment. Any number of goroutines may use
+// it.
 type Recorder struct {
-	st         *registry.Store
+	st         *store.Store
+	stamp      func() time.Time // the store's clock, which may jump
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[candidate.LeaseCandidate]
 	opts       Options
 	from       time.Time        // by the store's clock
-	tick       func() time.Time // of the clock that waiting goes by, which does not jump
-	started    time.Time        // the same moment by that
+	tick       func() time.Time // Store.Clock, which does not jump
+	started    time.Time        // the same moment as from, by tick
 
 	mu      sync.Mutex // guards all below
-	entries map[place]*entry
-	homes   map[place]home // by namespace and name of a candidate
-	finding bool           // what is seen now was there before
-	changed chan struct{}  // closed at the next change
+	entries map[namespacedName]*entry
+	homes   map[namespacedName]home // by namespace and name of a candidate
+	start   uint64                  // version of the store when Run began
+	changed chan struct{}           // closed at the next change
 
-	queue     []*entry // whose records came in which order, stale ones included
+	queue     []*entry // the entries of all records in their order, with stale items
 	kept      int      // records of all entries
 	forgotten int
 }
 
-// place is a namespace and a name in it.
-type place struct{ namespace, name string }
+// namespacedName is the name of a Lease or of a candidate.
+type namespacedName struct{ namespace, name string }
 
-// home is where a candidate belongs, and the version that was seen of it.
+// home is the entry of a candidate's Lease, and the last version of the candidate.
 type home struct {
 	*entry
 	version uint64
 }
 
-// NewRecorder returns a Recorder that has seen nothing yet: give its Log to an
-// Elector, and call Run.
+// NewRecorder returns a Recorder. Give its Log to an Elector, and call Run.
 func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.PerLease <= 0 {
 		opts.PerLease = 2000
@@ -65,18 +65,18 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.Total <= 0 {
 		opts.Total = 20000
 	}
-	reg := (*registry.Store)(st)
+	stamp := (*registry.Store)(st).Now
 	return &Recorder{
-		st: reg, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
-		from: reg.Now().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
-		entries: map[place]*entry{}, homes: map[place]home{}, changed: make(chan struct{}),
+		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
+		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
+		entries: map[namespacedName]*entry{}, homes: map[namespacedName]home{}, changed: make(chan struct{}),
 	}
 }
 
-// now returns the time that things are stamped with.
+// now returns the time by tick, counted from from.
 func (r *Recorder) now() time.Time { return r.from.Add(r.tick().Sub(r.started)) }
 
-// Log takes in an event: it is for candidate.ElectorOptions. It does not wait.
+// Log records an event. It is for candidate.ElectorOptions and does not block.
 func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	m := Mark{Type: markType(ev.Type), Candidate: bounded(ev.Candidate)}
 	if ev.Err != nil {
@@ -84,9 +84,9 @@ func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.entry(place{ev.Namespace, ev.Lease})
+	e := r.entry(namespacedName{ev.Namespace, ev.Lease})
 	if e.offers[ev.Candidate] == nil && ev.Candidate != "" {
-		// The watch is about to tell of it; it was there before the event.
+		// The candidate came before the event, but the watch may be later.
 		if c, err := r.candidates.Get(context.Background(), ev.Namespace, ev.Candidate); err == nil {
 			r.seeCandidate(c)
 		}
@@ -114,8 +114,7 @@ func markType(t candidate.ElectionEventType) MarkType {
 	return MarkType(strings.ToLower(string(t)))
 }
 
-// bounded cuts texts to a length that can do no harm: a holderIdentity may be
-// as long as a request.
+// bounded limits the length of a text: a holderIdentity may be as long as a request.
 func bounded(s string) string {
 	const most = 512
 	if len(s) <= most {
@@ -129,8 +128,7 @@ func bounded(s string) string {
 }
 
 // Changed returns a channel that is closed at the next change: get it, take a
-// Timeline, then wait. That a lease ran out shows in the next Timeline and is no
-// change by itself.
+// Timeline, then wait. The expiry of a Lease does not count as a change.
 func (r *Recorder) Changed() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +140,7 @@ func (r *Recorder) notifyLocked() {
 	r.changed = make(chan struct{})
 }
 
-// Timeline returns what is remembered at this moment.
+// Timeline returns all current records.
 func (r *Recorder) Timeline() Timeline {
 	t, states := r.states()
 	t.Leases = make([]Lease, len(states))
@@ -155,8 +153,8 @@ func (r *Recorder) Timeline() Timeline {
 	return t
 }
 
-// states returns what goes into a Timeline. It is all that is done with the lock
-// held, so that Log does not wait.
+// states returns the data of a Timeline. Only this part needs the lock, so Log does not
+// wait long.
 func (r *Recorder) states() (t Timeline, states []state) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

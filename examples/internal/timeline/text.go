@@ -10,19 +10,18 @@ import (
 	"time"
 )
 
-// Row is one line of the table form: something that happened, or went on.
+// Row is one line of the table form.
 type Row struct {
 	Time time.Time
-	// Lasted is how long it went on, 0 for what happened at one moment.
+	// Lasted is the duration, 0 for a Mark.
 	Lasted time.Duration
-	// Who is the candidate or holder, "" for nobody.
+	// Who is the candidate or holder, or "".
 	Who  string
 	What string
 }
 
-// Rows returns what happened to a lease, ordered by time: spans, gaps and marks,
-// and candidates that came and went. until stands for the end of what lasts.
-// Texts are as they were written, and may hold anything.
+// Rows returns the spans, gaps, marks and offers of a Lease, sorted by time. until is the
+// end of items that have not ended. Texts are not cleaned.
 func (l *Lease) Rows(until time.Time) []Row {
 	rows := make([]Row, 0, len(l.Spans)+len(l.Gaps)+len(l.Marks)+2*len(l.Candidates))
 	for _, c := range l.Candidates {
@@ -53,7 +52,7 @@ func (l *Lease) Rows(until time.Time) []Row {
 	return rows
 }
 
-// versions says what a candidate offers.
+// versions describes the versions of an offer.
 func versions(o Offer) string {
 	if o.BinaryVersion == "" && o.EmulationVersion == "" {
 		return ""
@@ -61,7 +60,7 @@ func versions(o Offer) string {
 	return ": " + cmp.Or(o.BinaryVersion, "?") + " as " + cmp.Or(o.EmulationVersion, "?")
 }
 
-// What says in words what happened.
+// What describes a Mark in words.
 func (m Mark) What() string {
 	switch m.Type {
 	case Pinged:
@@ -88,7 +87,7 @@ func (m Mark) What() string {
 	return strings.TrimSpace(string(m.Type) + " " + m.Text)
 }
 
-// What says in words how a span began, went on and ended.
+// What describes a Span in words.
 func (s Span) What() string {
 	what := "leads, " + string(s.Began)
 	if s.TakenUp.IsZero() {
@@ -103,7 +102,7 @@ func (s Span) What() string {
 	return what + ", still holds it"
 }
 
-// count says how many there are of something.
+// count returns a number with a noun.
 func count(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -144,7 +143,7 @@ func (l *Lease) writeText(w io.Writer, t Timeline) error {
 	return table.Flush()
 }
 
-// summary says in a line what there is to see of a lease.
+// summary describes a Lease in one line.
 func (l *Lease) summary() string {
 	parts := []string{clean(short(cmp.Or(l.Strategy, "no strategy"), 60)), count(len(l.Candidates), "candidate"), clean(l.Now())}
 	if l.Forgotten > 0 {
@@ -153,8 +152,7 @@ func (l *Lease) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Round returns a duration as precise as it is of interest to somebody who
-// looks at elections.
+// Round rounds a duration for display.
 func Round(d time.Duration) time.Duration {
 	switch {
 	case d >= time.Hour:

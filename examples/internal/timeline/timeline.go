@@ -2,20 +2,19 @@ package timeline
 
 import "time"
 
-// Timeline is what a Recorder remembered at one moment. It is a value of its
-// own, which the Recorder does not change any more.
+// Timeline is a snapshot of a Recorder. The Recorder does not change it later.
 type Timeline struct {
 	// From is when recording began, Until when the Timeline was taken.
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
 	// Leases are ordered by namespace and name.
 	Leases []Lease `json:"leases"`
-	// Forgotten counts all spans, gaps, marks and offers that had to make way
-	// for newer ones, those of leases that are not listed any more included.
+	// Forgotten counts the spans, gaps, marks and offers that were dropped for newer
+	// ones, also of Leases that are not listed any more.
 	Forgotten int `json:"forgotten,omitempty"`
 }
 
-// Lease is what happened to one lease.
+// Lease is the history of one Lease.
 type Lease struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -26,58 +25,57 @@ type Lease struct {
 	Spans []Span `json:"spans,omitempty"`
 	Gaps  []Gap  `json:"gaps,omitempty"`
 	Marks []Mark `json:"marks,omitempty"`
-	// Candidates are ordered by when they first came, then by name.
+	// Candidates are sorted by their first offer, then by name.
 	Candidates []Candidate `json:"candidates,omitempty"`
-	// Forgotten counts what is missing from the lists above.
+	// Forgotten counts the items that are missing above.
 	Forgotten int `json:"forgotten,omitempty"`
 }
 
-// Beginning says how somebody came to hold a lease.
+// Beginning is how a holder got the Lease.
 type Beginning string
 
 // The beginnings of spans.
 const (
-	// Elected: a coordinator made the holder one.
+	// Elected: a coordinator chose the holder.
 	Elected Beginning = "elected"
-	// Preferred: a coordinator did, after it had asked the last holder to make
-	// way for this one.
+	// Preferred: a coordinator chose the holder, after it had asked the last one to
+	// make way for it.
 	Preferred Beginning = "preferred"
-	// Acquired: the holder took the lease itself.
+	// Acquired: the holder took the Lease.
 	Acquired Beginning = "acquired"
-	// Found: it was so when recording began.
+	// Found: the holder had the Lease when recording began.
 	Found Beginning = "found"
 )
 
-// Ending says how somebody ceased to hold a lease.
+// Ending is how a holder lost the Lease.
 type Ending string
 
 // The endings of spans.
 const (
-	// Expired: the lease ran out.
+	// Expired: the Lease expired.
 	Expired Ending = "expired"
-	// HandedOver: the lease ran out, or was let go, after the holder was asked
-	// to make way.
+	// HandedOver: the Lease expired or was released after the holder was asked to
+	// make way.
 	HandedOver Ending = "handed over"
-	// Released: the holder let go.
+	// Released: the holder released the Lease.
 	Released Ending = "released"
-	// Replaced: somebody else wrote himself into a lease that had not run out.
+	// Replaced: another holder took the Lease before it expired.
 	Replaced Ending = "replaced"
-	// Deleted: the lease is gone.
+	// Deleted: the Lease was deleted.
 	Deleted Ending = "deleted"
 )
 
-// Span is a time in which one and the same held the lease, unexpired.
+// Span is a period in which the Lease had one holder and did not expire.
 type Span struct {
 	Holder string    `json:"holder"`
 	From   time.Time `json:"from"`
-	// Until is when the lease ran out or went to somebody else; zero while the
-	// holder still has it.
+	// Until is when the holder lost the Lease; zero if it still has it.
 	Until time.Time `json:"until,omitzero"`
-	// TakenUp is when the holder first wrote the lease. One who was elected
-	// does not lead before. Zero if that never happened.
+	// TakenUp is when the holder first wrote the Lease; zero if it never did. An
+	// elected holder does not lead before.
 	TakenUp time.Time `json:"takenUp,omitzero"`
-	// LastRenewed is when the holder last did, zero like TakenUp. Between it
-	// and Until the others only waited.
+	// LastRenewed is when the holder last wrote the Lease; zero if it never did. From
+	// then to Until the others only waited.
 	LastRenewed time.Time `json:"lastRenewed,omitzero"`
 	// Renewals counts the writes of the holder after TakenUp.
 	Renewals int       `json:"renewals"`
@@ -85,14 +83,13 @@ type Span struct {
 	Ended    Ending    `json:"ended,omitempty"` // "" while it lasts
 }
 
-// Gap is a time in which nobody held the lease, although there was a Lease or
-// somebody who wanted it.
+// Gap is a period without a holder in which there was a Lease or a candidate.
 type Gap struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until,omitzero"` // zero while it lasts
 }
 
-// MarkType says what a mark stands for.
+// MarkType is the type of a Mark.
 type MarkType string
 
 // The types of marks: the events of an Elector, see candidate.ElectionEvent.
@@ -109,25 +106,25 @@ const (
 	Failed            MarkType = "failed"
 )
 
-// Mark is something that happened at one moment.
+// Mark is an event of an Elector.
 type Mark struct {
 	Time time.Time `json:"time"`
 	Type MarkType  `json:"type"`
-	// Candidate is whom it is about, or "".
+	// Candidate is the name of the candidate, or "".
 	Candidate string `json:"candidate,omitempty"`
 	// Text is the error of a failure, or "".
 	Text string `json:"text,omitempty"`
 }
 
-// Candidate is one who wanted a lease.
+// Candidate is a candidate for the Lease.
 type Candidate struct {
 	Name string `json:"name"`
-	// Offers are ordered by time. There is more than one where the candidate
-	// went and came back, or changed its versions.
+	// Offers are sorted by time. There are several if the candidate was deleted and
+	// created again, or changed its versions.
 	Offers []Offer `json:"offers"`
 }
 
-// Offer is a time in which a candidate was there, with the same versions.
+// Offer is a period in which a candidate existed with the same versions.
 type Offer struct {
 	From             time.Time `json:"from"`
 	Until            time.Time `json:"until,omitzero"` // zero while it is there
@@ -136,7 +133,7 @@ type Offer struct {
 	Strategy         string    `json:"strategy,omitempty"`
 }
 
-// Leader returns who holds the lease, "" for nobody.
+// Leader returns the holder of the Lease, or "".
 func (l *Lease) Leader() string {
 	if n := len(l.Spans); n > 0 && l.Spans[n-1].Until.IsZero() {
 		return l.Spans[n-1].Holder
@@ -144,8 +141,7 @@ func (l *Lease) Leader() string {
 	return ""
 }
 
-// Now says in words who leads: one who was elected does not before he wrote the
-// lease.
+// Now describes the leader in words. An elected holder leads from its first write.
 func (l *Lease) Now() string {
 	switch holder := l.Leader(); {
 	case holder == "":
@@ -157,8 +153,8 @@ func (l *Lease) Now() string {
 	}
 }
 
-// Led returns how long a candidate held the lease in sum, and in how many spans.
-// until stands for the end of one that lasts.
+// Led returns how long and in how many spans a candidate held the Lease. until is the
+// end of a span that has not ended.
 func (l *Lease) Led(candidate string, until time.Time) (sum time.Duration, spans int) {
 	for _, s := range l.Spans {
 		if s.Holder == candidate {
@@ -169,7 +165,7 @@ func (l *Lease) Led(candidate string, until time.Time) (sum time.Duration, spans
 	return sum, spans
 }
 
-// orUntil returns the end of something, or until where it lasts.
+// orUntil returns end, or until if end is zero.
 func orUntil(end, until time.Time) time.Time {
 	if end.IsZero() {
 		return until

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Last returns the part of a Timeline that is about its last so many seconds.
-// Leases of which there is nothing left are left out.
+// Last returns the end of a Timeline, of the given duration, without empty Leases.
 func (t Timeline) Last(d time.Duration) Timeline {
 	from := t.Until.Add(-d)
 	if d <= 0 || !from.After(t.From) {
@@ -30,7 +29,7 @@ func (t Timeline) Last(d time.Duration) Timeline {
 	return part
 }
 
-// Only returns the part of a Timeline that is about one lease.
+// Only returns a Timeline with only the given Lease.
 func (t Timeline) Only(namespace, name string) Timeline {
 	t.Leases = slices.DeleteFunc(slices.Clone(t.Leases), func(l Lease) bool { return l.Namespace != namespace || l.Name != name })
 	return t

@@ -1,5 +1,4 @@
-// Package electiontest plays elections in virtual time with contenders that any
-// version of a client library makes: modules that cannot be in one build share
-// the scenarios by way of it. The contenders reach a server with an Elector,
-// all within the test; a Referee hears who leads.
+// Package electiontest runs elections in virtual time. The contenders may come from
+// any version of a client library: modules that cannot be in one build share these
+// scenarios. The server with its Elector is in the process of the test.
 package electiontest

@@ -4,70 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Referee hears from the contenders themselves when they lead: no two may
-// believe so at once. The zero value is ready.
-type Referee struct {
-	// Heard, if not nil, is called after each change with who leads, "" for
-	// nobody. It must not call the Referee.
-	Heard func(leader string)
-
-	mu     sync.Mutex // guards all below
-	leader string
-	reigns []string
-	fouls  []error
+// referee checks that no two contenders believe at once that they lead. The
+// contenders report to it. The zero value is ready.
+type referee struct {
+	mu      sync.Mutex // guards all below
+	current string
+	terms   []string
+	errs    []error
 }
 
-// Started notes that a contender leads, while ctx lasts.
-func (r *Referee) Started(ctx context.Context, name string) {
+// started reports that a contender leads until ctx ends.
+func (r *referee) started(ctx context.Context, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Err() != nil {
-		return // client-go calls this in a goroutine, and it was stopped meanwhile
+		return // client-go calls this in a goroutine, so the term may be over
 	}
-	if r.leader != "" {
-		r.fouls = append(r.fouls, fmt.Errorf("%s: %s began to lead while %s did", time.Now().UTC().Format(time.DateTime), name, r.leader))
+	if r.current != "" {
+		r.errs = append(r.errs, fmt.Errorf("%s: %s began to lead while %s did", time.Now().UTC().Format(time.DateTime), name, r.current))
 	}
-	r.leader = name
-	r.reigns = append(r.reigns, name)
-	if r.Heard != nil {
-		r.Heard(name)
+	r.current = name
+	r.terms = append(r.terms, name)
+}
+
+// stopped reports that a contender does not lead any more, if it did.
+func (r *referee) stopped(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == name {
+		r.current = ""
 	}
 }
 
-// Stopped notes that a contender does not lead any more, if it did.
-func (r *Referee) Stopped(name string) {
+// leader returns the leader, or "".
+func (r *referee) leader() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leader != name {
-		return
-	}
-	r.leader = ""
-	if r.Heard != nil {
-		r.Heard("")
-	}
+	return r.current
 }
 
-// Leader returns who leads, "" for nobody.
-func (r *Referee) Leader() string {
+// leaders returns all leaders until now, in order.
+func (r *referee) leaders() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.leader
+	return slices.Clone(r.terms)
 }
 
-// Reigns returns who has led, in order.
-func (r *Referee) Reigns() []string {
+// verdict returns an error if two led at once.
+func (r *referee) verdict() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]string(nil), r.reigns...)
-}
-
-// Verdict returns an error if two led at once.
-func (r *Referee) Verdict() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return errors.Join(r.fouls...)
+	return errors.Join(r.errs...)
 }

@@ -69,22 +69,22 @@ func election(t *testing.T, s *stage) {
 		s.start(version)
 	}
 	time.Sleep(22*RetryPeriod/10 + time.Second)
-	assert.Equal(t, "v1.37.0", s.referee.Leader())
+	assert.Equal(t, "v1.37.0", s.referee.leader())
 	time.Sleep(time.Hour)
-	assert.Equal(t, []string{"v1.37.0"}, s.referee.Reigns(), "they come together, so the oldest is the first to lead, and the last")
+	assert.Equal(t, []string{"v1.37.0"}, s.referee.leaders(), "they come together, so the oldest is the first to lead, and the last")
 }
 
 // handOver lets an older one come while another leads.
 func handOver(t *testing.T, s *stage) {
 	s.start("1.39.0")
 	time.Sleep(bound)
-	require.Equal(t, "v1.39.0", s.referee.Leader())
+	require.Equal(t, "v1.39.0", s.referee.leader())
 	s.start("1.38.0")
 	time.Sleep(bound)
-	assert.Equal(t, "v1.38.0", s.referee.Leader())
+	assert.Equal(t, "v1.38.0", s.referee.leader())
 	s.start("1.40.0")
 	time.Sleep(bound)
-	assert.Equal(t, []string{"v1.39.0", "v1.38.0"}, s.referee.Reigns(), "a newer one is no better")
+	assert.Equal(t, []string{"v1.39.0", "v1.38.0"}, s.referee.leaders(), "a newer one is no better")
 }
 
 // failover kills the leader, again and again.
@@ -97,11 +97,11 @@ func failover(t *testing.T, s *stage) {
 		time.Sleep(bound)
 	}
 	for _, name := range want[:3] {
-		require.Equal(t, name, s.referee.Leader())
+		require.Equal(t, name, s.referee.leader())
 		s.kill(name)
 		time.Sleep(bound)
 	}
-	assert.Equal(t, want, s.referee.Reigns())
+	assert.Equal(t, want, s.referee.leaders())
 }
 
 // stage is a server with an Elector and those who contend there.
@@ -111,7 +111,7 @@ type stage struct {
 	st      *store.Store
 	api     *httpapi.API
 	tap     *tap
-	referee Referee
+	referee referee
 	stops   map[string]func()
 }
 
@@ -126,8 +126,8 @@ func (s *stage) start(version string) {
 	name := "v" + version
 	stop, err := s.client.Start(Contender{
 		Name: name, BinaryVersion: version, EmulationVersion: version, Transport: s.tap,
-		Started: func(ctx context.Context) { s.referee.Started(ctx, name) },
-		Stopped: func() { s.referee.Stopped(name) },
+		Started: func(ctx context.Context) { s.referee.started(ctx, name) },
+		Stopped: func() { s.referee.stopped(name) },
 	})
 	require.NoError(s.t, err)
 	s.stops[name] = stop
@@ -145,7 +145,7 @@ func (s *stage) finish() {
 	}
 	s.api.Close()
 	s.st.Close()
-	assert.NoError(s.t, s.referee.Verdict())
+	assert.NoError(s.t, s.referee.verdict())
 	assert.Equal(s.t, map[string]bool{s.client.APIVersion + " " + s.client.ContentType: true}, s.tap.wrote(),
 		"by the version of the API and the form in which candidates were written")
 }

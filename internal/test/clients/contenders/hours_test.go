@@ -54,7 +54,7 @@ func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 				}
 				if h.Holder != "" {
 					holdings++
-					assert.Greater(t, h.ResourceVersion, last.ResourceVersion)
+					assert.Greater(t, h.FencingToken, last.FencingToken)
 					if last.Holder != "" {
 						assert.Equal(t, last.LeaseTransitions+1, h.LeaseTransitions, "each term is counted")
 					}
