@@ -97,7 +97,7 @@ func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
 		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
 	}
 	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
-		o.Preconditions = &meta.Preconditions{}
+		o.Preconditions = &registry.Preconditions{}
 		if uid != "" {
 			o.Preconditions.UID = new(meta.UID(uid))
 		}

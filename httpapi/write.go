@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -186,12 +187,12 @@ func managerOf(fieldManager string, r *http.Request) string {
 	name, _, _ := strings.Cut(r.UserAgent(), "/")
 	var b strings.Builder
 	for _, ch := range name {
-		if meta.Printable(ch) {
+		if unicode.IsPrint(ch) {
 			b.WriteRune(ch)
 		}
 	}
-	if name = b.String(); len(name) > meta.MaxFieldManager {
-		name = name[:meta.MaxFieldManager]
+	if name = b.String(); len(name) > registry.MaxFieldManager {
+		name = name[:registry.MaxFieldManager]
 	}
 	if name == "" {
 		return "unknown"

@@ -6,18 +6,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Collection is the typed door to the objects of one kind in a Store. It holds no
-// state of its own, and may be used from any goroutine. Objects that go in are
-// copied; objects that come out belong to the caller.
-//
-// All errors of the API are *meta.StatusError, and answer errors.Is for the errors
-// of this package. A write whose context has ended is refused with the error of the
-// context.
+// Collection reads and writes the objects of one kind in a Store. It has no state of its
+// own, and may be used from any goroutine. Arguments of type *T must not be nil.
 type Collection[T any] struct {
 	r      *registry.Resource
 	status bool
@@ -26,14 +22,15 @@ type Collection[T any] struct {
 // Clock returns the clock of the store.
 func (c *Collection[T]) Clock() clock.Clock { return c.r.Store().Clock() }
 
-// Status returns the collection for writes of the status alone, of a kind that has
-// it as a subresource: Update, Modify, Patch and Apply through it write nothing
-// else, and never create. Create and Delete are refused. Reads are the same.
+// Status returns the Collection of the status subresource, which a kind has if its
+// Descriptor says so. Update, Modify, Patch and Apply through it write only the status, and
+// never create an object. Create, Delete and DeleteCollection are errors. Reads are the
+// same.
 func (c *Collection[T]) Status() *Collection[T] { return &Collection[T]{r: c.r, status: true} }
 
-// Create stores a new object and returns it with what the server filled in: uid,
-// creationTimestamp, resourceVersion, and the name if it was generated. Errors are
-// ErrAlreadyExists, ErrInvalid and ErrBadRequest.
+// Create stores a new object and returns it with the fields that the server sets: uid,
+// creationTimestamp, resourceVersion, managedFields, and the name if it was generated.
+// Errors are ErrAlreadyExists, ErrInvalid and ErrBadRequest.
 func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) (*T, error) {
 	if c.status {
 		return nil, errors.New("store: Create: got the collection of a status, want that of whole objects")
@@ -54,11 +51,10 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 	return typed[T](it), err
 }
 
-// Update replaces the object of the same namespace and name. Its resourceVersion
-// must be that of the state that it replaces; kinds with UnconditionalUpdate take
-// "" as any, and kinds with CreateOnUpdate create the object if there is none. An
-// update that changes nothing takes no resourceVersion and sends no event. Errors
-// are ErrConflict, ErrInvalid, ErrNotFound and ErrBadRequest.
+// Update replaces the object with the same namespace and name. obj must have the current
+// resourceVersion; kinds with UnconditionalUpdate also accept "". Kinds with CreateOnUpdate
+// create a missing object. An update that changes nothing takes no resourceVersion and
+// sends no event. Errors are ErrConflict, ErrInvalid, ErrNotFound and ErrBadRequest.
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) (*T, error) {
 	o := object(obj)
 	m := o.GetObjectMeta()
@@ -73,10 +69,9 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	return typed[T](it), err
 }
 
-// Modify gives change a copy of the current state and writes what change makes of
-// it. If another writer comes in between, change is called again with the newer
-// state. An error of change is returned as it is. Other errors are ErrNotFound and
-// those of Update.
+// Modify calls change with a copy of the current state and stores the result. If another
+// write comes first, it calls change again with the newer state. It returns an error of
+// change unchanged; other errors are ErrNotFound and the errors of Update.
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
@@ -96,10 +91,10 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 	return typed[T](it), err
 }
 
-// Delete removes an object, or marks it as terminating if it has finalizers. It
-// returns the object as the deletion left it, with the resourceVersion of the
-// deletion. A dry run that would take off the last finalizer returns an empty
-// object, as a real server does. Errors are ErrNotFound, ErrConflict and ErrInvalid.
+// Delete removes an object, or marks it as terminating if it has finalizers. It returns the
+// last state or the marked object, with the resourceVersion of the deletion. A dry run that would remove the last
+// finalizer returns an empty object, as a real server does. Errors are ErrNotFound,
+// ErrConflict and ErrInvalid.
 func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (*T, error) {
 	if c.status {
 		return nil, errors.New("store: Delete: got the collection of a status, want that of whole objects")
@@ -108,8 +103,8 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	return typed[T](it), err
 }
 
-// DeleteCollection deletes all objects that a list with the same options would
-// return, and returns them as they were before.
+// DeleteCollection deletes the objects that List returns for the options, one after the
+// other, and returns them as they were before.
 func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions, list ListOptions) (*List[T], error) {
 	if c.status {
 		return nil, errors.New("store: DeleteCollection: got the collection of a status, want that of whole objects")
@@ -121,12 +116,12 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 	return typedList[T](l), err
 }
 
-// request returns what a write passes on, except for the name of the object.
+// request returns the parameters of a write, except the name of the object.
 func (c *Collection[T]) request(ctx context.Context, dryRun bool, fieldManager string) registry.Request {
 	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Status: c.status, Origin: registry.OriginOf(ctx)}
 }
 
-// namespace returns the namespace that an object is written to.
+// namespace returns the namespace of a write.
 func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 	if c.r.ClusterScoped() {
 		return ""
@@ -134,8 +129,8 @@ func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 	return m.Namespace
 }
 
-// check returns the error of a write that must not begin. options is the name of its
-// options in the API.
+// check returns the error of a write before it begins. options is the name of its options
+// in the API.
 func (c *Collection[T]) check(ctx context.Context, req registry.Request, options string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -146,13 +141,66 @@ func (c *Collection[T]) check(ctx context.Context, req registry.Request, options
 	return registry.CheckFieldManager(req.FieldManager, options)
 }
 
-// object returns a typed object in the form that the registry takes.
+// object returns a typed object as an untyped one.
 func object[T any](obj *T) registry.Object { return any(obj).(registry.Object) }
 
-// typed returns a copy of an item for the caller to own.
+// typed returns a copy of an item, nil for nil.
 func typed[T any](it *registry.Item) *T {
 	if it == nil {
 		return nil
 	}
 	return as[T](it.Copy())
+}
+
+// Patch applies a patch of type t, in JSON and for the preferred version of the kind, and
+// returns the result. Unknown and duplicate fields are errors. Errors are ErrNotFound,
+// ErrBadRequest, ErrInvalid, and ErrConflict if the patch has another resourceVersion than
+// the object.
+func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t PatchType, data []byte, opts PatchOptions) (*T, error) {
+	if err := c.checkPatch(t); err != nil {
+		return nil, err
+	}
+	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req.Namespace, req.Name = namespace, name
+	if err := c.check(ctx, req, "PatchOptions"); err != nil {
+		return nil, err
+	}
+	change := registry.Patch{
+		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: registry.NewScheme(c.r.Kind()),
+	}
+	it, _, err := c.r.Update(ctx, req, change)
+	return typed[T](it), err
+}
+
+func (c *Collection[T]) checkPatch(t PatchType) error {
+	switch t {
+	case JSONPatch, MergePatch:
+	case StrategicMergePatch:
+		if c.r.Info().Unstructured {
+			return meta.NewBadRequest("patch type: got %q, want %q or %q: objects of any form have no schema to merge by", t, JSONPatch, MergePatch)
+		}
+	default:
+		return meta.NewBadRequest("patch type: got %q, want %q, %q or %q", t, JSONPatch, MergePatch, StrategicMergePatch)
+	}
+	return nil
+}
+
+// Apply merges config into the object of that name, or creates it, and makes the field
+// manager the owner of the fields in config (API concepts, "Server-Side Apply"). Fields that
+// the manager applied before and that are not in config are removed. Empty fields that JSON
+// omits are not in config. Errors are ErrConflict if another manager owns a field with
+// another value and Force is not set, ErrInvalid and ErrBadRequest.
+func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions) (*T, error) {
+	o := object(config)
+	m := o.GetObjectMeta()
+	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req.Namespace, req.Name = c.namespace(m), m.Name
+	if err := c.check(ctx, req, "PatchOptions"); err != nil {
+		return nil, err
+	}
+	if opts.FieldManager == "" {
+		return nil, registry.PatchOptions{}.Validate(true)
+	}
+	it, _, err := c.r.Update(ctx, req, registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
+	return typed[T](it), err
 }

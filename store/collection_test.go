@@ -106,7 +106,7 @@ func TestAllIsTheStateOfTheCall(t *testing.T) {
 	}
 }
 
-func TestStoreTellsItsVersionAndItsClock(t *testing.T) {
+func TestStoreHasAResourceVersionAndAClock(t *testing.T) {
 	m := clock.NewManual(epoch)
 	st := newStoreWith(t, store.Options{FirstResourceVersion: 5, Clock: m})
 	leases := lease.In(st)

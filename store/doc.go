@@ -1,45 +1,42 @@
-// Package store keeps objects in memory under the rules of the Kubernetes API:
-// one resourceVersion counter for all kinds, optimistic concurrency, the
-// lifecycle of metadata, finalizers, lists at a version, and watches.
+// Package store keeps objects in memory under the rules of the Kubernetes API: one
+// resourceVersion counter for all kinds, optimistic concurrency, finalizers, field
+// managers, lists at a resourceVersion, and watches.
+//
+//	st := store.New(store.Options{})
+//	defer st.Close()
+//	leases := lease.In(st) // a *store.Collection[lease.Lease]
+//	l, err := leases.Create(ctx, &lease.Lease{...}, store.CreateOptions{})
 //
 // # Collections
 //
-// A Store holds any number of kinds. Collection is the typed door to one of them:
-// lease.In(st) returns one. Package httpapi serves the same objects. Both run
-// through the same code, so a rule of the API holds for both.
+// A Store holds objects of any number of kinds. A Collection reads and writes the objects of
+// one kind. Package httpapi serves the same objects over HTTP, by the same code.
 //
 // # Kinds
 //
-// A Descriptor describes a kind: its names and versions, whether objects are in
-// namespaces, whether their status is a subresource, and its own rules. NewKind makes
-// it a Kind. Objects have a Go type, or any form: see Unstructured. Kinds that are not
-// Native follow the rules of custom resources.
+// A Descriptor describes a kind: its names and versions, whether objects have namespaces,
+// whether the status is a subresource, and its own rules. NewKind makes it a Kind. Objects
+// have a Go type, or any form: see Unstructured. A kind follows the rules of custom
+// resources unless it is Native.
 //
 // # Objects
 //
-// Stored objects never change: a write puts another in their place. What comes
-// out of a Collection is a deep copy that belongs to the caller, and what goes
-// in is copied.
+// Objects that go in are copied, and objects that come out belong to the caller.
 //
 // # Order
 //
-// Writers take turns. Each change takes the next version, goes into the tree
-// and into the history under one lock, so that the order of versions is the
-// order of events for every watcher. Readers work on snapshots that cost
-// nothing to take and never wait for writers to finish.
+// Every change takes the next resourceVersion and is added to the history in one step, so
+// all watchers see changes in the order of their resourceVersions. Readers never wait for
+// writers.
 //
-// # Forks
+// # Errors
 //
-// Fork makes another world of a store, history included, at the cost of a few
-// microseconds: one costly state, many tests that never see each other's writes.
+// An error of the API is a *meta.StatusError, and errors.Is compares it with ErrNotFound,
+// ErrConflict and the other errors of this package. A call whose context has ended returns
+// the error of the context.
 //
 // # Time
 //
-// Options.Clock is the one clock: timestamps are taken from it, and all waiting
-// here and above goes by it. Package clock tells what there is.
-//
-// # What does not live here
-//
-// Wire formats are in internal/codec, patches in internal/patch, paths, query
-// parameters and media types in httpapi.
+// Timestamps and timers come from Options.Clock. See package clock for a clock that tests
+// move by hand.
 package store

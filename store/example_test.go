@@ -33,7 +33,7 @@ func ExampleNew() {
 	// true leases.coordination.k8s.io "leader" already exists
 }
 
-// Whatever other writers do, each call of the function sees the latest state.
+// Modify calls the function again with the newer state if another write came first.
 func ExampleCollection_Modify() {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -66,7 +66,7 @@ func ExampleCollection_Modify() {
 	// true
 }
 
-// The watch starts with the state there is, and then follows the changes.
+// The watch starts with the current state, and then sends the changes.
 func ExampleCollection_Watch() {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -103,7 +103,7 @@ func ExampleCollection_Watch() {
 	// DELETED leader 1003
 }
 
-// All pages show the state at the moment of the first.
+// All pages have the state of the first page.
 func ExampleCollection_List() {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -125,7 +125,7 @@ func ExampleCollection_List() {
 		}
 		for _, l := range list.Items {
 			fmt.Print(l.Name, " ")
-			// A write in between does not show.
+			// A later page does not show this deletion.
 			if _, err := leases.Delete(context.Background(), "default", l.Name, store.DeleteOptions{}); err != nil {
 				fmt.Println(err)
 			}
@@ -142,7 +142,7 @@ func ExampleCollection_List() {
 	// lease-4 at 1005
 }
 
-// Two tests go on from the same state, each in a world of its own.
+// Two tests start from the same state and do not see each other's writes.
 func ExampleStore_Fork() {
 	st := store.New(store.Options{})
 	defer st.Close()
@@ -180,8 +180,8 @@ func ExampleStore_Fork() {
 	// the store is at 1001
 }
 
-// The status of an object is written apart from the rest of it, which alone makes
-// another generation.
+// The status is a subresource: a write of it changes nothing else, and counts no
+// generation.
 func ExampleCollection_Status() {
 	st := store.New(store.Options{})
 	defer st.Close()

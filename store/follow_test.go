@@ -28,7 +28,7 @@ func expireUnder(t *testing.T, st *store.Store, between func()) {
 	st.ExpireHistory()
 }
 
-func TestFollowTellsTheStateAndThenTheChanges(t *testing.T) {
+func TestFollowSendsTheStateAndThenTheChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := lease.In(newStore(t))
 		createAll(t, leases, "ns/a")
@@ -76,7 +76,7 @@ func TestFollowSendsTheDifferenceWhenHistoryIsGone(t *testing.T) {
 	})
 }
 
-func TestFollowOfASelectionSendsWhatComesIntoViewAndLeavesIt(t *testing.T) {
+func TestFollowOfASelectionSendsObjectsThatEnterAndLeaveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := lease.In(st)

@@ -89,7 +89,7 @@ func newWidget(path, color string) *widget {
 	return &widget{ObjectMeta: objectMeta(path), Spec: widgetSpec{Color: color, Size: 5}}
 }
 
-func TestKindTellsWhatItIs(t *testing.T) {
+func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 	info := resourceOf(newStore(t), newWidgetKind()).Info()
 	assert.Equal(t, "example.com/widgets", info.StoragePrefix)
 	assert.Equal(t, "widget", info.Singular, "the singular is the name in lower case")

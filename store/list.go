@@ -10,26 +10,23 @@ import (
 // List is a page of objects, ordered by the bytes of "namespace/name".
 type List[T any] struct {
 	Items []*T
-	// ResourceVersion is the one at which the list was true.
+	// ResourceVersion is the resourceVersion of the state. A watch may start after it.
 	ResourceVersion string
-	// Continue is the token for the next page, "" on the last one.
+	// Continue is the token for the next page, "" on the last page.
 	Continue string
-	// RemainingItemCount is how many items follow the page, or nil if that is not
-	// known.
+	// RemainingItemCount is how many items follow the page, or nil if unknown.
 	RemainingItemCount *int64
 }
 
-// List returns a page of objects. It waits only for a ResourceVersion in the
-// future, for three seconds at most. Errors are ErrBadRequest, ErrInvalid,
-// ErrExpired and ErrTimeout.
+// List returns a page of objects. It waits only for a ResourceVersion in the future, at most
+// three seconds. Errors are ErrBadRequest, ErrInvalid, ErrExpired and ErrTimeout.
 func (c *Collection[T]) List(ctx context.Context, opts ListOptions) (*List[T], error) {
 	l, err := c.r.List(ctx, opts.registry())
 	return typedList[T](l), err
 }
 
-// All walks the objects of a namespace, or of all namespaces for "", as they are at
-// the moment of the call, in the order of "namespace/name". If it fails, its last
-// element is the error.
+// All iterates over the objects of a namespace, or of all namespaces for "", in the order of
+// "namespace/name" and in their state at the call. An error is the last element.
 func (c *Collection[T]) All(ctx context.Context, namespace string) iter.Seq2[*T, error] {
 	l, err := c.r.List(ctx, registry.ListOptions{Namespace: namespace})
 	return func(yield func(*T, error) bool) {

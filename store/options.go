@@ -3,73 +3,74 @@ package store
 import (
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // CreateOptions configures a create. The zero value is ready.
 type CreateOptions struct {
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the name of the writer in managedFields, at most 128
-	// printable bytes. "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
+	// "" means "unknown".
 	FieldManager string
 }
 
 // UpdateOptions configures an update. The zero value is ready.
 type UpdateOptions struct {
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the name of the writer in managedFields, at most 128
-	// printable bytes. "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
+	// "" means "unknown".
 	FieldManager string
 }
 
 // PatchOptions configures a patch. The zero value is ready.
 type PatchOptions struct {
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the name of the writer in managedFields, at most 128
-	// printable bytes. "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
+	// "" means "unknown".
 	FieldManager string
 }
 
-// PatchType is the form of a patch.
+// PatchType is the media type of a patch.
 type PatchType string
 
-// The forms of patches.
+// The patch types.
 const (
 	JSONPatch           PatchType = "application/json-patch+json"            // RFC 6902
 	MergePatch          PatchType = "application/merge-patch+json"           // RFC 7386
-	StrategicMergePatch PatchType = "application/strategic-merge-patch+json" // not for kinds of any form
+	StrategicMergePatch PatchType = "application/strategic-merge-patch+json" // not for Unstructured kinds
 )
 
-// ApplyOptions configures a server-side apply.
+// ApplyOptions configures a server-side apply. FieldManager is required.
 type ApplyOptions struct {
-	// FieldManager is the name of the owner of the applied fields. It is required.
+	// FieldManager becomes the owner of the applied fields: 1 to 128 bytes, printable.
 	FieldManager string
-	// Force takes fields from other managers. Without it the error is ErrConflict.
+	// Force takes fields from other managers. Without it such fields are ErrConflict.
 	Force bool
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
 }
 
 // DeleteOptions configures a deletion. The zero value is ready.
 type DeleteOptions struct {
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
-	// UID and ResourceVersion, if not "", are preconditions: an object that has
-	// others is not deleted, and the error is ErrConflict.
+	// UID and ResourceVersion, if not "", are preconditions: if the object has another
+	// one, the error is ErrConflict.
 	UID             meta.UID
 	ResourceVersion string
-	// PropagationPolicy becomes a finalizer: orphan or foregroundDeletion. "" keeps
-	// what the object has.
+	// PropagationPolicy Orphan and Foreground set a finalizer for the garbage collector,
+	// and Background removes it. "" keeps the finalizers.
 	PropagationPolicy meta.DeletionPropagation
 }
 
 // wire returns the options in the form of the API.
-func (o DeleteOptions) wire() (w meta.DeleteOptions) {
+func (o DeleteOptions) wire() (w registry.DeleteOptions) {
 	if o.DryRun {
-		w.DryRun = []string{meta.DryRunAll}
+		w.DryRun = []string{registry.DryRunAll}
 	}
 	if o.PropagationPolicy != "" {
 		w.PropagationPolicy = &o.PropagationPolicy
@@ -77,7 +78,7 @@ func (o DeleteOptions) wire() (w meta.DeleteOptions) {
 	if o.UID == "" && o.ResourceVersion == "" {
 		return w
 	}
-	w.Preconditions = &meta.Preconditions{}
+	w.Preconditions = &registry.Preconditions{}
 	if o.UID != "" {
 		w.Preconditions.UID = &o.UID
 	}
@@ -87,39 +88,37 @@ func (o DeleteOptions) wire() (w meta.DeleteOptions) {
 	return w
 }
 
-// ListOptions configures a list (API reference, "ListOptions"). The zero value
-// lists everything there is now.
+// ListOptions configures a list (API reference, "ListOptions"). The zero value lists the
+// current state of all objects.
 type ListOptions struct {
-	// Namespace limits the list to one namespace; "" is all.
+	// Namespace limits the list to one namespace; "" means all.
 	Namespace string
 	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
 	// package selector.
 	LabelSelector, FieldSelector, ShardSelector string
-	// Limit is the most items of a page. Zero and less mean no limit.
+	// Limit bounds the items of a page. Zero and less mean no limit.
 	Limit int64
-	// Continue is the token of the page before.
+	// Continue is the token of the previous page, which had the same other options.
 	Continue string
-	// ResourceVersion and ResourceVersionMatch choose the state. Without them it is
-	// the current one. "Exact" is the state at ResourceVersion. "NotOlderThan" is
-	// the current one, once the store has come to ResourceVersion.
+	// ResourceVersion and ResourceVersionMatch choose the state; "" means the current
+	// one. MatchExact is the state at ResourceVersion. MatchNotOlderThan is the current
+	// state, after a wait of at most three seconds until the store has ResourceVersion.
 	ResourceVersion, ResourceVersionMatch string
 }
 
-// WatchOptions configures a watch (API reference, "ListOptions" with watch=true).
-// The zero value watches everything and begins with the current state, as Added
-// events.
+// WatchOptions configures a watch (API reference, "ListOptions" with watch=true). The zero
+// value watches all objects, and starts with the current state as Added events.
 type WatchOptions struct {
-	// Namespace limits the watch to one namespace; "" is all. Name limits it to one
-	// object.
+	// Namespace limits the watch to one namespace, Name to one object; "" means all.
 	Namespace, Name string
 	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
 	// package selector.
 	LabelSelector, FieldSelector, ShardSelector string
-	// ResourceVersion is where to start: the first event is the change after it. ""
-	// starts with the current state.
+	// ResourceVersion is where to start: the first event is the next change. "" starts
+	// with the current state.
 	ResourceVersion string
-	// AllowWatchBookmarks adds events that carry only a resourceVersion: one after
-	// the current state, then about one a minute.
+	// AllowWatchBookmarks adds Bookmark events, which have only a resourceVersion: one
+	// after the current state, then about one a minute.
 	AllowWatchBookmarks bool
 	// Timeout ends the watch. Zero and less mean no limit.
 	Timeout time.Duration

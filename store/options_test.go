@@ -154,7 +154,7 @@ func writes() map[string]func(context.Context, *collection) error {
 	}
 }
 
-func TestWriteWhoseContextHasEndedIsRefused(t *testing.T) {
+func TestWriteWithAnEndedContextIsRefused(t *testing.T) {
 	for name, write := range writes() {
 		t.Run(name, func(t *testing.T) {
 			st := newStore(t)
@@ -173,7 +173,7 @@ func TestWriteWhoseContextHasEndedIsRefused(t *testing.T) {
 	}
 }
 
-func TestModifyWhoseContextEndsMeanwhileWritesNothing(t *testing.T) {
+func TestModifyWritesNothingIfItsContextEndsMeanwhile(t *testing.T) {
 	leases := lease.In(newStore(t))
 	createAll(t, leases, "ns/a")
 	ctx, cancel := context.WithCancel(t.Context())

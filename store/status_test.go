@@ -156,7 +156,7 @@ func TestStatusHasManagersOfItsOwn(t *testing.T) {
 	assert.JSONEq(t, `{"f:status":{".":{},"f:turns":{}}}`, string(e.ManagedFields[1].FieldsV1.Raw))
 }
 
-func TestGenerationCountsWhatIsMoreThanMetadata(t *testing.T) {
+func TestGenerationCountsChangesBeyondMetadata(t *testing.T) {
 	for name, row := range map[string]struct {
 		status bool
 		change func(*engine)
@@ -221,7 +221,7 @@ status: {turns: 5}
 	}
 }
 
-func TestFinalizersThatDoNotSayWhoseTheyAreAreWarnedOf(t *testing.T) {
+func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 	var warnings []string
 	r := resourceOf(newStore(t), newEngineKind(true))
 	e := newEngine("ns/a", 1, 1)

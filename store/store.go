@@ -6,32 +6,30 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Options configures a Store. The zero value is ready for use.
 type Options struct {
-	// History is how many changes are kept for watches and for lists at an older
+	// History is the number of changes kept for watches and for lists at an older
 	// resourceVersion. Zero means 4096.
 	History int
-	// HistoryAge also drops changes that are older. Zero means no limit.
+	// HistoryAge drops older changes from the history. Zero means no limit.
 	HistoryAge time.Duration
-	// FirstResourceVersion is where the counter of resourceVersions starts. Zero
-	// means 1000: lower ones count as history that is gone, as on any cluster
-	// that has lived.
+	// FirstResourceVersion is where the counter starts: the first change has the next
+	// resourceVersion. Zero means 1000. Reads at a lower resourceVersion get ErrExpired.
 	FirstResourceVersion uint64
-	// Clock gives timestamps and timers, to the packages above too. Nil means
-	// clock.Real, which is also right inside a testing/synctest bubble.
+	// Clock gives timestamps and timers to the store and to the packages that use it. Nil
+	// means clock.Real, which also works inside a testing/synctest bubble.
 	Clock clock.Clock
-	// Seed, if not 0, replaces what is random: uids, generated names, default
-	// timeouts of watches, and the Audit-Id of answers. With a clock that is moved
-	// by hand the same sequence of writes and requests then gives the same state
-	// and the same answers, byte for byte.
+	// Seed, if not 0, makes all random values repeatable: uids, generated names, and in
+	// package httpapi default timeouts of watches and the header Audit-Id. With a
+	// clock.Manual, the same sequence of requests gives the same answers, byte for byte.
 	//
-	// A uid follows from kind, namespace, name, and the uid of the object that had
-	// the name before. A generated name follows from kind, namespace, prefix, and
-	// how many names were generated from it. So concurrent writers of different
-	// objects do not affect each other. The store remembers about 150 bytes for
-	// each name that was given and is free again.
+	// A uid follows from kind, namespace, name, and the uid of the last object with the
+	// name. A generated name follows from kind, namespace, prefix, and the number of
+	// names generated from the prefix. So writers of different objects do not affect each
+	// other. The store keeps about 150 bytes for each name of a deleted object.
 	Seed uint64
 }
 
@@ -49,26 +47,23 @@ func New(opts Options) *Store {
 
 func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
 
-// Close ends all watches, now and to come. Objects can still be read and written.
-// Closing twice is fine.
+// Close ends all watches, open and new, with ErrClosed. Objects can still be read and
+// written. Close may be called more than once.
 func (st *Store) Close() { st.registry().Close() }
 
-// Fork returns a store that begins in the same state, history and Options
-// included, and is independent from then on. Open watches stay with their store.
-// A clock that is moved by hand is forked too (see clock.Forker). The caller must
-// Close the fork.
+// Fork returns an independent store in the same state, with the same history and Options.
+// Open watches stay with their store. A clock that is a clock.Forker is forked too. The
+// caller must Close the fork. The error is ErrClosed.
 //
-// A fork takes microseconds however many objects there are: both stores share
-// what they have in common, and a write copies what it changes. Fork may be
-// called at any time. The error is ErrClosed if the store was closed.
+// A fork takes microseconds, whatever the number of objects: both stores share memory, and
+// a write copies what it changes. So many tests can start from one expensive state.
 func (st *Store) Fork() (*Store, error) {
 	f, err := st.registry().Fork()
 	return (*Store)(f), err
 }
 
-// ExpireHistory forgets all changes up to now, as the compaction of a real server
-// does. Watches that have seen them all go on. Watches that lag, and reads at an
-// older resourceVersion, get ErrExpired.
+// ExpireHistory drops the history, as the compaction of a real server does. Watches that
+// have not seen all changes, and reads at an older resourceVersion, get ErrExpired.
 func (st *Store) ExpireHistory() { st.registry().ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
@@ -76,8 +71,24 @@ func (st *Store) ResourceVersion() string {
 	return strconv.FormatUint(st.registry().ResourceVersion(), 10)
 }
 
-// Clock returns the clock that timers of the store's users should go by.
+// Clock returns the clock for timers: Options.Clock, or clock.Real if that one is a
+// clock.Func or nil.
 func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.registry().Watchers() }
+
+// Errors to compare with errors.Is. The errors of a Collection are *meta.StatusError, which
+// have the Status of the HTTP API.
+const (
+	ErrNotFound      = meta.ReasonNotFound
+	ErrAlreadyExists = meta.ReasonAlreadyExists
+	ErrConflict      = meta.ReasonConflict
+	ErrInvalid       = meta.ReasonInvalid
+	ErrBadRequest    = meta.ReasonBadRequest
+	ErrExpired       = meta.ReasonExpired
+	ErrTimeout       = meta.ReasonTimeout
+)
+
+// ErrClosed ends a watch on a closed store.
+var ErrClosed = registry.ErrClosed

@@ -26,7 +26,7 @@ func newBlob(path string, content map[string]any) *store.Unstructured {
 	return &store.Unstructured{ObjectMeta: objectMeta(path), Content: content}
 }
 
-func TestUnstructuredObjectsKeepWhatTheyAre(t *testing.T) {
+func TestUnstructuredObjectsKeepTheirContent(t *testing.T) {
 	blobs := newBlobKind().In(newStore(t))
 	content := map[string]any{
 		"spec": map[string]any{"n": 1, "f": 1.5, "whole": 2.0, "list": []any{"a", nil, map[string]any{}}, "labels": map[string]string{"a": "b"}},

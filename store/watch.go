@@ -2,18 +2,23 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Watch follows the changes of a collection from the moment the sequence is ranged
-// over. It ends when the loop is left, when ctx or the store ends, or at
-// WatchOptions.Timeout. At the timeout the sequence just ends; otherwise its last
-// element is an error. ErrExpired means that history no longer reaches back far
-// enough: list again, or use Follow.
+// Watch sends the changes of a collection. The watch opens when the sequence is ranged over,
+// and ends with the loop. At opts.Timeout the sequence ends without an error. Otherwise its
+// last element is an error: the error of ctx, ErrClosed, ErrBadRequest or ErrInvalid for
+// opts, ErrTimeout for a ResourceVersion in the future, or ErrExpired if history no longer
+// has the next change. After ErrExpired list again, or use Follow.
 func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
 		w, err := c.r.Watch(ctx, opts.registry())
@@ -46,4 +51,124 @@ func (o WatchOptions) registry() registry.WatchOptions {
 		LabelSelector: o.LabelSelector, FieldSelector: o.FieldSelector, ShardSelector: o.ShardSelector,
 		ResourceVersion: o.ResourceVersion, AllowWatchBookmarks: o.AllowWatchBookmarks, Timeout: max(o.Timeout, 0),
 	}
+}
+
+// Follow is like Watch, but does not end with ErrExpired: it lists again, and sends the
+// differences to the objects it sent before. So the consumer always gets to the current
+// state, but may miss states in between. An object that was deleted meanwhile is sent in
+// the last state that was sent. opts.ResourceVersion must be "". Bookmarks are not sent.
+func (c *Collection[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
+	return func(yield func(watch.Event[T], error) bool) {
+		f := follower[T]{c: c, opts: opts, yield: yield, sent: map[string]*registry.Item{}}
+		f.opts.AllowWatchBookmarks = true // one marks the end of the current state
+		if opts.Timeout > 0 {
+			f.deadline = c.Clock().Now().Add(opts.Timeout)
+		}
+		err := f.check()
+		for err == nil || errors.Is(err, ErrExpired) {
+			err = f.watch(ctx)
+		}
+		if err != io.EOF && err != errLeft {
+			yield(watch.Event[T]{}, err)
+		}
+	}
+}
+
+// errLeft means that the consumer left the loop.
+var errLeft = errors.New("left")
+
+// follower is the state of one Follow.
+type follower[T any] struct {
+	c        *Collection[T]
+	opts     WatchOptions
+	deadline time.Time // zero without opts.Timeout
+
+	yield func(watch.Event[T], error) bool
+	sent  map[string]*registry.Item // by namespace and name
+}
+
+func (f *follower[T]) check() error {
+	if f.opts.ResourceVersion != "" {
+		return meta.NewBadRequest("resourceVersion: got %q, want none: Follow begins with the current state", f.opts.ResourceVersion)
+	}
+	return nil
+}
+
+// watch sends the differences to the current state, and then the changes.
+func (f *follower[T]) watch(ctx context.Context) error {
+	if !f.deadline.IsZero() {
+		f.opts.Timeout = max(f.deadline.Sub(f.c.Clock().Now()), 1)
+	}
+	w, err := f.c.r.Watch(ctx, f.opts.registry())
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	listing, found := true, map[string]bool{}
+	for {
+		events, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, ev := range events {
+			switch {
+			case ev.InitialEnd:
+				listing = false
+				err = f.dropMissing(found)
+			case listing:
+				found[itemKey(ev.Item)] = true
+				err = f.sendNewer(ev)
+			case ev.Type != watch.Bookmark:
+				err = f.send(ev)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func itemKey(it *registry.Item) string { return it.Namespace() + "/" + it.Name() }
+
+// send passes on an event.
+func (f *follower[T]) send(ev registry.ItemEvent) error {
+	if ev.Type == watch.Deleted {
+		delete(f.sent, itemKey(ev.Item))
+	} else {
+		f.sent[itemKey(ev.Item)] = ev.Item
+	}
+	if !f.yield(watch.Event[T]{Type: ev.Type, Object: typed[T](ev.Item)}, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// sendNewer sends an object of the current state, unless that state was sent before.
+func (f *follower[T]) sendNewer(ev registry.ItemEvent) error {
+	last := f.sent[itemKey(ev.Item)]
+	switch {
+	case last == nil:
+		return f.send(ev)
+	case last.ResourceVersion() == ev.Item.ResourceVersion():
+		return nil
+	case last.UID() != ev.Item.UID():
+		if err := f.send(registry.ItemEvent{Type: watch.Deleted, Item: last}); err != nil {
+			return err
+		}
+		return f.send(ev)
+	}
+	return f.send(registry.ItemEvent{Type: watch.Modified, Item: ev.Item})
+}
+
+// dropMissing sends the deletion of objects that were sent and no longer exist.
+func (f *follower[T]) dropMissing(found map[string]bool) error {
+	for _, k := range slices.Sorted(maps.Keys(f.sent)) {
+		if found[k] {
+			continue
+		}
+		if err := f.send(registry.ItemEvent{Type: watch.Deleted, Item: f.sent[k]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

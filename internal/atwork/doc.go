@@ -1,9 +1,8 @@
-// Package atwork tells a clock that is moved by hand who has not come to rest yet,
-// so that it waits for them: see clock.Manual.Hold.
+// Package atwork lets a manual clock wait until the goroutines that it woke are idle: see
+// clock.Manual.Hold.
 //
-// Who waits has a Worker, in the usual loop: look what there is to do, then rest
-// until woken. Whoever wakes it says so first, so that between the one who had the
-// reason and the one who acts on it there is no moment at which nobody holds the
-// clock. On clocks that move by themselves there are no Workers: New returns nil,
-// whose methods do nothing at no cost.
+// A goroutine that waits in a loop has a Worker: it looks for work, then rests until it is
+// woken. Whoever wakes it calls Wake first, so at no moment between cause and effect is the
+// clock free. Clocks that move by themselves have no Workers: New returns nil, and the
+// methods of a nil Worker do nothing.
 package atwork

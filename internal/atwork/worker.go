@@ -8,12 +8,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// holder is a clock that can be made to stand still.
+// holder is a clock that can be held, such as a clock.Manual.
 type holder interface {
 	Hold() (release func())
 }
 
-// Hold holds a clock, if it can be held, until release is called.
+// Hold stops a clock, if it can be held, until release is called.
 func Hold(c clock.Clock) (release func()) {
 	if h, ok := c.(holder); ok {
 		return h.Hold()
@@ -21,9 +21,8 @@ func Hold(c clock.Clock) (release func()) {
 	return func() {}
 }
 
-// Worker is a goroutine, or some that take turns, whose work a clock is to wait
-// for. Work, Away, Wakes, Rest and what makes timers are theirs, Wake is for
-// everyone.
+// Worker stands for a goroutine, or several that take turns, for whose work a clock waits.
+// Only they call its methods, except Wake.
 type Worker struct {
 	clock holder
 
@@ -33,16 +32,16 @@ type Worker struct {
 	release func() // nil unless the clock is held
 }
 
-// state says what it means to wake a Worker.
+// state is the state of a Worker, on which the effect of Wake depends.
 type state int
 
 const (
-	away    state = iota // nothing: it does what nobody waits for
-	resting              // it is at work from then on
+	away    state = iota // no effect: the clock does not wait for it
+	resting              // it becomes working
 	working              // it looks again before it rests
 )
 
-// New returns a Worker who is away, or nil where the clock cannot be held.
+// New returns a Worker that is away, or nil if the clock cannot be held.
 func New(c clock.Clock) *Worker {
 	if h, ok := c.(holder); ok {
 		return &Worker{clock: h}
@@ -50,7 +49,7 @@ func New(c clock.Clock) *Worker {
 	return nil
 }
 
-// Work says that there is something to do: the clock is held.
+// Work starts work: the clock is held.
 func (w *Worker) Work() {
 	if w == nil {
 		return
@@ -67,7 +66,7 @@ func (w *Worker) workLocked() {
 	}
 }
 
-// Away says that nobody is to wait for what comes now.
+// Away ends work, and makes Wake have no effect.
 func (w *Worker) Away() {
 	if w == nil {
 		return
@@ -75,19 +74,19 @@ func (w *Worker) Away() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state = away
-	w.letGoLocked()
+	w.releaseLocked()
 }
 
-func (w *Worker) letGoLocked() {
+func (w *Worker) releaseLocked() {
 	if w.release != nil {
 		w.release()
 		w.release = nil
 	}
 }
 
-// StandIn returns a Worker who is at work in place of this one, who is away, until
-// done is called. It is for a wait that nothing else ends: what else wakes this one,
-// such as another event of a watch, is then not to hold the clock.
+// StandIn returns a Worker that works in place of this one until done is called. It is for a
+// wait that other wake-ups of this Worker, such as an event of its watch, do not end: they
+// must not hold the clock.
 func (w *Worker) StandIn(c clock.Clock) (other *Worker, done func()) {
 	if w == nil {
 		return nil, func() {}
@@ -98,8 +97,7 @@ func (w *Worker) StandIn(c clock.Clock) (other *Worker, done func()) {
 	return other, func() { w.Work(); other.Away() }
 }
 
-// Wakes returns a number for Rest. It is to be read before one looks what there
-// is to do.
+// Wakes returns a number for Rest. It must be called before looking for work.
 func (w *Worker) Wakes() uint64 {
 	if w == nil {
 		return 0
@@ -109,8 +107,8 @@ func (w *Worker) Wakes() uint64 {
 	return w.wakes
 }
 
-// Rest says that nothing was found to do and that one is about to wait. It returns
-// false if the Worker was woken since seen was read: then one has to look again.
+// Rest releases the clock before a wait. It returns false if the Worker was woken since
+// Wakes returned seen: then the caller must look for work again.
 func (w *Worker) Rest(seen uint64) bool {
 	if w == nil {
 		return true
@@ -121,11 +119,11 @@ func (w *Worker) Rest(seen uint64) bool {
 		return false
 	}
 	w.state = resting
-	w.letGoLocked()
+	w.releaseLocked()
 	return true
 }
 
-// Wake is called before one makes the wait of a Worker end, by whatever means.
+// Wake must be called before an event that ends the wait of the Worker.
 func (w *Worker) Wake() {
 	if w == nil {
 		return
@@ -138,8 +136,7 @@ func (w *Worker) Wake() {
 	}
 }
 
-// NewTimer returns a Timer of a clock that wakes the Worker. It may go off once
-// more after it was set anew.
+// NewTimer returns a Timer that wakes the Worker. It may fire once more after a Reset.
 func (w *Worker) NewTimer(c clock.Clock, d time.Duration) clock.Timer {
 	if w == nil {
 		return c.NewTimer(d)
@@ -149,7 +146,7 @@ func (w *Worker) NewTimer(c clock.Clock, d time.Duration) clock.Timer {
 		w.Wake()
 		select {
 		case t.c <- c.Now():
-		default: // it has not been seen to go off before
+		default: // the time before was not received yet
 		}
 	})
 	return t
@@ -164,8 +161,7 @@ type timer struct {
 // C returns the channel that the time is sent on.
 func (t timer) C() <-chan time.Time { return t.c }
 
-// WithDeadline is clock.WithDeadline for a context that is waited for by the
-// Worker that With has put into its parent, if any.
+// WithDeadline is like clock.WithDeadline, and also wakes the Worker of the parent.
 func WithDeadline(parent context.Context, c clock.Clock, at time.Time, cause error) (context.Context, context.CancelFunc) {
 	w := From(parent)
 	left := at.Sub(c.Now())
@@ -177,12 +173,11 @@ func WithDeadline(parent context.Context, c clock.Clock, at time.Time, cause err
 	return ctx, func() { timer.Stop(); end(nil) }
 }
 
-// key is where a Worker is in a context.
+// key is the context key of a Worker.
 type key struct{}
 
-// With returns a context for what a Worker calls and waits in: a watch that is
-// opened with it wakes the Worker, and leaves it at work with the events that it
-// returns.
+// With returns a context for the calls of a Worker. A watch opened with it wakes the Worker,
+// which is at work when the watch returns events.
 func With(ctx context.Context, w *Worker) context.Context {
 	if w == nil {
 		return ctx
@@ -190,7 +185,7 @@ func With(ctx context.Context, w *Worker) context.Context {
 	return context.WithValue(ctx, key{}, w)
 }
 
-// From returns the Worker of a context, or nil.
+// From returns the Worker in a context, or nil.
 func From(ctx context.Context) *Worker {
 	w, _ := ctx.Value(key{}).(*Worker)
 	return w

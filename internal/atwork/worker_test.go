@@ -34,7 +34,7 @@ func forward(m *clock.Manual) (passed func() bool) {
 	}
 }
 
-func TestClockWaitsForWhoIsAtWork(t *testing.T) {
+func TestClockWaitsForAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clock.NewManual(epoch)
 		w := atwork.New(m)
@@ -55,7 +55,7 @@ func TestClockWaitsForWhoIsAtWork(t *testing.T) {
 	})
 }
 
-func TestWhoIsWokenMeanwhileLooksAgain(t *testing.T) {
+func TestWorkerWokenBeforeItRestsLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clock.NewManual(epoch)
 		w := atwork.New(m)
@@ -70,7 +70,7 @@ func TestWhoIsWokenMeanwhileLooksAgain(t *testing.T) {
 	})
 }
 
-func TestWhatWakesAWorkerDoesNotWakeItsStandIn(t *testing.T) {
+func TestWakeOfAWorkerDoesNotWakeItsStandIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clock.NewManual(epoch)
 		w := atwork.New(m)

@@ -62,8 +62,8 @@ func TestProtoVectors(t *testing.T) {
 			"5a06 0a0161 120178 5a05 0a0162 1200",
 		},
 		{
-			"policy", compileFor[meta.DeleteOptions]("v1"),
-			&meta.DeleteOptions{PropagationPolicy: ptr(meta.DeletePropagationOrphan), DryRun: []string{"All"}, OrphanDependents: ptr(false)},
+			"policy", compileFor[deleteOptions]("v1"),
+			&deleteOptions{PropagationPolicy: ptr(meta.DeletePropagationOrphan), DryRun: []string{"All"}, OrphanDependents: ptr(false)},
 			"1800 22064f727068616e 2a03416c6c",
 		},
 	} {
@@ -248,4 +248,11 @@ func TestDecodeProtoBoundsNesting(t *testing.T) {
 	every := compileFor[Everything]("v1")
 	assert.NoError(t, every.DecodeProto(nested(maxProtoDepth), new(Everything)))
 	assert.EqualError(t, every.DecodeProto(nested(maxProtoDepth+1), new(Everything)), "proto: exceeded maximum recursion depth")
+}
+
+// deleteOptions has pointers to a string and to a bool.
+type deleteOptions struct {
+	OrphanDependents  *bool                     `json:"orphanDependents,omitempty" protobuf:"3"`
+	PropagationPolicy *meta.DeletionPropagation `json:"propagationPolicy,omitempty" protobuf:"4"`
+	DryRun            []string                  `json:"dryRun,omitempty" protobuf:"5"`
 }

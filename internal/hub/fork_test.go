@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -128,7 +129,7 @@ func TestForkHasNoWatcherOfItsParent(t *testing.T) {
 	p.publish("ns", "p")
 	p.publish("ns", "p")
 	told := func(w *Watcher[string]) (payloads []string) {
-		changes, _, err := w.Poll(nil)
+		changes, _, err := w.Poll(nil, math.MaxUint64)
 		require.NoError(t, err)
 		for _, c := range changes {
 			payloads = append(payloads, c.Payload)
@@ -184,7 +185,7 @@ func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
 	read := func(h *Hub[string], until func(*reader) bool, want func(got []uint64)) {
 		r := &reader{h: h}
 		var err error
-		if r.w, err = h.Watch(Scope{}, first, noTime); !assert.NoError(t, err) {
+		if r.w, err = h.Watch(Scope{}, first, noTime, nil); !assert.NoError(t, err) {
 			return
 		}
 		defer r.w.Close()

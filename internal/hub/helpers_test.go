@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func (p *publisher) publishMany(n int, namespace, name string) {
 
 func (p *publisher) watch(s Scope, after uint64) *Watcher[string] {
 	p.t.Helper()
-	w, err := p.Watch(s, after, p.now)
+	w, err := p.Watch(s, after, p.now, nil)
 	require.NoError(p.t, err)
 	return w
 }
@@ -52,7 +53,7 @@ func (p *publisher) watch(s Scope, after uint64) *Watcher[string] {
 // poll returns the versions that one Poll finds.
 func poll(t testing.TB, w *Watcher[string]) (versions []uint64, more bool) {
 	t.Helper()
-	changes, more, err := w.Poll(nil)
+	changes, more, err := w.Poll(nil, math.MaxUint64)
 	require.NoError(t, err)
 	return versionsOf(changes), more
 }

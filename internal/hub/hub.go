@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// ExpiredError says that history no longer reaches back to the version asked
-// for.
+// ExpiredError means that history does not reach back to a version.
 type ExpiredError struct {
 	Requested uint64 // the version to start after
 	Oldest    uint64 // the oldest version a watch could start after
@@ -26,7 +25,7 @@ func (e *ExpiredError) Error() string {
 // Expire and Fork have one caller at a time.
 type Hub[P any] struct {
 	ring    *ring[P]
-	settled atomic.Uint64 // the last version all watchers concerned know of
+	settled atomic.Uint64 // the last version whose marks were all set
 	done    chan struct{}
 
 	mu     sync.RWMutex        // guards all below, and the index of every watcher
@@ -34,14 +33,13 @@ type Hub[P any] struct {
 	groups map[Scope]*group[P] // no group is empty
 }
 
-// group is the watchers of one scope.
+// group holds the watchers of one scope.
 type group[P any] struct {
 	watchers []*Watcher[P]
 }
 
-// NewHub returns the hub of a store whose last version is start. It keeps the
-// last size changes (at least one), and of them, if maxAge is above zero, only
-// those that are no older.
+// NewHub returns the hub of a store at version start. It keeps the last size changes, at
+// least one, and drops those older than maxAge if that is above zero.
 func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	h := &Hub[P]{
 		ring:   newRing[P](max(size, 1), maxAge, start),
@@ -52,10 +50,9 @@ func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	return h
 }
 
-// Fork returns a hub with the same history, whose watchers and changes to come
-// are its own. It counts as a Publish: the two have one caller at a time. It
-// costs the same however long the history is, and the first changes after it, of
-// either hub, a little more than others.
+// Fork returns an independent hub with the same history and no watchers. It counts as a
+// Publish: the two have one caller at a time. The cost does not depend on the length of the
+// history; the first changes after it cost a little more.
 func (h *Hub[P]) Fork() *Hub[P] {
 	f := &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
 	f.settled.Store(h.settled.Load())
@@ -74,24 +71,21 @@ func (h *Hub[P]) Publish(c *Change[P]) {
 	}
 	waiting := h.grown != nil
 	h.mu.RUnlock()
-	h.settle(c.Version, waiting)
+	h.setSettled(c.Version, waiting)
 }
 
-// Skip makes the versions after the last one up to to pass without a change, as
-// they do where they belong to something else. The caller is about to reach the
-// version last by further calls. It counts as a Publish: the two have one caller
-// at a time.
+// Skip advances to a version without changes. The caller must reach the version last by
+// further calls. It counts as a Publish: the two have one caller at a time.
 func (h *Hub[P]) Skip(to, last uint64, at time.Time) {
 	h.ring.skip(to, last, at)
 	h.mu.RLock()
 	waiting := h.grown != nil
 	h.mu.RUnlock()
-	h.settle(to, waiting)
+	h.setSettled(to, waiting)
 }
 
-// settle tells how far history has come, and those who wait for it where there
-// are any.
-func (h *Hub[P]) settle(version uint64, waiting bool) {
+// setSettled records that all marks up to a version were set, and wakes WaitFor.
+func (h *Hub[P]) setSettled(version uint64, waiting bool) {
 	h.settled.Store(version)
 	if waiting {
 		h.mu.Lock()
@@ -111,31 +105,24 @@ func (h *Hub[P]) markLocked(s Scope, version uint64) {
 	}
 }
 
-// Get returns the change that was given a version, or nil if history no longer
-// holds it.
+// Get returns the change with a version, or nil if history no longer holds it.
 func (h *Hub[P]) Get(version uint64) *Change[P] { return h.ring.get(version) }
 
-// Oldest returns the oldest version whose state history can still tell, and
-// after which a watch can still start.
+// Oldest returns the oldest version whose state can be reconstructed, and after which a
+// watch can start.
 func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.first(now) - 1 }
 
-// Expire lets go of the whole history. A watcher that has seen all of it goes
-// on; one that has not is told that it expired. It counts as a Publish: the two
-// have one caller at a time.
+// Expire drops the whole history. A watcher that has not seen all of it expires. It counts
+// as a Publish: the two have one caller at a time.
 func (h *Hub[P]) Expire() { h.ring.dropAll() }
 
-// Watch returns a watcher that sees every change of the scope with a version
-// above after. A version that lies in the future is waited for. The error is
-// an *ExpiredError. The caller must Close the watcher.
-func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time) (*Watcher[P], error) {
-	return h.WatchFunc(s, after, now, nil)
-}
-
-// WatchFunc is Watch with a function that is called before Wake delivers a value
-// because of a change. The writer calls it, with locks held: it must not wait.
-func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
-	w := h.join(s, after, woken)
-	// Registered first, checked second: a change between the two is seen.
+// Watch returns a watcher of the changes of a scope after a version, which may lie in the
+// future. woken, if not nil, is called before a change makes Wake deliver a value. The
+// writer calls it with locks held, so it must not wait. The error is an *ExpiredError. The
+// caller must Close the watcher.
+func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
+	w := h.register(s, after, woken)
+	// It is registered first and checked second, so a change between the two is seen.
 	if oldest := h.Oldest(now); after < oldest {
 		w.Close()
 		return nil, &ExpiredError{Requested: after, Oldest: oldest}
@@ -144,16 +131,15 @@ func (h *Hub[P]) WatchFunc(s Scope, after uint64, now time.Time, woken func()) (
 	return w, nil
 }
 
-// WatchLate is WatchFunc for who is in no hurry: that history no longer reaches
-// back far enough is what Poll tells, once it is asked for more than is lost.
+// WatchLate is like Watch, but reports expiry from Poll.
 func (h *Hub[P]) WatchLate(s Scope, after uint64, woken func()) *Watcher[P] {
-	w := h.join(s, after, woken)
+	w := h.register(s, after, woken)
 	w.start(after)
 	return w
 }
 
-// join adds a watcher to its group.
-func (h *Hub[P]) join(s Scope, after uint64, woken func()) *Watcher[P] {
+// register adds a watcher to its group.
+func (h *Hub[P]) register(s Scope, after uint64, woken func()) *Watcher[P] {
 	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), woken: woken}
 	w.seen.Store(after)
 	h.mu.Lock()
@@ -204,11 +190,11 @@ func (h *Hub[P]) Close() { close(h.done) }
 // Done is closed when the hub is.
 func (h *Hub[P]) Done() <-chan struct{} { return h.done }
 
-// ErrClosed ends what waits on a hub that is closed.
+// ErrClosed ends a wait on a closed hub.
 var ErrClosed = errors.New("hub: closed")
 
-// WaitFor blocks until the history has reached a version. The error is that of
-// the context, or ErrClosed.
+// WaitFor blocks until the history has a version. The error is the error of the context,
+// or ErrClosed.
 func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	for {
 		head, grown := h.Head()
@@ -225,8 +211,7 @@ func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	}
 }
 
-// Head returns the last version of the history, and a channel that is closed once
-// there is a later one.
+// Head returns the last version of the history, and a channel that the next change closes.
 func (h *Hub[P]) Head() (version uint64, grown <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -234,4 +219,40 @@ func (h *Hub[P]) Head() (version uint64, grown <-chan struct{}) {
 		h.grown = make(chan struct{})
 	}
 	return h.ring.head.Load(), h.grown
+}
+
+// Change is one entry of the history. It must not be modified once published.
+type Change[P any] struct {
+	Version uint64 // the resourceVersion
+	// Collection, Namespace and Name identify the object.
+	Collection      int
+	Namespace, Name string
+	At              time.Time // for histories that are limited by age
+	Payload         P
+
+	// skipped, if not 0, makes the entry stand for the versions from skipped to Version,
+	// which have no change.
+	skipped uint64
+}
+
+// noCollection is the Collection of an entry for skipped versions.
+const noCollection = -1
+
+// holds reports whether the entry stands for a version.
+func (c *Change[P]) holds(version uint64) bool {
+	return c.Version == version || c.skipped != 0 && c.skipped <= version && version < c.Version
+}
+
+// Scope is the part of the history that a watcher sees: one object, or a namespace if Name
+// is empty, or a collection if Namespace is empty too.
+type Scope struct {
+	Collection      int
+	Namespace, Name string
+}
+
+// contains reports whether a change is in the scope.
+func contains[P any](s Scope, c *Change[P]) bool {
+	return s.Collection == c.Collection &&
+		(s.Namespace == "" || s.Namespace == c.Namespace) &&
+		(s.Name == "" || s.Name == c.Name)
 }

@@ -75,7 +75,7 @@ func TestWatchersAreCounted(t *testing.T) {
 	p.publish("ns", "a")
 }
 
-func TestThoseWhoStayAreToldAfterOthersLeft(t *testing.T) {
+func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 	p := newHub(t, 16)
 	var open []*Watcher[string]
 	for range 5 {
@@ -90,10 +90,10 @@ func TestThoseWhoStayAreToldAfterOthersLeft(t *testing.T) {
 	}
 }
 
-func TestWatchFromWhatIsGoneIsAnError(t *testing.T) {
+func TestWatchFromAnExpiredVersionIsAnError(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(10, "ns", "a")
-	_, err := p.Watch(Scope{}, 105, p.now)
+	_, err := p.Watch(Scope{}, 105, p.now, nil)
 	expired := &ExpiredError{}
 	require.ErrorAs(t, err, &expired)
 	assert.Equal(t, &ExpiredError{Requested: 105, Oldest: 106}, expired)

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// ring holds the last changes by version. One writer appends; readers take no
-// lock: a slot that no longer holds the version asked for has been overwritten.
-// Its pages are made when they are first written to, so that a history which
-// stays short costs little. pages.go says how forks share them.
+// ring holds the last changes by version. One writer appends; readers take no lock: a slot
+// with another version has been overwritten. Pages are allocated when they are first
+// written to, so a short history costs little. Forks share them; see pages.
 type ring[P any] struct {
 	size   uint64
 	pages  pages[P]
@@ -25,8 +24,7 @@ func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
 	return r
 }
 
-// fork returns a ring that holds the same changes, and from here on goes its own
-// way. Only the writer calls it.
+// fork returns an independent ring with the same changes. Only the writer calls it.
 func (r *ring[P]) fork() *ring[P] {
 	f := &ring[P]{size: r.size, maxAge: r.maxAge}
 	r.pages.shareWith(&f.pages)
@@ -35,7 +33,7 @@ func (r *ring[P]) fork() *ring[P] {
 	return f
 }
 
-// slot returns where the change of a version belongs. Only the writer calls it.
+// slot returns the slot of a version. Only the writer calls it.
 func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
 	i := version % r.size
 	return &r.pages.own(i / pageSlots)[i%pageSlots]
@@ -53,9 +51,8 @@ func (r *ring[P]) append(c *Change[P]) {
 	}
 }
 
-// skip lets the versions up to one pass without a change. The writer is about to
-// reach the version last, so that there is no need to tell of what will have been
-// overwritten by then.
+// skip advances to a version without changes. The writer is about to reach the version
+// last, so entries that will be overwritten by then are left out.
 func (r *ring[P]) skip(to, last uint64, at time.Time) {
 	size := r.size
 	from := r.head.Load() + 1
@@ -72,7 +69,7 @@ func (r *ring[P]) skip(to, last uint64, at time.Time) {
 	r.head.Store(to)
 }
 
-// dropBefore lets go of the changes made before t. Only the writer calls it.
+// dropBefore drops the changes made before t. Only the writer calls it.
 func (r *ring[P]) dropBefore(t time.Time) {
 	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
 		c := r.get(v)
@@ -83,14 +80,14 @@ func (r *ring[P]) dropBefore(t time.Time) {
 	}
 }
 
-// dropAll lets go of all changes. Only the writer calls it.
+// dropAll drops all changes. Only the writer calls it.
 func (r *ring[P]) dropAll() {
 	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
 		r.drop(v)
 	}
 }
 
-// drop lets go of the oldest change.
+// drop drops the oldest change.
 func (r *ring[P]) drop(v uint64) {
 	r.oldest.Store(v + 1)
 	r.slot(v).Store(nil)
@@ -121,4 +118,76 @@ func (r *ring[P]) first(now time.Time) uint64 {
 		}
 	}
 	return v
+}
+
+// pageSlots is the number of changes in a page of the ring.
+const pageSlots = 64
+
+// page is a part of a ring. It is never written to once two rings share it.
+type page[P any] [pageSlots]atomic.Pointer[Change[P]]
+
+// pages are the pages of a ring. A fork begins with the table of its parent, and from then
+// on neither writes to that table or its pages: before a write each copies the table, and
+// the page that it writes to.
+//
+// Only the ring's writer writes. A reader may find the old or the new copy: both hold all
+// changes up to the head that the reader has seen.
+type pages[P any] struct {
+	table  atomic.Pointer[table[P]]
+	shared bool // another ring may have the table; only the writer uses it
+}
+
+type table[P any] struct {
+	pages []atomic.Pointer[page[P]]
+	own   []bool // by page: no other ring has it; only the writer uses it
+}
+
+func newTable[P any](n int) *table[P] {
+	return &table[P]{make([]atomic.Pointer[page[P]], n), make([]bool, n)}
+}
+
+// shareWith gives the table to another ring, which has none. The caller must be the writer
+// of both.
+func (p *pages[P]) shareWith(other *pages[P]) {
+	p.shared, other.shared = true, true
+	other.table.Store(p.table.Load())
+}
+
+// get returns a page, or nil if nothing was written to it.
+func (p *pages[P]) get(i uint64) *page[P] { return p.table.Load().pages[i].Load() }
+
+// own returns a page that may be written to.
+func (p *pages[P]) own(i uint64) *page[P] {
+	t := p.table.Load()
+	if p.shared {
+		t = t.copy()
+		p.table.Store(t)
+		p.shared = false
+	}
+	pg := t.pages[i].Load()
+	if t.own[i] {
+		return pg
+	}
+	if pg == nil {
+		pg = new(page[P])
+	} else {
+		pg = pg.copy()
+	}
+	t.pages[i].Store(pg)
+	t.own[i] = true
+	return pg
+}
+
+// copy returns a table with the same pages, and owns none of them. The original is no
+// longer written to, so the pointers need no atomic loads.
+func (t *table[P]) copy() *table[P] {
+	c := newTable[P](len(t.pages))
+	copy(c.pages, t.pages)
+	return c
+}
+
+func (pg *page[P]) copy() *page[P] {
+	c := new(page[P])
+	copy(c[:], pg[:])
+	return c
 }

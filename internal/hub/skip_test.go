@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,7 +48,7 @@ func TestSkippedVersionsTakeUpHistory(t *testing.T) {
 				assert.NotNil(t, p.Get(v), "size %d, gap %d, version %d", size, gap, v)
 			}
 			assert.Nil(t, p.Get(oldest))
-			w, err := p.Watch(Scope{}, first, p.now)
+			w, err := p.Watch(Scope{}, first, p.now, nil)
 			if gap+2 > size {
 				assert.Equal(t, &ExpiredError{Requested: first, Oldest: oldest}, err, "size %d, gap %d", size, gap)
 				continue
@@ -64,7 +65,7 @@ func TestWatcherBehindALongGapExpires(t *testing.T) {
 	w := p.watch(Scope{}, first)
 	p.publish("ns", "a")
 	p.skip(1 << 40)
-	_, _, err := w.Poll(nil)
+	_, _, err := w.Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: p.version - 10}, err)
 	next := p.watch(Scope{}, p.version)
 	p.publish("ns", "b")
@@ -73,14 +74,14 @@ func TestWatcherBehindALongGapExpires(t *testing.T) {
 }
 
 // A writer that is about to leave a gap behind need not fill it.
-func TestSkipTellsNothingOfWhatWillBeOverwritten(t *testing.T) {
+func TestSkipLeavesOutEntriesThatWillBeOverwritten(t *testing.T) {
 	p := newHub(t, 10)
 	p.Skip(first+5, first+1000, p.now)
 	assert.Nil(t, p.Get(first+5))
 	w := p.watch(Scope{}, first)
 	p.version = first + 5
 	p.publish("ns", "a")
-	_, _, err := w.Poll(nil)
+	_, _, err := w.Poll(nil, math.MaxUint64)
 	assert.ErrorAs(t, err, new(*ExpiredError))
 	p.Skip(first+1000, first+1000, p.now)
 	assert.Nil(t, p.Get(first+990))
@@ -99,7 +100,7 @@ func TestSkippedVersionsExpireByAge(t *testing.T) {
 	assert.NotNil(t, p.Get(first+4))
 }
 
-func TestSkipWakesThoseWhoWaitForAVersion(t *testing.T) {
+func TestSkipWakesWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newHub(t, 10)
 		done := make(chan error, 1)

@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -29,7 +30,7 @@ var errLie = errors.New("a promise is broken")
 
 // step polls once, and takes a bookmark if it may.
 func (r *reader) step() error {
-	changes, _, err := r.w.Poll(nil)
+	changes, _, err := r.w.Poll(nil, math.MaxUint64)
 	for _, c := range changes {
 		switch {
 		case c.Version <= r.last:
@@ -86,7 +87,7 @@ func hasPrefix(got, want []uint64) bool {
 
 var stressScopes = []Scope{{}, {Namespace: "a"}, {Namespace: "b"}, {Namespace: "a", Name: "x"}, {Namespace: "b", Name: "y"}, {Collection: 1}, {Namespace: "none"}}
 
-func TestWatchersAreToldAllWhileOthersComeAndGo(t *testing.T) {
+func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 	const writers, each, readers = 4, 1000, 6
 	h := NewHub[string](1<<15, 0, first)
 	all := &published{by: map[Scope][]uint64{}}
@@ -102,7 +103,7 @@ func TestWatchersAreToldAllWhileOthersComeAndGo(t *testing.T) {
 				start := h.ring.head.Load()
 				start -= min(start-first, uint64(rnd.IntN(50)))
 				var err error
-				if r.w, err = h.Watch(r.scope, start, noTime); !assert.NoError(t, err) {
+				if r.w, err = h.Watch(r.scope, start, noTime, nil); !assert.NoError(t, err) {
 					return
 				}
 				for range rnd.IntN(200) {
@@ -184,7 +185,7 @@ func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 			for !stop.Load() {
 				s := stressScopes[rnd.IntN(len(stressScopes))]
 				start := h.ring.head.Load()
-				w, err := h.Watch(s, start, noTime)
+				w, err := h.Watch(s, start, noTime, nil)
 				if err != nil {
 					continue // overtaken at once
 				}
@@ -228,11 +229,11 @@ func TestWatchFromHistoryMissesNothingWhileAWriterWrites(t *testing.T) {
 		wg.Go(func() {
 			for head := uint64(0); head < first+writes; {
 				head = p.ring.head.Load()
-				w, err := p.Watch(Scope{Namespace: "ns"}, head-3, noTime)
+				w, err := p.Watch(Scope{Namespace: "ns"}, head-3, noTime, nil)
 				if !assert.NoError(t, err) {
 					return
 				}
-				changes, _, err := w.Poll(nil)
+				changes, _, err := w.Poll(nil, math.MaxUint64)
 				w.Close()
 				if !assert.NoError(t, err) || !assert.NotEmpty(t, changes) ||
 					!assert.Equal(t, head-2, changes[0].Version, "the first change that is wanted") {
@@ -256,7 +257,7 @@ func TestWatcherThatReadEverythingDoesNotExpire(t *testing.T) {
 			var err error
 			for last := uint64(0); last < target && err == nil; {
 				var changes []*Change[string]
-				changes, _, err = w.Poll(nil)
+				changes, _, err = w.Poll(nil, math.MaxUint64)
 				for _, c := range changes {
 					last = c.Version
 				}
@@ -273,7 +274,7 @@ func TestWatcherThatReadEverythingDoesNotExpire(t *testing.T) {
 		p.publishMany(5, "ns", "a")
 		require.NoError(t, <-done)
 		p.publishMany(16, "other", "a")
-		changes, _, err := w.Poll(nil)
+		changes, _, err := w.Poll(nil, math.MaxUint64)
 		require.NoError(t, err, "round %d", round)
 		require.Empty(t, changes)
 	}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,13 +11,13 @@ import (
 // until returns the versions that one PollUntil finds.
 func until(t testing.TB, w *Watcher[string], last uint64) []uint64 {
 	t.Helper()
-	changes, more, err := w.PollUntil(nil, last)
+	changes, more, err := w.Poll(nil, last)
 	require.NoError(t, err)
 	require.False(t, more)
 	return versionsOf(changes)
 }
 
-func TestPollUntilHoldsBackWhatComesLater(t *testing.T) {
+func TestPollHoldsBackLaterChanges(t *testing.T) {
 	p := newHub(t, 16)
 	w := p.watch(Scope{Namespace: "ns"}, first)
 	for range 4 {
@@ -40,14 +41,14 @@ func TestPollUntilHoldsBackWhatComesLater(t *testing.T) {
 	assert.Equal(t, []uint64{109}, until(t, w, 109))
 }
 
-func TestWhatWasHeldBackMayHaveExpired(t *testing.T) {
+func TestChangesThatWereHeldBackMayExpire(t *testing.T) {
 	p := newHub(t, 4)
 	w := p.watch(Scope{}, first)
 	p.publish("ns", "a")
 	assert.Equal(t, []uint64{101}, until(t, w, 101))
 	p.publishMany(5, "ns", "a")
 	assert.Empty(t, until(t, w, 101), "as long as nothing is asked for, nothing is missing")
-	_, _, err := w.PollUntil(nil, 200)
+	_, _, err := w.Poll(nil, 200)
 	require.EqualError(t, err, "too old resource version: 101 (102)")
 }
 
@@ -57,11 +58,11 @@ func TestLateWatchExpiresWhenItAsks(t *testing.T) {
 	w := p.WatchLate(Scope{}, 101, nil)
 	defer w.Close()
 	assert.Empty(t, until(t, w, 101))
-	_, _, err := w.Poll(nil)
+	_, _, err := w.Poll(nil, math.MaxUint64)
 	require.EqualError(t, err, "too old resource version: 101 (102)")
 }
 
-func TestHeadTellsOfTheNextChange(t *testing.T) {
+func TestNextChangeClosesTheChannelOfHead(t *testing.T) {
 	p := newHub(t, 4)
 	head, grown := p.Head()
 	assert.Equal(t, uint64(first), head)

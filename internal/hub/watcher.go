@@ -1,12 +1,11 @@
 package hub
 
 import (
-	"math"
 	"sync/atomic"
 )
 
-// batchSize bounds what one Poll returns, so that a watcher far behind starts
-// to write before it has read all.
+// batchSize bounds the result of a Poll, so that a watcher far behind sends its first
+// events early.
 const batchSize = 256
 
 // Watcher is a position in the history. Its methods are for one goroutine.
@@ -15,22 +14,21 @@ type Watcher[P any] struct {
 	scope Scope
 	index int // in its group, guarded by hub.mu; -1 once removed
 
-	wake  chan struct{} // capacity 1: something was marked
-	woken func()        // called before, unless nil
-	// marked is the version of the first change of the scope since it was
-	// last taken, or 0. It is the only thing a writer touches.
+	wake  chan struct{} // capacity 1: a change was marked
+	woken func()        // called before wake is sent to; may be nil
+	// marked is the version of the first change of the scope since the last Poll, or 0. A
+	// writer touches nothing else.
 	marked atomic.Uint64
 
-	// seen is set by the reader: all changes of the scope up to here have been
-	// returned.
+	// seen is set by the reader: Poll has returned all changes of the scope up to here.
 	seen atomic.Uint64
-	next uint64 // where to go on reading; 0: nothing is known to be there
+	next uint64 // the next version to read; 0: no later change is known
 }
 
-// start has the watcher read from a version on, if there is more already.
+// start makes the watcher read after a version, if there are later changes already.
 func (w *Watcher[P]) start(after uint64) {
 	if after < w.hub.ring.head.Load() {
-		w.next = after + 1 // whatever has been marked meanwhile comes later
+		w.next = after + 1 // later than any change marked meanwhile
 		w.signal()
 	}
 }
@@ -65,16 +63,11 @@ func (w *Watcher[P]) signal() {
 // Wake delivers a value when Poll may have something to return.
 func (w *Watcher[P]) Wake() <-chan struct{} { return w.wake }
 
-// Poll appends the changes that are ready to dst, at most a batch of them, and
-// returns it. It does not block. more tells that a further call will find
-// more. The error is an *ExpiredError: the watcher fell out of history.
-func (w *Watcher[P]) Poll(dst []*Change[P]) (_ []*Change[P], more bool, err error) {
-	return w.PollUntil(dst, math.MaxUint64)
-}
-
-// PollUntil is Poll for changes up to a version. Those after it are held back:
-// Wake does not tell of them again.
-func (w *Watcher[P]) PollUntil(dst []*Change[P], last uint64) (_ []*Change[P], more bool, err error) {
+// Poll appends the next changes up to version last to dst, at most a batch, and returns
+// it. It does not block. more reports whether another call will return more. Wake does not
+// report the changes after last again. The error is an *ExpiredError: the next change has
+// left the history.
+func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bool, err error) {
 	marked := w.marked.Swap(0)
 	if w.next == 0 {
 		if marked <= w.seen.Load() {
@@ -110,17 +103,16 @@ func (w *Watcher[P]) PollUntil(dst []*Change[P], last uint64) (_ []*Change[P], m
 	}
 }
 
-// dropStaleMark takes back a mark for a change that has been returned.
+// dropStaleMark removes a mark for a change that was returned.
 func (w *Watcher[P]) dropStaleMark() bool {
 	marked := w.marked.Load()
 	return marked != 0 && marked <= w.seen.Load() && w.marked.CompareAndSwap(marked, 0)
 }
 
-// Settled returns a version up to which every change of the scope has been
-// returned by Poll, and false where there is more to read first. It is what a
-// bookmark may say.
+// Settled returns a version up to which Poll has returned every change of the scope, for a
+// bookmark. It returns false if there is more to read first.
 func (w *Watcher[P]) Settled() (uint64, bool) {
-	// All marks up to this version were made before it was stored.
+	// All marks up to this version were set before it was stored.
 	version := w.hub.settled.Load()
 	if w.next != 0 || w.marked.Load() != 0 {
 		return 0, false
@@ -128,8 +120,8 @@ func (w *Watcher[P]) Settled() (uint64, bool) {
 	return max(version, w.seen.Load()), true
 }
 
-// SettledUntil is Settled for who reads up to a version: it returns how far, up
-// to there, every change of the scope has been returned.
+// SettledUntil is like Settled for a watcher that reads up to version last: it returns a
+// version, at most last, up to which Poll has returned every change.
 func (w *Watcher[P]) SettledUntil(last uint64) uint64 {
 	version, ok := w.Settled()
 	if !ok {
@@ -138,5 +130,5 @@ func (w *Watcher[P]) SettledUntil(last uint64) uint64 {
 	return min(version, last)
 }
 
-// Close takes the watcher out of the hub. It may be called more than once.
+// Close removes the watcher from the hub. It may be called more than once.
 func (w *Watcher[P]) Close() { w.hub.remove(w) }

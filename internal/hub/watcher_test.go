@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestPollAppends(t *testing.T) {
 	w := p.watch(Scope{}, first)
 	p.publish("ns", "a")
 	kept := &Change[string]{Version: 7}
-	changes, _, err := w.Poll([]*Change[string]{kept})
+	changes, _, err := w.Poll([]*Change[string]{kept}, math.MaxUint64)
 	require.NoError(t, err)
 	assert.Equal(t, []uint64{7, 101}, versionsOf(changes))
 }
@@ -109,7 +110,7 @@ func TestWatcherThatFallsOutOfTheRingExpires(t *testing.T) {
 
 	p.publish("ns", "a") // 105
 	p.publishMany(4, "other", "a")
-	changes, more, err := w.Poll(nil)
+	changes, more, err := w.Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: 104, Oldest: 105}, err)
 	assert.Empty(t, changes)
 	assert.False(t, more)
@@ -122,7 +123,7 @@ func TestWatcherMayExpireBetweenTwoBatches(t *testing.T) {
 	_, more := poll(t, w)
 	require.True(t, more)
 	p.publishMany(2*batchSize, "other", "a")
-	_, _, err := w.Poll(nil)
+	_, _, err := w.Poll(nil, math.MaxUint64)
 	require.Error(t, err)
 }
 
@@ -178,7 +179,7 @@ func TestMarkThatComesLateDoesNotExpireAWatcher(t *testing.T) {
 	assert.Empty(t, got, "it had nothing to read")
 }
 
-func TestSettledTellsOnlyWhatIsRead(t *testing.T) {
+func TestSettledIsAVersionThatWasRead(t *testing.T) {
 	p := newHub(t, 16)
 	w := p.watch(Scope{Namespace: "ns"}, first)
 	settled := func() any {
@@ -231,13 +232,13 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 	p.publish("ns", "a")
 	_, _ = poll(t, here)
 	p.Expire()
-	_, _, err := lagging.Poll(nil)
+	_, _, err := lagging.Poll(nil, math.MaxUint64)
 	require.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	for _, w := range []*Watcher[string]{here, elsewhere} {
 		versions, _ := poll(t, w)
 		assert.Empty(t, versions)
 	}
-	_, err = p.Watch(Scope{}, first, p.now)
+	_, err = p.Watch(Scope{}, first, p.now, nil)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	p.publish("ns", "b")
 	p.publish("other", "a")

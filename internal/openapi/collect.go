@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -35,7 +36,7 @@ func collect(a API) map[string]*definition {
 		words:       words(),
 	}
 	c.meta(reflect.TypeFor[meta.Status](), "Status").kinds = unversioned("Status")
-	c.meta(reflect.TypeFor[meta.DeleteOptions](), "DeleteOptions").everywhere = "DeleteOptions"
+	c.meta(reflect.TypeFor[registry.DeleteOptions](), "DeleteOptions").everywhere = "DeleteOptions"
 	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
 	for _, gv := range a.GroupVersions {
 		// Kinds get their names before other types.

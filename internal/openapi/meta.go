@@ -3,6 +3,7 @@ package openapi
 import (
 	"reflect"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -15,8 +16,11 @@ const (
 	versionInfo  = "io.k8s.apimachinery.pkg.version.Info"
 )
 
+// isMeta reports whether a Go type is one of the group meta.k8s.io. DeleteOptions are in
+// package registry, since only the wire has them.
 func isMeta(goType reflect.Type) bool {
-	return goType.PkgPath() == reflect.TypeFor[meta.ObjectMeta]().PkgPath()
+	path := goType.PkgPath()
+	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[registry.DeleteOptions]().PkgPath()
 }
 
 // unversioned returns the type of a kind that is the same in all groups.

@@ -431,3 +431,19 @@ func BenchmarkFork(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEncoded measures the bytes of an object as every get, list and watch event takes
+// them.
+func BenchmarkEncoded(b *testing.B) {
+	st, _ := benchStore(b, 1)
+	it, err := leaseResource(st).Get(b.Context(), "ns", "l00000", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := it.Encoded(0, registry.JSON); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -13,22 +15,22 @@ import (
 // Change makes the next state of an object. It is a Replacement, a Patch or an
 // Apply.
 type Change interface {
-	// next returns the state that follows current in the stored form, with its field
-	// managers, for the store to own. current is nil if there is no object. next is
-	// called again when another write came in between.
+	// next returns the state after current, in the stored form and with its field
+	// managers. The store owns the result. current is nil if there is no object. next is
+	// called again if another write came first.
 	next(r *Resource, current *Item, req *Request) (Object, error)
 }
 
-// Replacement puts another object in the place of the current one.
+// Replacement replaces the whole object.
 type Replacement struct {
 	// UID, if not "", must be that of the current object.
 	UID meta.UID
-	// Object returns the other object in the stored form, for the store to own.
+	// Object returns the new object in the stored form. The store owns it.
 	Object func(current *Item) (Object, error)
 }
 
-// Replace returns the Replacement of a PUT. It takes ownership of the object, which
-// is in the stored form with defaults filled in.
+// Replace returns the Replacement of a PUT. It takes ownership of the object, which must
+// be in the stored form with defaults filled in.
 func (r *Resource) Replace(o Object) Replacement {
 	m := o.GetObjectMeta()
 	given := m.ResourceVersion
@@ -53,11 +55,11 @@ func (c Replacement) next(r *Resource, current *Item, req *Request) (Object, err
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), req, "")
-	r.track(o, current, req)
+	r.updateManagers(o, current, req)
 	return o, nil
 }
 
-// checkUID compares the uid of an update with that of the record.
+// checkUID compares the uid of an update with the current one.
 func (r *Resource) checkUID(uid meta.UID, current *Item, req *Request) error {
 	var have meta.UID
 	if current != nil {
@@ -70,13 +72,13 @@ func (r *Resource) checkUID(uid meta.UID, current *Item, req *Request) error {
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, have)))
 }
 
-// afterAdmission is in the warning about owner references of patches.
+// afterAdmission is part of the warning about owner references in patches.
 const afterAdmission = " after mutating admission happens"
 
-// PatchType is a kind of patch, by its media type.
+// PatchType is the media type of a patch.
 type PatchType string
 
-// The kinds of patches.
+// The patch types.
 const (
 	JSONPatch           PatchType = "application/json-patch+json"
 	MergePatch          PatchType = "application/merge-patch+json"
@@ -118,7 +120,7 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (Object, error) {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.fromWire(o)
-	r.track(o, current, req)
+	r.updateManagers(o, current, req)
 	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
 	return o, nil
 }
@@ -141,7 +143,7 @@ func (c Patch) target(t Target, current *Item) patch.Target {
 type Apply struct {
 	// Config is the applied configuration, with int64 and float64 as numbers.
 	Config map[string]any
-	// Duplicates are the keys that stand twice in the configuration.
+	// Duplicates are the errors about duplicate keys in the configuration.
 	Duplicates []error
 	// Validation is the level of fieldValidation.
 	Validation patch.Validation
@@ -162,7 +164,7 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.judgeDuplicates(req); err != nil {
+	if err := c.checkDuplicates(req); err != nil {
 		return nil, err
 	}
 	o := applied.(Object)
@@ -179,8 +181,8 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
 	return o, nil
 }
 
-// judgeDuplicates refuses duplicate keys, or warns of them.
-func (c Apply) judgeDuplicates(req *Request) error {
+// checkDuplicates refuses duplicate keys, or warns about them.
+func (c Apply) checkDuplicates(req *Request) error {
 	if len(c.Duplicates) > 0 && c.Validation == patch.Strict {
 		return meta.NewBadRequest("error strict decoding patch: error converting YAML to JSON: %s", yaml.StrictError(c.Duplicates))
 	}
@@ -190,4 +192,92 @@ func (c Apply) judgeDuplicates(req *Request) error {
 		}
 	}
 	return nil
+}
+
+// Field managers: the rules are in internal/managedfields. Fields are tracked in the
+// shape of the request's API version.
+
+// defaultManager is the field manager of a write that names none.
+const defaultManager = "unknown"
+
+// compileManagers describes the kind's versions to package managedfields.
+func (d *Kind) compileManagers() {
+	d.managers = &managedfields.Kind{Name: d.name}
+	for i, v := range d.versions {
+		f := d.forms[v.form]
+		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
+			APIVersion: d.typeMeta(i).APIVersion, Type: f.typ,
+			New: func() managedfields.Object { return f.newWire() },
+		})
+	}
+	if len(d.forms) > 1 {
+		d.managers.Convert = d.convert
+	}
+	if d.status {
+		d.statusManagers = &managedfields.Kind{}
+		*d.statusManagers = *d.managers
+		d.statusManagers.Subresource, d.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
+		d.managers.Reset = []string{memberStatus}
+	}
+}
+
+// managersOf returns the managers of the resource or of its status subresource.
+func (d *Kind) managersOf(req *Request) *managedfields.Kind {
+	if req.Status {
+		return d.statusManagers
+	}
+	return d.managers
+}
+
+// convert returns an object of one version in the shape of another.
+func (d *Kind) convert(o managedfields.Object, from, to int) managedfields.Object {
+	f, t := d.versions[from].form, d.versions[to].form
+	if f == t {
+		return o
+	}
+	stored := d.forms[f].typ.Copy(o).(Object)
+	if d.forms[f].from != nil {
+		stored = d.forms[f].from(stored)
+	}
+	if d.forms[t].to != nil {
+		return d.forms[t].to(stored)
+	}
+	return stored
+}
+
+// updateManagers makes the field manager of a write the owner of the fields that it
+// changes. current is the state before, or nil.
+func (r *Resource) updateManagers(o Object, current *Item, req *Request) {
+	r.updateManagersAt(o, current, req, r.st.now())
+}
+
+func (r *Resource) updateManagersAt(o Object, current *Item, req *Request, now time.Time) {
+	d, m := r.kind, o.GetObjectMeta()
+	manager := cmp.Or(req.FieldManager, defaultManager)
+	var live managedfields.Object
+	if current != nil {
+		live = d.convert(current.obj, 0, req.Version)
+	}
+	// Version 0 has the stored form.
+	wire := d.convert(o, 0, req.Version)
+	d.managersOf(req).Update(req.Version, live, wire, manager, now)
+	m.ManagedFields = wire.GetObjectMeta().ManagedFields
+}
+
+// markManagersReset turns an empty list of managers, which resets them, into a form that
+// survives a copy.
+func markManagersReset(m *meta.ObjectMeta) {
+	if m.ManagedFields != nil && len(m.ManagedFields) == 0 {
+		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
+	}
+}
+
+// ignoreManagerTimes uses the old managers if only their times differ, so that the write
+// can turn out to change nothing. restore undoes it.
+func ignoreManagerTimes(m, old *meta.ObjectMeta) (restore func()) {
+	now := m.ManagedFields
+	if managedfields.SameOwners(now, old.ManagedFields) {
+		m.ManagedFields = old.ManagedFields
+	}
+	return func() { m.ManagedFields = now }
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// continueToken says where the next page of a list starts: a version, and the
-// key to start from, relative to what the list covers (upstream: apiserver,
-// storage/continue.go). Clients must not look inside, but some do.
+// continueToken is where the next page of a list starts: a version, and a key relative to
+// the namespace of the list (upstream: apiserver, storage/continue.go).
 type continueToken struct {
 	APIVersion      string `json:"v"`
 	ResourceVersion int64  `json:"rv"`
@@ -22,8 +21,7 @@ type continueToken struct {
 
 const continueVersion = "meta.k8s.io/v1"
 
-// latest, in the place of a version, goes on from the key at whatever the
-// state is now.
+// latest, instead of a version, continues from the key in the current state.
 const latest = -1
 
 func encodeContinue(version int64, start string) string {
@@ -31,8 +29,8 @@ func encodeContinue(version int64, start string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// decodeContinue returns the version and the start key of a token. The path is
-// checked so that a forged one cannot leave what the list covers.
+// decodeContinue returns the version and the start key of a token. It refuses keys that are
+// no clean path, as upstream does.
 func decodeContinue(s string) (version int64, start string, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
@@ -67,8 +65,8 @@ func invalidContinue(format string, args ...any) error {
 	return meta.NewBadRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
 }
 
-// expiredContinue is the answer to a token whose version is gone. It carries a
-// token for going on without consistency.
+// expiredContinue is the error of a token whose version has expired. It carries a token
+// that continues in the current state.
 func expiredContinue(start string) error {
 	err := meta.NewExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
 	err.Status.Continue = encodeContinue(latest, start)

@@ -49,7 +49,7 @@ func TestTokenNamesVersionAndKey(t *testing.T) {
 
 // A real server reads only the first page in the namespace that the selector
 // names, and takes the key where it ended for one across all namespaces.
-func TestPagesOfASelectedNamespaceBeginAnewOrEnd(t *testing.T) {
+func TestSecondPageOfASelectedNamespaceStartsAgainOrEnds(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a", "ns/b", "other/a", "zz/x", "zz/y")
 	for namespace, want := range map[string][]string{"ns": {"ns/a", "ns/a", "ns/b"}, "zz": {"zz/x", "zz/x", "zz/y"}, "other": {"other/a"}} {

@@ -18,7 +18,7 @@ import (
 
 const uuid4 = `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`
 
-func TestCreateFillsInWhatTheServerOwns(t *testing.T) {
+func TestCreateSetsFieldsOfTheServer(t *testing.T) {
 	st := newStore(t)
 	leases := leasesIn(st)
 	first := mustCreate(t, leases, newLease("ns/a"))
@@ -35,7 +35,7 @@ func TestCreateFillsInWhatTheServerOwns(t *testing.T) {
 	assert.EqualValues(t, 1002, st.ResourceVersion())
 }
 
-func TestCreateWipesWhatOnlyTheServerMaySet(t *testing.T) {
+func TestCreateClearsFieldsOfTheServer(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	yesterday := meta.NewTime(epoch.Add(-24 * time.Hour))
 	l := newLease("ns/a")
@@ -184,7 +184,7 @@ func TestCreateFillsInDefaults(t *testing.T) {
 	assert.Empty(t, e.Subsets[0].Ports[0].Protocol, "the caller's object must not change")
 }
 
-func TestCreateRefusesWhatEtcdCouldNotStore(t *testing.T) {
+func TestCreateRefusesObjectsTooLargeForEtcd(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	_, err := leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{})
 	assertPlain(t, err, "etcdserver: request is too large")

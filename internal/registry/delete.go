@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Delete removes an object, or marks it where finalizers hold it back.
-// deleted tells which: the Item is the last state of an object that is gone,
-// or the marked one. As on a real server it is an empty object where a dry run
-// would take off the last finalizer: such a deletion is an update that finds in
-// the middle that it need not be made.
+// Delete removes an object, or marks it as terminating if it has finalizers. deleted
+// reports which. The Item is the last state of the object, or the marked one. A dry run
+// that would remove the last finalizer returns an empty object, as upstream does: such a
+// deletion is an update that is dropped half-way.
 func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
 	if err := ValidateDeleteOptions(opts, false); err != nil {
 		return nil, false, err
@@ -33,7 +33,7 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
 		if ignoresReadError(opts) {
-			// Every object here can be read, so there is nothing to break.
+			// All objects here can be read.
 			return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name,
 				r.invalidObject(k, "unsafe deletion is not allowed because the object is decodable from storage"))
 		}
@@ -47,8 +47,7 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 	}
 }
 
-// deleteNow removes or marks current. done is false where it is no longer the
-// current state.
+// deleteNow removes or marks current. done is false if another write came first.
 func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it *Item, deleted, done bool) {
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
@@ -85,9 +84,9 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	return r.commitLocked(watch.Deleted, current, last, req.Origin, at), true, true
 }
 
-// checkPreconditions answers with the Kind where other conflicts name the
-// resource, as real servers do.
-func (r *Resource) checkPreconditions(current *Item, p *meta.Preconditions) error {
+// checkPreconditions names the kind in its errors, where other conflicts name the
+// resource, as upstream does.
+func (r *Resource) checkPreconditions(current *Item, p *Preconditions) error {
 	if p == nil {
 		return nil
 	}
@@ -105,10 +104,9 @@ func (r *Resource) checkPreconditions(current *Item, p *meta.Preconditions) erro
 	return nil
 }
 
-// DeleteCollection deletes every object that a list with the same options
-// would return, one after the other, and returns that list: the objects as
-// they were before. An object that is gone already does not matter. Any other
-// error ends it half-way.
+// DeleteCollection deletes the objects that a list with the same options returns, one
+// after the other, and returns that list. Objects that are gone by then are skipped; any
+// other error ends it half-way.
 func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts DeleteOptions) (*List, error) {
 	if err := ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err
@@ -117,7 +115,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		return nil, err
 	}
 	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit == 0 {
-		// Real servers list in pages here, where a version means that very one.
+		// Upstream lists in pages here, where a version means the exact one.
 		list.Limit = math.MaxInt64
 	}
 	l, err := r.List(ctx, list)
@@ -131,4 +129,64 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		}
 	}
 	return l, nil
+}
+
+// deletionFinalizers replaces the finalizers that stand for a deletion policy by the one
+// of these options. Without a policy the object keeps its own.
+func deletionFinalizers(finalizers []string, o DeleteOptions) []string {
+	var orphan, foreground bool
+	switch {
+	case o.OrphanDependents != nil:
+		orphan = *o.OrphanDependents
+	case o.PropagationPolicy != nil:
+		orphan = *o.PropagationPolicy == meta.DeletePropagationOrphan
+		foreground = *o.PropagationPolicy == meta.DeletePropagationForeground
+	default:
+		for _, f := range finalizers {
+			orphan = f == meta.FinalizerOrphanDependents
+			foreground = f == meta.FinalizerDeleteDependents
+			if orphan || foreground {
+				break
+			}
+		}
+	}
+	if !orphan && !foreground && !slices.Contains(finalizers, meta.FinalizerOrphanDependents) &&
+		!slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
+		return finalizers
+	}
+	var out []string
+	for _, f := range finalizers {
+		if f != meta.FinalizerOrphanDependents && f != meta.FinalizerDeleteDependents {
+			out = append(out, f)
+		}
+	}
+	if orphan {
+		out = append(out, meta.FinalizerOrphanDependents)
+	}
+	if foreground {
+		out = append(out, meta.FinalizerDeleteDependents)
+	}
+	if sameSet(out, finalizers) {
+		return finalizers
+	}
+	return out
+}
+
+func sameSet(a, b []string) bool {
+	has := func(in []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(in, s) }
+	}
+	return !slices.ContainsFunc(a, has(b)) && !slices.ContainsFunc(b, has(a))
+}
+
+// markDeleting marks an object with finalizers as terminating.
+func (st *Store) markDeleting(m *meta.ObjectMeta) {
+	now := meta.NewTime(st.now())
+	if m.DeletionTimestamp == nil && m.Generation > 0 {
+		m.Generation++
+	}
+	if m.DeletionTimestamp == nil || m.DeletionTimestamp.After(st.now()) {
+		m.DeletionTimestamp = &now
+	}
+	m.DeletionGracePeriodSeconds = new(int64(0))
 }

@@ -41,17 +41,17 @@ func TestDeletePreconditions(t *testing.T) {
 	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
 	created := meta.UID("UID")
 	for name, row := range map[string]struct {
-		p    meta.Preconditions
+		p    registry.Preconditions
 		want string // UID stands for the object's; "" for a deletion
 	}{
-		"none":                         {meta.Preconditions{}, ""},
-		"the right uid":                {meta.Preconditions{UID: &created}, ""},
-		"the right version":            {meta.Preconditions{ResourceVersion: new("1001")}, ""},
-		"both right":                   {meta.Preconditions{UID: &created, ResourceVersion: new("1001")}, ""},
-		"another uid":                  {meta.Preconditions{UID: new(meta.UID("abc"))}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
-		"an empty uid":                 {meta.Preconditions{UID: new(meta.UID(""))}, "the UID in the precondition () does not match the UID in record (UID). The object might have been deleted and then recreated"},
-		"another version":              {meta.Preconditions{ResourceVersion: new("1")}, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). The object might have been modified"},
-		"both wrong: the uid is first": {meta.Preconditions{UID: new(meta.UID("abc")), ResourceVersion: new("1")}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"none":                         {registry.Preconditions{}, ""},
+		"the right uid":                {registry.Preconditions{UID: &created}, ""},
+		"the right version":            {registry.Preconditions{ResourceVersion: new("1001")}, ""},
+		"both right":                   {registry.Preconditions{UID: &created, ResourceVersion: new("1001")}, ""},
+		"another uid":                  {registry.Preconditions{UID: new(meta.UID("abc"))}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"an empty uid":                 {registry.Preconditions{UID: new(meta.UID(""))}, "the UID in the precondition () does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"another version":              {registry.Preconditions{ResourceVersion: new("1")}, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). The object might have been modified"},
+		"both wrong: the uid is first": {registry.Preconditions{UID: new(meta.UID("abc")), ResourceVersion: new("1")}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leases := leasesIn(newStore(t))
@@ -239,7 +239,7 @@ func TestUnsafeDeletionOfAHealthyObjectIsRefused(t *testing.T) {
 	assertStatus(t, err, 409, store.ErrConflict, `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/ns/a, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`)
 }
 
-func TestDeleteTellsWhetherTheObjectIsGone(t *testing.T) {
+func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
 	st := newStore(t)
 	mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f")))
 	createAll(t, leasesIn(st), "ns/b")
@@ -278,7 +278,7 @@ func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 
 	mustCreate(t, leases, newLease("ns/c", finalizers("a/f")))
 	between = func() { mustModify(t, leases, "ns/c", holder("another")) }
-	_, err = leases.Delete(t.Context(), "ns", "c", registry.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
+	_, err = leases.Delete(t.Context(), "ns", "c", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
 	require.ErrorIs(t, err, store.ErrConflict, "a precondition holds against the newer state")
 }
 

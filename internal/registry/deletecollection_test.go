@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestDeleteCollectionAnswersTheObjectsAsTheyWere(t *testing.T) {
@@ -33,7 +32,7 @@ func TestDeleteCollectionAnswersTheObjectsAsTheyWere(t *testing.T) {
 	})
 }
 
-func TestDeleteCollectionDeletesWhatTheListSelects(t *testing.T) {
+func TestDeleteCollectionDeletesTheSelectedObjects(t *testing.T) {
 	for name, row := range map[string]struct {
 		list registry.ListOptions
 		left []string
@@ -82,7 +81,7 @@ func TestDeleteCollectionReturnsTheTokenOfItsPage(t *testing.T) {
 func TestDeleteCollectionStopsAtAFailedPrecondition(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a", "ns/b")
-	_, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: new("1001")}}, registry.ListOptions{})
+	_, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: new("1001")}}, registry.ListOptions{})
 	require.ErrorIs(t, err, store.ErrConflict)
 	left, _ := mustList(t, leases, registry.ListOptions{})
 	assert.Equal(t, []string{"ns/b"}, paths(left))

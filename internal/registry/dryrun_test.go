@@ -36,7 +36,7 @@ func dryRun(t *testing.T, test func(t *testing.T, leases collection)) {
 	})
 }
 
-var dryAll = []string{meta.DryRunAll}
+var dryAll = []string{registry.DryRunAll}
 
 func TestDryRunOfACreate(t *testing.T) {
 	dryRun(t, func(t *testing.T, leases collection) {
@@ -113,7 +113,7 @@ func TestDryRunOfADelete(t *testing.T) {
 
 		_, err = leases.Delete(t.Context(), "ns", "none", opts)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		opts.Preconditions = &meta.Preconditions{ResourceVersion: new("1")}
+		opts.Preconditions = &registry.Preconditions{ResourceVersion: new("1")}
 		_, err = leases.Delete(t.Context(), "ns", "a", opts)
 		require.ErrorIs(t, err, store.ErrConflict)
 	})

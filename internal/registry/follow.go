@@ -8,18 +8,18 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Update is one step of Follow.
+// Update is one element of Follow.
 type Update struct {
-	// Relisted says that All is the whole state, in the order of "namespace/name",
-	// and that what was known before may be out of date.
+	// Relisted means that All is the whole state, in the order of "namespace/name", and
+	// replaces all earlier Updates.
 	Relisted bool
 	All      []*Item
 	// Events are changes and bookmarks. The slice is valid until the next step.
 	Events []ItemEvent
 }
 
-// Follow lists all objects, and then sends each change. When history has gone it
-// lists again. The last element is the error of the context, or ErrClosed.
+// Follow lists all objects, and then sends each change. When history has expired it lists
+// again. The last element is the error of the context, or ErrClosed.
 func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		for {
@@ -41,8 +41,8 @@ func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
 	}
 }
 
-// followFrom sends all changes after a version until the watch ends. left reports
-// whether the consumer has left the loop.
+// followFrom sends the changes after a version until the watch ends. left reports whether
+// the consumer left the loop.
 func (r *Resource) followFrom(ctx context.Context, version string, yield func(Update, error) bool) (left bool, err error) {
 	w, err := r.Watch(ctx, WatchOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {

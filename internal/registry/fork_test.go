@@ -141,7 +141,7 @@ func TestWritesOfAForkLeaveTheCurrentStateCurrent(t *testing.T) {
 	assert.Equal(t, before, mustGet(t, leasesIn(fork), "ns/a"))
 }
 
-func TestWatchFromBeforeTheForkIsToldHistoryAndThenItsOwnWorld(t *testing.T) {
+func TestWatchFromBeforeTheForkSeesSharedHistoryThenItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent := newStore(t)
 		leases := leasesIn(parent)

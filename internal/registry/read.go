@@ -13,11 +13,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// futureWait is how long a read waits for a version that is not there yet.
+// futureWait is how long a read waits for a version in the future.
 const futureWait = 3 * time.Second
 
-// Get returns the current state of an object. A resourceVersion asks for a
-// state no older than it, and is waited for if it lies in the future.
+// Get returns the current state of an object. With a resourceVersion the state is not
+// older; one in the future is waited for.
 func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion string) (*Item, error) {
 	read, err := chooseGet(resourceVersion)
 	if err != nil {
@@ -39,9 +39,9 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 	return it, nil
 }
 
-// readVersion reads the resourceVersion of a read. The error is no Status: a
-// get or watch answers 500 with its text, a list makes a 400 of it.
-func readVersion(s string) (uint64, error) {
+// parseReadVersion returns the resourceVersion of a read, 0 for "". The error is no
+// Status: a get or watch answers 500 with its text, a list answers 400.
+func parseReadVersion(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -52,7 +52,7 @@ func readVersion(s string) (uint64, error) {
 	return v, nil
 }
 
-// waitFor waits until a version is reached, at most futureWait.
+// waitFor waits until the store has a version, at most futureWait.
 func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if version == 0 || st.ResourceVersion() >= version {
 		return nil
@@ -60,15 +60,15 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.reach(ctx, version) })
 }
 
-// reach blocks until a version is there. The worker of the context rests.
+// reach blocks until the store has a version. The worker of the context rests.
 func (st *Store) reach(ctx context.Context, version uint64) error {
 	w := atwork.From(ctx)
-	w.Rest(w.Wakes()) // or the context ends in this moment
+	w.Rest(w.Wakes()) // false if the context ends at this moment
 	return st.hub.WaitFor(ctx, version)
 }
 
-// waitAtMost waits for a version, at most futureWait. The answer to who has waited
-// in vain tells the current one.
+// waitAtMost calls wait for a version with a limit of futureWait. After that the error
+// names the current version.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
 	waiter, done := atwork.From(ctx).StandIn(c)
 	defer done()
@@ -86,10 +86,40 @@ func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func
 	return tooLarge(version, current(), 1)
 }
 
-// tooLarge is the answer to who asks for a version that is not there yet.
+// tooLarge is the error of a read at a version in the future.
 func tooLarge(version, current uint64, retryAfter int32) error {
 	return meta.NewTimeout(fmt.Sprintf("Too large resource version: %d, current: %d", version, current), retryAfter,
 		meta.StatusCause{Type: "ResourceVersionTooLarge", Message: "Too large resource version"})
 }
 
 const errTooLarge = meta.ReasonTimeout
+
+// alarm is a timer that each round of a wait may set again. All rounds use one timer: if
+// each had its own, a late one would hold the clock for a worker that ignores it.
+type alarm struct {
+	worker *atwork.Worker
+	clock  clock.Clock
+	timer  clock.Timer // nil until it is set
+}
+
+func (a *alarm) set(d time.Duration) {
+	if a.timer == nil {
+		a.timer = a.worker.NewTimer(a.clock, d)
+		return
+	}
+	a.timer.Reset(d)
+}
+
+// rings returns the channel of the timer, which may fire early.
+func (a *alarm) rings() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C()
+}
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

@@ -7,36 +7,35 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// stateChoice is a way to choose the state that a read is served from (API
-// concepts, "Resource versions"; upstream: storage.ValidateListOptions and
-// storage/cacher).
+// stateChoice selects the state that a read is served from (API concepts, "Resource
+// versions"; upstream: storage.ValidateListOptions and storage/cacher).
 type stateChoice int
 
 const (
-	anyState     stateChoice = iota // what the server has, however old
+	anyState     stateChoice = iota // the server's state, which may be old
 	currentState                    // not older than the store is now
-	atLeastState                    // at a version or later, once the server has come to it
-	exactState                      // at a version, once the server has come to it
-	// storedState and storedExactState are read past the cache of a real server:
-	// as it is now, or at a version. The version must not lie in the future.
+	atLeastState                    // not older than a version, which is waited for
+	exactState                      // at a version, which is waited for
+	// storedState and storedExactState bypass the cache of a real server: now, or at a
+	// version, which must not lie in the future.
 	storedState
 	storedExactState
 )
 
-// readState is the state that a read is served from, as its options choose it.
+// readState is the choice that the options of a read make.
 type readState struct {
 	choice  stateChoice
 	version uint64
-	// start is the key that a list starts at, relative to its namespace, and limit
-	// the most items of it, 0 for no limit.
+	// start is the first key of a list, relative to its namespace. limit bounds its
+	// items; 0 means no limit.
 	start string
 	limit int64
-	paged bool // start is of a continue token
+	paged bool // start comes from a continue token
 }
 
 // chooseGet returns the state for a get.
 func chooseGet(resourceVersion string) (readState, error) {
-	version, err := readVersion(resourceVersion)
+	version, err := parseReadVersion(resourceVersion)
 	switch {
 	case err != nil:
 		return readState{}, err
@@ -48,13 +47,12 @@ func chooseGet(resourceVersion string) (readState, error) {
 	return readState{choice: atLeastState, version: version}, nil
 }
 
-// chooseList returns the state for a list. single says that the list is of one
-// object, by its key.
+// chooseList returns the state for a list. single means that the list is of one key.
 func chooseList(o ListOptions, single bool) (readState, error) {
 	if o.Continue != "" {
 		return choosePage(o)
 	}
-	version, err := readVersion(o.ResourceVersion)
+	version, err := parseReadVersion(o.ResourceVersion)
 	if err != nil {
 		return readState{}, meta.NewBadRequest("invalid resource version: %s", err)
 	}
@@ -68,7 +66,7 @@ func chooseList(o ListOptions, single bool) (readState, error) {
 	case exact && single && o.ResourceVersionMatch == MatchExact:
 		read.choice = storedExactState
 	case exact && single:
-		// Of one object a limit does not ask for the exact version.
+		// With a single key a limit does not mean the exact version.
 		read.choice = storedState
 	case exact:
 		read.choice = exactState
@@ -78,7 +76,7 @@ func chooseList(o ListOptions, single bool) (readState, error) {
 	return read, nil
 }
 
-// choosePage returns the state for the list that a continue token goes on with.
+// choosePage returns the state for a list with a continue token.
 func choosePage(o ListOptions) (readState, error) {
 	version, start, err := decodeContinue(o.Continue)
 	if err != nil {
@@ -99,8 +97,8 @@ func choosePage(o ListOptions) (readState, error) {
 	return read, nil
 }
 
-// stateFor returns the chosen state: of the Replica in the context, if there is
-// one, or of the store. It may wait for a version, at most futureWait.
+// stateFor returns the chosen state of the store, or of the Replica in the context. It may
+// wait for a version, at most futureWait.
 func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
 	switch p := r.st.replicaOf(ctx); {
 	case read.choice == storedState || read.choice == storedExactState:

@@ -9,28 +9,26 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Recorded is what a store has recorded of its changes, and what they led to; see
-// Store.Record.
+// Recorded holds the recorded changes of a store and its state; see Store.Record.
 type Recorded struct {
-	// Since is the version before the first of the changes, and Version that of
-	// the store. Complete tells that there were no changes before.
+	// Since is the version before the first change, and Version the last version.
+	// Complete reports whether there were no changes before Since.
 	Since, Version uint64
 	Complete       bool
-	// Changes are those of all resources in the order of their versions.
+	// Changes are the changes of all resources, in the order of their versions.
 	Changes []RecordedChange
-	// Forks are the moments between the changes at which the store became a fork
-	// of another one, in their order.
+	// Forks are the moments at which the store was forked from another one, in order.
 	Forks []RecordedFork
-	// Now is what there is, resource by resource in the order of lists.
+	// Now is the state, each resource in the order of lists.
 	Now []RecordedState
 }
 
-// RecordedFork is the moment at which a store was forked: the changes up to Version
-// were made before, by the clock of the parent.
+// RecordedFork is the moment of a fork. Changes up to Version were made before it, by the
+// clock of the parent.
 type RecordedFork struct {
 	Version uint64
-	// At is when it was by the clock of the fork, which may show quite another
-	// time than the parent's: that of a testing/synctest bubble does.
+	// At is the time by the clock of the fork. The parent's clock may show another time,
+	// as in a testing/synctest bubble.
 	At time.Time
 }
 
@@ -39,12 +37,12 @@ type RecordedChange struct {
 	Resource *Resource
 	Type     watch.EventType
 	Version  uint64
-	// Old is the state before, nil for Added. New is that after; for Deleted it is
-	// the last state under the version of the deletion.
+	// Old is the state before, nil for Added. New is the state after; for Deleted it is
+	// the last state, with the version of the deletion.
 	Old, New *Item
-	// At is when it was made, by the store's clock.
+	// At is the time of the change by the store's clock.
 	At time.Time
-	// Origin is that of the Request which made it, or 0.
+	// Origin is Request.Origin, or 0.
 	Origin uint64
 }
 
@@ -54,17 +52,17 @@ type RecordedState struct {
 	Item     *Item
 }
 
-// record holds the last changes. It is guarded by the store's mutex, but what it
-// holds never changes: a clone of a store may share it.
+// record holds the last changes. The store's mutex guards it; forks may share the changes
+// themselves.
 type record struct {
 	limit   int
-	since   uint64 // the version before the first of changes
+	since   uint64 // the version before the first change
 	changes []*hub.Change[change]
-	before  *record   // what was recorded before the store was forked, or nil
-	forked  time.Time // when it was, by the clock of the fork
+	before  *record   // the record of the parent at the fork, or nil
+	forked  time.Time // by the clock of the fork
 }
 
-// forkLocked returns the record of a fork that is made of a store at a version.
+// forkLocked returns the record of a fork made at a version.
 func (rec *record) forkLocked(version uint64, now time.Time) record {
 	if rec.limit <= 0 {
 		return record{}
@@ -74,8 +72,8 @@ func (rec *record) forkLocked(version uint64, now time.Time) record {
 	return record{limit: rec.limit, since: version, before: &before, forked: now}
 }
 
-// last returns the changes that are to be kept, the version before them, and the
-// forks between them.
+// last returns the last limit changes, the version before them, and the forks between
+// them.
 func (rec *record) last() (changes []*hub.Change[change], since uint64, forks []RecordedFork) {
 	changes, since = rec.changes, rec.since
 	for p := rec; p.before != nil && len(changes) < rec.limit; {
@@ -90,8 +88,8 @@ func (rec *record) last() (changes []*hub.Change[change], since uint64, forks []
 	return changes, since, forks
 }
 
-// addLocked takes in a change. It keeps up to twice as many as it has to, so that
-// letting go of the rest costs little.
+// addLocked adds a change. It keeps up to twice the limit, so that dropping old changes is
+// cheap on average.
 func (rec *record) addLocked(c *hub.Change[change]) {
 	if rec.limit <= 0 {
 		return
@@ -105,9 +103,8 @@ func (rec *record) addLocked(c *hub.Change[change]) {
 	rec.changes = append(rec.changes, c)
 }
 
-// Record keeps the last n changes for Recorded from now on. Unlike those of history
-// they stay when history expires. n may be changed at any time; 0 stops recording, and
-// forgets what was recorded when it begins again.
+// Record keeps the last n changes from now on, even when history expires. n may be changed
+// at any time. 0 stops recording; starting again forgets the earlier changes.
 func (st *Store) Record(n int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -117,8 +114,7 @@ func (st *Store) Record(n int) {
 	st.record.limit, st.aging = n, st.aging || n > 0
 }
 
-// Recorded returns the changes that were recorded and the state that they led to,
-// at one and the same version.
+// Recorded returns the recorded changes and the state after them.
 func (st *Store) Recorded() Recorded {
 	st.mu.Lock()
 	out := Recorded{Version: st.version}
@@ -148,8 +144,8 @@ func (st *Store) Recorded() Recorded {
 	return out
 }
 
-// Selects returns what tells whether a watch with these options is concerned with
-// an object in a certain state. The error is that of Watch.
+// Selects returns a predicate for the objects that a watch with these options would see.
+// The error is the error of Watch.
 func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
 	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
 	if err != nil {
@@ -164,16 +160,15 @@ func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
 	return sel.matches, nil
 }
 
-// originKey is where the origin of changes is in a context.
+// originKey is the context key of an origin.
 type originKey struct{}
 
-// WithOrigin returns a context that names the origin of the changes made in it by
-// a number other than 0; see Request.Origin.
+// WithOrigin returns a context that carries a Request.Origin other than 0.
 func WithOrigin(ctx context.Context, origin uint64) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }
 
-// OriginOf returns the origin that a context names, or 0.
+// OriginOf returns the origin in a context, or 0.
 func OriginOf(ctx context.Context) uint64 {
 	origin, _ := ctx.Value(originKey{}).(uint64)
 	return origin

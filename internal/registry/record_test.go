@@ -150,7 +150,7 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	}, changes)
 }
 
-func TestSelectsTellsWhatAWatchIsConcernedWith(t *testing.T) {
+func TestSelectsMatchesTheObjectsOfAWatch(t *testing.T) {
 	st := newStore(t)
 	leases := leasesIn(st)
 	mustCreate(t, leases, newLease("ns/a", label("app", "x")))

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,122 +11,88 @@ import (
 	"github.com/google/btree"
 )
 
-// ReplicaOptions says how a Replica lags. One of Version, Changes, Age and
-// StopAfter may be given. The zero value stands still at the version that the
-// store is at.
+// ReplicaOptions configures how a Replica lags. At most one of Version, Changes, Age and
+// StopAfter may be set. The zero value stops at the current version.
 type ReplicaOptions struct {
-	// Version is where it stands still: one that history reaches back to.
+	// Version is where the Replica stops. History must reach back to it.
 	Version uint64
-	// Changes has it follow so many changes behind, those of each kind by
-	// themselves.
+	// Changes is how many changes of each kind the Replica lags.
 	Changes int
-	// Age has it learn of each change so much later, by the store's clock. The
-	// store must know when changes were made: Options.HistoryAge or Record is to
-	// be set.
+	// Age is how long each change takes to reach the Replica, by the store's clock. The
+	// store must record times: Options.HistoryAge or Record must be set.
 	Age time.Duration
-	// StopAfter has it follow at once, up to the first change for which this is
-	// true, and stand still there. It is asked for the changes of all kinds that
-	// are made from now on, one at a time, in their order, and must not read
-	// through the Replica.
+	// StopAfter stops the Replica after the first change for which it returns true. Up
+	// to then the Replica does not lag. It is called for each later change of any kind,
+	// in order, and must not read through the Replica.
 	StopAfter func(PastChange) bool
-	// EveryRead has reads that must be consistent, those without a
-	// resourceVersion, answered like those with "0". That is against the rules:
-	// no API server does it, caches in front of one may.
+	// EveryRead serves reads without a resourceVersion as if it were "0". No API server
+	// does so, but caches in front of one may.
 	EveryRead bool
 }
 
-// Replica answers reads as an API server does whose watch cache lags behind the
-// store (upstream: apiserver, storage/cacher):
+// Replica serves reads as an API server does whose watch cache lags behind the store
+// (upstream: apiserver, storage/cacher):
 //
-//   - a get, a list and a watch with resourceVersion "0" see the version that it
-//     has come to, however old; so do those that want a state not older than a
-//     version, once it has come that far;
-//   - a version that it has not come to, be it exact, is waited for, three seconds
-//     at the most; then the answer is ErrTimeout, "Too large resource version";
-//   - a watch is told of changes, and its bookmarks of versions, as far as it has
-//     come, and of the rest when it catches up;
-//   - reads without a resourceVersion are true: a get is made of the store itself,
-//     and a list too, where the Replica has not caught up after three seconds; a
-//     watch that is to start with the state fails then, with ErrTimeout.
+//   - Gets, lists and watches with resourceVersion "0" see the version of the Replica.
+//   - A version that the Replica does not have, exact or not, is waited for, three seconds
+//     at most; then the error is ErrTimeout, "Too large resource version".
+//   - A watch gets changes and bookmarks up to the version of the Replica.
+//   - Reads without a resourceVersion are consistent. A get is served by the store. A list
+//     waits for the Replica, three seconds at most, and is then served by the store; a
+//     watch that starts with the state fails with ErrTimeout instead.
 //
-// Writes are those of the store.
-//
-// A Replica that stands still keeps its state whatever history forgets; one that
-// follows comes at least as far as history reaches back. It holds nothing that
-// has to be closed. Its methods may be called from any goroutine.
+// Writes go to the store. A stopped Replica keeps its state after history has expired; one
+// that follows is never behind the oldest version of history. It does not have to be
+// closed. Its methods may be called from any goroutine.
 type Replica struct {
 	st    *Store
 	opts  ReplicaOptions
 	moved chan struct{} // closed when it has caught up
 
-	mu       sync.Mutex             // guards all below; held for StopAfter alone of what calls out; taken before that of the store
-	version  uint64                 // how far it has come; with Changes it is not known here
-	standing bool                   // still, at version
-	kept     map[*Resource]snapshot // the state, while it stands still
+	// mu guards all below. StopAfter and the clock are called while it is held.
+	mu       sync.Mutex
+	version  uint64                 // not used with Changes
+	stopped  bool                   // at version
+	kept     map[*Resource]snapshot // the state at which it stopped
 	caughtUp bool
-	floor    uint64 // watches that are not told up to here are expired
+	floor    uint64 // watches that have not got this far are expired
 }
 
-// NewReplica returns a Replica of the store. The error names the option and what
-// was expected.
+// NewReplica returns a Replica of the store. The error names the option and the expected
+// value.
 func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
-	if err := opts.validate(st); err != nil {
-		return nil, err
-	}
-	p := &Replica{st: st, opts: opts, moved: make(chan struct{})}
+	st.mu.RLock()
+	now, aging := st.version, st.aging
+	st.mu.RUnlock()
+	p := &Replica{st: st, opts: opts, moved: make(chan struct{}), version: now}
 	switch {
-	case opts.Changes > 0:
+	case opts.Version > now:
+		return nil, fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", opts.Version, now)
+	case opts.Age > 0 && !aging:
+		return nil, fmt.Errorf("Age: got %v, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made", opts.Age)
 	case opts.Age > 0:
 		p.version = st.oldest()
-	case opts.StopAfter != nil:
-		p.version = st.ResourceVersion()
+	case opts.Changes > 0 || opts.StopAfter != nil:
 	default:
-		if p.version = opts.Version; p.version == 0 {
-			p.version = st.ResourceVersion()
-		}
-		if err := p.standLocked(); err != nil {
+		p.version = cmp.Or(opts.Version, now)
+		if err := p.stopLocked(); err != nil {
 			return nil, fmt.Errorf("Version: got %d, want %d or more: history does not reach back further", p.version, st.oldest())
 		}
 	}
 	return p, nil
 }
 
-func (o *ReplicaOptions) validate(st *Store) error {
-	given := 0
-	for _, set := range []bool{o.Version != 0, o.Changes != 0, o.Age != 0, o.StopAfter != nil} {
-		if set {
-			given++
-		}
-	}
-	st.mu.RLock()
-	now, aging := st.version, st.aging
-	st.mu.RUnlock()
-	switch {
-	case given > 1:
-		return fmt.Errorf("Version, Changes, Age, StopAfter: got %d of them, want one at most", given)
-	case o.Version > now:
-		return fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", o.Version, now)
-	case o.Changes < 0:
-		return fmt.Errorf("Changes: got %d, want 0 or more", o.Changes)
-	case o.Age < 0:
-		return fmt.Errorf("Age: got %v, want 0 or more", o.Age)
-	case o.Age > 0 && !aging:
-		return fmt.Errorf("Age: got %v, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made", o.Age)
-	}
-	return nil
-}
-
 func (st *Store) oldest() uint64 { return st.hub.Oldest(st.now()) }
 
-// Context returns a context under which reads are answered by the Replica.
+// Context returns a context whose reads the Replica serves.
 func (p *Replica) Context(parent context.Context) context.Context {
 	return context.WithValue(parent, replicaKey{}, p)
 }
 
-// replicaKey is where the Replica is in a context.
+// replicaKey is the context key of a Replica.
 type replicaKey struct{}
 
-// replicaOf returns the Replica of the store that is in a context, or nil.
+// replicaOf returns the Replica of this store in a context, or nil.
 func (st *Store) replicaOf(ctx context.Context) *Replica {
 	if p, ok := ctx.Value(replicaKey{}).(*Replica); ok && p.st == st {
 		return p
@@ -133,7 +100,7 @@ func (st *Store) replicaOf(ctx context.Context) *Replica {
 	return nil
 }
 
-// Version returns how far the Replica has come with a kind.
+// Version returns the version that the Replica has of a kind.
 func (p *Replica) Version(r *Resource) uint64 {
 	if at := p.position(r); at.version != everything {
 		return at.version
@@ -141,15 +108,12 @@ func (p *Replica) Version(r *Resource) uint64 {
 	return p.st.ResourceVersion()
 }
 
-// CatchUp has the Replica read all that it is missing: watches are told of every
-// change. From then on it follows at once.
+// CatchUp ends the lag. Watches get every change that they missed.
 func (p *Replica) CatchUp() { p.catchUp(0) }
 
-// Jump has the Replica start afresh from a list, as one does whose own watch has
-// expired: what it has not seen up to now nobody will be told of. Open watches
-// end with ErrExpired, and so do those to come that start before; a real server
-// ends open ones without a word, and tells those that come back. From then on it
-// follows at once.
+// Jump ends the lag by a new list, as an API server does whose own watch has expired.
+// Watches that start before the current version, open or new, end with ErrExpired. (A real
+// server closes open ones without an error, and sends it when they come back.)
 func (p *Replica) Jump() { p.catchUp(p.st.ResourceVersion()) }
 
 func (p *Replica) catchUp(floor uint64) {
@@ -162,19 +126,19 @@ func (p *Replica) catchUp(floor uint64) {
 	close(p.moved)
 }
 
-// position is how far a Replica has come with a kind.
+// position is how far a Replica is with a kind.
 type position struct {
 	version uint64
 	floor   uint64
-	moved   <-chan struct{} // closed when it catches up; nil where it has
-	grown   <-chan struct{} // closed when there is more to follow; nil where it does not
-	next    time.Time       // by the store's clock, when it will come further; zero where that is not known
+	moved   <-chan struct{} // closed by CatchUp and Jump; nil after them
+	grown   <-chan struct{} // closed by the next change; nil unless the Replica follows
+	next    time.Time       // when Age lets in the next change, or zero
 }
 
 // everything is the position of a Replica that has caught up.
 const everything = math.MaxUint64
 
-// position returns how far the Replica has come with a kind.
+// position returns how far the Replica is with a kind.
 func (p *Replica) position(r *Resource) position {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +146,7 @@ func (p *Replica) position(r *Resource) position {
 		return position{version: everything, floor: p.floor}
 	}
 	at := position{moved: p.moved}
-	if !p.standing {
+	if !p.stopped {
 		var head uint64
 		head, at.grown = p.st.hub.Head()
 		switch {
@@ -190,17 +154,17 @@ func (p *Replica) position(r *Resource) position {
 			at.version = p.st.changesBefore(r, head, p.opts.Changes)
 			return at
 		case p.opts.Age > 0:
-			at.next = p.ageLocked(head)
+			at.next = p.advanceByAgeLocked(head)
 		default:
-			p.followLocked(head)
+			p.advanceLocked(head)
 		}
 	}
 	at.version = p.version
 	return at
 }
 
-// changesBefore returns the version that is n changes of a kind before another,
-// or the oldest one there is.
+// changesBefore returns the version n changes of a kind before another, or the oldest
+// version of history.
 func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
 	for oldest := st.oldest(); n > 0 && version > oldest; version-- {
 		c := st.hub.Get(version)
@@ -214,15 +178,15 @@ func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
 	return version
 }
 
-// ageLocked lets in the changes that are old enough, and returns when the next
-// one will be.
-func (p *Replica) ageLocked(head uint64) (next time.Time) {
+// advanceByAgeLocked advances over the changes that are old enough, and returns when the
+// next one will be.
+func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	now := p.st.now()
 	p.version = max(p.version, p.st.oldest())
 	for p.version < head {
 		c := p.st.hub.Get(p.version + 1)
 		if c == nil {
-			p.version = max(p.version+1, p.st.oldest()) // it is lost by now
+			p.version = max(p.version+1, p.st.oldest()) // history was lost
 			continue
 		}
 		if next = c.At.Add(p.opts.Age); next.After(now) {
@@ -233,26 +197,25 @@ func (p *Replica) ageLocked(head uint64) (next time.Time) {
 	return time.Time{}
 }
 
-// followLocked goes on to the change after which the Replica is to stop.
-func (p *Replica) followLocked(head uint64) {
+// advanceLocked advances to the change after which the Replica stops.
+func (p *Replica) advanceLocked(head uint64) {
 	for p.version < head {
 		c := p.st.hub.Get(p.version + 1)
 		if c == nil {
-			p.version = max(p.version+1, p.st.oldest()) // it is lost by now
+			p.version = max(p.version+1, p.st.oldest()) // history was lost
 			continue
 		}
 		p.version = c.Version
 		if c.Payload.new != nil && p.opts.StopAfter(PastChange{c.Payload.eventType, c.Payload.new, c.At}) {
-			// Where history has just been lost, at answers for it.
-			p.standLocked()
+			p.stopLocked() // if history was just lost, at returns its error
 			return
 		}
 	}
 }
 
-// standLocked makes the Replica stand still where it is.
-func (p *Replica) standLocked() error {
-	p.standing = true
+// stopLocked stops the Replica at its version.
+func (p *Replica) stopLocked() error {
+	p.stopped = true
 	kept := map[*Resource]snapshot{}
 	for _, r := range p.st.all() {
 		s, err := r.at(p.version)
@@ -265,7 +228,7 @@ func (p *Replica) standLocked() error {
 	return nil
 }
 
-// all returns the collections there are.
+// all returns all collections.
 func (st *Store) all() (all []*Resource) {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
@@ -275,24 +238,24 @@ func (st *Store) all() (all []*Resource) {
 	return all
 }
 
-// at returns the state of a kind at a version, however old if it is the one where
-// the Replica stands still.
+// at returns the state of a kind at a version. The one where the Replica stopped does not
+// expire.
 func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 	p.mu.Lock()
 	kept, known := p.kept[r]
-	stands := p.kept != nil && p.version == version
+	keeps := p.kept != nil && p.version == version
 	p.mu.Unlock()
 	switch {
-	case stands && known:
+	case keeps && known:
 		return kept, nil
-	case stands && version < p.st.oldest():
-		// The kind was not there when the Replica came to stand.
+	case keeps && version < p.st.oldest():
+		// The kind was registered after the Replica had stopped.
 		return snapshot{btree.NewG(treeDegree, entryLess), version}, nil
 	}
 	return r.at(version)
 }
 
-// state returns the state that the Replica has of a kind.
+// state returns the Replica's state of a kind.
 func (p *Replica) state(r *Resource) (snapshot, error) {
 	for {
 		at := p.position(r)
@@ -303,6 +266,6 @@ func (p *Replica) state(r *Resource) (snapshot, error) {
 		if err == nil || at.grown == nil {
 			return s, err
 		}
-		// History was lost meanwhile, and so it has come further.
+		// History was lost meanwhile, so the Replica has advanced.
 	}
 }

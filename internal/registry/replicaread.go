@@ -7,13 +7,10 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file holds what gets and lists see of a Replica.
-
-// waitFor waits until the Replica has come to a version, at most futureWait.
+// waitFor waits until the Replica has a version, at most futureWait.
 func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
 	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
 		a := alarm{worker: atwork.From(ctx), clock: p.st.clock}
@@ -34,8 +31,8 @@ func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) erro
 	})
 }
 
-// wait blocks until the Replica may have left a position. seen is how often the
-// worker of the context had been woken when it was looked for.
+// wait blocks until the Replica may have left a position. seen is Wakes of the worker,
+// read before the position.
 func (p *Replica) wait(ctx context.Context, at position, seen uint64, a *alarm) error {
 	if !at.next.IsZero() {
 		a.set(at.next.Sub(p.st.now()))
@@ -55,38 +52,7 @@ func (p *Replica) wait(ctx context.Context, at position, seen uint64, a *alarm) 
 	return nil
 }
 
-// alarm wakes who waits in rounds at a time that each round may set anew. It is one
-// timer for all of them: one of an earlier round that goes off late would hold the
-// clock for a worker who does not see it.
-type alarm struct {
-	worker *atwork.Worker
-	clock  clock.Clock
-	timer  clock.Timer // nil as long as it was not set
-}
-
-func (a *alarm) set(d time.Duration) {
-	if a.timer == nil {
-		a.timer = a.worker.NewTimer(a.clock, d)
-		return
-	}
-	a.timer.Reset(d)
-}
-
-// rings returns what is sent to when the time has come, or a little earlier.
-func (a *alarm) rings() <-chan time.Time {
-	if a.timer == nil {
-		return nil
-	}
-	return a.timer.C()
-}
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}
-
-// get returns what the Replica has under a key, or nil.
+// get returns the Replica's state of an object, or nil.
 func (p *Replica) get(ctx context.Context, r *Resource, k key, read readState) (*Item, error) {
 	if err := p.waitFor(ctx, r, read.version); err != nil {
 		return nil, err
@@ -99,8 +65,8 @@ func (p *Replica) get(ctx context.Context, r *Resource, k key, read readState) (
 	return e.item, nil
 }
 
-// consistent returns a state that is not older than the store was when it was
-// asked for: the Replica's if that gets there in time.
+// consistent returns a state that is not older than the store was at the call: the
+// Replica's if it catches up in time, else the store's.
 func (p *Replica) consistent(ctx context.Context, r *Resource) (snapshot, error) {
 	err := p.waitFor(ctx, r, p.st.ResourceVersion())
 	switch {
@@ -110,4 +76,80 @@ func (p *Replica) consistent(ctx context.Context, r *Resource) (snapshot, error)
 		return r.snapshot(), nil
 	}
 	return snapshot{}, err
+}
+
+// startOnReplica is start for a watch that a Replica serves.
+func (w *Watcher) startOnReplica(ctx context.Context, opts WatchOptions, version uint64) error {
+	p, sends := w.replica, opts.SendInitialEvents
+	switch {
+	case sends == nil && version == 0:
+		return w.startWithReplica(false)
+	case opts.ResourceVersion == "" && !p.opts.EveryRead:
+		version = p.st.ResourceVersion()
+	case sends != nil && !*sends && version == 0:
+		version = p.Version(w.r)
+	}
+	if sends != nil && *sends {
+		if err := p.waitFor(ctx, w.r, version); err != nil {
+			return err
+		}
+		return w.startWithReplica(w.bookmarks)
+	}
+	return w.openReplica(version)
+}
+
+// openReplica opens the watch after a version, which the Replica may not have yet.
+func (w *Watcher) openReplica(after uint64) error {
+	at := w.replica.position(w.r)
+	if oldest := max(min(w.r.st.oldest(), at.version), at.floor); after < oldest {
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
+	}
+	w.hub, w.version = w.r.st.hub.WatchLate(w.sel.scope(w.r.id), after, w.woken()), after
+	return nil
+}
+
+// startWithReplica starts with the Replica's state.
+func (w *Watcher) startWithReplica(endMark bool) error {
+	s, err := w.replica.state(w.r)
+	if err != nil {
+		return expiredList()
+	}
+	if err := w.openReplica(s.version); err != nil {
+		return err
+	}
+	w.initial = w.sel.page(s, "", 0).Items
+	w.endMark = endMark
+	return nil
+}
+
+// readUntil returns the last version that the watch may see. It sets the error if some
+// changes will never be sent.
+func (w *Watcher) readUntil() uint64 {
+	if w.replica == nil {
+		return everything
+	}
+	w.at = w.replica.position(w.r)
+	if seen := w.hub.SettledUntil(everything); seen < w.at.floor {
+		w.err = expiredWatch(&hub.ExpiredError{Requested: seen, Oldest: w.at.floor})
+		return 0
+	}
+	return w.at.version
+}
+
+// settled returns the version for a bookmark, and false if there is none yet.
+func (w *Watcher) settled() (uint64, bool) {
+	if w.replica == nil || w.at.version == everything {
+		return w.hub.Settled()
+	}
+	version := w.hub.SettledUntil(w.at.version)
+	return version, version >= w.version
+}
+
+// replicaDue returns when the Replica will advance, by the clock of timers, or the zero
+// time.
+func (w *Watcher) replicaDue() time.Time {
+	if w.at.next.IsZero() {
+		return time.Time{}
+	}
+	return w.r.st.clock.Now().Add(w.at.next.Sub(w.r.st.now()))
 }

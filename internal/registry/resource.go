@@ -1,51 +1,46 @@
 package registry
 
 import (
-	"time"
-
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
-// treeDegree is a compromise between the cost of a lookup and the cost of the
-// copies that follow a Clone.
+// treeDegree balances the cost of a lookup and of the copies after a Clone.
 const treeDegree = 16
 
-// Resource is the untyped collection of one kind: what package httpapi serves.
+// Resource is the untyped collection of one kind.
 // All methods may be called from any goroutine.
 type Resource struct {
 	st   *Store
 	kind *Kind
-	id   int // the collection's number in the history
+	id   int // in the history
 
 	// guarded by st.mu
-	tree  *btree.BTreeG[entry]
-	fresh *snapshot // of the tree as it is, or nil
-	made  madeUp
+	tree   *btree.BTreeG[entry]
+	fresh  *snapshot // of the current tree, or nil
+	seeded seeded
 
-	past pastSnapshots
-	hot  hotTable
+	snapshots snapshotCache
+	hot       hotTable
 }
 
-// Info describes a kind to whoever serves it.
+// Info describes a kind.
 type Info struct {
 	Group, Kind, Plural, Singular string
 	StoragePrefix                 string
 	ShortNames                    []string
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
-	// SelectableFields lists all that a fieldSelector may name.
+	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields []string
 	CreateOnUpdate   bool
-	// ClusterScoped tells that objects have no namespaces, Status that the status is
-	// a subresource, Native that a real server has the kind built in.
+	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
+	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool
-	// Unstructured tells that objects may have any form. They are not to be had in
-	// protobuf, and their members are in the order of their names.
+	// Unstructured objects may have any form. They have no protobuf form, and their
+	// members are ordered by name.
 	Unstructured bool
 }
 
@@ -75,8 +70,7 @@ func (r *Resource) ClusterScoped() bool { return r.kind.clusterScoped }
 // HasStatus reports whether the status is a subresource of the kind.
 func (r *Resource) HasStatus() bool { return r.kind.status }
 
-// Schema returns the compiled type of one version, by its index. It is for
-// this module's own packages.
+// Schema returns the compiled type of one version, by its index.
 func (r *Resource) Schema(version int) *codec.Type {
 	return r.kind.versions[version].schema
 }
@@ -87,12 +81,12 @@ func (r *Resource) Kind() *Kind { return r.kind }
 // Store returns the store that the resource is in.
 func (r *Resource) Store() *Store { return r.st }
 
-// NotFound returns the error for an object that is not there.
+// NotFound returns the error for a missing object.
 func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.kind.groupResource(), name) }
 
-// Own returns a copy of a caller's object in the form that is stored, with defaults
-// filled in. It may share with current, the state that it replaces or nil, what
-// did not change.
+// Own returns a copy of a caller's object in the stored form, with defaults filled in.
+// current is the state that it replaces, or nil; the copy may share unchanged parts
+// with it.
 func (r *Resource) Own(o Object, current *Item) Object {
 	fields := o.GetObjectMeta().ManagedFields
 	if current != nil && r.kind.pure {
@@ -104,13 +98,13 @@ func (r *Resource) Own(o Object, current *Item) Object {
 	if fields != nil && len(fields) == 0 {
 		o.GetObjectMeta().ManagedFields = fields
 	}
-	keepReset(o.GetObjectMeta())
+	markManagersReset(o.GetObjectMeta())
 	r.kind.defaults(o)
 	return o
 }
 
-// Configuration returns an object in the stored form as the document that a server-
-// side apply takes, in the preferred version.
+// Configuration returns an object in the stored form as the document of a server-side
+// apply, in the preferred version.
 func (r *Resource) Configuration(o Object) map[string]any {
 	f := r.kind.forms[r.kind.versions[0].form]
 	if f.to != nil {
@@ -136,7 +130,7 @@ func (r *Resource) FromWire(version int, o Object) Object { return r.kind.fromWi
 
 func (d *Kind) fromWire(version int, o Object) Object {
 	*o.GetTypeMeta() = meta.TypeMeta{}
-	keepReset(o.GetObjectMeta())
+	markManagersReset(o.GetObjectMeta())
 	if f := d.forms[d.versions[version].form]; f.from != nil {
 		o = f.from(o)
 	}
@@ -144,8 +138,8 @@ func (d *Kind) fromWire(version int, o Object) Object {
 	return o
 }
 
-// Empty returns an Item that holds nothing but a resourceVersion and
-// annotations: the object of a bookmark.
+// Empty returns the object of a bookmark, which has only a resourceVersion and
+// annotations.
 func (r *Resource) Empty(resourceVersion string, annotations map[string]string) *Item {
 	o := r.kind.forms[0].newWire()
 	m := o.GetObjectMeta()
@@ -172,8 +166,7 @@ func (r *Resource) lookupLocked(k key) *Item {
 	return e.item
 }
 
-// isCurrent reports whether an item is still the state of its object in this
-// store. It says nothing of what the store's forks made of it.
+// isCurrent reports whether an item is still the state of its object in this store.
 func (r *Resource) isCurrent(it *Item) bool {
 	if r.hot.has(it) {
 		return true
@@ -183,50 +176,7 @@ func (r *Resource) isCurrent(it *Item) bool {
 	return r.lookupLocked(it.key()) == it
 }
 
-// isCurrentLocked is isCurrent for whoever has the lock.
+// isCurrentLocked is isCurrent with the lock held.
 func (r *Resource) isCurrentLocked(it *Item) bool {
 	return r.hot.has(it) || r.lookupLocked(it.key()) == it
-}
-
-// changeTime returns when a change is made, if the history needs to know. It asks
-// a clock of the user's, and so must be called without the lock.
-func (st *Store) changeTime() time.Time {
-	if !st.aging {
-		return time.Time{}
-	}
-	return st.now()
-}
-
-// commitLocked makes a change: the one place where versions are taken. old is
-// the state before or nil; obj is the state after, owned by the store from
-// here on. For Deleted obj is the last state. at is what changeTime returned.
-func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, origin uint64, at time.Time) *Item {
-	st := r.st
-	version := st.version + 1
-	setVersion(obj, version)
-	it := newItem(r.kind, obj, version)
-	e := it.entry()
-	if old != nil {
-		it.slot = old.slot
-	} else {
-		it.slot = r.hot.index(e.key)
-	}
-	if eventType == watch.Deleted {
-		r.tree.Delete(e)
-		r.buryLocked(obj.GetObjectMeta())
-		r.hot.drop(old)
-	} else {
-		r.tree.ReplaceOrInsert(e)
-		r.hot.put(it)
-	}
-	r.fresh = nil
-	st.version = version
-	c := &hub.Change[change]{
-		Version: version, Collection: r.id,
-		Namespace: e.namespace, Name: e.name,
-		At: at, Payload: change{eventType: eventType, old: old, new: it, origin: origin},
-	}
-	st.record.addLocked(c)
-	st.hub.Publish(c)
-	return it
 }

@@ -12,29 +12,25 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// This file puts back states: what a create makes up, a restored object brings
-// along. Package store/fixture is the door to it.
-
-// MaxRestoredVersion is the greatest resourceVersion that a restored object may
-// have. It leaves room to count on.
+// MaxRestoredVersion is the greatest resourceVersion of a restored object. It leaves room
+// for later ones.
 const MaxRestoredVersion = 1<<62 - 1
 
-// Restored is an object that is ready to be put back.
+// Restored is an object that is ready for Restore.
 type Restored struct {
 	r       *Resource
 	obj     Object
 	version uint64 // 0 for any
-	made    bool   // its uid is made up
+	newUID  bool   // the object had none
 }
 
-// PrepareRestore checks an object, given in the stored form with defaults filled
-// in, by the rules of a create, and takes ownership of it. What the server sets
-// is kept where the object says it: uid, resourceVersion, creationTimestamp,
-// generation, managedFields, and the marks of a deletion that finalizers hold
-// back. The rest is set as a create does, but for the name, which is not made up,
-// and the resourceVersion, which Restore sees to. selfLink is dropped.
+// PrepareRestore validates an object as a create does, and takes ownership of it. The
+// object must be in the stored form with defaults filled in. It keeps the values that it
+// has for uid, resourceVersion, creationTimestamp, generation, managedFields, and the
+// deletion of an object with finalizers. Missing ones are set as by a create, except that
+// no name is generated, and that Restore sets the resourceVersion. selfLink is dropped.
 //
-// Of req only Version and FieldManager count.
+// Only Version and FieldManager of req are used.
 func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	m := o.GetObjectMeta()
 	version, err := ParseRestoredVersion(m.ResourceVersion)
@@ -44,7 +40,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	if errs := checkRestored(m); len(errs) > 0 {
 		return nil, errs.Status(r.kind.groupKind(), m.Name)
 	}
-	made := m.UID == ""
+	newUID := m.UID == ""
 	r.dedupOwners(m, &req, "")
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
@@ -55,18 +51,18 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	if r.kind.forms[0].typ.Size(o) > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
-	if newItem(r.kind, o, 0).reread(req.Version) == nil {
-		// A time may leave the years that can be written when it is turned to UTC.
+	if newItem(r.kind, o, 0).roundTrip(req.Version) == nil {
+		// In UTC a time may be outside of the years that can be encoded.
 		return nil, fmt.Errorf("the object cannot be written so that it can be read again: does a time lie outside of the years 0 to 9999?")
 	}
-	r.st.shares.share(o, nil)
-	return &Restored{r, o, version, made}, nil
+	r.st.interned.intern(o, nil)
+	return &Restored{r, o, version, newUID}, nil
 }
 
-// ParseRestoredVersion reads the resourceVersion of an object or a list that is to
-// be restored. None, and "0", is 0.
+// ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for ""
+// and "0".
 func ParseRestoredVersion(text string) (uint64, error) {
-	version, err := readVersion(text)
+	version, err := parseReadVersion(text)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("metadata.%w", err)
@@ -76,8 +72,7 @@ func ParseRestoredVersion(text string) (uint64, error) {
 	return version, nil
 }
 
-// checkRestored tells what no stored object is like, though a create would not
-// mind it.
+// checkRestored refuses what a create accepts and no stored object has.
 func checkRestored(m *meta.ObjectMeta) (errs field.Errors) {
 	if m.Name == "" {
 		errs = append(errs, field.Required(metadata+".name", "must be given; generateName alone is for requests"))
@@ -89,14 +84,14 @@ func checkRestored(m *meta.ObjectMeta) (errs field.Errors) {
 	return errs
 }
 
-// restoreSystemFields keeps what the server has set, and sets what is missing.
+// restoreSystemFields sets the fields that the server owns and that are missing.
 func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	m := o.GetObjectMeta()
 	m.SelfLink = ""
 	if m.UID == "" {
 		m.UID = r.newUID()
 		r.st.mu.RLock()
-		r.settleUIDLocked(m)
+		r.deriveUIDLocked(m)
 		r.st.mu.RUnlock()
 	}
 	if m.Generation == 0 && !r.kind.native {
@@ -117,21 +112,18 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	}
 	m.ManagedFields = managers
 	if !known {
-		// The moment of the create is the one that the object tells of.
-		r.trackAt(o, nil, &req, m.CreationTimestamp.Time)
+		r.updateManagersAt(o, nil, &req, m.CreationTimestamp.Time)
 	}
 	return nil
 }
 
-// RestoreError tells which objects of a Restore are in the way of each other, or
-// of those in the store.
+// RestoreError is a conflict between two objects of a Restore, or with one in the store.
 type RestoreError struct {
-	// Object is the index of the object that cannot be put back.
+	// Object is the index of the object that cannot be restored.
 	Object int
-	// Other is the index of the one it is at odds with, or -1 where that is in
-	// the store.
+	// Other is the index of the other object, or -1 if that is in the store.
 	Other int
-	// Err says in what.
+	// Err is the conflict.
 	Err error
 }
 
@@ -141,26 +133,21 @@ func (e *RestoreError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *RestoreError) Unwrap() error { return e.Err }
 
-// Restore puts objects back, all of them or, on an error, none. Watchers are told
-// that they were added.
+// Restore stores all objects or, on an error, none. Watchers see them as Added.
 //
-// Each object is a change of its own, in the order of the versions that the
-// objects say. It takes its version where that is above the last one of the store,
-// and the next one where it is not: so versions are kept in a new store, and their
-// order in any. The store is then at version at least. Objects that say no version
-// come last, in the order given.
+// Each object is one change, in the order of the objects' versions; objects without a
+// version come last, in the order given. An object keeps its version if that is above the
+// last one of the store, else it takes the next. version, if not 0, is one that the store
+// reaches before the objects without a version. A watch that has not seen the changes
+// before a gap longer than the history may expire.
 //
-// A version that is jumped over takes up history, as one that another kind has
-// taken does. A watch that was there before and has not been told of all changes
-// before a jump longer than the history may be told that it expired.
-//
-// The error is a *RestoreError where two objects are at odds: they have the same
-// name, uid or resourceVersion.
+// The error is a *RestoreError if two objects have the same name, uid or version, or if the
+// store has an object of that name.
 func (st *Store) Restore(objects []*Restored, version uint64) error {
 	if version > MaxRestoredVersion {
 		return fmt.Errorf("resourceVersion: Invalid value: %d: must be at most %d", version, uint64(MaxRestoredVersion))
 	}
-	if err := checkDistinct(objects); err != nil {
+	if err := checkUnique(objects); err != nil {
 		return err
 	}
 	inOrder := slices.Clone(objects)
@@ -173,15 +160,15 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.kind.groupResource(), have.Name())}
 		}
 	}
-	last := st.lastRestoredLocked(inOrder, version)
+	last := st.versionAfterRestoreLocked(inOrder, version)
 	for _, o := range inOrder {
 		if o.version > 0 {
 			st.skipLocked(o.version-1, last, at)
 		} else {
 			st.skipLocked(version, last, at)
 		}
-		if o.made {
-			o.r.settleUIDLocked(o.obj.GetObjectMeta()) // the name may have been another's meanwhile
+		if o.newUID {
+			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
 		o.r.commitLocked(watch.Added, nil, o.obj, 0, at)
 	}
@@ -194,8 +181,8 @@ func (o *Restored) key() key {
 	return key{m.Namespace, m.Name}
 }
 
-// lastRestoredLocked returns the version that the store will be at.
-func (st *Store) lastRestoredLocked(inOrder []*Restored, version uint64) uint64 {
+// versionAfterRestoreLocked returns the version of the store after the Restore.
+func (st *Store) versionAfterRestoreLocked(inOrder []*Restored, version uint64) uint64 {
 	last := st.version
 	for _, o := range inOrder {
 		if o.version == 0 {
@@ -206,7 +193,7 @@ func (st *Store) lastRestoredLocked(inOrder []*Restored, version uint64) uint64 
 	return max(last, version)
 }
 
-// skipLocked lets the versions up to one pass, on the way to the last.
+// skipLocked advances the counter to a version, on the way to the last.
 func (st *Store) skipLocked(to, last uint64, at time.Time) {
 	if to > st.version {
 		st.version = to
@@ -214,8 +201,8 @@ func (st *Store) skipLocked(to, last uint64, at time.Time) {
 	}
 }
 
-// checkDistinct tells where two objects cannot be in one state.
-func checkDistinct(objects []*Restored) error {
+// checkUnique refuses objects with the same name, uid or resourceVersion.
+func checkUnique(objects []*Restored) error {
 	type name struct {
 		r *Resource
 		key
@@ -246,4 +233,59 @@ func checkDistinct(objects []*Restored) error {
 
 func notUnique(member, value string) error {
 	return fmt.Errorf("metadata.%s: Duplicate value: %q: no two objects have the same; leave it out to be given one", member, value)
+}
+
+// State returns the items of several collections at one version, each in the order of
+// "namespace/name".
+func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64) {
+	snapshots := make([]snapshot, len(resources))
+	st.mu.Lock()
+	for i, r := range resources {
+		snapshots[i] = r.snapshotLocked()
+	}
+	version = st.version
+	st.mu.Unlock()
+	for i, r := range resources {
+		items = append(items, (&selection{kind: r.kind}).page(snapshots[i], "", 0).Items)
+	}
+	return items, version
+}
+
+// FaithfulVersion returns the index of the first API version that can encode the whole
+// object and accepts it in a create, or 0 if there is none. An older version may lack
+// fields: those of LeaseCandidate without a list of strategies do.
+func (it *Item) FaithfulVersion() int {
+	d := it.kind
+	if len(d.versions) == 1 {
+		return 0
+	}
+	whole := -1
+	for v := range d.versions {
+		o := it.roundTrip(v)
+		if o == nil || !d.forms[0].typ.Equal(o, it.obj) {
+			continue
+		}
+		if len(d.validateCreate(v, o)) == 0 {
+			return v
+		}
+		if whole < 0 {
+			whole = v
+		}
+	}
+	return max(whole, 0)
+}
+
+// roundTrip encodes an object in a version and decodes it again into the stored form. It
+// returns nil if that is impossible.
+func (it *Item) roundTrip(version int) Object {
+	data, err := it.Encoded(version, JSON)
+	if err != nil {
+		return nil
+	}
+	f := it.kind.forms[it.kind.versions[version].form]
+	o := f.newWire()
+	if _, err := f.typ.DecodeJSON(data, o, false); err != nil {
+		return nil
+	}
+	return it.kind.fromWire(version, o)
 }

@@ -78,7 +78,7 @@ func TestRestoreTakesVersionsInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestRestoreKeepsWhatTheServerSets(t *testing.T) {
+func TestRestoreKeepsFieldsOfTheServer(t *testing.T) {
 	st := newStore(t)
 	given := newLease("ns/a", finalizers("example.com/f"), uid("u-1"), version("1234"))
 	given.CreationTimestamp = meta.NewTime(epoch.Add(-time.Hour))
@@ -97,7 +97,7 @@ func TestRestoreKeepsWhatTheServerSets(t *testing.T) {
 	assert.Equal(t, &want, mustGet(t, leasesIn(st), "ns/a"), "the managers' fields are in the order that the server keeps")
 }
 
-func TestRestoreSetsWhatIsMissingAsACreateDoes(t *testing.T) {
+func TestRestoreSetsMissingFieldsAsACreateDoes(t *testing.T) {
 	st := newStore(t)
 	require.NoError(t, st.Restore(prepare(t, st, newLease("ns/a", holder("x"))), 0))
 	restored, created := mustGet(t, leasesIn(st), "ns/a"), mustCreate(t, leasesIn(st), newLease("ns/b", holder("x")))

@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -13,16 +15,16 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Scheme decodes objects of a set of kinds (upstream: apimachinery,
-// runtime.Scheme and runtime/serializer).
+// Scheme decodes objects of a set of kinds (upstream: apimachinery, runtime.Scheme and
+// runtime/serializer).
 type Scheme struct {
 	kinds []*Kind
 }
 
-// NewScheme returns the scheme of some kinds.
+// NewScheme returns a Scheme of these kinds.
 func NewScheme(kinds ...*Kind) *Scheme { return &Scheme{kinds} }
 
-// Target is the type that a body must have: a kind in one of its versions.
+// Target is the expected type of a body: a kind in one of its versions.
 type Target struct {
 	Kind    *Kind
 	Version int
@@ -32,16 +34,16 @@ func (t Target) typeMeta() meta.TypeMeta { return t.Kind.typeMeta(t.Version) }
 func (t Target) schema() *codec.Type     { return t.Kind.versions[t.Version].schema }
 func (t Target) version() string         { return t.Kind.versions[t.Version].name }
 
-// decoded is what was read of a body.
+// decoded is the result of decoding a body.
 type decoded struct {
 	object     Object        // in the shape of its version
-	duplicates []error       // keys that stand twice in a YAML body
-	strict     []error       // other problems that strict decoding found
+	duplicates []error       // duplicate keys of a YAML body
+	strict     []error       // other errors of strict decoding
 	named      meta.TypeMeta // the type that the body names
 }
 
-// DecodeBody reads the object of a create or update and returns it in the stored
-// form, with defaults filled in.
+// DecodeBody decodes the object of a create or update into the stored form, with defaults
+// filled in.
 func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, warn func(string)) (Object, error) {
 	d, err := s.decode(t, data, f, v != patch.Ignore)
 	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
@@ -59,7 +61,7 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	return t.fromWire(d.object), nil
 }
 
-// strictError joins what strict decoding found.
+// strictError joins the errors of strict decoding.
 func (d *decoded) strictError() error {
 	var texts []string
 	if len(d.duplicates) > 0 {
@@ -71,8 +73,7 @@ func (d *decoded) strictError() error {
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
 
-// decode reads an object. If the body leaves out kind or apiVersion, they are
-// those of the target.
+// decode decodes an object. kind and apiVersion default to those of the target.
 func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (d decoded, err error) {
 	if d, ok := t.decodeOwn(data, f, strict); ok {
 		return d, nil
@@ -130,7 +131,7 @@ func (t Target) decodeOwn(data []byte, f Format, strict bool) (d decoded, ok boo
 	return d, err == nil && len(problems) == 0 && d.named == t.typeMeta()
 }
 
-// recognize finds the type that a body names, and the bytes of the object.
+// recognize returns the bytes of the object, and stores the type that the body names.
 func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 	if f != Protobuf {
 		d.named.Kind, d.named.APIVersion, err = codec.RecognizeJSON(data)
@@ -144,7 +145,7 @@ func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 	return envelope.Raw, nil
 }
 
-// complete fills in what a body leaves out of its type.
+// complete sets the missing parts of the type that a body names.
 func (t Target) complete(named *meta.TypeMeta) {
 	want := t.typeMeta()
 	if named.Kind == "" {
@@ -185,7 +186,7 @@ func (s *Scheme) find(named meta.TypeMeta) (*Target, error) {
 	return nil, nil
 }
 
-// unrecognized words the error of a decoder for a body: with the type that the
+// unrecognized returns the error of a body that cannot be decoded, with the type that the
 // body names, or with its first bytes.
 func (t Target) unrecognized(err error, named meta.TypeMeta, data []byte) error {
 	if named.Kind != "" {
@@ -251,4 +252,47 @@ func (t Target) checkType(o Object) error {
 	}
 	gv, _ := meta.ParseGroupVersion(have.APIVersion)
 	return field.Errors{problem}.Status(meta.GroupKind{Group: gv.Group, Kind: have.Kind}, o.GetObjectMeta().Name)
+}
+
+// deleteOptionsType is compiled once per process.
+var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[DeleteOptions](), "v1") })
+
+// DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is
+// never decoded strictly.
+func DecodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
+	if o, err = decodeDeleteOptions(data, f); err != nil {
+		err = meta.NewBadRequest("%s", err)
+	}
+	return o, err
+}
+
+func decodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
+	if f == YAML {
+		if data, _, err = yaml.ToJSON(data); err != nil {
+			return o, err
+		}
+	}
+	var d decoded
+	raw, err := d.recognize(data, f)
+	if err != nil {
+		return o, err
+	}
+	if d.named.Kind == "" {
+		d.named.Kind = "DeleteOptions"
+	}
+	if d.named.APIVersion == "" {
+		d.named.APIVersion = "meta.k8s.io/v1"
+	}
+	switch {
+	case d.named.Kind == "DeleteOptions":
+	case isUnversioned(d.named.Kind) || isMetaOptions(d.named.Kind):
+		return o, unconvertible(d.named, "v1.DeleteOptions")
+	default:
+		return o, unregistered(d.named)
+	}
+	if f == Protobuf {
+		return o, deleteOptionsType().DecodeProto(raw, &o)
+	}
+	_, err = deleteOptionsType().DecodeJSON(raw, &o, false)
+	return o, err
 }

@@ -66,7 +66,7 @@ func TestUIDOfANameThatIsTakenAgainIsAnother(t *testing.T) {
 	assert.Empty(t, seen)
 }
 
-func TestDryRunTellsTheUIDAndTheNameThatComeNext(t *testing.T) {
+func TestDryRunReturnsTheNextUIDAndName(t *testing.T) {
 	_, leases := seeded(t, 7)
 	for range 2 {
 		dry, err := leases.Create(t.Context(), newLease("ns/", generate("w-")), store.CreateOptions{DryRun: true})
@@ -135,7 +135,7 @@ func TestWritersAtOnceMakeUpTheSame(t *testing.T) {
 	assert.Equal(t, first, run())
 }
 
-func TestForkMakesUpWhatItsParentWould(t *testing.T) {
+func TestForkGeneratesTheNamesAndUIDsOfItsParent(t *testing.T) {
 	st, leases := seeded(t, 7)
 	createAll(t, leases, "ns/a")
 	mustCreate(t, leases, newLease("ns/", generate("w-")))

@@ -8,13 +8,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The fields that every kind can be selected by.
+// The selectable fields of every kind.
 const (
 	fieldName      = "metadata.name"
 	fieldNamespace = "metadata.namespace"
 )
 
-// selection is the parsed form of what a list or a watch selects.
+// selection holds the parsed selectors of a list or a watch.
 type selection struct {
 	kind      *Kind
 	namespace string // "" is all
@@ -24,9 +24,8 @@ type selection struct {
 	shards    selector.Shards
 }
 
-// parseSelection reads the selectors of a list or watch. Errors of the
-// shardSelector come last and without a Status, as on a real server; so its
-// parsing is left to parseShards.
+// parseSelection parses the selectors except the shardSelector: parseShards is called
+// later, since upstream reports its errors last.
 func (r *Resource) parseSelection(namespace, labels, fields string) (selection, error) {
 	s := selection{kind: r.kind, namespace: namespace}
 	var err error
@@ -39,8 +38,8 @@ func (r *Resource) parseSelection(namespace, labels, fields string) (selection, 
 	return s, nil
 }
 
-// checkFields refuses fields that the kind cannot be selected by, and narrows
-// the selection to the one object that the selector or the path names.
+// checkFields refuses fields that are not selectable, and narrows the selection to the
+// object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
 	if field, found := s.fields.Unknown(s.kind.fields); found && !s.kind.native {
 		return meta.NewBadRequest("field label not supported: %s", field)
@@ -66,7 +65,7 @@ func (s *selection) checkFields(name string) error {
 func (s *selection) parseShards(text string, warn func(string)) error {
 	shards, warnings, err := selector.ParseShards(text)
 	if err != nil {
-		// Not a Status: a real server answers 500 with the bare text.
+		// Not a Status: upstream answers 500 with the text.
 		return errors.New(err.Error())
 	}
 	s.shards = shards
@@ -78,7 +77,7 @@ func (s *selection) parseShards(text string, warn func(string)) error {
 	return nil
 }
 
-// scope is the part of the history that can hold something selected.
+// scope returns the part of the history that the selection can match.
 func (s *selection) scope(collection int) hub.Scope {
 	scope := hub.Scope{Collection: collection, Namespace: s.namespace}
 	if s.namespace != "" {
@@ -87,7 +86,7 @@ func (s *selection) scope(collection int) hub.Scope {
 	return scope
 }
 
-// single reports whether it is one object at the most, whose key is known.
+// single reports whether the selection is at most one object with a known key.
 func (s *selection) single() bool { return (s.namespace != "" || s.kind.clusterScoped) && s.name != "" }
 
 // all reports whether everything in the namespace is selected.

@@ -3,6 +3,7 @@ package registry
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/btree"
 
@@ -10,26 +11,25 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// snapshot is the state of one resource at one version of the store. Its tree
-// is never written to, so any number of readers may share it.
+// snapshot is the state of one Resource at one version of the store. Its tree is never
+// written to, so readers may share it.
 type snapshot struct {
 	tree    *btree.BTreeG[entry]
-	version uint64 // the store's version it was taken at
+	version uint64 // of the store
 }
 
-// keptPast is how many reconstructed snapshots a resource keeps: enough for a
-// few clients that page through old lists at once.
-const keptPast = 4
+// cachedSnapshots is enough for a few clients that page through old lists at once.
+// BenchmarkListExactVersionsBack, 1,000 objects: 24 us instead of 800 us for a page.
+const cachedSnapshots = 4
 
-// pastSnapshots remembers snapshots of older versions, the last used first.
-type pastSnapshots struct {
+// snapshotCache keeps reconstructed snapshots of older versions, the last used first.
+type snapshotCache struct {
 	mu   sync.Mutex // guards kept
 	kept []snapshot
 }
 
-// snapshot returns the current state. Cloning the tree costs nothing now, and
-// a copy of a few nodes at the writes that follow; a tree that has not changed
-// since is not cloned again.
+// snapshot returns the current state. A Clone costs nothing now; the writes that follow
+// copy the nodes they change. A tree is cloned once between two changes.
 func (r *Resource) snapshot() snapshot {
 	r.st.mu.RLock()
 	if s := r.fresh; s != nil {
@@ -56,8 +56,8 @@ type errSnapshotGone struct{}
 
 func (errSnapshotGone) Error() string { return "snapshot is gone" }
 
-// at returns the state at an older version, made by undoing what history
-// holds of the changes since. The error is errSnapshotGone.
+// at returns the state at an older version. It undoes the later changes, as far as
+// history has them. The error is errSnapshotGone.
 func (r *Resource) at(version uint64) (snapshot, error) {
 	now := r.snapshot()
 	if version >= now.version {
@@ -66,7 +66,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	if version < r.st.hub.Oldest(r.st.now()) {
 		return snapshot{}, errSnapshotGone{}
 	}
-	if s, ok := r.past.get(version); ok {
+	if s, ok := r.snapshots.get(version); ok {
 		return s, nil
 	}
 	// The tree of a shared snapshot must not be cloned without the lock.
@@ -89,11 +89,11 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 		}
 	}
 	s := snapshot{tree, version}
-	r.past.put(s)
+	r.snapshots.put(s)
 	return s, nil
 }
 
-func (p *pastSnapshots) get(version uint64) (snapshot, bool) {
+func (p *snapshotCache) get(version uint64) (snapshot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, s := range p.kept {
@@ -106,31 +106,58 @@ func (p *pastSnapshots) get(version uint64) (snapshot, bool) {
 	return snapshot{}, false
 }
 
-func (p *pastSnapshots) put(s snapshot) {
+func (p *snapshotCache) put(s snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.kept) < keptPast {
+	if len(p.kept) < cachedSnapshots {
 		p.kept = append(p.kept, snapshot{})
 	}
 	copy(p.kept[1:], p.kept)
 	p.kept[0] = s
 }
 
-// all returns a copy of what is remembered.
-func (p *pastSnapshots) all() []snapshot {
+// all returns a copy of the list.
+func (p *snapshotCache) all() []snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.kept)
 }
 
-// dropBefore lets go of snapshots that history no longer reaches back to.
-func (p *pastSnapshots) dropBefore(oldest uint64) {
+// dropBefore drops snapshots that are older than history.
+func (p *snapshotCache) dropBefore(oldest uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept = slices.DeleteFunc(p.kept, func(s snapshot) bool { return s.version < oldest })
 }
 
-// expiredList is the answer to a list at a version that history has lost.
+// expiredList is the error of a list at a version that history has lost.
 func expiredList() error {
 	return meta.NewExpired("The resourceVersion for the provided list is too old.")
+}
+
+// PastChange is one change that history still holds.
+type PastChange struct {
+	Type watch.EventType
+	// Item is the state after the change, or the last state with the version of the
+	// deletion.
+	Item *Item
+	// At is the time of the change by the store's clock. It is zero unless
+	// Options.HistoryAge is set or Store.Record was called.
+	At time.Time
+}
+
+// History returns the changes of the Resource that history still holds, oldest first.
+// complete reports whether these are all changes since the store was made.
+func (r *Resource) History() (changes []PastChange, complete bool) {
+	st := r.st
+	now := st.now()
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	oldest := st.hub.Oldest(now)
+	for version := oldest + 1; version <= st.version; version++ {
+		if c := st.hub.Get(version); c != nil && c.Collection == r.id {
+			changes = append(changes, PastChange{c.Payload.eventType, c.Payload.new, c.At})
+		}
+	}
+	return changes, oldest == st.first
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"sync"
@@ -14,39 +15,14 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Options says how a Store works. The zero value is ready for use.
+// Options configures a Store; package store documents the fields. The zero value is ready
+// for use.
 type Options struct {
-	// History is how many changes are kept for watches and for lists at an
-	// older version. Zero means DefaultHistory.
-	History int
-	// HistoryAge also drops changes that are older. Zero means no limit.
-	HistoryAge time.Duration
-	// FirstVersion is where the resourceVersion counter starts. Zero means
-	// DefaultFirstVersion: versions below it are history that is gone, as on
-	// any cluster that has lived.
-	FirstVersion uint64
-	// Clock is what timestamps are taken from, and what all waiting goes by,
-	// that of the packages above too. Nil means clock.Real, which is right inside
-	// a testing/synctest bubble as well; see package clock for others.
-	Clock clock.Clock
-	// Seed, if not 0, makes what is random otherwise a function of it: uids,
-	// generated names, when a watch ends that does not say, and the Audit-Id of
-	// answers. With a Clock that is a clock.Manual, or stands still, the same
-	// sequence of writes and requests leads to the same state and the same
-	// answers, byte for byte.
-	//
-	// A uid follows from the kind, the namespace, the name, and the uid of the
-	// object that had the name before; a generated name from the kind, the
-	// namespace, the prefix, and how many were made of it; an Audit-Id from the
-	// method and the URI, and how many such requests there were. So writers at
-	// once do no harm to what is another's. Which of two that want names of one
-	// prefix gets which, who conflicts with whom, and resourceVersions, all
-	// depend on who comes first, as they do without a Seed. A dry run has the
-	// uid and the name of the create that it tries.
-	//
-	// What names were given to and are free again takes memory: about 150 bytes
-	// for each.
-	Seed uint64
+	History      int           // in changes; zero means DefaultHistory
+	HistoryAge   time.Duration // zero means no limit
+	FirstVersion uint64        // zero means DefaultFirstVersion
+	Clock        clock.Clock   // nil means clock.Real
+	Seed         uint64        // zero means random
 }
 
 // Defaults of Options.
@@ -58,28 +34,30 @@ const (
 // Store holds objects of any number of kinds. All methods may be called from
 // any goroutine.
 type Store struct {
-	now    func() time.Time
-	clock  clock.Clock // to wait by
-	hub    *hub.Hub[change]
-	shares shareTable
-	seed   uint64 // what is made up follows from it; 0 is random
-	aging  bool   // changes remember when they were made
-	first  uint64 // the version before all changes
+	now      func() time.Time // the time that objects are stamped with
+	clock    clock.Clock      // for timers
+	hub      *hub.Hub[change]
+	interned internTable
+	seed     uint64 // of uids and generated names; 0 is random
+	aging    bool   // changes record their time
+	first    uint64 // the version before all changes
 
-	mu        sync.RWMutex // guards all below and every tree; taken before the hub's
-	version   uint64       // of the last change
+	// mu guards all below and every tree. Nothing of a user's is called while it is
+	// held, and no object is copied; see the package comment for the order of locks.
+	mu        sync.RWMutex
+	version   uint64 // of the last change
 	record    record
-	resources map[meta.GroupResource]*Resource // numbered by their id, from 0
+	resources map[meta.GroupResource]*Resource // their ids count from 0
 	closed    bool
 }
 
-// change is what history remembers of one write.
+// change is the payload of one entry of the history.
 type change struct {
-	eventType watch.EventType
-	old       *Item // the state before; nil for Added
-	new       *Item // the state after; for Deleted the last one under the deletion's version
-	left      leftItem
-	origin    uint64 // of the request that made it, or 0
+	eventType  watch.EventType
+	old        *Item // the state before; nil for Added
+	new        *Item // the state after; for Deleted the last one under the deletion's version
+	deselected deselectedItem
+	origin     uint64 // of the request, or 0
 }
 
 // New returns an empty Store.
@@ -99,7 +77,7 @@ func New(opts Options) *Store {
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
 		aging:     opts.HistoryAge > 0,
-		shares:    shareTable{seed: maphash.MakeSeed()},
+		interned:  internTable{seed: maphash.MakeSeed()},
 		hub:       hub.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
@@ -119,16 +97,15 @@ func (st *Store) Close() {
 	}
 }
 
-// ExpireHistory forgets all changes up to now, as the compaction of a real
-// server does. Watches that have been told of all of them go on. Those that lag,
-// and watches, lists and continue tokens that ask for an older version later,
-// are answered 410.
+// ExpireHistory forgets all changes up to now, as the compaction of a real server
+// does. Watches that have sent them all go on. Watches that lag, and reads at an
+// older version, get 410.
 func (st *Store) ExpireHistory() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.hub.Expire()
 	for _, r := range st.resources {
-		r.past.dropBefore(st.version)
+		r.snapshots.dropBefore(st.version)
 	}
 }
 
@@ -142,15 +119,15 @@ func (st *Store) ResourceVersion() uint64 {
 // Now returns the time that objects are stamped with.
 func (st *Store) Now() time.Time { return st.now() }
 
-// Clock returns the clock to wait by: that of Options, or clock.Real where that
-// is for timestamps alone.
+// Clock returns the clock for timers: Options.Clock, or clock.Real if that one only
+// gives timestamps.
 func (st *Store) Clock() clock.Clock { return st.clock }
 
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.hub.Watchers() }
 
-// Resource returns the collection of a kind, which is empty the first time.
-// It panics where another kind has taken the same group and plural.
+// Resource returns the collection of a kind. It panics if another kind has the same
+// group and plural.
 func (st *Store) Resource(d *Kind) *Resource {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -163,4 +140,52 @@ func (st *Store) Resource(d *Kind) *Resource {
 		panic(fmt.Sprintf("store: two kinds for %s", d.groupResource()))
 	}
 	return r
+}
+
+// ErrClosed ends a watch on a closed store.
+var ErrClosed = errors.New("store: closed")
+
+// conflictText is the cause of a conflict between two writers, as upstream words it.
+const conflictText = "the object has been modified; please apply your changes to the latest version and try again"
+
+// Fork returns an independent store in the same state: objects, counter, history and
+// Options are the same. Open watches and Replicas stay with their store. A clock that is
+// a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
+//
+// The cost does not depend on the number of objects: both stores share memory, and a
+// write copies what it changes.
+func (st *Store) Fork() (*Store, error) {
+	f := &Store{now: st.now, clock: st.clock, seed: st.seed, first: st.first}
+	if c, ok := st.clock.(clock.Forker); ok {
+		f.clock = c.Fork()
+		f.now = f.clock.Now
+	}
+	forkedAt := f.now()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed {
+		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
+	}
+	f.aging, f.version, f.hub = st.aging, st.version, st.hub.Fork()
+	f.record = st.record.forkLocked(st.version, forkedAt)
+	f.interned.useSlotsOf(&st.interned)
+	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
+	all := make([]Resource, len(st.resources))
+	for gr, r := range st.resources {
+		all[r.id].forkLocked(f, r)
+		f.resources[gr] = &all[r.id]
+	}
+	return f, nil
+}
+
+// In returns the collection of the same kind in another store, such as a fork.
+func (r *Resource) In(st *Store) *Resource { return st.Resource(r.kind) }
+
+// forkLocked makes an empty Resource a fork of parent.
+func (r *Resource) forkLocked(st *Store, parent *Resource) {
+	r.st, r.kind, r.id = st, parent.kind, parent.id
+	r.tree = parent.tree.Clone()
+	r.seeded = parent.seeded.fork()
+	r.hot.seed = parent.hot.seed // the slots of its items depend on it
+	r.snapshots.kept = parent.snapshots.all()
 }

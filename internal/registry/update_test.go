@@ -115,7 +115,7 @@ func TestUpdateThatChangesNothingMakesNoVersionAndNoEvent(t *testing.T) {
 	})
 }
 
-func TestUpdateRestoresWhatTheServerOwns(t *testing.T) {
+func TestUpdateRestoresFieldsOfTheServer(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	created := mustCreate(t, leases, newLease("ns/a", func(l *lease.Lease) { l.Generation = 3 }))
 	l := *created
@@ -129,7 +129,7 @@ func TestUpdateRestoresWhatTheServerOwns(t *testing.T) {
 	assert.Empty(t, updated.SelfLink)
 }
 
-func TestUpdateRefusesToChangeWhatIsImmutable(t *testing.T) {
+func TestUpdateRefusesToChangeImmutableFields(t *testing.T) {
 	const stamp = `"2026-01-02T02:04:05Z"`
 	for name, row := range map[string]struct {
 		change func(*lease.Lease)
@@ -227,7 +227,7 @@ func TestUpdateOfAMissingObjectCreatesIt(t *testing.T) {
 	})
 }
 
-func TestUpdateTellsWhetherItCreated(t *testing.T) {
+func TestUpdateReportsWhetherItCreated(t *testing.T) {
 	r := leaseResource(newStore(t))
 	req := registry.Request{Namespace: "ns", Name: "a"}
 	put := func() (*registry.Item, bool, error) {
@@ -247,7 +247,7 @@ func TestUpdateTellsWhetherItCreated(t *testing.T) {
 	assert.False(t, created)
 }
 
-func TestCausesOfABadUpdateAreToldMoreThanOnce(t *testing.T) {
+func TestCausesOfABadUpdateAreRepeated(t *testing.T) {
 	st := newStore(t)
 	leases, all := leasesIn(st), in(st, endpoints.Kind())
 	createAll(t, leases, "ns/a")

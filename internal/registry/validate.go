@@ -12,15 +12,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file holds the rules of metadata that every kind shares (upstream:
-// apimachinery, api/validation). A create is checked by the kind's own rules
-// for names and finalizers. An update is checked first as if it were a create
-// with nearly no name rule, then against the object it changes, then by the
-// kind. So an update reports some causes twice.
+// This file holds the metadata rules of all kinds (upstream: apimachinery,
+// api/validation). A create is checked by the kind's rules for names and finalizers. An
+// update is checked as a create with hardly any name rule, then against the old object,
+// then by the kind, so it reports some causes twice, as upstream does.
 
 const metadata = field.Path("metadata")
 
-// maxAnnotations is how many bytes all keys and values may have together.
+// maxAnnotations bounds all keys and values together, in bytes.
 const maxAnnotations = 256 << 10
 
 // validateCreate returns the problems of a new object.
@@ -34,8 +33,7 @@ func (d *Kind) validateCreate(version int, o Object) field.Errors {
 	return errs
 }
 
-// validateUpdate returns the problems of an object that takes the place of
-// another. What is the same as there has been found good before.
+// validateUpdate returns the problems of an update. What shares memory with old is valid.
 func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
@@ -58,14 +56,13 @@ func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	return append(errs, d.versions[version].validate(o, old)...)
 }
 
-// validateOwnMetadata returns what is wrong with metadata on its own under the
-// rules of the kind.
+// validateOwnMetadata validates metadata by the rules of the kind.
 func (d *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
 	return append(d.validateMetadata(m, d.validateName), d.validateOwnFinalizers(m)...)
 }
 
-// validateOwnFinalizers returns what is wrong with finalizers under the kind's
-// own rule for them. Unlike the rule of all kinds, it reports the index.
+// validateOwnFinalizers validates finalizers by the rule of the kind. Unlike the rule of
+// all kinds, it reports the index.
 func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
 	if d.validateFinalizer == nil {
 		return nil
@@ -78,7 +75,7 @@ func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
 	return errs
 }
 
-// validateMetadata returns what is wrong with metadata on its own.
+// validateMetadata validates metadata with a name rule.
 func (d *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
 	errs := d.validateNames(m, name)
 	errs = append(errs, validateShared(m, nil)...)
@@ -112,8 +109,8 @@ func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 	return append(errs, validateGeneration(m)...)
 }
 
-// validateMetadataUpdate returns what is wrong with metadata as a successor;
-// shared is what validateShared said of it.
+// validateMetadataUpdate compares the metadata of an update with the old one; shared is the
+// result of validateShared.
 func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs field.Errors) {
 	if old.DeletionTimestamp != nil {
 		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
@@ -142,10 +139,9 @@ func validateGeneration(m *meta.ObjectMeta) field.Errors {
 	return field.Errors{field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")}
 }
 
-// validateShared covers labels, annotations and owner references. Maps are
-// walked in order, so that the same object always gets the same answer. A map
-// that is the very one of the object before, which may be nil, has been found
-// good then.
+// validateShared validates labels, annotations and owner references. Maps are walked in
+// order, so that the same object always gets the same answer. A map that shares memory
+// with old, which may be nil, is valid.
 func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 	if old == nil || !sameMap(m.Labels, old.Labels) {
 		for k, v := range m.Labels {
@@ -161,7 +157,7 @@ func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
 }
 
-// sameMap reports whether two maps are one.
+// sameMap reports whether two maps share memory.
 func sameMap(a, b map[string]string) bool {
 	return len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
@@ -180,7 +176,7 @@ func validateAnnotations(annotations map[string]string) (errs field.Errors) {
 	size, bad := 0, false
 	for k, v := range annotations {
 		size += len(k) + len(v)
-		// Letter case does not count in the keys of annotations.
+		// Annotation keys may have upper case.
 		bad = bad || validate.QualifiedName(strings.ToLower(k)) != nil
 	}
 	if bad {

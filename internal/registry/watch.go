@@ -9,49 +9,15 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
-	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
-
-// WatchOptions says what to watch (API reference, "ListOptions" with
-// watch=true). The zero value watches everything, starting with the current
-// state as Added events.
-type WatchOptions struct {
-	// Namespace limits the watch to one namespace; "" is all. Name limits it
-	// to one object, as the selector metadata.name does.
-	Namespace, Name string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax;
-	// see package selector.
-	LabelSelector, FieldSelector, ShardSelector string
-	// ResourceVersion is what to start after. "" and "0" start with the
-	// current state.
-	ResourceVersion string
-	// ResourceVersionMatch must be "NotOlderThan" where SendInitialEvents is
-	// given, and empty otherwise.
-	ResourceVersionMatch string
-	// SendInitialEvents asks for the current state first, or for no state.
-	SendInitialEvents *bool
-	// AllowWatchBookmarks asks for events that tell only a version: one after
-	// the initial events, then about every minute.
-	AllowWatchBookmarks bool
-	// Continue is for lists; giving it here is an error in most cases.
-	Continue string
-	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
-	Timeout time.Duration
-	// ListRules checks the options as those of a list, as the deprecated paths
-	// below /watch/ do: the options for initial events are refused.
-	ListRules bool
-	// Warn, if not nil, is given texts to be sent along with the answer.
-	Warn func(text string)
-}
 
 // Timing of watches (upstream: apiserver, storage/cacher and
 // endpoints/handlers).
 const (
 	bookmarkInterval = time.Minute
-	// bookmarkBeforeEnd is when a watch that is about to end tells how far it
-	// came.
+	// bookmarkBeforeEnd is how long before its timeout a watch sends its last bookmark.
 	bookmarkBeforeEnd = 2 * time.Second
 )
 
@@ -71,9 +37,9 @@ type Watcher struct {
 	r   *Resource
 	sel selection
 	hub *hub.Watcher[change]
-	err error // what to end with, once the events are out
+	err error // returned after the last events
 
-	initial   []*Item // what is left of the initial state
+	initial   []*Item // the rest of the initial state
 	version   uint64  // of the last event or bookmark
 	endMark   bool    // the bookmark after the initial events is due
 	bookmarks bool
@@ -81,20 +47,19 @@ type Watcher struct {
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
 	alarm    alarm     // for the deadline and bookmarks
-	lastMark bool      // the bookmark before the end is out
+	lastMark bool      // the last bookmark was sent
 
-	worker  *atwork.Worker // who is woken
-	stays   bool           // and at work when Next has returned
-	replica *Replica       // that the watch is of, or nil
+	worker  *atwork.Worker // woken with the watch
+	stays   bool           // the worker stays at work after Next
+	replica *Replica       // that serves the watch, or nil
 	at      position       // of the replica
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
 }
 
-// Watch opens a watch. Errors are those of the options alone: that a version
-// is too old, or too far ahead, is what the first Next returns. The caller must
-// Close the Watcher.
+// Watch opens a watch. Its errors concern the options; Next returns the error for a version
+// that is too old or too far ahead. The caller must Close the Watcher.
 func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, error) {
 	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
 	if err != nil {
@@ -109,7 +74,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {
 		return nil, err
 	}
-	version, err := readVersion(opts.ResourceVersion)
+	version, err := parseReadVersion(opts.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -122,47 +87,6 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	return w, nil
 }
 
-// check validates the options and fills in what they leave out.
-func (o *WatchOptions) check() error {
-	if !o.ListRules {
-		o.setDefaults()
-		return o.validate()
-	}
-	list := ListOptions{
-		Continue: o.Continue, ResourceVersion: o.ResourceVersion,
-		ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
-	}
-	return list.validate()
-}
-
-// setDefaults makes a watch without a version one that sends the current state
-// first (upstream: the gate WatchList).
-func (o *WatchOptions) setDefaults() {
-	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
-		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
-	}
-}
-
-func (o *WatchOptions) validate() error {
-	const match = field.Path("resourceVersionMatch")
-	var errs field.Errors
-	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
-		errs = append(errs, field.Forbidden(match, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
-	}
-	if m := o.ResourceVersionMatch; m != "" {
-		if o.SendInitialEvents == nil {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
-		}
-		if m != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(match, m, MatchNotOlderThan))
-		}
-		if o.Continue != "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
-		}
-	}
-	return optionsError("ListOptions", errs)
-}
-
 func (w *Watcher) setTimes(opts *WatchOptions) {
 	now := w.r.st.clock.Now()
 	if opts.Timeout != 0 {
@@ -172,7 +96,7 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 	w.alarm = alarm{worker: w.worker, clock: w.r.st.clock}
 }
 
-// start finds the position to watch from and the state to send first.
+// start finds the position of the watch and its initial state.
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
 	if w.replica != nil {
 		return w.startOnReplica(ctx, opts, version)
@@ -194,7 +118,7 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64, now time.Time) error {
-	hub, err := w.r.st.hub.WatchFunc(w.sel.scope(w.r.id), after, now, w.woken())
+	hub, err := w.r.st.hub.Watch(w.sel.scope(w.r.id), after, now, w.woken())
 	if err != nil {
 		return expiredWatch(err)
 	}
@@ -202,7 +126,7 @@ func (w *Watcher) open(after uint64, now time.Time) error {
 	return nil
 }
 
-// woken returns what a writer calls before it wakes the watch, or nil.
+// woken returns the function that a writer calls before it wakes the watch, or nil.
 func (w *Watcher) woken() func() {
 	if w.worker == nil {
 		return nil
@@ -210,8 +134,8 @@ func (w *Watcher) woken() func() {
 	return w.worker.Wake
 }
 
-// startWithState takes the current state and the position that follows it in
-// one step, so that no change is lost or told twice.
+// startWithState takes the current state and the position after it in one step, so that no
+// change is lost or sent twice.
 func (w *Watcher) startWithState(endMark bool) error {
 	st := w.r.st
 	now := st.now()
@@ -227,7 +151,7 @@ func (w *Watcher) startWithState(endMark bool) error {
 	return nil
 }
 
-// expiredWatch turns the error of the history into that of the API.
+// expiredWatch turns an error of the history into one of the API.
 func expiredWatch(err error) error {
 	if e, ok := errors.AsType[*hub.ExpiredError](err); ok {
 		return meta.NewExpired(e.Error())
@@ -235,10 +159,9 @@ func expiredWatch(err error) error {
 	return err
 }
 
-// Next returns the events that are ready, at least one, and waits for them if
-// need be. The slice is valid until the next call. The error is io.EOF when
-// the watch has reached its timeout, ErrClosed when the store was closed, that
-// of ctx, or a *meta.StatusError: the watch expired, or its version never came.
+// Next waits for events and returns those that are ready. The slice is valid until the next
+// call. The error is io.EOF at the timeout, ErrClosed, the error of ctx, or a
+// *meta.StatusError: the watch expired, or its version did not come.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	if !w.stays {
 		defer w.worker.Away()
@@ -260,7 +183,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	}
 }
 
-// ended returns why a watch is over, however much there is still to tell.
+// ended returns the error of a watch that is over, even if there are more events.
 func (w *Watcher) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -276,12 +199,12 @@ func (w *Watcher) ended(ctx context.Context) error {
 	return nil
 }
 
-// isOver reports whether a moment has come; the zero time never does.
+// isOver reports whether a time has come; the zero time never does.
 func (w *Watcher) isOver(t time.Time) bool {
 	return !t.IsZero() && !w.r.st.clock.Now().Before(t)
 }
 
-// lastBookmark returns when the bookmark before the end is due, or the zero time.
+// lastBookmark returns when the last bookmark is due, or the zero time.
 func (w *Watcher) lastBookmark() time.Time {
 	if w.deadline.IsZero() {
 		return time.Time{}
@@ -289,7 +212,7 @@ func (w *Watcher) lastBookmark() time.Time {
 	return w.deadline.Add(-bookmarkBeforeEnd)
 }
 
-// earliest returns the first of two moments, where the zero time is none.
+// earliest returns the earlier of two times; the zero time is none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -300,7 +223,7 @@ func earliest(a, b time.Time) time.Time {
 // initialBatch bounds how many initial events one Next returns.
 const initialBatch = 256
 
-// poll fills events with what is ready.
+// poll fills events with the events that are ready.
 func (w *Watcher) poll() {
 	w.events = w.events[:0]
 	if len(w.initial) > 0 {
@@ -326,7 +249,7 @@ func (w *Watcher) poll() {
 func (w *Watcher) readHistory() {
 	last := w.readUntil()
 	for len(w.events) == 0 && w.err == nil {
-		changes, more, err := w.hub.PollUntil(w.changes[:0], last)
+		changes, more, err := w.hub.Poll(w.changes[:0], last)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -337,15 +260,15 @@ func (w *Watcher) readHistory() {
 				w.version = c.Version
 			}
 		}
-		clear(changes) // history is not to be held by an idle watcher
+		clear(changes) // an idle watcher must not keep history in memory
 		if !more {
 			return
 		}
 	}
 }
 
-// event tells how a change looks to a selection: an object that comes into
-// view is added, one that leaves it is deleted.
+// event returns the event of a change for a selection: an object that begins to match is
+// added, one that ceases to match is deleted.
 func (s *selection) event(c *hub.Change[change]) ItemEvent {
 	before := s.matches(c.Payload.old)
 	after := c.Payload.eventType != watch.Deleted && s.matches(c.Payload.new)
@@ -357,13 +280,13 @@ func (s *selection) event(c *hub.Change[change]) ItemEvent {
 	case before && c.Payload.eventType == watch.Deleted:
 		return ItemEvent{Type: watch.Deleted, Item: c.Payload.new}
 	case before:
-		return ItemEvent{Type: watch.Deleted, Item: c.Payload.left.of(c.Payload.old, c.Version)}
+		return ItemEvent{Type: watch.Deleted, Item: c.Payload.deselected.of(c.Payload.old, c.Version)}
 	}
 	return ItemEvent{}
 }
 
-// tick adds a bookmark where one is due: after the events that are told with
-// it, or, where there are none, for all that happened elsewhere.
+// tick adds a bookmark if one is due. Without events it reports the changes of other
+// objects.
 func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return
@@ -380,7 +303,7 @@ func (w *Watcher) tick() {
 	w.next = now.Add(bookmarkInterval)
 	w.lastMark = w.lastMark || ending
 	if !ok && len(w.events) == 0 {
-		return // the replica is behind what the watch started at
+		return // the replica is behind the start of the watch
 	}
 	w.bookmark(max(version, w.version), false)
 }
@@ -395,8 +318,7 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find something. seen is how often the worker had been
-// woken before it looked.
+// wait blocks until poll may find events. seen is Wakes of the worker, read before poll.
 func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 	until := earliest(w.deadline, w.replicaDue())
 	if w.bookmarks {
@@ -427,8 +349,7 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 	return nil
 }
 
-// Close ends the watch and frees all it holds. It may be called more than
-// once.
+// Close ends the watch. It may be called more than once.
 func (w *Watcher) Close() {
 	w.alarm.stop()
 	if w.hub != nil {

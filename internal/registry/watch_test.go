@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-func TestWatchTellsEachChangeInOrder(t *testing.T) {
+func TestWatchSendsEachChangeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)
@@ -208,7 +208,7 @@ func TestManyStoresLiveSideBySide(t *testing.T) {
 	})
 }
 
-func TestCounterStartsWhereItIsTold(t *testing.T) {
+func TestCounterStartsAtFirstVersion(t *testing.T) {
 	st := newStoreWith(t, registry.Options{FirstVersion: 5, History: 1})
 	leases := leasesIn(st)
 	assert.EqualValues(t, 5, st.ResourceVersion())

@@ -22,7 +22,7 @@ func openLeases(t *testing.T, st *registry.Store, opts registry.WatchOptions) *r
 	return w
 }
 
-func TestSlowWatchIsToldThatItExpired(t *testing.T) {
+func TestSlowWatchEndsWithExpired(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 8})
 	leases := leasesIn(st)
 	w := openLeases(t, st, registry.WatchOptions{ResourceVersion: "1000"})

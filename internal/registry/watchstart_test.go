@@ -83,7 +83,7 @@ func TestWatchOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWatchFromWhatIsNoNumberIsABareError(t *testing.T) {
+func TestWatchFromANonNumberIsAnErrorWithoutAStatus(t *testing.T) {
 	_, err := leaseResource(newStore(t)).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "abc"})
 	assertPlain(t, err, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
 }

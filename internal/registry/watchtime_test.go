@@ -44,7 +44,7 @@ func TestBookmarkComesEachMinute(t *testing.T) {
 	})
 }
 
-func TestBookmarkOfASelectedWatchTellsTheVersionOfTheStore(t *testing.T) {
+func TestBookmarkOfASelectedWatchHasTheVersionOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		opts := fromNow()
@@ -225,7 +225,7 @@ func TestBusyWatchIsGivenItsBookmarks(t *testing.T) {
 	})
 }
 
-func TestBookmarkAmidABacklogTellsOnlyWhatWasTold(t *testing.T) {
+func TestBookmarkAmidABacklogHasTheVersionOfTheLastSentEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
 		leases := leasesIn(st)

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"time"
 
+	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -17,34 +19,32 @@ import (
 // (upstream: registry/rest, BeforeCreate and BeforeUpdate, and
 // registry/generic/registry, Store):
 //
-//  1. make the next state: of a body, or of the current state and a Change
-//     (change.go), with its field managers (managers.go)
-//  2. prepare it: resourceVersion, names, and the members that belong to the
-//     server (metadata.go, custom.go)
+//  1. make the next state: from a body, or from the current state and a Change, and
+//     update its field managers (change.go)
+//  2. prepare it: resourceVersion, names, and the fields that the server owns
+//     (prepare.go)
 //  3. validate it, and collect warnings (validate.go)
 //  4. stop if it changes nothing
-//  5. refuse it if it is too large (size.go)
-//  6. commit it under the lock (resource.go), or go back to step 1 if another
-//     write came first
+//  5. refuse it if it is too large (prepare.go)
+//  6. commit it under the lock, or go back to step 1 if another write came first
 //
-// A dry run stops before step 6. Deletions are in delete.go.
+// A dry run stops before step 6.
 
-// Request is what every write has in common.
+// Request holds the parameters that all writes have.
 type Request struct {
 	// Namespace and Name are those of the path. A create ignores Name.
 	Namespace, Name string
 	// Version is the index of the API version whose rules hold.
 	Version int
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
 	// FieldManager is the name of the writer.
 	FieldManager string
-	// Status makes an update one of the status subresource, which the kind must
-	// have.
+	// Status makes it a write of the status subresource, which the kind must have.
 	Status bool
 	// Origin is a number that is recorded with the change; see RecordedChange.
 	Origin uint64
-	// Warn, if not nil, is called with each warning for the answer.
+	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 }
 
@@ -56,7 +56,7 @@ func (req *Request) warn(text string) {
 
 func (req *Request) key() key { return key{req.Namespace, req.Name} }
 
-// errRace sends a write back to its first step: another one came in between.
+// errRace sends a write back to its first step.
 var errRace = errors.New("another write came first")
 
 // Create stores a new object, given in the stored form with defaults filled in,
@@ -68,7 +68,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
-	r.track(o, nil, &req)
+	r.updateManagers(o, nil, &req)
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(o, &req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
@@ -88,13 +88,13 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 	}
 }
 
-// create stores an object whose name is settled.
+// create stores an object with a name.
 func (r *Resource) create(o Object, req *Request) (*Item, error) {
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, err
 	}
 	m := o.GetObjectMeta()
-	if v, err := parseVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
+	if v, err := parseResourceVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
 	if err := r.checkSize(o, req, false); err != nil {
@@ -103,8 +103,8 @@ func (r *Resource) create(o Object, req *Request) (*Item, error) {
 	return r.insert(o, req)
 }
 
-// noUniqueName returns the answer to a create with a generateName. taken is the
-// answer that any create would get for the name.
+// noUniqueName returns the error of a create with a generateName. taken is the error of
+// a create with that name.
 func (r *Resource) noUniqueName(name string, taken error) error {
 	gr := r.kind.groupResource()
 	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
@@ -117,7 +117,7 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	r.kind.begin(o)
+	r.kind.prepareNew(o)
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
@@ -135,9 +135,9 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 func (r *Resource) insert(o Object, req *Request) (*Item, error) {
 	m := o.GetObjectMeta()
 	if !req.DryRun {
-		m.ResourceVersion = "" // a dry run never reaches the storage, which would set it
+		m.ResourceVersion = "" // a dry run does not reach the storage, which sets it
 	}
-	r.st.shares.share(o, nil)
+	r.st.interned.intern(o, nil)
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
@@ -148,15 +148,14 @@ func (r *Resource) insert(o Object, req *Request) (*Item, error) {
 		}
 		return nil, err
 	}
-	r.settleUIDLocked(m)
+	r.deriveUIDLocked(m)
 	if req.DryRun {
 		return newItem(r.kind, o, 0), nil
 	}
 	return r.commitLocked(watch.Added, nil, o, req.Origin, at), nil
 }
 
-// Update makes a change to an object. created reports whether there was none
-// before.
+// Update makes a change to an object. created reports whether there was no object before.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
 	_, applied := change.(Apply)
 	for {
@@ -182,7 +181,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 // createMissing stores the object of an update that found none.
 func (r *Resource) createMissing(o Object, req *Request, applied bool) (*Item, error) {
 	m := o.GetObjectMeta()
-	if _, err := parseVersion(m.ResourceVersion); err != nil {
+	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return nil, err
 	}
 	wipeSystemFields(m)
@@ -199,7 +198,7 @@ func (r *Resource) createMissing(o Object, req *Request, applied bool) (*Item, e
 	return it, err
 }
 
-// replace puts o in the place of current.
+// replace stores o as the state after current.
 func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) (*Item, error) {
 	o, err := r.prepareUpdate(current, o, req)
 	if err != nil {
@@ -208,7 +207,7 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	m, old := o.GetObjectMeta(), current.meta()
 	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	restore := keepManagerTimes(m, old)
+	restore := ignoreManagerTimes(m, old)
 	if !last && r.kind.forms[0].typ.Equal(o, current.obj) {
 		return r.stillCurrent(current, current)
 	}
@@ -219,7 +218,7 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	if req.DryRun {
 		return r.stillCurrent(current, newItem(r.kind, o, current.version))
 	}
-	r.st.shares.share(o, current.obj)
+	r.st.interned.intern(o, current.obj)
 	at := r.st.changeTime()
 	var lastState Object // copied before the lock is taken
 	if last {
@@ -233,8 +232,8 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	if !last {
 		return r.commitLocked(watch.Modified, current, o, req.Origin, at), nil
 	}
-	// The last finalizer went, and the object with it. The event has the state
-	// before this write, the answer has the object as it was sent.
+	// The last finalizer is gone, so the object goes too. The event has the state before
+	// this write, the answer the object as it was sent.
 	r.commitLocked(watch.Deleted, current, lastState, req.Origin, at)
 	return newItem(r.kind, o, current.version), nil
 }
@@ -247,8 +246,7 @@ func (r *Resource) stillCurrent(current, answer *Item) (*Item, error) {
 	return answer, nil
 }
 
-// prepareUpdate does steps 2 and 3 of an update. It returns the successor of
-// current.
+// prepareUpdate does steps 2 and 3 of an update.
 func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object, error) {
 	m := o.GetObjectMeta()
 	if err := r.checkVersion(current, m, req); err != nil {
@@ -266,7 +264,7 @@ func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object,
 		o = r.kind.onlyStatus(o, current)
 		m = o.GetObjectMeta()
 	} else {
-		r.kind.succeed(o, current.obj)
+		r.kind.prepareSuccessor(o, current.obj)
 	}
 	restoreSystemFields(m, current.meta())
 	if errs := r.kind.validateUpdate(req.Version, o, current.obj); len(errs) > 0 {
@@ -280,7 +278,7 @@ func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object,
 
 // checkVersion compares the resourceVersion of an update with the current one.
 func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request) error {
-	version, err := parseVersion(m.ResourceVersion)
+	version, err := parseResourceVersion(m.ResourceVersion)
 	switch {
 	case err != nil:
 		return err
@@ -295,17 +293,59 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 	return nil
 }
 
-// parseVersion reads the resourceVersion of an object; none is 0.
-func parseVersion(s string) (uint64, error) {
+// parseResourceVersion returns the resourceVersion of an object, 0 for "".
+func parseResourceVersion(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
 	}
 	return strconv.ParseUint(s, 10, 64)
 }
 
-// invalidObject is the text of etcd's store about an object, which real servers
-// pass on.
+// invalidObject is an error text of upstream's etcd3 store, which clients see.
 func (r *Resource) invalidObject(k key, text string) string {
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s, ResourceVersion: 0, AdditionalErrorMsg: %s",
 		path.Join(r.kind.storagePrefix, k.namespace, k.name), text)
+}
+
+// changeTime returns the time of a change if the history needs it. It calls the user's
+// clock, so it must be called without the lock.
+func (st *Store) changeTime() time.Time {
+	if !st.aging {
+		return time.Time{}
+	}
+	return st.now()
+}
+
+// commitLocked makes a change: the one place where versions are taken. old is the state
+// before, or nil. obj is the state after, or the last state for Deleted; the store owns
+// it from here on. at comes from changeTime.
+func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, origin uint64, at time.Time) *Item {
+	st := r.st
+	version := st.version + 1
+	setResourceVersion(obj, version)
+	it := newItem(r.kind, obj, version)
+	e := it.entry()
+	if old != nil {
+		it.slot = old.slot
+	} else {
+		it.slot = r.hot.index(e.key)
+	}
+	if eventType == watch.Deleted {
+		r.tree.Delete(e)
+		r.rememberUIDLocked(obj.GetObjectMeta())
+		r.hot.drop(old)
+	} else {
+		r.tree.ReplaceOrInsert(e)
+		r.hot.put(it)
+	}
+	r.fresh = nil
+	st.version = version
+	c := &hub.Change[change]{
+		Version: version, Collection: r.id,
+		Namespace: e.namespace, Name: e.name,
+		At: at, Payload: change{eventType: eventType, old: old, new: it, origin: origin},
+	}
+	st.record.addLocked(c)
+	st.hub.Publish(c)
+	return it
 }

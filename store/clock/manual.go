@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Manual is a clock that stands still until it is told how much time has passed.
-// Make one with NewManual.
+// Manual is a clock that only FastForward moves. Make one with NewManual.
 type Manual struct {
 	forward sync.Mutex // held by the FastForward under way; taken before mu
 
@@ -17,32 +16,30 @@ type Manual struct {
 	timers timerQueue
 	set    uint64 // how many times a timer was set
 	holds  int
-	quiet  chan struct{} // closed when holds falls to 0; nil while nobody waits
+	quiet  chan struct{} // closed when holds is 0 again; nil unless FastForward waits
 }
 
-// NewManual returns a clock that shows a time.
+// NewManual returns a clock at a time.
 func NewManual(start time.Time) *Manual {
-	return &Manual{now: start.Round(0)} // the process's own time has no say in it
+	return &Manual{now: start.Round(0)} // without the monotonic clock
 }
 
-// Now returns the time that the clock shows.
+// Now returns the time of the clock.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
 }
 
-// FastForward lets d pass. Timers that fall due go off one after the other, each
-// when the clock shows its time, those of one time in the order in which they were
-// set; what they set goes off too if it falls due. Before each step, and before it
-// returns, it waits until nobody holds the clock: see Hold, and "What has come to
-// rest" in the package comment. FastForward(0) does no more than wait and let go
-// off what is due.
+// FastForward moves the clock by d. Timers fire one after the other, each at its time; timers
+// with the same time fire in the order in which they were set. Timers that are set meanwhile
+// fire too if they are due. Before each step and before it returns, FastForward waits until
+// nobody holds the clock: see Hold, and the package comment. FastForward(0) waits, and fires
+// timers that are due.
 //
-// It may be called from any goroutine; of two calls at once one waits for the
-// other, and the time of both passes. It must not be called by who holds the clock,
-// or by the function of an AfterFunc, which it would wait for: it would never
-// return. It panics if d is below zero.
+// It may be called from any goroutine, and calls run one after the other. It never returns if
+// the caller holds the clock or is the function of an AfterFunc. It panics if d is below
+// zero.
 func (m *Manual) FastForward(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("clock: FastForward(%s): want zero or more, time does not go back", d))
@@ -54,8 +51,8 @@ func (m *Manual) FastForward(d time.Duration) {
 	}
 }
 
-// step waits for rest and lets the next timer go off. It reports whether there was
-// one; if not the clock shows the time given.
+// step waits until nobody holds the clock, and fires the next timer that is due. If there is
+// none, it sets the time to until and returns false.
 func (m *Manual) step(until time.Time) bool {
 	m.lockAtRest()
 	if len(m.timers) == 0 || m.timers[0].at.After(until) {
@@ -68,7 +65,7 @@ func (m *Manual) step(until time.Time) bool {
 		m.now = t.at
 	}
 	if t.f == nil {
-		t.c <- m.now // it is empty: setting the timer has seen to it
+		t.c <- m.now // never blocks: Reset has emptied it
 		m.mu.Unlock()
 		return true
 	}
@@ -91,10 +88,9 @@ func (m *Manual) lockAtRest() {
 	}
 }
 
-// Hold makes FastForward wait until release is called: it goes to no other time,
-// and does not return. Who has been given something to do calls it, and release
-// when that is done and the next Timer is set. Calling release more than once does
-// no harm.
+// Hold stops the clock until release is called: FastForward neither moves it nor returns. A
+// goroutine calls Hold when it gets work, and release when it has set its next timer.
+// release may be called more than once.
 func (m *Manual) Hold() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,10 +114,9 @@ func (m *Manual) NewTimer(d time.Duration) Timer {
 	return t
 }
 
-// AfterFunc returns a Timer that calls f when d has passed. f is called by
-// FastForward, which goes on when it has returned; if d is not above zero it is
-// called at once, in a goroutine of its own, which FastForward waits for. It must
-// not wait for what happens after FastForward.
+// AfterFunc returns a Timer that calls f when d has passed. FastForward calls f and continues
+// when f returns. If d is zero or less, f runs at once in its own goroutine, for which
+// FastForward waits. f must not wait for FastForward.
 func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
 	t := &manualTimer{m: m, f: f, index: -1}
 	t.Reset(d)
@@ -132,16 +127,14 @@ func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
 type manualTimer struct {
 	m     *Manual
 	c     chan time.Time // capacity 1, written to with mu held
-	f     func()         // what to call in place of sending
+	f     func()         // called instead of sending, if not nil
 	at    time.Time
-	set   uint64 // orders those of one time
-	index int    // in the queue; -1 if it is not to go off
+	set   uint64 // orders timers with the same time
+	index int    // in the queue; -1 if it is not pending
 }
 
-// C returns the channel that the time is sent on.
 func (t *manualTimer) C() <-chan time.Time { return t.c }
 
-// Reset makes the Timer go off after d from now.
 func (t *manualTimer) Reset(d time.Duration) bool {
 	m := t.m
 	m.mu.Lock()
@@ -164,7 +157,6 @@ func (t *manualTimer) Reset(d time.Duration) bool {
 	return pending
 }
 
-// Stop keeps the Timer from going off.
 func (t *manualTimer) Stop() bool {
 	t.m.mu.Lock()
 	defer t.m.mu.Unlock()
@@ -179,14 +171,14 @@ func (t *manualTimer) stopLocked() bool {
 	if t.f == nil {
 		select {
 		case <-t.c:
-			pending = true // nobody has seen it go off
+			pending = true // nobody has received the time
 		default:
 		}
 	}
 	return pending
 }
 
-// timerQueue is a heap of timers by when they go off.
+// timerQueue is a heap of timers by their time.
 type timerQueue []*manualTimer
 
 func (q timerQueue) Len() int { return len(q) }
@@ -213,3 +205,6 @@ func (q *timerQueue) Pop() any {
 	t.index = -1
 	return t
 }
+
+// Fork returns an independent Manual at the same time, without timers.
+func (m *Manual) Fork() Clock { return NewManual(m.Now()) }

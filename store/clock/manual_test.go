@@ -73,7 +73,7 @@ func TestResetPutsATimerOff(t *testing.T) {
 	assert.Equal(t, []string{"off 3s", "off 4s"}, d.entries)
 }
 
-func TestChannelHoldsTheTimeUntilTheTimerIsSetAnew(t *testing.T) {
+func TestChannelHoldsTheTimeUntilAReset(t *testing.T) {
 	for name, row := range map[string]struct {
 		do   func(clock.Timer) bool
 		want bool

@@ -1,5 +1,5 @@
-// Package field says what is wrong with a field of an object, in the words of
-// the Kubernetes API: the path of the field, the kind of problem, the value
-// that was found and what was expected. A kind's validation returns Errors;
-// the store turns them into one Status with a cause for each.
+// Package field reports problems with the fields of an object in the words of the Kubernetes
+// API: the path of a field, the kind of problem, the value found and the value expected. The
+// Validate function of a kind returns Errors, and the store answers with one Status that has
+// a cause for each.
 package field

@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ErrorType is the kind of problem, as it stands in the reason of a cause.
+// ErrorType is the kind of problem: the reason of a cause.
 type ErrorType string
 
 // The types of problems.
@@ -65,7 +65,7 @@ func TooLong(p Path, maxBytes int) *Error {
 	return &Error{Type: TypeTooLong, Field: p, Detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
 }
 
-// Duplicate reports that a value that must be unique stands there twice.
+// Duplicate reports that a value which must be unique occurs twice.
 func Duplicate(p Path, value any) *Error {
 	return &Error{Type: TypeDuplicate, Field: p, BadValue: value}
 }
@@ -96,8 +96,8 @@ func (e *Error) Body() string {
 	return s
 }
 
-// show renders a value as the API does: plain strings Go-quoted, plain numbers
-// and booleans as they are, everything else as JSON.
+// show renders a value as the API does: strings quoted as in Go, numbers and booleans plain,
+// all else as JSON.
 func show(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -112,12 +112,10 @@ func show(v any) string {
 	return string(b)
 }
 
-// Errors is a list of problems in the order they were found. The nil list
-// means that all is well.
+// Errors is a list of problems, nil if there are none.
 type Errors []*Error
 
-// InvalidEach returns one Invalid for each detail, and nil for none: the shape
-// in which name rules report.
+// InvalidEach returns one Invalid for each detail. Name rules return such details.
 func InvalidEach(p Path, value any, details []string) Errors {
 	var errs Errors
 	for _, d := range details {
@@ -126,8 +124,7 @@ func InvalidEach(p Path, value any, details []string) Errors {
 	return errs
 }
 
-// Error joins the problems: one as it is, several in brackets, equal texts
-// once.
+// Error joins the texts of all problems, each text once.
 func (es Errors) Error() string {
 	var texts []string
 	seen := make(map[string]bool, len(es))
@@ -143,8 +140,7 @@ func (es Errors) Error() string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// Status returns the 422 of an object of the given kind and name, with one
-// cause a problem.
+// Status returns the 422 for an object of a kind and name, with a cause for each problem.
 func (es Errors) Status(gk meta.GroupKind, name string) *meta.StatusError {
 	causes := make([]meta.StatusCause, len(es))
 	for i, e := range es {
@@ -153,4 +149,21 @@ func (es Errors) Status(gk meta.GroupKind, name string) *meta.StatusError {
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid,
 		&meta.StatusDetails{Name: name, Group: gk.Group, Kind: gk.Kind, Causes: causes},
 		fmt.Sprintf("%s %q is invalid: %s", gk, name, es.Error()))
+}
+
+// Path is the path of a field, such as "spec.leaseName" or "subsets[0].addresses[1].ip".
+// Child and Index allocate, so call them only when there is a problem.
+type Path string
+
+// Child returns the path of a member. On the empty path it is the member.
+func (p Path) Child(name string) Path {
+	if p == "" {
+		return Path(name)
+	}
+	return p + "." + Path(name)
+}
+
+// Index returns the path of an item of a list.
+func (p Path) Index(i int) Path {
+	return p + "[" + Path(strconv.Itoa(i)) + "]"
 }

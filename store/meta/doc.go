@@ -1,12 +1,7 @@
-// Package meta holds what every object of the API has in common: its
-// metadata, the times it carries, the lists it comes in, the options of the
-// verbs, and the Status that answers a request which failed.
+// Package meta holds the types that all objects of the API share: their metadata, times, the
+// metadata of lists, and the Status of a failed request.
 //
-// The types mirror the group meta.k8s.io of the Kubernetes API. Their field
-// names and JSON forms are the API's own; the struct tags also hold the
-// protobuf field numbers and the merge rules that the codecs and patches of
-// this module read.
-//
-// Rules about these types (what a create wipes, what an update restores) live
-// in package store.
+// The types mirror the group meta.k8s.io of the Kubernetes API. Names and JSON forms are the
+// API's own. The struct tags also have protobuf field numbers and merge rules, for the codecs
+// and patches of this module.
 package meta

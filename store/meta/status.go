@@ -6,12 +6,11 @@ import (
 	"net/http"
 )
 
-// Reason is the machine-readable cause of a failure, in the API's spelling. A
-// Reason is itself an error, so that errors.Is(err, meta.ReasonNotFound)
-// answers for every error that carries such a Status.
+// Reason is the machine-readable cause of a failure. A Reason is an error, so that
+// errors.Is(err, meta.ReasonNotFound) reports whether err has a Status with that Reason.
 type Reason string
 
-// The reasons this API answers with (API reference, "Status").
+// The reasons of this API (API reference, "Status").
 const (
 	ReasonBadRequest            Reason = "BadRequest"
 	ReasonUnauthorized          Reason = "Unauthorized"
@@ -29,17 +28,16 @@ const (
 	ReasonTimeout               Reason = "Timeout"
 )
 
-// Reasons that other servers answer with, and this one where a test wants it.
+// Reasons that this API sends only if a test asks for them.
 const (
 	ReasonTooManyRequests    Reason = "TooManyRequests"
 	ReasonServiceUnavailable Reason = "ServiceUnavailable"
 )
 
-// Error returns the reason itself.
+// Error returns the reason.
 func (r Reason) Error() string { return string(r) }
 
-// Status is the answer to a request that has no object to answer with: every
-// failure, and a deletion that is done.
+// Status is the answer to a request that failed, or to a deletion (API reference, "Status").
 type Status struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata" protobuf:"1"`
@@ -48,7 +46,7 @@ type Status struct {
 	Message string         `json:"message,omitempty" protobuf:"3"`
 	Reason  Reason         `json:"reason,omitempty" protobuf:"4"`
 	Details *StatusDetails `json:"details,omitempty" protobuf:"5"`
-	// Code is the HTTP status code, 0 where the API sends none.
+	// Code is the HTTP status code. Some answers have none.
 	Code int32 `json:"code,omitempty" protobuf:"6"`
 }
 
@@ -58,11 +56,11 @@ const (
 	StatusFailure = "Failure"
 )
 
-// StatusDetails says what a Status is about.
+// StatusDetails names the object of a Status.
 type StatusDetails struct {
 	Name  string `json:"name,omitempty" protobuf:"1"`
 	Group string `json:"group,omitempty" protobuf:"2"`
-	// Kind is the resource's plural in most answers, the Kind in some.
+	// Kind is the plural of the resource in most answers, the kind in some.
 	Kind   string        `json:"kind,omitempty" protobuf:"3"`
 	UID    UID           `json:"uid,omitempty" protobuf:"6"`
 	Causes []StatusCause `json:"causes,omitempty" protobuf:"4"`
@@ -77,9 +75,8 @@ type StatusCause struct {
 	Field   string `json:"field,omitempty" protobuf:"3"`
 }
 
-// StatusError is an error that carries the Status a server answers with. Every
-// failure of a store that the API has a reason for is one; find it with
-// errors.As. errors.Is matches its Reason.
+// StatusError is an error with a Status. Use errors.As to get it, and errors.Is to compare
+// its Reason.
 type StatusError struct {
 	Status Status
 }
@@ -93,8 +90,7 @@ func (e *StatusError) Is(target error) bool {
 	return ok && r == e.Status.Reason
 }
 
-// NewStatusError returns a failure with the given HTTP code, reason and
-// message. Details may be nil.
+// NewStatusError returns a failure. code is the HTTP status code; details may be nil.
 func NewStatusError(code int, reason Reason, details *StatusDetails, message string) *StatusError {
 	return &StatusError{Status{
 		TypeMeta: TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -102,9 +98,8 @@ func NewStatusError(code int, reason Reason, details *StatusDetails, message str
 	}}
 }
 
-// StatusOf returns the Status an error stands for. An error that carries none
-// is a 500 with its text and no reason, which is how the API server reports
-// what it did not expect.
+// StatusOf returns the Status of an error. For an error without one it is a 500 with the
+// text and no reason, as upstream answers unexpected errors.
 func StatusOf(err error) *Status {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return &e.Status
@@ -112,7 +107,7 @@ func StatusOf(err error) *Status {
 	return &NewStatusError(http.StatusInternalServerError, "", nil, err.Error()).Status
 }
 
-// NewBadRequest returns a 400 with the given text.
+// NewBadRequest returns a 400.
 func NewBadRequest(format string, args ...any) *StatusError {
 	return NewStatusError(http.StatusBadRequest, ReasonBadRequest, nil, fmt.Sprintf(format, args...))
 }
@@ -127,25 +122,24 @@ func NewAlreadyExists(gr GroupResource, name string) *StatusError {
 	return NewStatusError(http.StatusConflict, ReasonAlreadyExists, detailsOf(gr, name), fmt.Sprintf("%s %q already exists", gr, name))
 }
 
-// NewConflict returns the 409 for an operation on a named object that came too
-// late, with its cause.
+// NewConflict returns the 409 for a failed precondition on a named object.
 func NewConflict(gr GroupResource, name, cause string) *StatusError {
 	return NewStatusError(http.StatusConflict, ReasonConflict, detailsOf(gr, name),
 		fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", gr, name, cause))
 }
 
-// NewExpired returns the 410 for a version that is no longer in history.
+// NewExpired returns the 410 for a resourceVersion that history no longer has.
 func NewExpired(message string) *StatusError {
 	return NewStatusError(http.StatusGone, ReasonExpired, nil, message)
 }
 
-// NewTimeout returns a 504 that may be tried again after retryAfter seconds.
+// NewTimeout returns a 504. A client may try again after retryAfter seconds.
 func NewTimeout(message string, retryAfter int32, causes ...StatusCause) *StatusError {
 	return NewStatusError(http.StatusGatewayTimeout, ReasonTimeout,
 		&StatusDetails{Causes: causes, RetryAfterSeconds: retryAfter}, "Timeout: "+message)
 }
 
-// NewInternalError returns the 500 of an error inside the server.
+// NewInternalError returns a 500.
 func NewInternalError(err error) *StatusError {
 	return NewStatusError(http.StatusInternalServerError, ReasonInternalError,
 		&StatusDetails{Causes: []StatusCause{{Message: err.Error()}}}, "Internal error occurred: "+err.Error())

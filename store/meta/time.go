@@ -5,18 +5,16 @@ import (
 	"time"
 )
 
-// microLayout is RFC 3339 with exactly six digits of fraction, the only form
-// of a MicroTime (API reference, "MicroTime").
+// microLayout is RFC 3339 with six digits of fraction (API reference, "MicroTime").
 const microLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// Time is a point in time in whole seconds. Its JSON form is an RFC 3339
-// string in UTC without a fraction; a fraction in input is dropped. The zero
-// Time is null.
+// Time is a time in whole seconds. Its JSON form is RFC 3339 in UTC without a fraction; a
+// fraction in input is dropped. The zero Time is null.
 type Time struct {
 	time.Time
 }
 
-// NewTime returns t in UTC, cut to whole seconds.
+// NewTime returns t in UTC, truncated to seconds.
 func NewTime(t time.Time) Time { return Time{t.UTC().Truncate(time.Second)} }
 
 // Equal reports whether both are the same point in time, or both nil.
@@ -33,14 +31,13 @@ func (t Time) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, time.RF
 // UnmarshalJSON reads an RFC 3339 string, with or without a fraction, or null.
 func (t *Time) UnmarshalJSON(b []byte) error { return unmarshalTime(b, time.RFC3339, &t.Time) }
 
-// MicroTime is a point in time in whole microseconds. Its JSON form is RFC
-// 3339 in UTC with exactly six digits of fraction; input with any other number
-// of digits is an error. The zero MicroTime is null.
+// MicroTime is a time in whole microseconds. Its JSON form is RFC 3339 in UTC with six digits
+// of fraction; input with another number of digits is an error. The zero MicroTime is null.
 type MicroTime struct {
 	time.Time
 }
 
-// NewMicroTime returns t in UTC, cut to whole microseconds.
+// NewMicroTime returns t in UTC, truncated to microseconds.
 func NewMicroTime(t time.Time) MicroTime { return MicroTime{t.UTC().Truncate(time.Microsecond)} }
 
 // Equal reports whether both are the same point in time, or both nil.

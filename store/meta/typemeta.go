@@ -2,9 +2,8 @@ package meta
 
 import "strings"
 
-// TypeMeta names the type of an object on the wire. Objects that come out of a
-// store leave it empty, as typed Kubernetes clients do: the Go type says it
-// already. The wire form gets it from the API version it is served as.
+// TypeMeta is the type of an object on the wire. It is empty in objects from a store, as in
+// those from typed Kubernetes clients. Answers over HTTP have the type of the served version.
 type TypeMeta struct {
 	// Kind is the type's name in CamelCase, such as "Lease".
 	Kind string `json:"kind,omitempty"`
@@ -12,8 +11,7 @@ type TypeMeta struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// GetTypeMeta returns t itself, so that every type which embeds a TypeMeta
-// can be named.
+// GetTypeMeta returns t, so that a type that embeds TypeMeta is an object.
 func (t *TypeMeta) GetTypeMeta() *TypeMeta { return t }
 
 // GroupVersion is an API group and one of its versions.
@@ -30,8 +28,8 @@ func (gv GroupVersion) String() string {
 	return gv.Group + "/" + gv.Version
 }
 
-// ParseGroupVersion splits an apiVersion. It reports false when there is more
-// than one slash. The empty string and "/" give the zero value.
+// ParseGroupVersion splits an apiVersion. It returns false if there is more than one slash.
+// "" and "/" give the zero value.
 func ParseGroupVersion(s string) (GroupVersion, bool) {
 	if s == "" || s == "/" {
 		return GroupVersion{}, true
@@ -46,7 +44,7 @@ func ParseGroupVersion(s string) (GroupVersion, bool) {
 	return GroupVersion{Group: group, Version: version}, true
 }
 
-// GroupResource names a collection without its version.
+// GroupResource is a resource without its version.
 type GroupResource struct {
 	Group    string // "" is the core group
 	Resource string // the plural, such as "leases"
@@ -60,7 +58,7 @@ func (gr GroupResource) String() string {
 	return gr.Resource + "." + gr.Group
 }
 
-// GroupKind names a type without its version.
+// GroupKind is a kind without its version.
 type GroupKind struct {
 	Group string // "" is the core group
 	Kind  string // such as "Lease"

@@ -39,9 +39,3 @@ func TestNamesOfTheCoreGroupHaveNoGroup(t *testing.T) {
 	assert.Equal(t, "Lease.coordination.k8s.io", meta.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}.String())
 	assert.Equal(t, "Endpoints", meta.GroupKind{Kind: "Endpoints"}.String())
 }
-
-func TestPrintable(t *testing.T) {
-	for r, want := range map[rune]bool{'a': true, ' ': true, 'ä': true, '\a': false, '\n': false, '\u00a0': false, '\ufffd': true} {
-		assert.Equal(t, want, meta.Printable(r), "%q", r)
-	}
-}

@@ -182,7 +182,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 			return err
 		}
 		seen := it.ResourceVersion()
-		it, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &meta.Preconditions{ResourceVersion: &seen}})
+		it, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &seen}})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
@@ -201,7 +201,7 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 	if translated == nil || err != nil {
 		return err
 	}
-	_, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{meta.DryRunAll}})
+	_, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{registry.DryRunAll}})
 	return translate(key, err)
 }
 
@@ -209,11 +209,11 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 // choose the uid of their objects, a store does not let them: the uid that the
 // object shows to the suite becomes the one it has in the store, any other
 // stays a stranger.
-func (s *Storage) preconditions(ctx context.Context, at place, p *storage.Preconditions) (*meta.Preconditions, error) {
+func (s *Storage) preconditions(ctx context.Context, at place, p *storage.Preconditions) (*registry.Preconditions, error) {
 	if p == nil {
 		return nil, nil
 	}
-	out := &meta.Preconditions{ResourceVersion: p.ResourceVersion}
+	out := &registry.Preconditions{ResourceVersion: p.ResourceVersion}
 	if p.UID == nil {
 		return out, nil
 	}

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/validate"
 )
 
-// NameColumn is the column that every Table starts with.
+// NameColumn is the first column of most kinds: the name of the object.
 func NameColumn[T any]() Column[T] {
 	return Column[T]{
 		Name: "Name", Type: "string", Format: "name",
@@ -16,8 +17,8 @@ func NameColumn[T any]() Column[T] {
 	}
 }
 
-// AgeColumn is the column that every Table ends with: the time since the
-// object was created, in the short form of kubectl.
+// AgeColumn is the last column of most kinds: the time since the object was created, as
+// kubectl prints it.
 func AgeColumn[T any]() Column[T] {
 	return Column[T]{
 		Name: "Age", Type: "string",
@@ -32,8 +33,7 @@ func AgeColumn[T any]() Column[T] {
 	}
 }
 
-// age prints a duration with two units at the most, fewer as it grows
-// (upstream: apimachinery, util/duration).
+// age prints a duration with one or two units (upstream: apimachinery, util/duration).
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	const year = 365 * day
@@ -66,4 +66,23 @@ func age(d time.Duration) string {
 		return two(year, day, "y", "d")
 	}
 	return fmt.Sprintf("%dy", d/year)
+}
+
+// DNSSubdomainName is a rule for Descriptor.ValidateName, and its default: at most 253 bytes
+// of lower case letters, digits, '-' and '.', with a letter or digit at both ends (RFC
+// 1123). It returns the problems of a name, or of a prefix, which may end in '-'.
+func DNSSubdomainName(name string, prefix bool) []string {
+	return validate.NameIsDNSSubdomain(name, prefix)
+}
+
+// DNSLabelName is a rule for Descriptor.ValidateName: at most 63 bytes of lower case letters,
+// digits and '-', with a letter or digit at both ends (RFC 1123).
+func DNSLabelName(name string, prefix bool) []string {
+	return validate.NameIsDNSLabel(name, prefix)
+}
+
+// ConfigKeyName is a rule for Descriptor.ValidateName, the one of LeaseCandidates: at most
+// 253 bytes of letters, digits, '-', '_' and '.'.
+func ConfigKeyName(name string, prefix bool) []string {
+	return validate.NameIsConfigMapKey(name, prefix)
 }

@@ -1,0 +1,46 @@
+// Package registry keeps the objects of all kinds under the rules of the API. It is the
+// untyped store: package store is its typed door, and package httpapi serves it.
+//
+// # What lives here
+//
+//   - A kind: kind.go (the descriptor and its compiled form), scheme.go and knowntypes.go
+//     (bodies of requests), options.go (options of the verbs and their checks).
+//   - A write: write.go (the steps and their order, the commit), change.go (the next state of
+//     an object, and its field managers), prepare.go (what the server sets), validate.go.
+//     Deletions are in delete.go, whole states in restore.go.
+//   - A read: readstate.go (which state a read is served from), read.go (get, and waiting),
+//     selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then watch).
+//   - The state: store.go, resource.go (one collection), item.go (one state of one object),
+//     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
+//     for tests).
+//   - Caches: hot.go, intern.go, the memo in item.go, the snapshots in snapshot.go. Each names
+//     the benchmark that defends it.
+//   - Faults: replica.go and replicaread.go serve reads from a state that lags behind.
+//
+// The engine (tree, counter, snapshots) is not a package of its own. A write checks its
+// precondition, derives a uid and commits under one lock, so a package below would have to call
+// back up, or hand out its lock.
+//
+// # What does not live here
+//
+// The history of changes and its watchers are in internal/hub, wire formats in
+// internal/codec, patches in internal/patch, field ownership in internal/managedfields, paths
+// and query parameters in httpapi.
+//
+// # Invariants
+//
+//   - An Item never changes, and neither does the object in it. What leaves the package is a
+//     copy.
+//   - commitLocked is the one place where versions are taken. It changes the tree, the counter
+//     and the history under one lock, so the order of versions is the order of events.
+//   - A write that changes nothing takes no version and sends no event.
+//   - The tree of a snapshot is never written to.
+//
+// # Locks
+//
+// In this order: Replica.mu, Store.mu, the locks of internal/hub, those of atwork.Worker, that
+// of a clock.Manual. snapshotCache.mu is a leaf. Nothing of a user's is called while Store.mu
+// is held (the functions of a kind, Warn, StopAfter, the Now and Fork of a clock), and no
+// object is copied or encoded: see TestNoCallbackUnderTheLock. One thing is called: Hold, of a
+// clock that has it, when a watch is woken.
+package registry

@@ -1,0 +1,200 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file holds what the server sets in an object before it is validated (upstream:
+// apiserver, registry/rest and registry/generic; for the status, generations and
+// warnings of custom resources apiextensions-apiserver, registry/customresource).
+
+func setResourceVersion(o Object, version uint64) {
+	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
+}
+
+// wipeSystemFields clears what a create may not set.
+func wipeSystemFields(m *meta.ObjectMeta) {
+	m.UID, m.SelfLink = "", ""
+	m.CreationTimestamp = meta.Time{}
+	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
+}
+
+// restoreSystemFields restores what an update may not change.
+func restoreSystemFields(m, old *meta.ObjectMeta) {
+	m.SelfLink = ""
+	if m.UID == "" {
+		m.UID = old.UID
+	}
+	if !old.CreationTimestamp.IsZero() {
+		m.CreationTimestamp = old.CreationTimestamp
+	}
+	if old.DeletionTimestamp != nil {
+		m.DeletionTimestamp = old.DeletionTimestamp
+	}
+	if old.DeletionGracePeriodSeconds != nil && m.DeletionGracePeriodSeconds == nil {
+		m.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	}
+}
+
+// matchNamespace sets the namespace of the request, and refuses another one in the
+// object.
+func matchNamespace(m *meta.ObjectMeta, namespace string) error {
+	if m.Namespace == "" || namespace == "" {
+		m.Namespace = namespace
+	}
+	if m.Namespace != namespace {
+		return meta.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// MatchNames compares name and namespace of an object with the request (upstream:
+// endpoints/handlers, checkName).
+func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
+	if m.Namespace == "" || r.kind.clusterScoped {
+		m.Namespace = req.Namespace
+	}
+	switch {
+	case m.Namespace != req.Namespace:
+		return meta.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	case m.Name == "":
+		return meta.NewBadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", req.Name)
+	case m.Name != req.Name:
+		return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, req.Name)
+	}
+	return nil
+}
+
+// dedupOwners removes duplicate owner references, with a warning. when is part of its
+// text.
+func (r *Resource) dedupOwners(m *meta.ObjectMeta, req *Request, when string) {
+	duplicates := dedupOwnerReferences(m)
+	if duplicates == nil {
+		return
+	}
+	req.warn(".metadata.ownerReferences contains duplicate entries" + when +
+		"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+		strings.Join(duplicates, ", "))
+}
+
+// dedupOwnerReferences removes duplicate references and returns their uids.
+func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
+	if len(m.OwnerReferences) < 2 {
+		return nil
+	}
+	type identity struct {
+		apiVersion, kind, name string
+		uid                    meta.UID
+		controller, block      string
+	}
+	text := func(b *bool) string {
+		if b == nil {
+			return ""
+		}
+		return strconv.FormatBool(*b)
+	}
+	seen := make(map[identity]bool, len(m.OwnerReferences))
+	kept := make([]meta.OwnerReference, 0, len(m.OwnerReferences))
+	for _, ref := range m.OwnerReferences {
+		id := identity{ref.APIVersion, ref.Kind, ref.Name, ref.UID, text(ref.Controller), text(ref.BlockOwnerDeletion)}
+		if seen[id] {
+			duplicates = append(duplicates, string(ref.UID))
+			continue
+		}
+		seen[id] = true
+		kept = append(kept, ref)
+	}
+	if duplicates != nil {
+		m.OwnerReferences = kept
+	}
+	return duplicates
+}
+
+// memberStatus is the name of the status subresource and of the member it writes.
+const memberStatus = "status"
+
+// prepareNew removes the status if it is a subresource, and sets generation 1 on kinds
+// that have generations.
+func (d *Kind) prepareNew(o Object) {
+	if d.status {
+		d.forms[0].typ.CopyMember(o, nil, memberStatus)
+	}
+	if !d.native {
+		o.GetObjectMeta().Generation = 1
+	}
+}
+
+// prepareSuccessor keeps the status of old if it is a subresource, and counts a
+// generation if more than metadata has changed.
+func (d *Kind) prepareSuccessor(o, old Object) {
+	typ := d.forms[0].typ
+	if d.status {
+		typ.CopyMember(o, old, memberStatus)
+	}
+	d.prepareForUpdate(o, old)
+	if !d.native && !typ.EqualBeside(o, old, "metadata") {
+		o.GetObjectMeta().Generation++
+	}
+}
+
+// onlyStatus returns the current state with the status and the managers of o.
+func (d *Kind) onlyStatus(o Object, current *Item) Object {
+	out := current.Copy()
+	d.forms[0].typ.CopyMember(out, o, memberStatus)
+	out.GetObjectMeta().ManagedFields = o.GetObjectMeta().ManagedFields
+	return out
+}
+
+// warnings sends the warnings about a write. old is nil on a create.
+func (r *Resource) warnings(o, old Object, req *Request) {
+	if !r.kind.native {
+		var had []string
+		if old != nil {
+			had = old.GetObjectMeta().Finalizers
+		}
+		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, req)
+	}
+	for _, text := range r.kind.warnings(o, old) {
+		req.warn(text)
+	}
+}
+
+// warnUnqualifiedFinalizers warns about new finalizers without a domain.
+func warnUnqualifiedFinalizers(now, had []string, req *Request) {
+	for _, f := range slices.Compact(slices.Sorted(slices.Values(now))) {
+		if strings.Contains(f, "/") || slices.Contains(had, f) {
+			continue
+		}
+		switch f {
+		case meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents, "kubernetes":
+			continue
+		}
+		including := ""
+		if strings.Contains(f, ".") {
+			including = " including a path (/)"
+		}
+		req.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with other finalizer writers", f, including))
+	}
+}
+
+// maxObject bounds the stored form of an object, in bytes: the request limit of etcd.
+const maxObject = 1536 << 10
+
+// checkSize refuses objects that are too large for etcd. Dry runs do not reach etcd.
+func (r *Resource) checkSize(o Object, req *Request, applied bool) error {
+	if req.DryRun || r.kind.forms[0].typ.Size(o) <= maxObject {
+		return nil
+	}
+	// Upstream drops the managers rather than refuse the write.
+	if m := o.GetObjectMeta(); !applied && len(m.ManagedFields) > 0 {
+		m.ManagedFields = nil
+		return r.checkSize(o, req, applied)
+	}
+	return errors.New("etcdserver: request is too large")
+}

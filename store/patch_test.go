@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// httpapi's TestPatchAndApplyAreTheSameThroughBothDoors compares patches and applies with
+// the same requests over HTTP. Here is what only Go can ask for.
+
+func TestPatchTypeMustBeKnown(t *testing.T) {
+	st := newStore(t)
+	mustCreate(t, lease.In(st), newLease("ns/a"))
+	_, err := lease.In(st).Patch(t.Context(), "ns", "a", "text/plain", []byte(`{}`), store.PatchOptions{})
+	assertStatus(t, err, 400, store.ErrBadRequest, `patch type: got "text/plain", want "application/json-patch+json", `+
+		`"application/merge-patch+json" or "application/strategic-merge-patch+json"`)
+	blobs := newBlobKind().In(st)
+	_, err = blobs.Create(t.Context(), newBlob("ns/a", nil), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = blobs.Patch(t.Context(), "ns", "a", store.StrategicMergePatch, []byte(`{}`), store.PatchOptions{})
+	assertStatus(t, err, 400, store.ErrBadRequest, `patch type: got "application/strategic-merge-patch+json", `+
+		`want "application/json-patch+json" or "application/merge-patch+json": objects of any form have no schema to merge by`)
+	_, err = lease.In(st).Patch(t.Context(), "ns", "a", store.MergePatch, nil, store.PatchOptions{})
+	require.ErrorIs(t, err, store.ErrBadRequest, "a nil patch is no JSON")
+	assert.Equal(t, "1002", st.ResourceVersion())
+}
+
+func TestPatchAndApplyOfAStatus(t *testing.T) {
+	st := newStore(t)
+	engines := newEngineKind(true).In(st)
+	_, err := engines.Create(t.Context(), newEngine("ns/a", 1, 0), store.CreateOptions{})
+	require.NoError(t, err)
+	e, err := engines.Status().Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"spec":{"speed":9},"status":{"turns":3}}`), store.PatchOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, shown{1, 3, 1, "1002"}, e.shown())
+	e, err = engines.Status().Apply(t.Context(), newEngine("ns/a", 0, 4), store.ApplyOptions{FieldManager: "m", Force: true})
+	require.NoError(t, err)
+	assert.Equal(t, shown{1, 4, 1, "1003"}, e.shown())
+
+	leases := lease.In(st).Status()
+	const want = "store: leases: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object"
+	_, err = leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{}`), store.PatchOptions{})
+	require.EqualError(t, err, want)
+	_, err = leases.Apply(t.Context(), newLease("ns/a"), store.ApplyOptions{FieldManager: "m"})
+	require.EqualError(t, err, want)
+}
+
+// The stored form of a candidate has a field that only v1alpha1 shows.
+func TestPatchAndApplyUseThePreferredVersion(t *testing.T) {
+	candidates := candidate.In(newStore(t))
+	c := &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
+		LeaseName: "l", BinaryVersion: "1.2.0", EmulationVersion: "1.1.0", Strategy: "OldestEmulationVersion",
+	}}
+	c, err := candidates.Apply(t.Context(), c, store.ApplyOptions{FieldManager: "m"})
+	require.NoError(t, err)
+	require.Len(t, c.ManagedFields, 1)
+	assert.Equal(t, "coordination.k8s.io/v1beta1", c.ManagedFields[0].APIVersion)
+	_, err = candidates.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"spec":{"preferredStrategies":["x"]}}`), store.PatchOptions{})
+	require.ErrorIs(t, err, store.ErrInvalid)
+}
+
+func TestConfigurationOfAnApplyIsNotChanged(t *testing.T) {
+	leases := lease.In(newStore(t))
+	config := newLease("ns/a", holder("me"), label("a", "b"))
+	applied, err := leases.Apply(t.Context(), config, store.ApplyOptions{FieldManager: "m"})
+	require.NoError(t, err)
+	applied.Labels["a"] = "changed"
+	assert.Equal(t, newLease("ns/a", holder("me"), label("a", "b")), config)
+
+	_, err = leases.Apply(t.Context(), newLease("ns/a", holder("me")), store.ApplyOptions{FieldManager: "m"})
+	require.NoError(t, err)
+	assert.Empty(t, mustGet(t, leases, "ns/a").Labels, "a field that is no longer applied is removed")
+}
