@@ -42,7 +42,7 @@ func TestWireForm(t *testing.T) {
 			"1229 0a016c 12" + atProto + "1a" + atProto + "220162 2a0165 320173 320174"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			typ := codec.Compile(reflect.TypeOf(row.obj).Elem(), "v")
+			typ := codec.MustCompile(reflect.TypeOf(row.obj).Elem(), "v")
 			text, err := typ.AppendJSON(nil, row.obj)
 			require.NoError(t, err)
 			assert.Equal(t, row.json, string(text))

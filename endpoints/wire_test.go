@@ -15,7 +15,7 @@ import (
 const emptyMetadata = "0a10 0a00 1200 1a00 2200 2a00 3200 3800 4200"
 
 func TestWireForm(t *testing.T) {
-	typ := codec.Compile(reflect.TypeFor[Endpoints](), "v1")
+	typ := codec.MustCompile(reflect.TypeFor[Endpoints](), "v1")
 	for name, row := range map[string]struct {
 		subsets []EndpointSubset
 		json    string
@@ -51,7 +51,7 @@ func TestWireForm(t *testing.T) {
 }
 
 func TestSubsetsHaveOneOwnerAsAWhole(t *testing.T) {
-	subsets := codec.Compile(reflect.TypeFor[Endpoints](), "v1").Field("subsets")
+	subsets := codec.MustCompile(reflect.TypeFor[Endpoints](), "v1").Field("subsets")
 	assert.Equal(t, "atomic", subsets.ListType)
 	address := subsets.Type.Elem.Field("addresses").Type.Elem
 	assert.True(t, address.Atomic)

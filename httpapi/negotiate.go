@@ -222,7 +222,7 @@ func (c *call) restrictions() restrictions {
 	switch {
 	case c.endpoint == nil:
 		return documentForms
-	case c.endpoint.info.Unstructured:
+	case c.endpoint.info.JSONOnly:
 		return textForms
 	}
 	return objectForms

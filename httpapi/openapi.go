@@ -81,7 +81,7 @@ func (a *API) describe() openapi.API {
 			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
-					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
+					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
 					Type: e.res.Schema(e.version), GoType: reflect.TypeOf(e.res.New(e.version)).Elem(),
 				})
 			}

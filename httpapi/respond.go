@@ -19,8 +19,8 @@ import (
 
 // The types of answers of every API, compiled once in a process.
 var (
-	statusType   = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.Status](), "v1") })
-	listMetaType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[meta.ListMeta](), "v1") })
+	statusType   = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.Status](), "v1") })
+	listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
 // fail answers with the Status of an error. It negotiates again, because the error may

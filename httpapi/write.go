@@ -133,7 +133,7 @@ func bodyFormat(r *http.Request) (format, error) {
 // objectFormat returns the format of an object in the body.
 func (c *call) objectFormat() (format, error) {
 	f, err := bodyFormat(c.req)
-	if err == nil && f == formatProtobuf && c.endpoint.info.Unstructured {
+	if err == nil && f == formatProtobuf && c.endpoint.info.JSONOnly {
 		// A real server accepts the media type and then panics.
 		err = unsupportedMedia(typeJSON, typeYAML)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestWireForm(t *testing.T) {
-	typ := codec.Compile(reflect.TypeFor[Lease](), "v1")
+	typ := codec.MustCompile(reflect.TypeFor[Lease](), "v1")
 	at := new(meta.NewMicroTime(time.Unix(1704164645, 123456789)))
 	for name, row := range map[string]struct {
 		spec      LeaseSpec

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -58,8 +59,28 @@ func (k *Kind[T]) Registered() *registry.Kind { return k.kind }
 //
 // T is a struct that embeds meta.TypeMeta with the tag `json:",inline"` and
 // meta.ObjectMeta with the tags `json:"metadata" protobuf:"1"`. Its other fields
-// have json tags as in the API, and protobuf tags with their field numbers. For
-// objects of any form T is Unstructured.
+// have json tags as in the API (the options omitempty, omitzero and inline), and
+// protobuf tags with their field numbers. A kind with a field that has no number
+// is served in JSON and YAML alone, as custom resources are. For objects of any
+// form T is Unstructured.
+//
+// A field may have one of these types. NewKind returns an error that names the
+// first field of another type, and what it may be instead:
+//
+//   - bool, int, int32, int64, float64, string, []byte, and types made of these,
+//     such as time.Duration, which is a number of nanoseconds;
+//   - meta.Time and meta.MicroTime, but not time.Time;
+//   - a struct, also one that is embedded or holds pointers to its own type;
+//   - a type with MarshalJSON and UnmarshalJSON, or MarshalText and UnmarshalText,
+//     that has no pointers, slices or maps in it, or is a slice of bytes, such as
+//     json.RawMessage. It may not have a protobuf number. A write through the Go API of a
+//     value whose JSON is an error is ErrInvalid;
+//   - a slice of one of these, or a map of them whose keys are strings;
+//   - a pointer to one of the above but slices and maps. Items of slices and
+//     values of maps are not pointers.
+//
+// Fields that are unexported or tagged "-" are on no wire. They are copied and
+// compared, and have the same types.
 //
 // Functions are called without a lock, from any goroutine. They must not keep the
 // objects that they are given. Only Default and PrepareForUpdate may change obj.
@@ -146,6 +167,7 @@ type Version[T any] struct {
 // Form converts between the stored form of a kind and the shape that one
 // version has on the wire. The zero Form is T itself.
 type Form[T any] struct {
+	err     error // for NewKind
 	newWire func() registry.Object
 	to      func(*T) registry.Object
 	from    func(registry.Object) *T
@@ -156,7 +178,14 @@ type Form[T any] struct {
 // share its memory.
 func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
 	asObject := func(w *W) registry.Object { return any(w).(registry.Object) }
+	var err error
+	if _, ok := any(new(W)).(registry.Object); !ok {
+		err = fmt.Errorf("got a Form of %T, want one that embeds meta.TypeMeta and meta.ObjectMeta", *new(W))
+	} else if to == nil || from == nil {
+		err = errors.New("got a Form with a nil function, want both")
+	}
 	return Form[T]{
+		err:     err,
 		newWire: func() registry.Object { return asObject(new(W)) },
 		to:      func(t *T) registry.Object { return asObject(to(t)) },
 		from:    func(o registry.Object) *T { return from(any(o).(*W)) },
@@ -212,6 +241,9 @@ func (d *Descriptor[T]) erase() (registry.Descriptor, error) {
 		e.Columns = append(e.Columns, c.erase())
 	}
 	for _, v := range d.Versions {
+		if v.Form.err != nil {
+			return e, fmt.Errorf("store: kind %s: version %s: %w", d.Name, v.Name, v.Form.err)
+		}
 		e.Versions = append(e.Versions, v.erase(d.Validate))
 	}
 	return e, nil

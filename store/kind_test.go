@@ -229,13 +229,37 @@ func TestMistakesInATypeAreNamed(t *testing.T) {
 	type formless struct {
 		meta.TypeMeta   `json:",inline"`
 		meta.ObjectMeta `json:"metadata" protobuf:"1"`
-		Count           int `json:"count" protobuf:"2"`
+		Count           uint64 `json:"count" protobuf:"2"`
 	}
 	assert.Equal(t, "store: kind S: struct {} does not embed meta.TypeMeta and meta.ObjectMeta",
 		refusal(t, store.Descriptor[struct{}]{Name: "S", Versions: []store.Version[struct{}]{{Name: "v1"}}}))
 	assert.Equal(t, "store: kind U: untagged: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them",
 		refusal(t, store.Descriptor[untagged]{Name: "U", Versions: []store.Version[untagged]{{Name: "v1"}}}))
-	assert.Equal(t, "store: kind F: codec: store_test.formless.Count: int has no wire form",
+	type unnamed struct {
+		meta.TypeMeta   `json:"type"`
+		meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	}
+	type base struct {
+		meta.TypeMeta   `json:",inline"`
+		meta.ObjectMeta `json:"metadata" protobuf:"1"`
+	}
+	type shadowed struct {
+		base
+		Metadata map[string]string `json:"metadata"`
+	}
+	assert.Equal(t, "store: kind N: unnamed: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`",
+		refusal(t, store.Descriptor[unnamed]{Name: "N", Versions: []store.Version[unnamed]{{Name: "v1"}}}))
+	assert.Equal(t, `store: kind D: store_test.shadowed: two fields have the JSON name "metadata", want one`,
+		refusal(t, store.Descriptor[shadowed]{Name: "D", Versions: []store.Version[shadowed]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind P: *store_test.base does not embed meta.TypeMeta and meta.ObjectMeta",
+		refusal(t, store.Descriptor[*base]{Name: "P", Versions: []store.Version[*base]{{Name: "v1"}}}))
+	assert.Equal(t, "store: kind W: version v1: got a Form of struct {}, want one that embeds meta.TypeMeta and meta.ObjectMeta",
+		refusal(t, store.Descriptor[base]{Name: "W", Versions: []store.Version[base]{{
+			Name: "v1", Form: store.FormOf(func(*base) *struct{} { return nil }, func(*struct{}) *base { return nil }),
+		}}}))
+	assert.Equal(t, "store: kind W: version v1: got a Form with a nil function, want both",
+		refusal(t, store.Descriptor[base]{Name: "W", Versions: []store.Version[base]{{Name: "v1", Form: store.FormOf[base, base](nil, nil)}}}))
+	assert.Equal(t, "store: kind F: formless.Count: got type uint64, want int, int32 or int64",
 		refusal(t, store.Descriptor[formless]{Name: "F", Versions: []store.Version[formless]{{Name: "v1"}}}))
 }
 

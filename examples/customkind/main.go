@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -27,6 +28,9 @@ type Barrier struct {
 type BarrierSpec struct {
 	// Parties is how many must arrive, at least 1.
 	Parties int32 `json:"parties" protobuf:"1"`
+	// Details is JSON of any form for the parties. As it has no protobuf number,
+	// barriers are served in JSON and YAML alone.
+	Details json.RawMessage `json:"details,omitempty"`
 }
 
 // BarrierStatus is the observed state.

@@ -126,7 +126,7 @@ type named struct {
 	} `json:"metadata" protobuf:"1"`
 }
 
-var namedType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[named](), "v1") })
+var namedType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[named](), "v1") })
 
 // nameIn returns the name of the object in a body, or "" if there is none.
 func nameIn(data []byte, contentType string) string {

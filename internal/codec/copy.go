@@ -9,16 +9,15 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct.
-// The copy is what obj would be after a trip over the wire: times are in UTC
-// and cut to the precision of their type, and slices and maps that are empty
-// and would be left out are nil. A pointer to a zero time stays one, though
-// JSON has only null for it.
+// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The
+// copy is normalised as by encoding and decoding: times are in UTC and cut to the
+// precision of their type, and empty slices and maps that are left out on the wire
+// are nil. A pointer to a zero time stays one, though JSON has only null for it.
 func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
 
-// CopyOnto is Copy, but the metadata's labels, annotations, owner references,
-// finalizers and managedFields of the copy are those of base themselves where
-// they are equal. It is for values that are never changed once they are made.
+// CopyOnto is Copy, but the copy shares the labels, annotations, owner references,
+// finalizers and managedFields of base where they are equal. It is for objects
+// that never change.
 func (t *Type) CopyOnto(obj, base any) any { return t.copyOnto(t.check(obj), t.check(base)) }
 
 func (t *Type) copyOnto(src, base unsafe.Pointer) any {
@@ -39,7 +38,7 @@ func (t *Type) detach(p unsafe.Pointer) {
 	case shapeMicroTime:
 		s := (*meta.MicroTime)(p)
 		s.Time = time.Unix(s.Unix(), wholeMicros(s.Time)).UTC()
-	case shapeBytes:
+	case shapeBytes, shapeCustomBytes:
 		b := (*[]byte)(p)
 		*b = bytes.Clone(*b)
 	case shapeFieldsV1:
@@ -59,8 +58,7 @@ func (t *Type) detach(p unsafe.Pointer) {
 	}
 }
 
-// wholeMicros returns the nanoseconds of t without those that a MicroTime does
-// not keep.
+// wholeMicros returns the nanoseconds of t, cut to microseconds.
 func wholeMicros(t time.Time) int64 {
 	ns := int64(t.Nanosecond())
 	return ns - ns%int64(time.Microsecond)
@@ -93,25 +91,8 @@ func (t *Type) detachPointer(p *unsafe.Pointer) {
 	if *p == nil {
 		return
 	}
-	var to unsafe.Pointer
-	switch t.shape { // the frequent ones without reflection
-	case shapeString:
-		s := *(*string)(*p)
-		to = unsafe.Pointer(&s)
-	case shapeInt32:
-		i := *(*int32)(*p)
-		to = unsafe.Pointer(&i)
-	case shapeTime:
-		s := *(*meta.Time)(*p)
-		to = unsafe.Pointer(&s)
-	case shapeMicroTime:
-		s := *(*meta.MicroTime)(*p)
-		to = unsafe.Pointer(&s)
-	default:
-		v := reflect.New(t.goType)
-		v.Elem().Set(t.value(*p))
-		to = v.UnsafePointer()
-	}
+	to := reflect.New(t.goType).UnsafePointer()
+	t.assign(to, *p)
 	t.detach(to)
 	*p = to
 }
@@ -167,4 +148,55 @@ func (t *Type) detachOtherMap(old reflect.Value) {
 		m.SetMapIndex(key, v.Elem())
 	}
 	old.Set(m)
+}
+
+// Has reports whether objects can have a member with the given JSON name.
+func (t *Type) Has(name string) bool { return t.byName[name] != nil || t.Rest != nil }
+
+// CopyMember sets one member of dst to a deep copy of the same member of src. The
+// type must have the member. Both are non-nil pointers to the compiled struct; a
+// nil src is an empty object.
+func (t *Type) CopyMember(dst, src any, name string) {
+	f, p := t.byName[name], t.check(dst)
+	from := unsafe.Pointer(nil)
+	if src != nil {
+		from = t.check(src)
+	}
+	if f == nil {
+		t.copyRestMember(p, from, name)
+		return
+	}
+	f.assign(p, from)
+	if from != nil {
+		f.detach(p)
+	}
+}
+
+// assign sets the field in the struct at p to the field in the struct at q, or to
+// its zero value if q is nil.
+func (f *Field) assign(p, q unsafe.Pointer) {
+	if f.Pointer {
+		*(*unsafe.Pointer)(f.at(p)) = nil
+		if q != nil {
+			*(*unsafe.Pointer)(f.at(p)) = *(*unsafe.Pointer)(f.at(q))
+		}
+		return
+	}
+	to := f.Type.value(f.at(p))
+	if q == nil {
+		to.SetZero()
+		return
+	}
+	to.Set(f.Type.value(f.at(q)))
+}
+
+// EqualBeside is Equal for all members but the one with the given JSON name.
+func (t *Type) EqualBeside(a, b any, name string) bool {
+	p, q := t.check(a), t.check(b)
+	for _, f := range t.all {
+		if f.Name != name && !f.equal(p, q) {
+			return false
+		}
+	}
+	return true
 }

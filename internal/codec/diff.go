@@ -5,19 +5,19 @@ import (
 	"unsafe"
 )
 
-// This file holds what field management needs: where two objects differ, and a
-// view of an object that does not open what has one owner as a whole.
+// This file serves field management: Diff finds where two objects differ, and
+// Outline returns a tree with atomic lists unopened.
 
-// maxPath is how deep members can lie that a Path leads to.
+// maxPath is the longest Path.
 const maxPath = 6
 
-// Path leads from an object through structs to one of its members.
+// Path is the members from an object down to one of its fields, through structs.
 type Path struct {
 	fields [maxPath]*Field
 	len    int
 }
 
-// Len returns how many members the path leads through, the last one included.
+// Len returns how many members the path has.
 func (p Path) Len() int { return p.len }
 
 // At returns the member at step i.
@@ -31,19 +31,18 @@ func (p Path) to(f *Field) Path {
 	return p
 }
 
-// Diff calls report for each member that is on the wire and in which a and b,
-// non-nil pointers to the compiled struct, differ. leaf tells that both have
-// the member and that it has one owner as a whole: a scalar, or a list or
-// struct that is atomic. Of other structs the members are compared; a map, or
-// a list of any other kind, is reported once however many of its items differ,
-// and so is a member that lies too deep for a Path. Diff ends, and returns
-// false, when report returns false.
+// Diff calls report for each member on the wire in which a and b, non-nil pointers
+// to the compiled struct, differ. leaf reports that both have the member and that
+// it has one owner: it is a scalar, or an atomic list or struct. The members of
+// other structs are compared one by one. A map, another list, and a member too
+// deep for a Path are reported once. Diff stops and returns false when report
+// returns false.
 func (t *Type) Diff(a, b any, report func(at Path, leaf bool) bool) bool {
 	p, q := t.check(a), t.check(b)
 	return p == q || t.diff(p, q, &Path{}, report)
 }
 
-// diff compares the members of two structs, which lie at the end of a path.
+// diff compares the members of two structs at a path.
 func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
 	deep := at.len == maxPath
 	for _, f := range t.Fields {
@@ -69,8 +68,8 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 	return t.Rest == nil || t.diffRest(p, q, at, report)
 }
 
-// sameMemory reports whether two structs are the same down to the references in
-// them. What a writer leaves alone mostly is.
+// sameMemory reports whether two structs are equal byte for byte. Most parts that
+// a write leaves alone are.
 func (t *Type) sameMemory(p, q unsafe.Pointer) bool {
 	size := t.goType.Size()
 	return bytes.Equal(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
@@ -83,14 +82,13 @@ func (f *Field) whole() bool {
 		return f.Type.Atomic
 	case List:
 		return f.ListType == "atomic"
-	case Map:
+	case Map, Untyped:
 		return false
 	}
 	return true
 }
 
-// Unopened is a list in an outline that has one owner as a whole. It shares
-// memory with the object.
+// Unopened is an atomic list in an outline. It shares memory with the object.
 type Unopened struct {
 	typ *Type
 	at  unsafe.Pointer
@@ -103,48 +101,26 @@ func (u Unopened) Equal(o Unopened) bool { return u.typ == o.typ && u.typ.equal(
 func (u Unopened) Open() any { return u.typ.toTree(u.at) }
 
 // Outline returns obj, a non-nil pointer to the compiled struct, as
-// ToUnstructured does, but for lists with one owner that lie in it or in its
-// structs: they become Unopened where they are not nil.
-func (t *Type) Outline(obj any) map[string]any { return t.outline(t.check(obj)) }
+// ToUnstructured does, but atomic lists in it or in its structs are Unopened
+// unless they are nil.
+func (t *Type) Outline(obj any) map[string]any { return t.structToTree(t.check(obj), outlinedTree) }
 
-func (t *Type) outline(p unsafe.Pointer) map[string]any {
-	tree := make(map[string]any, len(t.Fields))
-	for _, f := range t.Fields {
-		if f.omitted(p) {
-			continue
-		}
-		q := f.target(p)
-		switch {
-		case q == nil:
-			tree[f.Name] = nil
-		case f.Type.Kind == Struct:
-			tree[f.Name] = f.Type.outline(q)
-		case f.ListType == "atomic" && (*slice)(q).data != nil:
-			tree[f.Name] = Unopened{f.Type, q}
-		default:
-			tree[f.Name] = f.Type.toTree(q)
-		}
-	}
-	if t.Rest != nil {
-		t.addRestTo(tree, p, false)
-	}
-	return tree
-}
-
-// ScalarKind is what a scalar looks like in a document.
+// ScalarKind is the form of a scalar in a document.
 type ScalarKind int
 
 // The kinds of scalars.
 const (
-	AnyScalar ScalarKind = iota // times, which are strings, but are not checked to be
+	AnyScalar ScalarKind = iota // times, which may be any scalar
 	String
 	Numeric
 	Boolean
 )
 
-// ScalarKind returns what a value of the type, a Scalar, looks like.
+// ScalarKind returns the form of a Scalar.
 func (t *Type) ScalarKind() ScalarKind {
 	switch t.shape {
+	case shapeCustom, shapeCustomBytes:
+		return String // of text methods; others are not scalars
 	case shapeBool:
 		return Boolean
 	case shapeInt32, shapeInt64, shapeFloat64:

@@ -9,13 +9,16 @@
 //
 // # Types
 //
-// A value is a bool, int32, int64, float64, string or []byte, one of
-// [meta.Time], [meta.MicroTime] and [meta.FieldsV1], a struct, a slice of any
-// of these, or a map from a string type to any of these. A field may also be a
-// pointer to any of them but slices and maps; items of slices and values of
-// maps may not. Named types count as what they are underneath.
-// Types with JSON methods of their own are refused, as the plan would not call
-// them.
+// A value is a bool, int, int32, int64, float64, string or []byte, one of
+// [meta.Time], [meta.MicroTime] and [meta.FieldsV1], a custom type, a struct, a
+// slice of any of these, or a map from a string type to any of these. A field may
+// also be a pointer to any of them but slices and maps; items of slices and values
+// of maps may not. Named types count as their underlying types.
+//
+// A custom type has JSON or text methods of its own, in both directions. It is a
+// slice of bytes, such as [json.RawMessage], or has no pointers in it, so that
+// copying memory copies the value. It has no protobuf form. [Compile] returns an
+// error for every other type.
 //
 // # Tags
 //

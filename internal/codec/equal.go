@@ -11,10 +11,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Equal reports whether a and b, non-nil pointers to the compiled struct, mean
-// the same on the wire: times count in the precision of their type, and an
-// empty slice or map is nil where both would be left out. A pointer to a zero
-// value is not the same as no pointer.
+// Equal reports whether a and b, non-nil pointers to the compiled struct, mean the
+// same on the wire. Times are compared in the precision of their type, and an
+// empty slice or map equals nil if both would be left out. A pointer to a zero
+// value differs from a nil pointer.
 func (t *Type) Equal(a, b any) bool {
 	p, q := t.check(a), t.check(b)
 	return p == q || t.equal(p, q)
@@ -42,6 +42,8 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 		return (x == nil) == (y == nil) && bytes.Equal(x, y)
 	case shapeFieldsV1:
 		return bytes.Equal((*meta.FieldsV1)(p).Raw, (*meta.FieldsV1)(q).Raw)
+	case shapeCustom, shapeCustomBytes:
+		return t.equalCustom(p, q)
 	case shapeList:
 		return t.equalLists((*slice)(p), (*slice)(q))
 	case shapeMap:
@@ -49,7 +51,7 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeTree:
 		return equalTrees(*(*map[string]any)(p), *(*map[string]any)(q))
 	}
-	// From the end: what follows the metadata is what most often differs.
+	// Backward, as the fields behind the metadata differ most often.
 	for _, f := range slices.Backward(t.all) {
 		if !f.equal(p, q) {
 			return false
@@ -86,7 +88,7 @@ func (t *Type) equalLists(x, y *slice) bool {
 
 func (t *Type) equalMaps(p, q unsafe.Pointer) bool {
 	if *(*unsafe.Pointer)(p) == *(*unsafe.Pointer)(q) {
-		return true // one map is a pointer to what it holds
+		return true // the same map
 	}
 	if t.stringMap {
 		x, y := *(*map[string]string)(p), *(*map[string]string)(q)
@@ -108,8 +110,8 @@ func (t *Type) equalOtherMaps(x, y reflect.Value) bool {
 	return true
 }
 
-// elemAt returns the address of a copy of a value from a map, as values in maps
-// have none.
+// elemAt returns the address of a copy of a map value, as map values have no
+// address.
 func (t *Type) elemAt(value reflect.Value) unsafe.Pointer {
 	v := reflect.New(t.goType.Elem())
 	v.Elem().Set(value)

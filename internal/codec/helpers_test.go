@@ -130,7 +130,7 @@ type PortStatus struct {
 	Error string `json:"error,omitempty" protobuf:"2"`
 }
 
-func compileFor[T any](version string) *Type { return Compile(reflect.TypeFor[T](), version) }
+func compileFor[T any](version string) *Type { return MustCompile(reflect.TypeFor[T](), version) }
 
 func ptr[T any](v T) *T { return &v }
 

@@ -3,16 +3,19 @@ package codec
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // DecodeJSON reads a JSON document into obj, a pointer to the compiled struct.
-// Member names are case-sensitive; unknown members are passed over, and of
-// members given twice the last wins. When strict is set, strictErrs tells of
-// both in the order of the document, at most 100 of them. The texts of all
-// errors are those of the API server, which names types by API version.
+// Member names are case-sensitive. Unknown members are ignored, and the last of
+// duplicate members counts; if strict is set, strictErrs reports both in the order
+// of the document, at most 100 of them. Error texts are the API server's, which
+// name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
 	p := t.check(obj)
 	if t.Rest != nil {
@@ -28,14 +31,14 @@ func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error
 	return strictErrs, err
 }
 
-// typeError is an error about a JSON value of the wrong type that names the
-// type by its label.
+// typeError reports a JSON value of the wrong type, and names the type by its
+// label.
 type typeError struct {
 	*json.UnmarshalTypeError
 	label string
 }
 
-// Error returns what the embedded error says but for the name of the type.
+// Error returns the text of the embedded error with the label of the type.
 func (e *typeError) Error() string {
 	if e.Struct != "" || e.Field != "" {
 		return "json: cannot unmarshal " + e.Value + " into Go struct field " + e.Struct + "." + e.Field + " of type " + e.label
@@ -46,10 +49,29 @@ func (e *typeError) Error() string {
 // Unwrap returns the error of the JSON package.
 func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
 
-// labelOf returns how error texts name a Go type that t is made of.
+// labelOf returns the label of a Go type within t.
 func (t *Type) labelOf(goType reflect.Type) string {
 	if label, ok := t.labels[goType]; ok {
 		return label
 	}
 	return goType.String()
+}
+
+// RecognizeJSON returns the kind and apiVersion in a JSON document. The error is
+// about a document that is neither an object nor null, a kind or apiVersion that
+// is not a string, or an apiVersion with two slashes. Unlike decoding, it ignores
+// the case of the two names, as the API server does (apimachinery,
+// serializer/json/meta.go).
+func RecognizeJSON(data []byte) (kind, apiVersion string, err error) {
+	var found struct { // errors print this type: it is part of the text
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	if err := json.Unmarshal(data, &found); err != nil {
+		return "", "", fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	if _, ok := meta.ParseGroupVersion(found.APIVersion); !ok {
+		return "", "", fmt.Errorf("unexpected GroupVersion string: %s", found.APIVersion)
+	}
+	return found.Kind, found.APIVersion, nil
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // AppendJSON appends the JSON form of obj, a non-nil pointer to the compiled
-// struct, and returns the longer slice. The bytes are those of encoding/json.
-// The error is about what JSON cannot hold: a float that is no number, or a
-// FieldsV1 that is not JSON.
+// struct, byte for byte as encoding/json does. The error is about a value without
+// JSON: a float that is not a number, a FieldsV1 that is not JSON, or a custom
+// type whose method fails.
 func (t *Type) AppendJSON(dst []byte, obj any) ([]byte, error) {
 	p := t.check(obj)
 	if cap(dst) == 0 {
@@ -49,6 +49,8 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 		return appendJSONTime(dst, s.Time, s.Nanosecond()/int(time.Microsecond)), nil
 	case shapeFieldsV1:
 		return appendRawJSON(dst, (*meta.FieldsV1)(p).Raw)
+	case shapeCustom, shapeCustomBytes:
+		return t.appendCustom(dst, p)
 	case shapeList:
 		return t.appendJSONList(dst, (*slice)(p))
 	case shapeMap:
@@ -59,7 +61,7 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 
 func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
 	if t.Rest != nil {
-		return appendTree(dst, t.outlineAll(p))
+		return appendTree(dst, t.structToTree(p, sharedTree))
 	}
 	dst = append(dst, '{')
 	first := true
@@ -92,7 +94,11 @@ func (f *Field) omitted(p unsafe.Pointer) bool {
 	case q == nil:
 		return true
 	case f.Pointer:
-		return f.omitZero && f.Type.isZeroTime(q)
+		if !f.omitZero {
+			return false
+		}
+		zero, ok := f.Type.isZeroByMethod(q)
+		return ok && zero
 	}
 	return f.OmitEmpty && f.Type.isEmpty(q) || f.omitZero && f.Type.isZero(q)
 }
@@ -108,16 +114,29 @@ func (t *Type) isEmpty(p unsafe.Pointer) bool {
 		return *(*int64)(p) == 0
 	case shapeFloat64:
 		return *(*float64)(p) == 0
+	case shapeCustom:
+		kind := t.goType.Kind()
+		return kind != reflect.Struct && kind != reflect.Array && t.value(p).IsZero()
 	}
 	return t.length(p) == 0
 }
 
 // isZero reports whether omitzero leaves out the value at p.
 func (t *Type) isZero(p unsafe.Pointer) bool {
-	if t.shape == shapeTime || t.shape == shapeMicroTime {
-		return t.isZeroTime(p)
+	if zero, ok := t.isZeroByMethod(p); ok {
+		return zero
 	}
 	return t.value(p).IsZero()
+}
+
+// isZeroByMethod returns the result of IsZero for the value at p, if it has that
+// method.
+func (t *Type) isZeroByMethod(p unsafe.Pointer) (zero, ok bool) {
+	if t.shape == shapeTime || t.shape == shapeMicroTime {
+		return t.isZeroTime(p), true
+	}
+	v, ok := t.value(p).Addr().Interface().(interface{ IsZero() bool })
+	return ok && v.IsZero(), ok
 }
 
 func (t *Type) isZeroTime(p unsafe.Pointer) bool {
@@ -307,10 +326,10 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 	return append(dst, escaped.Bytes()...), nil
 }
 
-// isPlainFieldSet reports whether raw is certain to stay as it is when it is
-// encoded: objects all the way down, no spaces, and nothing to escape. That is
-// what every field manager writes, and telling so takes a tenth of the time of
-// compacting. False only means that raw needs the long way.
+// isPlainFieldSet reports whether encoding leaves raw as it is: nested objects
+// without spaces and without anything to escape, as field managers write it. The
+// check takes a tenth of the time of compacting. False only means that raw must be
+// compacted.
 func isPlainFieldSet(raw []byte) bool {
 	const maxDepth = 100
 	depth, i := 0, 0
@@ -348,9 +367,8 @@ func isPlainFieldSet(raw []byte) bool {
 	}
 }
 
-// plainStringLen returns the length of the quoted string that b begins with,
-// or 0 if it might need escapes beyond those for quotes and backslashes that
-// it already has.
+// plainStringLen returns the length of the quoted string at the start of b, or 0
+// if it may need more escapes than it has for quotes and backslashes.
 func plainStringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0

@@ -14,7 +14,7 @@ var (
 	errProtoGroup    = errors.New("proto: unexpected end of group")
 )
 
-// cursor walks over the fields of one protobuf message.
+// cursor reads the fields of one protobuf message.
 type cursor struct {
 	message  string // its name for error texts
 	rest     []byte
@@ -23,7 +23,7 @@ type cursor struct {
 	wireType int
 
 	size    int // of the message
-	overrun int // by how much the entries of its maps reached beyond their ends
+	overrun int // bytes that map entries read beyond their ends
 }
 
 func newCursor(message string, data []byte) *cursor {
@@ -47,8 +47,20 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// nextUnchecked is next for the entries of maps, where the API server accepts
-// any tag.
+// each calls read at each field.
+func (c *cursor) each(read func() error) error {
+	for c.more() {
+		if err := c.next(); err != nil {
+			return err
+		}
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextUnchecked is next for map entries, where the API server accepts any tag.
 func (c *cursor) nextUnchecked() (tag uint64, err error) {
 	c.field = c.rest
 	tag, err = c.takeVarint()
@@ -56,8 +68,8 @@ func (c *cursor) nextUnchecked() (tag uint64, err error) {
 	return tag, err
 }
 
-// expect fails when the current field has another wire type; name is that of
-// the field.
+// expect returns an error if the current field, which has that name, has another
+// wire type.
 func (c *cursor) expect(wireType int, name string) error {
 	if c.wireType != wireType {
 		return fmt.Errorf("proto: wrong wireType = %d for field %s", c.wireType, name)
@@ -73,13 +85,26 @@ func (c *cursor) varint(name string) (uint64, error) {
 	return c.takeVarint()
 }
 
-// bytes reads the value of the current field, which shares memory with the
+// bytes returns the value of the current field, which shares memory with the
 // input.
 func (c *cursor) bytes(name string) ([]byte, error) {
 	if err := c.expect(wireBytes, name); err != nil {
 		return nil, err
 	}
 	return c.takeBytes()
+}
+
+// readBytes sets into to the value of the current field.
+func (c *cursor) readBytes(name string, into *[]byte) (err error) {
+	*into, err = c.bytes(name)
+	return err
+}
+
+// readString sets into to the value of the current field.
+func (c *cursor) readString(name string, into *string) error {
+	b, err := c.bytes(name)
+	*into = string(b)
+	return err
 }
 
 func (c *cursor) takeVarint() (v uint64, err error) {
@@ -115,7 +140,8 @@ func (c *cursor) takeBytes() ([]byte, error) {
 	return c.take(n)
 }
 
-// takeLength reads the length of what follows, all of which is there.
+// takeLength reads the length of the next bytes, and checks that all of them are
+// there.
 func (c *cursor) takeLength() (int, error) {
 	v, err := c.takeVarint()
 	switch {
@@ -138,7 +164,7 @@ func (c *cursor) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// skip passes over the current field, a group with all that is in it.
+// skip skips the current field, including all fields of a group.
 func (c *cursor) skip() error {
 	c.rest = c.field
 	for depth := 0; ; {

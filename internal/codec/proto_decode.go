@@ -16,10 +16,10 @@ import (
 // limit of the protobuf library.
 const maxProtoDepth = 10_000
 
-// DecodeProto reads a protobuf message without an envelope into obj, a pointer
-// to the compiled struct, on top of what is there: lists grow, messages merge.
-// Unknown fields are passed over, strings are taken as they are. obj keeps no
-// memory of data. Error texts are those of the API server's generated code.
+// DecodeProto reads a protobuf message without an envelope into obj, a pointer to
+// the compiled struct. Fields of obj stay: lists grow and messages merge. Unknown
+// fields are ignored, and strings need not be UTF-8. obj shares no memory with
+// data. Error texts are those of the API server's generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error {
 	return t.readMessage(t.check(obj), data, 0)
 }
@@ -75,15 +75,15 @@ func (f *Field) readProto(c *cursor, p unsafe.Pointer, depth int) error {
 	}
 	if f.Pointer {
 		q := (*unsafe.Pointer)(p)
-		if p = *q; p == nil || t.Kind == Scalar { // never change what others may point to
+		if p = *q; p == nil || t.Kind == Scalar { // others may share the old value
 			p = t.allocate(q)
 		}
 	}
 	return t.readValue(c, p, depth)
 }
 
-// readPacked reads numbers that were written as one field. The API server does
-// not write them so, but reads them.
+// readPacked reads numbers that were written as one field. The API server reads
+// this form, but never writes it.
 func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
 	data, err := c.takeBytes()
 	if err != nil {
@@ -108,14 +108,14 @@ func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
 	return item.Addr().UnsafePointer()
 }
 
-// maxOverrun is how often over the entries of a message's maps may reach beyond
-// their ends, in sizes of the message.
+// maxOverrun limits how much the map entries of a message may read beyond their
+// ends, in sizes of the message.
 const maxOverrun = 16
 
-// readEntry reads one entry of a map. As in the API server, wire types in it
-// are not checked, and a key or a value may reach beyond the end of its entry,
-// where the next field is read all the same: up to maxOverrun, since entries
-// that each hold the rest of the message would let it grow to its square.
+// readEntry reads one map entry. As in the API server, wire types in it are not
+// checked, and a key or value may reach beyond the end of the entry; the next
+// field starts at that end all the same. maxOverrun bounds this, as entries that
+// each hold the rest of the message would take its square of memory.
 func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 	if err := c.expect(wireBytes, f.goName); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 	return nil
 }
 
-// put sets a key of the map at p, which is made if there is none.
+// put sets a key of the map at p, and makes the map if it is nil.
 func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
 	if m := t.value(p); m.IsNil() {
 		m.Set(reflect.MakeMap(t.goType))
@@ -168,7 +168,7 @@ func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
 	t.value(p).SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value)
 }
 
-// readValue reads the value of a field whose wire type is known to be right.
+// readValue reads the value of a field whose wire type was checked.
 func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
 	switch t.wireType() {
 	case wireVarint:
@@ -222,9 +222,9 @@ func (t *Type) setVarint(p unsafe.Pointer, v uint64) {
 
 func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
 	c := newCursor("Timestamp", data)
-	for c.more() {
-		if err := c.next(); err != nil {
-			return 0, 0, err
+	for err == nil && c.more() { // not c.each, as most leases have four times
+		if err = c.next(); err != nil {
+			break
 		}
 		var v uint64
 		switch c.number {
@@ -237,15 +237,12 @@ func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
 		default:
 			err = c.skip()
 		}
-		if err != nil {
-			return 0, 0, err
-		}
 	}
-	return seconds, nanos, nil
+	return seconds, nanos, err
 }
 
-// fromTimestamp returns the time of a message that was read from data, where
-// nothing at all stands for the zero time.
+// fromTimestamp returns the time in a message, where an empty message is the zero
+// time.
 func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time {
 	if len(data) == 0 {
 		return time.Time{}
@@ -255,21 +252,12 @@ func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time
 
 func readFieldsV1(f *meta.FieldsV1, data []byte) error {
 	c := newCursor("FieldsV1", data)
-	for c.more() {
-		if err := c.next(); err != nil {
-			return err
-		}
+	return c.each(func() error {
 		if c.number != 1 {
-			if err := c.skip(); err != nil {
-				return err
-			}
-			continue
+			return c.skip()
 		}
 		raw, err := c.bytes("Raw")
-		if err != nil {
-			return err
-		}
 		f.Raw = bytes.Clone(raw)
-	}
-	return nil
+		return err
+	})
 }

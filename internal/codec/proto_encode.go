@@ -5,6 +5,8 @@ import (
 	"math"
 	"unsafe"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -15,8 +17,8 @@ const (
 	wireBytes   = 2
 )
 
-// wireType returns the wire type of a field of type t; lists have that of
-// their items.
+// wireType returns the wire type of a field of type t; a list has the wire type of
+// its items.
 func (t *Type) wireType() int {
 	switch t.shape {
 	case shapeBool, shapeInt32, shapeInt64:
@@ -30,10 +32,9 @@ func (t *Type) wireType() int {
 }
 
 // AppendProto appends the protobuf message of obj, a non-nil pointer to the
-// compiled struct, without an envelope, and returns the longer slice. The
-// bytes are those of the API server: fields ascend by number, what is no
-// pointer, slice or map is always written, maps are sorted, and a zero time is
-// an empty message.
+// compiled struct, without an envelope. The bytes equal the API server's: fields
+// ascend by number; a field that is not a pointer, slice or map is always written;
+// maps are sorted; a zero time is an empty message.
 func (t *Type) AppendProto(dst []byte, obj any) []byte {
 	p := t.check(obj)
 	if cap(dst) == 0 {
@@ -73,10 +74,10 @@ func (f *Field) appendEntries(dst []byte, p unsafe.Pointer) []byte {
 	for _, key := range f.Type.sortedKeys(room[:0], p) {
 		dst = append(append(dst, f.tag...), 0)
 		start := len(dst)
-		dst = appendProtoString(append(dst, 1<<3|wireBytes), key)
+		dst = protowire.AppendString(append(dst, 1<<3|wireBytes), key)
 		dst = append(dst, byte(2<<3|f.Type.Elem.wireType()))
 		if f.Type.stringMap {
-			dst = appendProtoString(dst, (*(*map[string]string)(p))[key])
+			dst = protowire.AppendString(dst, (*(*map[string]string)(p))[key])
 		} else {
 			dst = f.Type.Elem.appendProto(dst, f.Type.mapValue(p, key))
 		}
@@ -100,9 +101,9 @@ func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 	case shapeFloat64:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(*(*float64)(p)))
 	case shapeString:
-		return appendProtoString(dst, *(*string)(p))
+		return protowire.AppendString(dst, *(*string)(p))
 	case shapeBytes:
-		return appendProtoBytes(dst, *(*[]byte)(p))
+		return protowire.AppendBytes(dst, *(*[]byte)(p))
 	}
 	dst = append(dst, 0)
 	start := len(dst)
@@ -114,7 +115,7 @@ func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 		dst = appendTimestamp(dst, s.Unix(), wholeMicros(s.Time), t.isZeroTime(p))
 	case shapeFieldsV1:
 		if raw := (*meta.FieldsV1)(p).Raw; len(raw) > 0 {
-			dst = appendProtoBytes(append(dst, 1<<3|wireBytes), raw)
+			dst = protowire.AppendBytes(append(dst, 1<<3|wireBytes), raw)
 		}
 	case shapeStruct:
 		dst = t.appendMessage(dst, p)
@@ -128,14 +129,6 @@ func appendTimestamp(dst []byte, seconds, nanos int64, zero bool) []byte {
 	}
 	dst = binary.AppendUvarint(append(dst, 1<<3|wireVarint), uint64(seconds))
 	return binary.AppendUvarint(append(dst, 2<<3|wireVarint), uint64(nanos))
-}
-
-func appendProtoString(dst []byte, s string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
-}
-
-func appendProtoBytes(dst, b []byte) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
 // closeMessage writes the length of the message that begins at start into the

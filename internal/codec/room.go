@@ -7,12 +7,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// room is how a struct is copied: into one piece of memory that also has the
-// places its pointers point to. One allocation in the place of half a dozen is
-// what makes copies cheap.
+// room is the memory layout of a copy: the struct, followed by the values its
+// pointers point to. One allocation instead of six makes copies cheap.
 type room struct {
-	piece reflect.Type // the struct, then what its pointers point to
-	steps []copyStep   // what a plain assignment leaves to be done
+	piece reflect.Type // the struct, then the values of its pointers
+	steps []copyStep   // what remains to do after an assignment
 	nilT  any          // a nil pointer to the struct
 }
 
@@ -20,16 +19,16 @@ type room struct {
 type copyStep struct {
 	field  *Field
 	offset uintptr // of the struct that field is a member of
-	place  uintptr // in the piece, of what the pointer points to; 0: none
+	place  uintptr // of the pointer's value in the piece; 0: none
 	shares bool    // takes the base's value where that is equal
 }
 
-// newRoom lays out the copies of a struct. Pointers of the metadata have no
-// place in it: they are nearly always nil.
+// newRoom lays out the copies of a struct. Pointers of the metadata have no place
+// in it, as they are nearly always nil.
 func newRoom(t *Type) *room {
 	r := &room{nilT: reflect.Zero(t.ptrType).Interface()}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
-	var pointers []int // the steps whose place is yet to be known
+	var pointers []int // indexes of the steps that need a place
 	var walk func(t *Type, base uintptr)
 	walk = func(t *Type, base uintptr) {
 		inMeta := t.goType == reflect.TypeFor[meta.ObjectMeta]()
@@ -56,7 +55,7 @@ func newRoom(t *Type) *room {
 	return r
 }
 
-// new returns the address of a piece whose struct is an assignment of the one
+// new returns the address of a new piece, whose struct is assigned from the struct
 // at src.
 func (r *room) new(src unsafe.Pointer) unsafe.Pointer {
 	dst := reflect.New(r.piece).UnsafePointer()
@@ -64,16 +63,16 @@ func (r *room) new(src unsafe.Pointer) unsafe.Pointer {
 	return dst
 }
 
-// asObject returns the pointer p to the struct as what it is. reflect.NewAt does
-// the same, but looks the type of the pointer up each time.
+// asObject returns p as a pointer to the struct. reflect.NewAt does the same, but
+// looks up the type of the pointer each time.
 func (r *room) asObject(p unsafe.Pointer) any {
 	obj := r.nilT
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] = p
 	return obj
 }
 
-// run does the step for the piece at dst. base is a struct of the same type
-// whose values may be shared, or nil.
+// run does the step for the piece at dst. base is nil, or a struct of the same
+// type with values to share.
 func (s *copyStep) run(dst, base unsafe.Pointer) {
 	at := unsafe.Add(dst, s.offset)
 	if s.shares && base != nil {

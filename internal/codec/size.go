@@ -1,15 +1,24 @@
 package codec
 
 import (
-	"math/bits"
 	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Size returns how many bytes AppendProto would append for obj, without making
-// them. Members that have no type count about as much as they take in JSON.
-func (t *Type) Size(obj any) int { return t.messageSize(t.check(obj)) }
+// Size returns how many bytes obj takes where a real server stores it: as many as
+// AppendProto would append, or about as many as AppendJSON if it has no protobuf
+// form.
+func (t *Type) Size(obj any) int {
+	p := t.check(obj)
+	if t.jsonOnly && t.Rest == nil {
+		data, _ := t.appendJSON(nil, p) // what has no JSON is refused elsewhere
+		return len(data)
+	}
+	return t.messageSize(p)
+}
 
 func (t *Type) messageSize(p unsafe.Pointer) int {
 	n := 0
@@ -37,10 +46,12 @@ func (t *Type) messageSize(p unsafe.Pointer) int {
 
 func (f *Field) entriesSize(p unsafe.Pointer) int {
 	n := 0
-	entry := func(key string, value int) { n += len(f.tag) + prefixed(1+prefixed(len(key))+1+value) }
+	entry := func(key string, value int) {
+		n += len(f.tag) + protowire.SizeBytes(1+protowire.SizeBytes(len(key))+1+value)
+	}
 	if f.Type.stringMap {
 		for k, v := range *(*map[string]string)(p) {
-			entry(k, prefixed(len(v)))
+			entry(k, protowire.SizeBytes(len(v)))
 		}
 		return n
 	}
@@ -56,15 +67,15 @@ func (t *Type) valueSize(p unsafe.Pointer) int {
 	case shapeBool:
 		return 1
 	case shapeInt32:
-		return varintSize(uint64(*(*int32)(p)))
+		return protowire.SizeVarint(uint64(*(*int32)(p)))
 	case shapeInt64:
-		return varintSize(uint64(*(*int64)(p)))
+		return protowire.SizeVarint(uint64(*(*int64)(p)))
 	case shapeFloat64:
 		return 8
 	case shapeString:
-		return prefixed(len(*(*string)(p)))
+		return protowire.SizeBytes(len(*(*string)(p)))
 	case shapeBytes:
-		return prefixed(len(*(*[]byte)(p)))
+		return protowire.SizeBytes(len(*(*[]byte)(p)))
 	case shapeTime:
 		return timestampSize((*meta.Time)(p).Unix(), 0, t.isZeroTime(p))
 	case shapeMicroTime:
@@ -73,23 +84,18 @@ func (t *Type) valueSize(p unsafe.Pointer) int {
 	case shapeFieldsV1:
 		raw := (*meta.FieldsV1)(p).Raw
 		if len(raw) == 0 {
-			return prefixed(0)
+			return protowire.SizeBytes(0)
 		}
-		return prefixed(1 + prefixed(len(raw)))
+		return protowire.SizeBytes(1 + protowire.SizeBytes(len(raw)))
 	case shapeStruct:
-		return prefixed(t.messageSize(p))
+		return protowire.SizeBytes(t.messageSize(p))
 	}
 	return 0
 }
 
 func timestampSize(seconds, nanos int64, zero bool) int {
 	if zero {
-		return prefixed(0)
+		return protowire.SizeBytes(0)
 	}
-	return prefixed(2 + varintSize(uint64(seconds)) + varintSize(uint64(nanos)))
+	return protowire.SizeBytes(2 + protowire.SizeVarint(uint64(seconds)) + protowire.SizeVarint(uint64(nanos)))
 }
-
-// prefixed is the size of n bytes with their length in front.
-func prefixed(n int) int { return n + varintSize(uint64(n)) }
-
-func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }

@@ -14,10 +14,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// This file holds what is done with the members of a struct that has a field for
-// all that it does not declare: trees of map[string]any, []any, string, int64,
-// float64, bool and nil. Such a struct is written with its members in the order
-// of their names, all the way down, as API servers write custom resources.
+// This file handles undeclared members: trees of map[string]any, []any, string,
+// int64, float64, bool and nil. A struct that may have them is written with its
+// members sorted by name at each level, as API servers write custom resources.
 
 // copyObject returns a deep copy of a tree, nil for nil.
 func copyObject(m map[string]any) map[string]any {
@@ -31,9 +30,9 @@ func copyObject(m map[string]any) map[string]any {
 	return out
 }
 
-// copyTree returns a deep copy of a tree in which each number has the one type
-// that it would be read as. Other Go values become what their JSON is; it panics
-// where they have none.
+// copyTree returns a deep copy of a tree in which each number has the type it is
+// decoded to. Other Go values are replaced by their JSON. It panics for a value
+// without JSON.
 func copyTree(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64:
@@ -69,8 +68,8 @@ func copyTree(v any) any {
 	return copyTree(out)
 }
 
-// equalTrees reports whether two trees mean the same on the wire. No object at
-// all is like an empty one.
+// equalTrees reports whether two objects mean the same on the wire. A nil object
+// equals an empty one.
 func equalTrees(a, b map[string]any) bool { return maps.EqualFunc(a, b, equalTree) }
 
 func equalTree(a, b any) bool {
@@ -159,22 +158,6 @@ func treeSize(v any) int {
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
-// outlineAll returns the struct at p as a tree that may share memory with it.
-func (t *Type) outlineAll(p unsafe.Pointer) map[string]any {
-	tree := make(map[string]any, len(t.Fields)+len(*t.rest(p)))
-	for _, f := range t.Fields {
-		if f.omitted(p) {
-			continue
-		}
-		tree[f.Name] = nil
-		if q := f.target(p); q != nil {
-			tree[f.Name] = f.Type.toTree(q)
-		}
-	}
-	t.addRestTo(tree, p, false)
-	return tree
-}
-
 // addRestTo adds the undeclared members to a tree, or copies of them.
 func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 	for name, v := range *t.rest(p) {
@@ -188,8 +171,8 @@ func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 	}
 }
 
-// setRest makes copies of those members of a document the undeclared ones that
-// are.
+// setRest sets the undeclared members of the struct at p to copies of those in a
+// document.
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	rest := make(map[string]any, len(doc))
 	for name, v := range doc {
@@ -200,8 +183,8 @@ func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	*t.rest(p) = rest
 }
 
-// copyRestMember sets an undeclared member to a copy of that of the struct at
-// from, or removes it where that is nil or has none.
+// copyRestMember sets an undeclared member to a copy of the one in the struct at
+// from, or removes it if that is nil or does not have it.
 func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	rest := t.rest(p)
 	var v any
@@ -238,9 +221,9 @@ func (t *Type) diffRest(p, q unsafe.Pointer, at *Path, report func(Path, bool) b
 	return true
 }
 
-// decodeOpen is DecodeJSON for a struct with undeclared members, which all are
-// known. Declared members are read from the tree that the document is, so that
-// of their duplicates there is nothing left to tell.
+// decodeOpen is DecodeJSON for a struct with undeclared members, none of which is
+// unknown. Declared members are decoded from the tree of the document, so that
+// duplicates in them are reported once.
 func (t *Type) decodeOpen(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
 	var doc map[string]any
 	if strict {
@@ -262,7 +245,7 @@ func (t *Type) decodeOpen(data []byte, p unsafe.Pointer, strict bool) (strictErr
 	return strictErrs, nil
 }
 
-// decodeMember sets the field in the struct at p to what a tree is read as.
+// decodeMember decodes a tree into the field of the struct at p.
 func (f *Field) decodeMember(p unsafe.Pointer, tree any, strict bool) (problems []error, err error) {
 	goType := f.Type.goType
 	if f.Pointer {

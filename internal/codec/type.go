@@ -2,9 +2,7 @@ package codec
 
 import (
 	"cmp"
-	"encoding"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Kind is the form a value has in a document.
+// Kind is the form of a value in a document.
 type Kind int
 
 // The kinds of values.
@@ -24,8 +22,8 @@ const (
 	Struct             // an object with known members
 	List
 	Map     // an object with arbitrary members of one type
-	Opaque  // JSON of any form, kept as it is
-	Untyped // JSON of any form, looked into as it comes
+	Opaque  // JSON of any form, with one owner
+	Untyped // JSON of any form, whose members have owners of their own
 )
 
 // Type is the compiled plan of a Go type, and its schema. Nothing in it may be
@@ -44,6 +42,9 @@ type Type struct {
 	Elem *Type
 	// Atomic marks a Struct that has one owner as a whole.
 	Atomic bool
+	// Custom marks a type with JSON or text methods of its own. It is Untyped, or
+	// a Scalar if it is text.
+	Custom bool
 
 	goType    reflect.Type
 	ptrType   reflect.Type
@@ -52,10 +53,12 @@ type Type struct {
 	stringMap bool   // exactly map[string]string, which needs no reflection
 	flat      bool   // a copy is an assignment
 	byName    map[string]*Field
-	all       []*Field                // Fields, and those that are on no wire
-	deep      []*Field                // those of all that are not flat
+	all       []*Field                // Fields, Rest, and fields that are on no wire
+	deep      []*Field                // the fields in all that are not flat
 	numbered  []*Field                // those with a protobuf number, ascending
 	labels    map[reflect.Type]string // of all types it is made of; only at the top
+	fallible  bool                    // whether a value may have no JSON form; only at the top
+	jsonOnly  bool                    // whether a field has no protobuf number; only at the top
 	room      *room                   // how it is copied; of structs only
 }
 
@@ -63,16 +66,15 @@ type Type struct {
 type Field struct {
 	// Name is the member's name in JSON.
 	Name string
-	// Type is the type of the value; a pointer's is that of what it points to.
+	// Type is the type of the value, without a pointer.
 	Type *Type
-	// Pointer tells whether the Go field is a pointer, so that the member can
+	// Pointer reports whether the Go field is a pointer, so that the member can
 	// be absent.
 	Pointer bool
 	// OmitEmpty leaves the member out when it is empty.
 	OmitEmpty bool
-	// PatchStrategy is "merge" for lists that a strategic merge patch merges,
-	// PatchMergeKey the member that tells their items apart, or empty when the
-	// items are scalars.
+	// PatchStrategy is "merge" for lists that a strategic merge patch merges.
+	// PatchMergeKey is the member that identifies an item, empty for scalars.
 	PatchStrategy string
 	PatchMergeKey string
 	// ListType is "atomic", "set" or "map" for lists, ListMapKeys the members
@@ -93,7 +95,7 @@ type Field struct {
 // Field returns the member with the given JSON name, or nil.
 func (t *Type) Field(name string) *Field { return t.byName[name] }
 
-// shape is what a value is in memory.
+// shape is the memory layout of a value.
 type shape uint8
 
 const (
@@ -109,51 +111,100 @@ const (
 	shapeStruct
 	shapeList
 	shapeMap
-	shapeTree // a map[string]any
+	shapeTree        // a map[string]any
+	shapeCustom      // memory without pointers
+	shapeCustomBytes // a slice of bytes
 )
 
 // Compile returns the plan for the struct type t. version is the API version
 // that t is the form of; error texts use it as the package of the types that
-// are declared beside t. Compile panics when t holds something that has no
-// wire form.
-func Compile(t reflect.Type, version string) *Type {
+// are declared beside t. The error names the first field that has no wire form,
+// its type, and what is allowed.
+func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("codec: %v is not a struct", t))
+		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{pkg: t.PkgPath(), version: version, seen: map[reflect.Type]*Type{}}
+	c := &compiler{pkg: t.PkgPath(), version: version, seen: map[reflect.Type]*Type{}, path: t.Name()}
 	out := c.compile(t)
+	if out.Custom {
+		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
+	}
 	out.labels = map[reflect.Type]string{}
 	for goType, part := range c.seen {
 		out.labels[goType] = part.label
+		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
+		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
 		if part.Rest != nil && part != out {
-			panic(fmt.Sprintf("codec: %v.%s: only the object itself may keep what it does not declare", goType, part.Rest.goName))
+			c.fail("%v.%s: only the object itself may keep undeclared members", goType, part.Rest.goName)
 		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	for _, part := range c.seen {
 		if part.shape == shapeStruct {
 			part.room = newRoom(part)
 		}
 	}
+	return out, nil
+}
+
+// lacksNumbers reports whether a member has no protobuf number. The kind and
+// apiVersion of an object need none, as they are in the envelope.
+func (t *Type) lacksNumbers(isObject bool) bool {
+	return slices.ContainsFunc(t.Fields, func(f *Field) bool {
+		return f.Number == 0 && !(isObject && (f.Name == "kind" || f.Name == "apiVersion"))
+	})
+}
+
+// HasProto reports whether every member has a place in the protobuf form.
+func (t *Type) HasProto() bool { return !t.jsonOnly }
+
+// MustCompile is Compile for the types of this module. It panics with the error.
+func MustCompile(t reflect.Type, version string) *Type {
+	out, err := Compile(t, version)
+	if err != nil {
+		panic("codec: " + err.Error())
+	}
 	return out
 }
 
+// compiler compiles the types of one object. It goes on after an error, which is
+// the first one then.
 type compiler struct {
 	pkg     string
 	version string
+	path    string // of the Go field that is compiled
+	err     error
 	seen    map[reflect.Type]*Type // also types not yet complete, for recursion
-	place   func() string          // of what is compiled, for who has declared it wrongly; nil for the whole
+	// within are the types around the current one, up to the next named struct.
+	within []reflect.Type
 }
 
-// noForm panics for a type that has no wire form.
-func (c *compiler) noForm(t reflect.Type) {
-	place := ""
-	if c.place != nil {
-		place = c.place() + ": "
+// fail records an error, unless there is one.
+func (c *compiler) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
 	}
-	panic(fmt.Sprintf("codec: %s%v has no wire form", place, t))
 }
 
+// refuse records that the current field has a type without a wire form.
+func (c *compiler) refuse(t reflect.Type, want string) {
+	c.fail("%s: got type %v, want %s", c.path, t, want)
+}
+
+// compile compiles the type of the current field, or of the items of it.
 func (c *compiler) compile(t reflect.Type) *Type {
+	if slices.Contains(c.within, t) {
+		c.refuse(t, "a named struct in each type that holds itself")
+		return &Type{}
+	}
 	if known, ok := c.seen[t]; ok {
 		return known
+	}
+	defer func(within []reflect.Type) { c.within = within }(c.within)
+	if c.within = append(slices.Clip(c.within), t); t.Kind() == reflect.Struct && t.Name() != "" {
+		c.within = nil
 	}
 	out := &Type{Name: t.Name(), goType: t, ptrType: reflect.PointerTo(t), label: c.label(t)}
 	c.seen[t] = out
@@ -168,7 +219,9 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.Kind, out.shape = Opaque, shapeFieldsV1
 		return out
 	}
-	refuseMethods(t)
+	if c.compileCustom(out) {
+		return out
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		out.shape, out.flat = shapeBool, true
@@ -176,48 +229,66 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.shape, out.flat = shapeInt32, true
 	case reflect.Int64:
 		out.shape, out.flat = shapeInt64, true
+	case reflect.Int:
+		if out.shape, out.flat = shapeInt64, true; strconv.IntSize == 32 {
+			out.shape = shapeInt32
+		}
 	case reflect.Float64:
 		out.shape, out.flat = shapeFloat64, true
 	case reflect.String:
 		out.shape, out.flat = shapeString, true
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			out.shape = shapeBytes
+			if out.shape = shapeBytes; hasMethods(t.Elem()) {
+				c.refuse(t, "[]byte")
+			}
 			break
 		}
 		out.Kind, out.shape = List, shapeList
-		out.Elem = c.compile(t.Elem())
+		out.Elem = c.compileElem(t.Elem())
 	case reflect.Map:
-		if t.Key().Kind() != reflect.String {
-			panic(fmt.Sprintf("codec: the keys of %v are not strings", t))
+		if t.Key().Kind() != reflect.String || hasMethods(t.Key()) {
+			c.refuse(t, "a map whose keys are strings without JSON or text methods of their own")
 		}
-		refuseMethods(t.Key())
 		out.Kind, out.shape = Map, shapeMap
-		out.Elem = c.compile(t.Elem())
+		out.Elem = c.compileElem(t.Elem())
 		out.stringMap = t.ConvertibleTo(reflect.TypeFor[map[string]string]())
 	case reflect.Struct:
 		out.Kind, out.shape = Struct, shapeStruct
 		c.compileStruct(out)
 	default:
-		c.noForm(t)
+		c.refuse(t, insteadOf(t.Kind()))
 	}
 	return out
 }
 
-// refuseMethods panics for types that encode themselves.
-func refuseMethods(t reflect.Type) {
-	for _, custom := range []reflect.Type{
-		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](),
-		reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
-	} {
-		if reflect.PointerTo(t).Implements(custom) {
-			panic(fmt.Sprintf("codec: %v encodes itself; only meta.Time, meta.MicroTime and meta.FieldsV1 may", t))
-		}
-	}
+// compileElem compiles the type of the items of a list or the values of a map.
+func (c *compiler) compileElem(t reflect.Type) *Type {
+	defer func(path string) { c.path = path }(c.path)
+	c.path += "[]"
+	return c.compile(t)
 }
 
-// label returns the name of a type as the API server would print it, whose
-// types live in packages named for their API versions.
+// insteadOf returns what an error recommends for a kind of type that has no wire
+// form.
+func insteadOf(kind reflect.Kind) string {
+	switch kind {
+	case reflect.Int8, reflect.Int16, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64, reflect.Uintptr:
+		return "int, int32 or int64"
+	case reflect.Float32:
+		return "float64"
+	case reflect.Array:
+		return "a slice"
+	case reflect.Interface:
+		return "json.RawMessage for JSON of any form"
+	case reflect.Pointer:
+		return "no pointer in a list, a map or another pointer"
+	}
+	return "a type that JSON can hold"
+}
+
+// label returns the name of a type as the API server prints it, where packages are
+// named for API versions.
 func (c *compiler) label(t reflect.Type) string {
 	switch {
 	case t.Name() == "":
@@ -253,7 +324,7 @@ func (c *compiler) compileStruct(t *Type) {
 			continue
 		}
 		if t.byName[f.Name] != nil {
-			panic(fmt.Sprintf("codec: %v has two fields %q", t.goType, f.Name))
+			c.fail("%v: two fields have the JSON name %q, want one", t.goType, f.Name)
 		}
 		t.byName[f.Name] = f
 		t.Fields = append(t.Fields, f)
@@ -263,17 +334,20 @@ func (c *compiler) compileStruct(t *Type) {
 	}
 	slices.SortFunc(t.numbered, func(a, b *Field) int { return cmp.Compare(a.Number, b.Number) })
 	for i := 1; i < len(t.numbered); i++ {
-		if t.numbered[i].Number == t.numbered[i-1].Number {
-			panic(fmt.Sprintf("codec: %v has two fields of protobuf number %d", t.goType, t.numbered[i].Number))
+		if n := t.numbered[i].Number; n == t.numbered[i-1].Number {
+			c.fail("%v: two fields have the protobuf number %d, want one", t.goType, n)
 		}
 	}
 }
 
-// addFields adds the fields of goType, which starts offset bytes into t, and
-// those of the structs it inlines.
+// addFields adds the fields of goType, which starts offset bytes into t, and the
+// fields of its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
+	defer func(path string) { c.path = path }(c.path)
+	path := c.path
 	for i := range goType.NumField() {
 		sf := goType.Field(i)
+		c.path = path + "." + sf.Name
 		if sf.Name == "_" {
 			t.Atomic = t.Atomic || sf.Tag.Get("structType") == "atomic"
 			continue
@@ -286,18 +360,16 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 		}
 		if sf.Anonymous && name == "" {
 			if sf.Type.Kind() != reflect.Struct {
-				panic(fmt.Sprintf("codec: %v embeds %v, which is not a struct", goType, sf.Type))
+				c.refuse(sf.Type, "a struct, as it is embedded without a JSON name")
+				continue
 			}
 			c.addFields(t, sf.Type, offset+sf.Offset)
 			continue
 		}
-		around := c.place
-		c.place = func() string { return fmt.Sprintf("%v.%s", goType, sf.Name) }
 		f := c.newField(sf)
-		c.place = around
 		f.offset += offset
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
-			f.readTags(goType, sf, name, options)
+			c.readTags(f, sf, name, options)
 		} else {
 			f.OmitEmpty = true // so that nil and empty are the same
 		}
@@ -308,7 +380,8 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 // addRest adds the field that holds all other members of the document.
 func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
 	if sf.Type != reflect.TypeFor[map[string]any]() || t.Rest != nil {
-		panic(fmt.Sprintf("codec: %v.%s: the rest of the members must be one map[string]any", t.goType, sf.Name))
+		c.refuse(sf.Type, `one map[string]any with the JSON option "rest"`)
+		return
 	}
 	t.Rest = &Field{goName: sf.Name, offset: offset + sf.Offset, OmitEmpty: true, Type: &Type{
 		Kind: Map, shape: shapeTree, goType: sf.Type, ptrType: reflect.PointerTo(sf.Type), label: "map[string]interface {}",
@@ -325,15 +398,18 @@ func (c *compiler) newField(sf reflect.StructField) *Field {
 	}
 	f.Type = c.compile(goType)
 	if f.Pointer && f.Type.refers() {
-		c.noForm(sf.Type)
+		c.refuse(sf.Type, goType.String())
 	}
 	return f
 }
 
-// readTags fills in what the tags of a field that is on the wire say; name and
-// options are from its json tag.
-func (f *Field) readTags(in reflect.Type, sf reflect.StructField, name, options string) {
+// readTags fills in the tags of a field that is on the wire. name and options are
+// from its json tag.
+func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options string) {
 	f.Name = cmp.Or(name, sf.Name)
+	if strings.ContainsAny(f.Name, "\"'\\` ") {
+		c.fail("%s: got JSON name %q, want one without quotes, backslashes and spaces", c.path, f.Name)
+	}
 	f.jsonKey = string(appendJSONString(nil, f.Name)) + ":"
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
@@ -342,7 +418,7 @@ func (f *Field) readTags(in reflect.Type, sf reflect.StructField, name, options 
 		case "omitzero":
 			f.omitZero = true
 		case "string":
-			panic(fmt.Sprintf("codec: %v.%s: json option \"string\" is not supported", in, sf.Name))
+			c.fail("%s: got JSON option \"string\", want omitempty, omitzero or inline", c.path)
 		}
 	}
 	f.PatchStrategy = sf.Tag.Get("patchStrategy")
@@ -353,26 +429,32 @@ func (f *Field) readTags(in reflect.Type, sf reflect.StructField, name, options 
 			f.ListMapKeys = strings.Split(keys, ",")
 		}
 	}
-	f.setNumber(in, sf.Tag.Get("protobuf"))
+	c.setNumber(f, sf.Tag.Get("protobuf"))
 }
 
-// setNumber reads a protobuf tag: the bare number, or what the Kubernetes code
-// generators write ("bytes,1,opt,name=…").
-func (f *Field) setNumber(in reflect.Type, tag string) {
+// setNumber reads a protobuf tag: a bare number, or the form of the Kubernetes
+// code generators ("bytes,1,opt,name=…").
+func (c *compiler) setNumber(f *Field, tag string) {
 	if tag == "" || tag == "-" {
+		return
+	}
+	elem := cmp.Or(f.Type.Elem, f.Type)
+	switch {
+	case elem != f.Type && elem.Elem != nil:
+		c.fail("%s: got a protobuf tag, want none for a list or map of lists or maps", c.path)
+		return
+	case elem.Custom:
+		c.fail("%s: got a protobuf tag, want none for type %v, which has JSON or text methods of its own", c.path, elem.goType)
 		return
 	}
 	for part := range strings.SplitSeq(tag, ",") {
 		if n, err := strconv.ParseInt(part, 10, 29); err == nil && n > 0 {
-			if e := f.Type.Elem; e != nil && e.Elem != nil {
-				panic(fmt.Sprintf("codec: %v.%s: protobuf has no lists or maps of lists or maps", in, f.goName))
-			}
 			f.Number = int(n)
 			f.tag = binary.AppendUvarint(nil, uint64(n)<<3|uint64(f.Type.wireType()))
 			return
 		}
 	}
-	panic(fmt.Sprintf("codec: %v.%s: no field number in protobuf tag %q", in, f.goName, tag))
+	c.fail("%s: got protobuf tag %q, want a field number in it", c.path, tag)
 }
 
 // check returns the address of the struct that obj points to, and panics if it
@@ -391,8 +473,8 @@ func (t *Type) value(p unsafe.Pointer) reflect.Value { return reflect.NewAt(t.go
 // at returns the address of the field in the struct at p.
 func (f *Field) at(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, f.offset) }
 
-// target returns the address of the field's value in the struct at p: what the
-// pointer points to for a pointer, which is nil when there is none.
+// target returns the address of the field's value in the struct at p. For a
+// pointer it is the pointer itself, which may be nil.
 func (f *Field) target(p unsafe.Pointer) unsafe.Pointer {
 	p = unsafe.Add(p, f.offset)
 	if f.Pointer {
@@ -414,7 +496,11 @@ func (t *Type) item(s *slice, i int) unsafe.Pointer {
 
 // refers reports whether a value of the type is a reference that can be nil.
 func (t *Type) refers() bool {
-	return t.shape == shapeBytes || t.shape == shapeList || t.shape == shapeMap || t.shape == shapeTree
+	switch t.shape {
+	case shapeBytes, shapeList, shapeMap, shapeTree, shapeCustomBytes:
+		return true
+	}
+	return false
 }
 
 // length returns the number of items of a value that has them: of a list, a
@@ -423,7 +509,7 @@ func (t *Type) length(p unsafe.Pointer) int {
 	switch t.shape {
 	case shapeString:
 		return len(*(*string)(p))
-	case shapeBytes, shapeList:
+	case shapeBytes, shapeCustomBytes, shapeList:
 		return (*slice)(p).len
 	case shapeTree:
 		return len(*(*map[string]any)(p))

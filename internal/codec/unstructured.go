@@ -17,11 +17,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ToUnstructured returns obj, a non-nil pointer to the compiled struct, as a
-// tree of map[string]any, []any, string, int64, float64, bool and nil: what
-// its JSON form would decode to. A FieldsV1 that is not JSON becomes nil.
+// ToUnstructured returns obj, a non-nil pointer to the compiled struct, as its
+// JSON decodes: a tree of map[string]any, []any, string, int64, float64, bool and
+// nil. A value without JSON becomes nil.
 func (t *Type) ToUnstructured(obj any) map[string]any {
-	return t.structToTree(t.check(obj))
+	return t.structToTree(t.check(obj), copiedTree)
 }
 
 // toTree converts the value at p.
@@ -54,27 +54,45 @@ func (t *Type) toTree(p unsafe.Pointer) any {
 			return nil
 		}
 		return tree
+	case shapeCustom, shapeCustomBytes:
+		return t.customTree(p)
 	case shapeList:
 		return t.listToTree((*slice)(p))
 	case shapeMap:
 		return t.mapToTree(p)
 	}
-	return t.structToTree(p)
+	return t.structToTree(p, copiedTree)
 }
 
-func (t *Type) structToTree(p unsafe.Pointer) map[string]any {
+// treeMode is a kind of tree of a struct.
+type treeMode uint8
+
+const (
+	copiedTree   treeMode = iota // shares no memory with the object
+	sharedTree                   // shares undeclared members
+	outlinedTree                 // shares undeclared members, and atomic lists as Unopened
+)
+
+func (t *Type) structToTree(p unsafe.Pointer, mode treeMode) map[string]any {
 	tree := make(map[string]any, len(t.Fields))
 	for _, f := range t.Fields {
 		if f.omitted(p) {
 			continue
 		}
-		tree[f.Name] = nil
-		if q := f.target(p); q != nil {
+		q := f.target(p)
+		switch {
+		case q == nil:
+			tree[f.Name] = nil
+		case mode == outlinedTree && f.Type.Kind == Struct:
+			tree[f.Name] = f.Type.structToTree(q, mode)
+		case mode == outlinedTree && f.ListType == "atomic" && (*slice)(q).data != nil:
+			tree[f.Name] = Unopened{f.Type, q}
+		default:
 			tree[f.Name] = f.Type.toTree(q)
 		}
 	}
 	if t.Rest != nil {
-		t.addRestTo(tree, p, true)
+		t.addRestTo(tree, p, mode == copiedTree)
 	}
 	return tree
 }
@@ -107,11 +125,11 @@ func (t *Type) mapToTree(p unsafe.Pointer) any {
 	return tree
 }
 
-// FromUnstructured reads a tree of the types that ToUnstructured returns into
-// obj, a pointer to the compiled struct; members that doc does not have become
-// zero. When strict is set, strictErrs tells of unknown members, sorted by
-// text. The rules and texts are those of the API server (apimachinery,
-// runtime/converter.go), which are not those of its JSON decoder.
+// FromUnstructured reads a tree of the types that ToUnstructured returns into obj,
+// a pointer to the compiled struct. Members that doc does not have become zero. If
+// strict is set, strictErrs reports unknown members, sorted by text. Rules and
+// texts are those of the API server's converter (apimachinery,
+// runtime/converter.go), which differ from its JSON decoder's.
 func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
 	r := &treeReader{strict: strict}
 	if err := r.readStruct(t, t.check(obj), doc); err != nil {
@@ -127,11 +145,11 @@ func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (stric
 // treeReader reads one document.
 type treeReader struct {
 	strict  bool
-	path    []string // the way to the value that is read, kept when strict
+	path    []string // to the current value, if strict
 	unknown []string // texts
 }
 
-// enter adds to the path and returns what leave needs to take it off again.
+// enter adds to the path and returns the argument for leave.
 func (r *treeReader) enter(parts ...string) int {
 	n := len(r.path)
 	if r.strict {
@@ -161,6 +179,12 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 			return fmt.Errorf("error encoding %s to json: %w", t.label, err)
 		}
 		return t.value(p).Addr().Interface().(json.Unmarshaler).UnmarshalJSON(text)
+	case shapeCustom, shapeCustomBytes:
+		text, err := json.Marshal(tree)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, t.value(p).Addr().Interface())
 	case shapeBytes:
 		return readBytes((*[]byte)(p), tree)
 	case shapeStruct:

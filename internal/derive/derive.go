@@ -1,6 +1,5 @@
-// Package derive makes up, from a seed, what is otherwise random: the same from
-// the same seed and the same words, and something else from any other. None of it
-// is a secret.
+// Package derive computes values that are otherwise random from a seed and some
+// words: the same words give the same value. The values are not secret.
 package derive
 
 import (
@@ -9,7 +8,7 @@ import (
 	"encoding/hex"
 )
 
-// Sum is what is made of a seed and some words.
+// Sum is the hash of a seed and some words.
 type Sum [sha256.Size]byte
 
 // From returns the Sum of a seed and words.
@@ -20,7 +19,7 @@ func From(seed uint64, words ...string) Sum {
 	}
 	data := binary.BigEndian.AppendUint64(make([]byte, 0, size), seed)
 	for _, w := range words {
-		// With its length, so that no two lists of words are the same text.
+		// The length keeps different lists of words apart.
 		data = binary.BigEndian.AppendUint64(data, uint64(len(w)))
 		data = append(data, w...)
 	}

@@ -10,30 +10,27 @@ import (
 
 // ApplyOptions say how to apply.
 type ApplyOptions struct {
-	// Manager names whoever applies. It must not be empty.
+	// Manager is the name of the applier. It must not be empty.
 	Manager string
-	// Force takes fields from other managers where otherwise it would be a
-	// conflict.
+	// Force takes fields from other managers instead of reporting conflicts.
 	Force bool
 	// Now is the time of the write.
 	Now time.Time
 }
 
-// Apply merges an applied configuration into an object. config is the document
-// as it was sent, in the types of codec.Type.ToUnstructured; live is the object
-// in the form of the version that the request names, nil where there is none.
-// Neither is changed.
+// Apply merges an applied configuration into an object. config is the document of
+// the request, in the types of codec.Type.ToUnstructured. live is the object in
+// the requested version, or nil if there is none. Neither is changed.
 //
-// The result is a new object of that form with its managedFields set, before
-// defaults and without the checks that other writes go through. Where config
-// changes nothing it is a copy of live with new managedFields, which may be the
-// same as before. The managedFields may share memory with those of live. kind
-// and apiVersion of the result may be set or not.
+// The result is a new object of that version with its managedFields set, before
+// defaulting and validation. If config changes nothing, it is a copy of live with
+// new managedFields, which may equal the old ones. The managedFields may share
+// memory with live's. kind and apiVersion of the result may be empty.
 //
-// Errors are in this order: 400 for a config of another type or with
-// managedFields, a plain error for one that does not fit the schema, 409 for
-// conflicts, and a plain error where the result is no object. Plain errors
-// answer as 500.
+// Errors are checked in this order: 400 for a config of another type or with
+// managedFields, a plain error for a config that does not fit the schema, 409 for
+// conflicts, and a plain error if the result is no object. A plain error is
+// answered as 500.
 //
 // live's managedFields must come from this package.
 func (k *Kind) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
@@ -117,8 +114,8 @@ func (a *application) run(force bool) (Object, owners, error) {
 	return a.finish(merged, os)
 }
 
-// owners returns who owns the fields of the live object. If nobody does, it
-// is somebody who came before.
+// owners returns the owners of the live object. If it has none, the manager
+// "before-first-apply" owns all its fields.
 func (a *application) owners() (owners, error) {
 	if len(a.had) > 0 {
 		return a.had, nil
@@ -133,7 +130,7 @@ func (a *application) owners() (owners, error) {
 }
 
 // hasRecord reports whether the configuration has managedFields that can be
-// read. Others are left to the schema.
+// decoded. Others fail the schema.
 func (a *application) hasRecord() bool {
 	m, _ := a.config.tree["metadata"].(map[string]any)
 	list, ok := m["managedFields"].([]any)
@@ -146,8 +143,9 @@ func (a *application) hasRecord() bool {
 	return err == nil
 }
 
-// merge puts the configuration over the live object and takes away what the
-// writer no longer wants. The writer comes to own what it configures.
+// merge merges the configuration into the live object and removes fields that the
+// writer applied before and no longer does. The writer becomes owner of the fields
+// in the configuration.
 func (a *application) merge(os owners) (document, owners, error) {
 	tree, err := a.live.schema().merge(a.live.tree, a.config.tree)
 	if err != nil {

@@ -2,15 +2,19 @@ package managedfields
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// change is what a write does to an object, seen in all versions that fields
-// are owned in.
+// change is the effect of a write on an object, computed for each version that
+// fields are owned in.
 type change struct {
 	before, after document
-	// recordVanished tells that before had managedFields. To upstream a write
-	// that is no apply takes them away.
+	// recordVanished reports that before had managedFields. Upstream sees an
+	// update remove them.
 	recordVanished bool
 	seen           []versionedComparison
 }
@@ -20,7 +24,7 @@ type versionedComparison struct {
 	comparison
 }
 
-// in returns the change as it is in one version.
+// in returns the change in one version.
 func (c *change) in(apiVersion string) (comparison, error) {
 	for i := range c.seen {
 		if c.seen[i].apiVersion == apiVersion {
@@ -51,8 +55,8 @@ func (c *change) in(apiVersion string) (comparison, error) {
 	return found, nil
 }
 
-// settle takes from all managers but the writer what the change gives to the
-// writer, or to nobody. Those who are left with nothing are dropped.
+// settle takes the fields that were gained or removed from all managers but the
+// writer. Managers without fields are dropped.
 func (c *change) settle(os owners, writer identity) (owners, error) {
 	out := make(owners, 0, len(os)+1)
 	for _, o := range os {
@@ -70,7 +74,7 @@ func (c *change) settle(os owners, writer identity) (owners, error) {
 	return out, nil
 }
 
-// conflicts returns what the change would take from managers other than the
+// conflicts returns the fields that the change takes from managers other than the
 // writer.
 func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 	var found conflicts
@@ -89,7 +93,7 @@ func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 	return found, nil
 }
 
-// ownable returns a set of an object's fields without those that are never
+// ownable returns a set of an object's fields without the fields that are never
 // recorded.
 func ownable(fields *set) *set {
 	if fields == nil {
@@ -123,4 +127,44 @@ func isSystemField(name string) bool {
 		return true
 	}
 	return false
+}
+
+// conflict is a field that an apply would take from another manager.
+type conflict struct {
+	owner identity
+	path  []step
+}
+
+// conflicts are an error within the package. status turns them into the error of
+// the API.
+type conflicts []conflict
+
+func (cs conflicts) Error() string { return cs.message() }
+
+// status returns the 409 for the conflicts, managers in order.
+func (cs conflicts) status() *meta.StatusError {
+	cs = slices.Clone(cs)
+	slices.SortStableFunc(cs, func(a, b conflict) int { return strings.Compare(a.owner.order(), b.owner.order()) })
+	var causes []meta.StatusCause
+	for _, c := range cs {
+		causes = append(causes, meta.StatusCause{
+			Type: "FieldManagerConflict", Message: "conflict with " + c.owner.String(), Field: pathText(c.path),
+		})
+	}
+	return meta.NewStatusError(http.StatusConflict, meta.ReasonConflict, &meta.StatusDetails{Causes: causes}, cs.message())
+}
+
+// message expects the conflicts of each manager together.
+func (cs conflicts) message() string {
+	if len(cs) == 1 {
+		return fmt.Sprintf("Apply failed with 1 conflict: conflict with %s: %s", cs[0].owner, pathText(cs[0].path))
+	}
+	var lines []string
+	for i, c := range cs {
+		if i == 0 || cs[i-1].owner != c.owner {
+			lines = append(lines, fmt.Sprintf("conflicts with %s:", c.owner))
+		}
+		lines = append(lines, "- "+pathText(c.path))
+	}
+	return fmt.Sprintf("Apply failed with %d conflicts: %s", len(cs), strings.Join(lines, "\n"))
 }

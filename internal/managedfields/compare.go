@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// comparison tells in which fields one document differs from another.
+// comparison is the fields in which two documents differ.
 type comparison struct {
-	gained  *set // what was added, with all that contains it and came with it, or changed
-	removed *set // what went, with all that contained it and went with it
+	gained  *set // fields that were added or changed, and added containers
+	removed *set // fields that were removed, and removed containers
 }
 
-// compare returns what makes the document r of l.
+// compare returns the fields in which r differs from l.
 func (s schema) compare(l, r map[string]any) (comparison, error) {
 	c := comparer{}
 	if err := c.compare(s, l, r); err != nil {
@@ -24,7 +24,7 @@ type comparer struct {
 	path            []step
 }
 
-// mark records that the value at the present path became r.
+// mark records that the value at the current path became r.
 func (c *comparer) mark(r any) {
 	switch {
 	case len(c.path) == 0: // nobody owns the whole object
@@ -65,8 +65,8 @@ func (c *comparer) compare(s schema, l, r any) error {
 	return nil
 }
 
-// compareUntyped compares two values that may be of different forms. Then both
-// forms count: the members that one has, and the place as a whole.
+// compareUntyped compares two values that may have different forms. If they do,
+// the members of one and the place as a whole differ.
 func (c *comparer) compareUntyped(s schema, l, r any) error {
 	x, y := members(l), members(r)
 	open := len(x) > 0 || len(y) > 0
@@ -118,7 +118,7 @@ func (c *comparer) compareItems(s schema, l, r []any) error {
 			}
 			continue
 		}
-		// What is there more than once is owned as it is, not by what is in it.
+		// A duplicate is owned as a whole.
 		if len(x) == 1 || len(y) == 1 {
 			if err := c.under(st, s.item(), only(x), only(y)); err != nil {
 				return err
@@ -144,7 +144,7 @@ func pick(list []any, at []int) []any {
 	return out
 }
 
-// only returns the item of a list that has one, and absent for any other.
+// only returns the item of a list of one, and absent for other lists.
 func only(list []any) any {
 	if len(list) == 1 {
 		return list[0]

@@ -1,41 +1,38 @@
-// Package managedfields keeps the record of who owns which fields of an object,
-// and merges what server-side apply is given into it.
+// Package managedfields records which manager owns which fields of an object, and
+// implements server-side apply.
 //
 // It does what k8s.io/apimachinery/pkg/util/managedfields and
 // sigs.k8s.io/structured-merge-diff do for an API server, for types that
-// package codec has compiled: [Kind.Update] after every write that is no apply,
-// [Kind.Apply] for those that are. Rules, texts and the bytes of the record are
-// upstream's, its oddities included; the tests that hold the two against each
-// other need upstream's packages and are in internal/test/referee/differential.
+// package codec has compiled. [Kind.Apply] is for an apply, [Kind.Update] for every
+// other write. Rules, error texts and the bytes of the record equal upstream's,
+// oddities included; the tests that compare the two need upstream's packages and
+// are in internal/test/referee/differential.
 //
 // # Sets
 //
-// The record is a list of managers with a set of fields each. A set is a tree:
-// its nodes are members of objects, and items of lists that are told apart by
-// keys or by their value. A field that contains others can be in a set itself,
-// which is not the same as all of what is in it being there.
+// The record is a list of managers with a set of fields each. A set is a tree. Its
+// nodes are members of objects, and items of lists that are identified by keys or
+// by their value. A node is in the set, or only leads to nodes that are.
 //
-// What an object has is not what its owner owns: a document that is applied
-// owns the fields it spells out, while any other write gains the fields that it
-// changes, and with a new object or list all that comes with it. An object or
-// list that is atomic counts as one field.
+// An applier owns the fields that its configuration contains. Any other writer
+// gains the fields that it changes, and every field of an object or list that it
+// adds. An atomic object or list is one field.
 //
 // # Versions
 //
-// Sets are written in the terms of the API version that the manager used, and
-// stay that way. When somebody writes through another version, the object is
-// converted, before and after, to see what that takes from whom.
+// A set stays in the API version that its manager used. When another version is
+// written, the object is converted before and after, to find the fields that each
+// manager loses.
 //
 // # Renewals
 //
-// Nearly all writes are renewals: a holder of a lease that sets a new time in a
-// field it owns alone. They are recognized by comparing the objects and looking
-// the field up in the bytes of the record, which then only gets a new time.
+// Nearly all writes are renewals: the holder of a lease sets a new time in a field
+// that it alone owns. Update recognizes them by comparing the objects and finding
+// the field in the bytes of the record. Then only a time in the record changes.
 //
 // # Differences
 //
-// Faults in an applied document are reported in the order of their names and
-// conflicts in the order of their managers, which upstream leaves to chance.
-// An applier whose record claims apiVersion, which only a client can have
-// written there, makes upstream fail; here the claim is ignored.
+// Faults in an applied document are sorted by name and conflicts by manager;
+// upstream's order is random. If a client writes a record in which an applier owns
+// apiVersion, upstream fails; this package ignores that field.
 package managedfields

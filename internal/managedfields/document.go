@@ -7,17 +7,17 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// document is an object in the form of one version as a tree.
+// document is an object in one version, as a tree.
 type document struct {
 	kind    *Kind
 	version int
 	tree    map[string]any
-	// obj is the object itself, nil where there is but a tree.
+	// obj is the object itself, nil for a document that was made of a tree.
 	obj Object
 }
 
-// outline returns an object as a document that does not open lists which have
-// one owner. The owners of its fields are no part of it.
+// outline returns an object as a document whose atomic lists are unopened.
+// managedFields are left out.
 func (k *Kind) outline(version int, o Object) document {
 	tree := k.Versions[version].Type.Outline(o)
 	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
@@ -27,7 +27,7 @@ func (k *Kind) outline(version int, o Object) document {
 	return document{kind: k, version: version, tree: tree, obj: o}
 }
 
-// open returns an object as a document that has nothing but a tree.
+// open returns an object as a document that is only a tree.
 func (k *Kind) open(version int, o Object) document {
 	d := k.outline(version, o)
 	openLists(d.tree)
@@ -55,7 +55,7 @@ func (d document) with(tree map[string]any) document {
 
 func (d document) fields() *set { return fieldsOf(d.schema(), d.tree) }
 
-// object returns the object that a document stands for.
+// object returns the document as an object.
 func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil
@@ -67,8 +67,8 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
-// in returns the document in another version. The error is errNoVersion where
-// the kind does not have it.
+// in returns the document in another version, or errNoVersion if the kind does not
+// have it.
 func (d document) in(apiVersion string) (document, error) {
 	to, err := d.kind.version(apiVersion)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d document) in(apiVersion string) (document, error) {
 		return d, nil
 	}
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
-		// As upstream, which has no Go type in between: nulls stay.
+		// As upstream, where no Go type drops nulls.
 		tree := maps.Clone(d.tree)
 		tree["apiVersion"] = apiVersion
 		return document{kind: d.kind, version: to, tree: tree, obj: d.obj}, nil
@@ -89,7 +89,7 @@ func (d document) in(apiVersion string) (document, error) {
 	}
 	if d.kind.Convert != nil {
 		if d.obj != nil {
-			// What is not on the wire does not get across.
+			// A copy loses fields that are not on the wire.
 			o = d.kind.Versions[d.version].Type.Copy(o).(Object)
 		}
 		o = d.kind.Convert(o, d.version, to)

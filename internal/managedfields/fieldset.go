@@ -2,15 +2,14 @@ package managedfields
 
 import "slices"
 
-// fieldsOf returns the fields that a valid document has. It goes by what is
-// written there, so that null and {} count.
+// fieldsOf returns the fields of a valid document. Null and {} count as fields.
 func fieldsOf(s schema, doc map[string]any) *set {
 	below, _ := fieldsIn(s, doc)
 	return below
 }
 
-// fieldsIn returns the fields within a value, and whether the value itself is
-// a field to be owned.
+// fieldsIn returns the fields within a value, and whether the value itself is a
+// field.
 func fieldsIn(s schema, v any) (below *set, self bool) {
 	if s.atomic() {
 		return nil, true
@@ -43,8 +42,7 @@ func (s schema) fieldsInObject(object map[string]any) *set {
 	return newSet(nodes)
 }
 
-// fieldsInList owns items that are there more than once as they are, whatever
-// is in them.
+// fieldsInList returns duplicate items as whole fields.
 func (s schema) fieldsInList(list []any) *set {
 	steps, at, err := s.items(list)
 	if err != nil {
@@ -66,8 +64,8 @@ func (s schema) fieldsInList(list []any) *set {
 	return newSet(nodes)
 }
 
-// named adds to a set of a struct's fields the members in which they lie, but
-// not the items of maps and lists.
+// named adds to a set of a struct's fields the members that contain them, but not
+// items of maps and lists.
 func (s schema) named(of *set) *set {
 	if of == nil {
 		return nil
@@ -95,9 +93,8 @@ func (s schema) named(of *set) *set {
 	return &set{nodes}
 }
 
-// reconcile makes what lies in an atomic value the value itself: sets may have
-// been written for a schema that was different (upstream: typed,
-// reconcile_schema.go).
+// reconcile replaces fields within an atomic value by the value, as a set may come
+// from another schema (upstream: typed, reconcile_schema.go).
 func (s schema) reconcile(of *set) *set {
 	if of == nil || s.typ == nil {
 		return of

@@ -23,8 +23,8 @@ func appendFields(dst []byte, s *set) []byte {
 	return append(dst, '}')
 }
 
-// appendNodes appends the members of the object that stands for s. name is
-// room to build their names in, which it returns for further use.
+// appendNodes appends the members of the object for s. name is a buffer for their
+// names.
 func appendNodes(dst, name []byte, s *set) (_, room []byte) {
 	for i, n := range s.nodes {
 		if i > 0 {
@@ -43,8 +43,8 @@ func appendNodes(dst, name []byte, s *set) (_, room []byte) {
 	return dst, name
 }
 
-// parseFields reads the FieldsV1 form of a set. It accepts what upstream does:
-// steps of an unknown kind are dropped, of duplicates the last one counts.
+// parseFields reads the FieldsV1 form of a set. As upstream, it drops steps of an
+// unknown kind, and the last of duplicates counts.
 func parseFields(text []byte) (*set, error) {
 	p := fieldsParser{text: text}
 	s, _, err := p.object(0)
@@ -62,7 +62,7 @@ type fieldsParser struct {
 	at   int
 }
 
-// next steps over space and returns the byte that follows, or 0.
+// next skips spaces and returns the next byte, or 0 at the end.
 func (p *fieldsParser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
@@ -74,7 +74,7 @@ func (p *fieldsParser) next() byte {
 	return 0
 }
 
-// accept steps over c if it comes next.
+// accept skips c if it is next.
 func (p *fieldsParser) accept(c byte) bool {
 	if p.next() != c {
 		return false
@@ -83,7 +83,7 @@ func (p *fieldsParser) accept(c byte) bool {
 	return true
 }
 
-// null steps over a null if it comes next.
+// null skips a null if it is next.
 func (p *fieldsParser) null() bool {
 	if p.next() == 'n' && strings.HasPrefix(string(p.text[p.at:min(len(p.text), p.at+4)]), "null") {
 		p.at += len("null")
@@ -92,8 +92,8 @@ func (p *fieldsParser) null() bool {
 	return false
 }
 
-// object reads what stands for one field. member tells that the field itself
-// is in the set.
+// object reads the tree of one field. member reports that the field itself is in
+// the set.
 func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
 	if p.null() {
 		return nil, true, nil
@@ -157,7 +157,7 @@ func (p *fieldsParser) members(f func(name string) error) error {
 	}
 }
 
-// inOrder sorts nodes and joins those of the same step.
+// inOrder sorts nodes and merges nodes of equal steps.
 func inOrder(nodes []node) []node {
 	order := func(a, b node) int { return compareSteps(a.step, b.step) }
 	for i := 1; i < len(nodes); i++ {
@@ -182,7 +182,7 @@ func inOrder(nodes []node) []node {
 	return nodes
 }
 
-// skipString steps over a string and returns it with its quotes.
+// skipString skips a string and returns it with its quotes.
 func (p *fieldsParser) skipString() ([]byte, error) {
 	if p.next() != '"' {
 		return nil, errFieldsV1
@@ -214,7 +214,7 @@ func (p *fieldsParser) string() (string, error) {
 	return s, err
 }
 
-// raw steps over a value of any form and returns it.
+// raw skips a value of any form and returns it.
 func (p *fieldsParser) raw() ([]byte, error) {
 	p.next()
 	start := p.at
@@ -250,8 +250,8 @@ func (p *fieldsParser) raw() ([]byte, error) {
 	return text, nil
 }
 
-// parseStep reads the name of a member of FieldsV1. known is false for kinds
-// that a later version may know.
+// parseStep reads a member name of FieldsV1. known is false for a kind of step
+// that a later version may have.
 func parseStep(text string) (s step, known bool, err error) {
 	if len(text) < 2 || text[1] != ':' {
 		return step{}, false, fmt.Errorf("fieldsV1: %q is no step", text)

@@ -92,7 +92,7 @@ type part struct {
 func versionOf[T any](apiVersion string) Version {
 	return Version{
 		APIVersion: apiVersion,
-		Type:       codec.Compile(reflect.TypeFor[T](), apiVersion),
+		Type:       codec.MustCompile(reflect.TypeFor[T](), apiVersion),
 		New:        func() Object { return any(new(T)).(Object) },
 	}
 }

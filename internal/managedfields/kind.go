@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Object is what has fields to be managed.
+// Object is an object whose fields have owners.
 type Object interface {
 	GetTypeMeta() *meta.TypeMeta
 	GetObjectMeta() *meta.ObjectMeta
@@ -27,11 +27,10 @@ type Kind struct {
 	// must not change its argument, but may share memory with it. Nil means
 	// that all versions have the same form.
 	Convert func(o Object, from, to int) Object
-	// Subresource is what writes come through, such as "status", or "" for the
-	// object itself. Their managers are others than those of the object.
+	// Subresource is the subresource that is written, such as "status", or "" for
+	// the object itself. Its managers are separate from the object's.
 	Subresource string
-	// Reset are the members of an object that such writes do not change, whatever
-	// they say. Nobody comes to own them or loses them.
+	// Reset are the members that such writes never change. They have no owners.
 	Reset []string
 }
 
@@ -48,8 +47,8 @@ type Version struct {
 func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
 // changeable returns a set of fields without those that a write does not change.
-// apiVersion is what the set is in, writer what the write is in. As upstream, a
-// write of the object itself knows only of its own version.
+// apiVersion is the version of the set, writer the version of the write. As
+// upstream, a write of the object itself only resets fields of its own version.
 func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
 	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
 		return fields
@@ -77,8 +76,8 @@ func typeText(apiVersion, kind string) string {
 	return fmt.Sprintf("%s/%s, Kind=%s", gv.Group, gv.Version, kind)
 }
 
-// errNoVersion tells that the kind has no such version. Whoever is recorded to
-// own fields in it is forgotten.
+// errNoVersion reports that the kind has no such version. Owners of fields in it
+// are dropped.
 var errNoVersion = errors.New("managedfields: no such version")
 
 // version returns the index of an API version.

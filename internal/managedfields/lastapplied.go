@@ -7,17 +7,16 @@ import (
 	"maps"
 )
 
-// kubectl is the manager for whom apply minds the annotation in which the
-// kubectl of old remembered what it had applied (upstream: managedfields,
-// lastappliedmanager.go and lastappliedupdater.go).
+// kubectl is the manager whose applies respect the annotation of client-side apply
+// (upstream: managedfields, lastappliedmanager.go and lastappliedupdater.go).
 const (
 	kubectl               = "kubectl"
 	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 	maxAnnotations        = 256 << 10 // bytes of all keys and values
 )
 
-// runAsKubectl applies. For kubectl it forgives conflicts over fields which
-// the annotation says are kubectl's, and brings the annotation up to date.
+// runAsKubectl applies. For kubectl it ignores conflicts over fields that the
+// annotation names, and updates the annotation.
 func (a *application) runAsKubectl() (Object, owners, error) {
 	result, os, err := a.run(a.opts.Force)
 	if a.writer.Manager != kubectl {
@@ -64,8 +63,8 @@ func (cs conflicts) without(fields *set) conflicts {
 	return out
 }
 
-// lastApplied returns the fields that the annotation says kubectl applied and
-// that are still as it did.
+// lastApplied returns the fields that kubectl applied according to the annotation
+// and that have not changed since.
 func (a *application) lastApplied() (*set, error) {
 	text := a.obj.GetObjectMeta().Annotations[lastAppliedAnnotation]
 	if text == "" {
@@ -95,8 +94,8 @@ func (a *application) lastApplied() (*set, error) {
 	return difference(difference(fieldsOf(s, tree), c.gained), c.removed), nil
 }
 
-// configText returns the configuration as kubectl would note it, without the
-// note itself.
+// configText returns the configuration as kubectl writes it into the annotation,
+// without the annotation itself.
 func (a *application) configText() (string, error) {
 	tree := maps.Clone(a.config.tree)
 	if m, ok := tree["metadata"].(map[string]any); ok {

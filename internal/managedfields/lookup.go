@@ -6,9 +6,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// owns reports whether a field is in a set that appendFields printed, without
-// reading all of it. ok is false where the text cannot have been printed by
-// appendFields.
+// owns reports whether a field is in a set printed by appendFields, without
+// parsing all of it. ok is false if appendFields cannot have printed the text.
 func owns(text []byte, path codec.Path) (owned, ok bool) {
 	l := lookup{text: text}
 	if !l.accept('{') {
@@ -25,7 +24,7 @@ func owns(text []byte, path codec.Path) (owned, ok bool) {
 	return len(rest) > 0 && (rest[0] == '}' || len(rest) > 2 && rest[1] == '.' && rest[2] == '"'), true
 }
 
-// lookup reads a FieldsV1 without space in it.
+// lookup reads a FieldsV1 without spaces.
 type lookup struct {
 	text []byte
 	at   int
@@ -39,8 +38,8 @@ func (l *lookup) accept(c byte) bool {
 	return true
 }
 
-// enter goes through the members of an object, whose brace is behind, until it
-// has stepped over the name of the wanted one and its opening brace.
+// enter skips the members of an object, after its opening brace, until the opening
+// brace of the named member's value.
 func (l *lookup) enter(name string) (found, ok bool) {
 	for !l.accept('}') {
 		l.accept(',')
@@ -77,7 +76,7 @@ func (l *lookup) skipString() bool {
 	return false
 }
 
-// skipObject steps over the rest of an object whose opening brace is behind.
+// skipObject skips the rest of an object after its opening brace.
 func (l *lookup) skipObject() bool {
 	for depth := 1; l.at < len(l.text); {
 		switch l.text[l.at] {

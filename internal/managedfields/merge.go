@@ -1,8 +1,8 @@
 package managedfields
 
-// merge returns what becomes of the document l when r is applied to it: r is
-// put over l, and lists that are not atomic are merged item by item. Neither
-// is changed; the result shares memory with both.
+// merge returns the document l with r applied: r replaces values of l, and lists
+// that are not atomic are merged item by item. Neither is changed; the result
+// shares memory with both.
 func (s schema) merge(l, r map[string]any) (map[string]any, error) {
 	out, err := s.mergeValues(l, r)
 	if err != nil {
@@ -12,7 +12,7 @@ func (s schema) merge(l, r map[string]any) (map[string]any, error) {
 	return merged, nil
 }
 
-// mergesWhole reports whether one value takes the place of the other.
+// mergesWhole reports whether one value replaces the other.
 func (s schema) mergesWhole(l, r any) bool {
 	if !s.untyped() {
 		return s.isLeaf(l, r)
@@ -20,7 +20,7 @@ func (s schema) mergesWhole(l, r any) bool {
 	return len(members(l)) == 0 && len(members(r)) == 0 || !isAbsent(r) && !isObjectOrNull(r)
 }
 
-// mergeValues returns absent where nothing is left.
+// mergeValues returns absent if nothing is left.
 func (s schema) mergeValues(l, r any) (any, error) {
 	if s.mergesWhole(l, r) {
 		if isAbsent(r) {
@@ -52,15 +52,15 @@ func (s schema) mergeValues(l, r any) (any, error) {
 	return out, nil
 }
 
-// listMerge is the merge of two lists whose items have steps. The order of r
-// holds for what both have; what only l has keeps its place among them as far
-// as that goes (upstream: typed, merge.go, visitListItems).
+// listMerge is the merge of two lists whose items have steps. Common items are in
+// the order of r. Items that only l has keep their place among them where possible
+// (upstream: typed, merge.go, visitListItems).
 type listMerge struct {
 	schema
 	l, r           []any
 	inL, inR       map[string][]int
 	stepsL, stepsR []string
-	shared         []string // what both have and is still to come, in the order of r
+	shared         []string // remaining common items, in the order of r
 	merged         map[string]bool
 	out            []any
 }
@@ -154,7 +154,7 @@ func (m *listMerge) both(st string, j int) error {
 	case 0:
 	case 1:
 		l = m.l[at[0]]
-	default: // what l has more than once is not merged
+	default: // duplicates in l are not merged
 		l = nil
 	}
 	return m.add(l, m.r[j])

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// identity tells managers apart. Whoever applies is the same manager in all
-// versions; whoever writes in other ways is another one in each.
+// identity identifies a manager. An applier is the same manager in all versions;
+// an updater is a different one in each.
 type identity struct {
 	Manager     string                          `json:"manager,omitempty"`
 	Operation   meta.ManagedFieldsOperationType `json:"operation,omitempty"`
@@ -39,7 +39,7 @@ func managerName(name string) string {
 	return cmp.Or(name, "unknown")
 }
 
-// order is what upstream sorts managers by: the JSON of the identity.
+// order returns upstream's sort key of managers: the JSON of the identity.
 func (id identity) order() string {
 	text, _ := json.Marshal(id) // strings always encode
 	return string(text)
@@ -57,13 +57,13 @@ func (id identity) String() string {
 	return text
 }
 
-// owner is a manager and what it owns.
+// owner is a manager and its fields.
 type owner struct {
 	identity
-	version string // the API version that fields are in
+	version string // the API version of fields
 	fields  *set
 	time    *meta.Time
-	printed *meta.FieldsV1 // what fields were read from, or nil
+	printed *meta.FieldsV1 // the text that fields were parsed from, or nil
 }
 
 // owners are the managers of one object, each identity once.
@@ -131,8 +131,8 @@ func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	return o, err
 }
 
-// encode returns the entries for the owners, nil for none. Sets that are as
-// they were share memory with what they were read from.
+// encode returns the entries of the owners, nil for none. Unchanged sets share
+// memory with the entries they were decoded from.
 func (os owners) encode() []meta.ManagedFieldsEntry {
 	if len(os) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func compareEntries(a, b *meta.ManagedFieldsEntry) int {
 		strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Subresource, b.Subresource))
 }
 
-// seconds returns a time as the order of entries counts it; none is 0.
+// seconds returns a time as entries are sorted by it; nil is 0.
 func seconds(t *meta.Time) int64 {
 	if t == nil {
 		return 0
@@ -173,11 +173,11 @@ func seconds(t *meta.Time) int64 {
 	return t.Unix()
 }
 
-// maxUpdaters is how many managers may own fields by other means than apply.
+// maxUpdaters is how many managers may own fields by updates.
 const maxUpdaters = 10
 
-// capped merges the oldest updaters, as long as there are too many, into one
-// for each API version (upstream: managedfields, capmanagers.go).
+// capped merges the oldest updaters into one for each API version while there are
+// too many (upstream: managedfields, capmanagers.go).
 func (os owners) capped() owners {
 	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
 		return o.Operation != meta.ManagedFieldsOperationUpdate
@@ -193,7 +193,7 @@ func (os owners) capped() owners {
 		left[o.identity] = o
 	}
 	first := map[string]identity{}    // the oldest of each version
-	gathered := map[identity][]*set{} // what goes to each of those it is merged into
+	gathered := map[identity][]*set{} // the sets to merge into each
 	for count, i := len(updaters), 0; count > maxUpdaters && i < len(updaters); i++ {
 		o := updaters[i]
 		oldest, ok := first[o.version]
@@ -211,7 +211,7 @@ func (os owners) capped() owners {
 		gathered[id] = append(gathered[id], o.fields)
 		merged.time = o.time
 		left[id] = merged
-		// As upstream: where o is what others are merged into, it is lost.
+		// As upstream, o is lost if others were merged into it.
 		delete(left, o.identity)
 		count--
 	}
@@ -223,7 +223,7 @@ func (os owners) capped() owners {
 	return out
 }
 
-// isReset reports whether a client asks for all owners to be forgotten.
+// isReset reports whether a client asks to remove all owners.
 func isReset(entries []meta.ManagedFieldsEntry) bool {
 	switch len(entries) {
 	case 0:
@@ -232,4 +232,18 @@ func isReset(entries []meta.ManagedFieldsEntry) bool {
 		return entries[0] == meta.ManagedFieldsEntry{}
 	}
 	return false
+}
+
+// Given returns the managedFields of an object that is restored, as this package
+// writes them. known is false if the object has none at all; an empty list, or one
+// with one empty entry, means that there are no managers.
+func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, known bool, err error) {
+	if isReset(entries) {
+		return nil, true, nil
+	}
+	os, err := decode(entries)
+	if err != nil {
+		return nil, true, err
+	}
+	return os.encode(), entries != nil, nil
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// prune removes from a merged document what the writer owned the last time and
-// nobody owns now. os has the writer's new fields already. The result is in the
-// version that the writer used the last time.
+// prune removes from a merged document the fields that the writer owned the last
+// time and nobody owns now. os already has the writer's new fields. The result is
+// in the version of the writer's last apply.
 //
-// Removing a member leaves others with nothing in them, and removing an item
-// takes along what others own in it. Hence the detours (upstream: merge,
+// Removing a member leaves empty containers, and removing an item also removes
+// fields in it that others own, which must be added back (upstream: merge,
 // update.go).
 func prune(merged document, os owners, last *owner) (document, error) {
 	former, err := merged.in(last.version)
@@ -36,8 +36,8 @@ func prune(merged document, os owners, last *owner) (document, error) {
 	return former.with(s.remove(former.tree, gone)), nil
 }
 
-// keepOwned puts back what somebody owns, version by version, beginning with
-// the one that the documents are in.
+// keepOwned adds back fields that have an owner, version by version, beginning
+// with the version of the documents.
 func keepOwned(merged, pruned document, os owners) (document, error) {
 	owned := map[string][]*set{}
 	for _, o := range os {
@@ -71,4 +71,75 @@ func keepOwned(merged, pruned document, os owners) (document, error) {
 		merged, pruned = m, m.with(s.remove(m.tree, difference(s.named(m.fields()), keep)))
 	}
 	return pruned, nil
+}
+
+// remove returns a document without some of its fields. It shares memory with
+// v, which is not changed.
+func (s schema) remove(v map[string]any, fields *set) map[string]any {
+	out, _ := s.without(v, fields).(map[string]any)
+	return out
+}
+
+// without returns nil for a value with nothing left, and for an atomic value.
+func (s schema) without(v any, fields *set) any {
+	if !s.isList() && !s.isObject() {
+		return v
+	}
+	if s.atomic() {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return s.withoutMembers(v, fields)
+	case []any:
+		if s.untyped() {
+			return nil
+		}
+		return s.withoutItems(v, fields)
+	}
+	if s.untyped() {
+		return v
+	}
+	return nil
+}
+
+func (s schema) withoutMembers(object map[string]any, fields *set) any {
+	out := make(map[string]any, len(object))
+	for name, v := range object {
+		n := fields.get(member(name))
+		if n.member {
+			continue
+		}
+		if n.sub != nil {
+			below, _ := s.member(name)
+			v = below.without(v, n.sub)
+		}
+		out[name] = v
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+func (s schema) withoutItems(list []any, fields *set) any {
+	var out []any
+	for _, item := range list {
+		st, err := s.step(item)
+		if err != nil {
+			continue // not valid
+		}
+		n := fields.get(st)
+		if n.member {
+			continue
+		}
+		if n.sub != nil {
+			item = s.item().without(item, n.sub)
+		}
+		out = append(out, item)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// renew is Update for the most frequent of all writes: a manager changes
-// values of fields that it owns alone. Then nothing changes but a time. It
-// returns false where more may be to do. No set is read as a whole, let alone
-// printed.
+// renew is Update for the most frequent write: a manager changes values of fields
+// that it alone owns, so that only a time changes. It returns false if more may
+// change. It neither parses nor prints a set.
 func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
 	entries := live.GetObjectMeta().ManagedFields
 	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil, reset: k.Reset}
@@ -36,8 +35,8 @@ type renewal struct {
 	reset   []string // members that the write does not change
 }
 
-// findOwn finds the writer's entry. It reports false where there is none, or
-// where entries are not such that they stay as they are.
+// findOwn finds the writer's entry. It returns false if there is none, or if
+// entries may have to change.
 func (r *renewal) findOwn(id identity) bool {
 	updaters := 0
 	for i := range r.entries {
@@ -56,21 +55,21 @@ func (r *renewal) findOwn(id identity) bool {
 	return r.own >= 0 && updaters <= maxUpdaters
 }
 
-// differs judges one member in which the objects differ. It reports false
-// where somebody gains or loses a field.
+// differs judges one member in which the objects differ. It returns false if a
+// manager gains or loses a field.
 func (r *renewal) differs(at codec.Path, leaf bool) bool {
 	name := at.At(at.Len() - 1).Name
 	top := at.At(0).Name
 	inMetadata := top == "metadata" && at.Len() == 2
 	switch {
 	case top == "apiVersion" || top == "kind":
-		return true // the same in truth
+		return true // set from the path
 	case len(r.reset) > 0 && slices.Contains(r.reset, top):
 		return true
 	case inMetadata && name == "managedFields":
 		return !r.sent
 	case inMetadata && isSystemField(name):
-		// Nobody owns it, if all is well, and mostly nobody says the word.
+		// It has no owner, and its name rarely occurs in an entry.
 		for i := range r.entries {
 			raw := r.entries[i].FieldsV1.Raw
 			if !bytes.Contains(raw, []byte(name)) {
@@ -93,7 +92,7 @@ func (r *renewal) differs(at codec.Path, leaf bool) bool {
 	return true
 }
 
-// stamped returns the entries with the time of the writer's one set, in order.
+// stamped returns the entries with the time of the writer's entry set, sorted.
 func (r *renewal) stamped(now meta.Time) []meta.ManagedFieldsEntry {
 	entries := slices.Clone(r.entries)
 	entries[r.own].Time = &now
@@ -114,9 +113,9 @@ func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
 	return a.FieldsV1 == b.FieldsV1 || bytes.Equal(a.FieldsV1.Raw, b.FieldsV1.Raw)
 }
 
-// SameOwners reports whether two managedFields differ in their times at most. A
-// write that changes nothing but these times is to be treated as one that
-// changes nothing (upstream: apiserver, fieldmanager/equality.go).
+// SameOwners reports whether two managedFields differ at most in their times. A
+// write that only changes these times changes nothing (upstream: apiserver,
+// fieldmanager/equality.go).
 func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
 	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
 		return true

@@ -9,12 +9,12 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// schema says how the values at one place are owned. The zero schema is that
-// of places that no type knows.
+// schema is the type of a value and how its list items are identified. The zero
+// schema is of values that no type declares.
 type schema struct {
 	typ *codec.Type
-	// list is the field that says how the items of a list are told apart; nil
-	// for what is no field, where lists are atomic.
+	// list is the field that holds a list. It is nil for a list in a list or map,
+	// which is atomic.
 	list *codec.Field
 }
 
@@ -43,7 +43,7 @@ func (s schema) member(name string) (_ schema, declared bool) {
 // item returns the schema of the items of a list.
 func (s schema) item() schema { return schema{typ: s.typ.Elem} }
 
-// under returns the schema of what a step leads to.
+// under returns the schema of the value at a step.
 func (s schema) under(st step) schema {
 	if s.typ != nil && s.typ.Kind == codec.List {
 		return s.item()
@@ -59,7 +59,7 @@ func (s schema) isObject() bool {
 	return s.typ != nil && s.typ.Kind != codec.List && s.typ.Kind != codec.Scalar
 }
 
-// atomic reports whether values have one owner as a whole.
+// atomic reports whether values have one owner.
 func (s schema) atomic() bool {
 	switch {
 	case s.typ == nil:
@@ -72,25 +72,24 @@ func (s schema) atomic() bool {
 	return s.typ.Kind != codec.Map && s.typ.Kind != codec.Untyped
 }
 
-// untyped reports whether the form of values is up to them: objects are not
+// untyped reports whether values may have any form. Objects in them are not
 // atomic, all else is.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
-// isLeaf reports whether one of the values, of which one may be absent, is
-// owned as a whole. Empty lists and objects are too, which keeps them apart
-// from null.
+// isLeaf reports whether one of the values, of which one may be absent, has one
+// owner. Empty lists and objects do, which distinguishes them from null.
 func (s schema) isLeaf(l, r any) bool {
 	return s.atomic() || size(l) == 0 && size(r) == 0
 }
 
-// members returns the members of what may be an object, nil for all else.
+// members returns v if it is an object, else nil.
 func members(v any) map[string]any {
 	object, _ := v.(map[string]any)
 	return object
 }
 
-// isObjectOrNull reports whether a value, which may be absent, is an object, or
-// null, which stands for any.
+// isObjectOrNull reports whether a value, which may be absent, is an object or
+// null.
 func isObjectOrNull(v any) bool {
 	_, isObject := v.(map[string]any)
 	return isObject || v == nil
@@ -107,7 +106,7 @@ func size(v any) int {
 	return 0
 }
 
-// step returns how an item of a list that is not atomic is told from others.
+// step returns the step that identifies an item of a list that is not atomic.
 func (s schema) step(item any) (step, error) {
 	if s.list.ListType == "map" {
 		return s.keyStep(item)
@@ -148,8 +147,8 @@ func (s schema) keyStep(item any) (step, error) {
 	return step{kind: keyStep, value: ks}, nil
 }
 
-// defaultKey returns what a key is where it is left out: the zero value of a
-// field that is always there.
+// defaultKey returns the value of a key that is left out: the zero value of a
+// field that is always written.
 func (s schema) defaultKey(name string) (any, bool) {
 	f := s.typ.Elem.Field(name)
 	if f == nil || f.Pointer || f.OmitEmpty || f.Type.Kind != codec.Scalar {
@@ -166,8 +165,8 @@ func (s schema) defaultKey(name string) (any, bool) {
 	return nil, false
 }
 
-// items returns the steps of the items of a list, and for each the numbers of
-// the items that it leads to.
+// items returns the steps of the items of a list, and the indexes of the items at
+// each step.
 func (s schema) items(list []any) (steps []step, at map[string][]int, err error) {
 	at = make(map[string][]int, len(list))
 	for i, item := range list {

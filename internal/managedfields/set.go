@@ -2,8 +2,8 @@ package managedfields
 
 import "slices"
 
-// set is a set of fields as a tree. Nil is the empty set: no set is without
-// nodes, and no node is without either being a member or having a sub.
+// set is a set of fields as a tree. Nil is the empty set. A set has at least one
+// node, and a node is a member or has a sub.
 //
 // A set may be shared once it is built: only insert changes one.
 type set struct {
@@ -16,8 +16,8 @@ type node struct {
 	sub    *set // of the fields within
 }
 
-// insert adds a field. Its parents are not added. It is cheap for fields that
-// come in order. A set that is nil must be made first.
+// insert adds a field, but not its parents. It is cheap for fields in order. The
+// set must not be nil.
 func (s *set) insert(path []step) {
 	for len(path) > 1 {
 		n := s.at(path[0])
@@ -101,9 +101,8 @@ func unionOf(sets []*set) *set {
 	}
 }
 
-// difference returns the fields of a that are not in b. A field stays when
-// only one that contains it or lies in it is in b. It is cheap where a is much
-// smaller than b.
+// difference returns the fields of a that are not in b. Only the field itself
+// counts, not its parents or children. It is cheap if a is much smaller than b.
 func difference(a, b *set) *set {
 	if a == nil || b == nil {
 		return a
@@ -125,7 +124,7 @@ func intersection(a, b *set) *set {
 	})
 }
 
-// each returns the set of what f makes of the nodes.
+// each returns the set of the nodes that f returns.
 func (s *set) each(f func(n node) node) *set {
 	nodes := make([]node, 0, len(s.nodes))
 	for _, n := range s.nodes {
@@ -144,11 +143,11 @@ func newSet(nodes []node) *set {
 	return &set{nodes}
 }
 
-// built returns a set that was made by insert, nil where that was never called.
+// built returns a set that was filled by insert, nil if it is empty.
 func (s *set) built() *set { return newSet(s.nodes) }
 
-// walk calls f for each field, those next to each other before those within
-// them. f must not keep the path.
+// walk calls f for each field, siblings before their children. f must not keep the
+// path.
 func (s *set) walk(f func(path []step)) { s.walkFrom(nil, f) }
 
 func (s *set) walkFrom(path []step, f func(path []step)) {

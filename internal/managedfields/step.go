@@ -17,7 +17,7 @@ const (
 	indexStep                  // the item of a list by its number: "i:0"
 )
 
-// step is one part of the way to a field.
+// step is one part of the path to a field.
 type step struct {
 	kind stepKind
 	name string // of a memberStep
@@ -53,8 +53,8 @@ func compareSteps(a, b step) int {
 	return compareValues(a.value, b.value)
 }
 
-// appendText appends the step as it is in FieldsV1, not quoted. Equal steps
-// have the same text.
+// appendText appends the step as FieldsV1 names it, unquoted. Equal steps have
+// equal texts.
 func (s step) appendText(dst []byte) []byte {
 	switch s.kind {
 	case memberStep:
@@ -75,10 +75,10 @@ func (s step) appendText(dst []byte) []byte {
 	return appendValue(append(dst, "v:"...), s.value)
 }
 
-// text returns the step as it is in FieldsV1.
+// text returns the step as FieldsV1 names it.
 func (s step) text() string { return string(s.appendText(nil)) }
 
-// String returns the step as it is in a path: `.name`, `[uid="u1"]`,
+// String returns the step as it appears in a path: `.name`, `[uid="u1"]`,
 // `[="a/b"]`, `[0]`.
 func (s step) String() string {
 	switch s.kind {

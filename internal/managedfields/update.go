@@ -7,14 +7,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Update records who owns which fields after a write that is no apply. obj is
-// what is about to be stored, in the form of the version that the request
-// names, with everything the request says, managedFields included; live is
-// what it replaces in the same form, nil where it is new. now is the time of
-// the write.
+// Update sets the managedFields of obj for a write that is not an apply. obj is
+// the object to store, in the requested version, with the managedFields of the
+// request. live is the object it replaces in the same version, or nil. now is the
+// time of the write.
 //
-// The result goes to obj's managedFields and may share memory with those of
-// live, so neither may be changed afterwards. Nothing else is changed.
+// The new managedFields may share memory with live's, so neither may be changed
+// afterwards. Nothing else in obj changes.
 //
 // live's managedFields must come from this package.
 func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
@@ -30,14 +29,14 @@ func (k *Kind) Update(version int, live, obj Object, manager string, now time.Ti
 		m.ManagedFields = os.encode()
 		return
 	}
-	// As upstream: what could not be tracked leaves the record as it was.
+	// As upstream, the record stays if tracking fails.
 	m.ManagedFields = nil
 	if live != nil {
 		m.ManagedFields = live.GetObjectMeta().ManagedFields
 	}
 }
 
-// track is Update without a short cut.
+// track is Update without the shortcut for renewals.
 func (k *Kind) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""
@@ -59,8 +58,8 @@ func (k *Kind) track(version int, live, obj Object, manager string, now time.Tim
 	return k.credit(before, after, os, id, len(had) > 0, now)
 }
 
-// given returns the owners that a write starts from: those that the client
-// sent, or those there were where it sent none or none that can be read.
+// given returns the owners before a write: those in the request, or the current
+// ones if the request has none or they cannot be decoded.
 func given(sent, had []meta.ManagedFieldsEntry) owners {
 	if isReset(sent) {
 		return nil
@@ -72,8 +71,8 @@ func given(sent, had []meta.ManagedFieldsEntry) owners {
 	return os
 }
 
-// credit gives an updater what differs between two documents. hadRecord tells
-// that the former one had managedFields, which upstream sees vanish.
+// credit makes an updater the owner of the fields in which two documents differ.
+// hadRecord reports that before had managedFields, which upstream sees removed.
 func (k *Kind) credit(before, after document, os owners, id identity, hadRecord bool, now time.Time) (owners, error) {
 	os, err := reconcile(before, os)
 	if err != nil {
@@ -97,8 +96,8 @@ func (k *Kind) credit(before, after document, os owners, id identity, hadRecord 
 	return os.capped(), nil
 }
 
-// reconcile drops the owners in versions that the kind does not have, and fits
-// the others to the schema.
+// reconcile drops owners in versions that the kind does not have, and fits the
+// sets of others to the schema.
 func reconcile(live document, os owners) (owners, error) {
 	out := make(owners, 0, len(os))
 	schemas := map[string]schema{}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// fault is one place where a document does not fit the schema.
+// fault is one mismatch of a document and the schema.
 type fault struct{ path, text string }
 
 // faults are an error; the texts are upstream's.
@@ -33,7 +33,7 @@ func faultf(format string, args ...any) faults {
 	return faults{{text: fmt.Sprintf(format, args...)}}
 }
 
-// under puts a step before all paths.
+// under adds a step in front of all paths.
 func (fs faults) under(st string) faults {
 	for i := range fs {
 		fs[i].path = st + fs[i].path
@@ -41,7 +41,7 @@ func (fs faults) under(st string) faults {
 	return fs
 }
 
-// err returns fs as an error, nil where there are none.
+// err returns fs as an error, or nil if it is empty.
 func (fs faults) err() error {
 	if len(fs) == 0 {
 		return nil
@@ -49,9 +49,9 @@ func (fs faults) err() error {
 	return fs
 }
 
-// validate holds a document against the schema. Upstream walks objects in
-// random order and stops at the first member it does not know; here that one
-// stands for all of its object, and everything else is in the order of names.
+// validate checks a document against the schema. Upstream walks objects in random
+// order and stops at the first unknown member; here the first unknown member by
+// name is the only fault of its object, and other faults are sorted by name.
 func (s schema) validate(v any) faults {
 	switch {
 	case v == nil || s.typ == nil || s.untyped():

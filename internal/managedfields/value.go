@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// absent stands for a value that is not there, which null is.
+// absent is a missing value, as opposed to null.
 type absent struct{}
 
 func isAbsent(v any) bool {
@@ -32,8 +32,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// equalValues reports whether two values are the same. Numbers are compared by
-// what they count to.
+// equalValues reports whether two values are equal. Numbers are compared by value,
+// whatever their type.
 func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -132,7 +132,7 @@ func compareObjects(a, b map[string]any) int {
 	return 0
 }
 
-// sortedNames returns the names of the members of both.
+// sortedNames returns the sorted names of the members of both.
 func sortedNames(a, b map[string]any) []string {
 	names := make([]string, 0, max(len(a), len(b)))
 	for name := range a {
@@ -147,7 +147,7 @@ func sortedNames(a, b map[string]any) []string {
 	return names
 }
 
-// valueText returns a value as paths show it.
+// valueText returns a value as it appears in a path.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -170,8 +170,8 @@ func valueText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// appendValue appends the JSON of a value as it is within the name of a step.
-// There, unlike around it, strings are escaped for HTML.
+// appendValue appends the JSON of a value within a step. Strings in it are escaped
+// for HTML, unlike names.
 func appendValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case int64:
@@ -209,12 +209,12 @@ func appendValue(dst []byte, v any) []byte {
 	return append(dst, "null"...)
 }
 
-// appendString appends a JSON string as names are written: not escaped for
+// appendString appends a JSON string as member names are written: not escaped for
 // HTML.
 func appendString[S string | []byte](dst []byte, s S) []byte { return appendQuoted(dst, s, false) }
 
-// appendQuoted appends a JSON string. Unlike encoding/json it knows no short
-// form for \b and \f.
+// appendQuoted appends a JSON string. Unlike encoding/json it has no short form
+// for \b and \f.
 func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

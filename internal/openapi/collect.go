@@ -118,7 +118,7 @@ func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv
 
 // meta makes and returns the definition of a type of package meta.
 func (c *collector) meta(goType reflect.Type, name string) *definition {
-	c.define(codec.Compile(goType, "v1"), goType, GroupVersion{})
+	c.define(codec.MustCompile(goType, "v1"), goType, GroupVersion{})
 	return c.definitions[metaPrefix+name]
 }
 
@@ -156,7 +156,7 @@ func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVer
 	case f.Pointer:
 	case isStruct:
 		p.zero = object{}
-	case !leftOut:
+	case !leftOut && !f.Type.Custom:
 		p.zero = zero(p.value)
 	}
 	return p
@@ -191,6 +191,10 @@ func (c *collector) value(t *codec.Type, goType reflect.Type, gv GroupVersion) v
 		return value{typ: "object", elem: &elem}
 	case isMeta(goType) && goType.Kind() == reflect.Struct: // Time, MicroTime, FieldsV1
 		return value{ref: metaPrefix + goType.Name()}
+	case t.Kind == codec.Untyped:
+		return value{}
+	case t.Custom:
+		return value{typ: "string"}
 	}
 	return scalar(goType)
 }
@@ -201,7 +205,7 @@ func scalar(goType reflect.Type) value {
 		return value{typ: "boolean"}
 	case reflect.Int32:
 		return value{typ: "integer", format: "int32"}
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return value{typ: "integer", format: "int64"}
 	case reflect.Float64:
 		return value{typ: "number", format: "double"}

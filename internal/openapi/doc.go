@@ -41,8 +41,9 @@ type Resource struct {
 	// ClusterScoped means that objects have no namespace, Status that the status is a
 	// subresource.
 	ClusterScoped, Status bool
-	// Unstructured means that objects may have any members.
-	Unstructured bool
+	// Unstructured means that objects may have any members, JSONOnly that they have
+	// no protobuf form.
+	Unstructured, JSONOnly bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type

@@ -111,9 +111,11 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 		named, within, where = r.Kind, "", ""
 	}
 	produces, produceStreams, consumes, consumePatches := documentTypes, streamTypes, []string{"*/*"}, patchTypes
-	if r.Unstructured {
+	if r.JSONOnly {
 		produces = documentTypes[:2]
 		produceStreams, consumes = produces, produces
+	}
+	if r.Unstructured {
 		consumePatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 	}
 	op := func(method, action, verb, object, description, answer string, parameters []parameter, codes ...string) operation {

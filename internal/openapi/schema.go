@@ -150,6 +150,10 @@ func (d dialect) value(v value) object {
 		return object{"type": "object", "additionalProperties": d.value(*v.elem)}
 	case v.format != "":
 		return object{"type": v.typ, "format": v.format}
+	case v.typ == "" && d.v3: // JSON of any form
+		return object{"x-kubernetes-preserve-unknown-fields": true}
+	case v.typ == "":
+		return object{}
 	}
 	return object{"type": v.typ}
 }

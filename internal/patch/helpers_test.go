@@ -32,7 +32,7 @@ type fixture struct {
 // newFixture returns a live Lease whose metadata and spec come from doc.
 func newFixture(t testing.TB, doc string) *fixture {
 	t.Helper()
-	f := &fixture{typ: codec.Compile(reflect.TypeFor[Lease](), "v1"), live: &Lease{}}
+	f := &fixture{typ: codec.MustCompile(reflect.TypeFor[Lease](), "v1"), live: &Lease{}}
 	faults, err := f.typ.DecodeJSON([]byte(doc), f.live, true)
 	require.NoError(t, err)
 	require.Empty(t, faults)

@@ -19,10 +19,10 @@ const (
 	maxCopied = 3 << 20
 )
 
-// JSON applies a JSON patch (RFC 6902) with the habits of the library that the
-// API server uses: replace adds what is not there, a copied member that is not
-// there is null, negative indexes count from the end, tests compare numbers
-// and strings by their text. warnings are only returned under Warn.
+// JSON applies a JSON patch (RFC 6902) like the library that the API server uses:
+// replace adds a missing member, copying a missing member gives null, negative
+// indexes count from the end, and test compares numbers and strings by their text.
+// warnings are only returned under Warn.
 func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	text, err := compact(body)
 	if err != nil {
@@ -75,7 +75,8 @@ func operationFaults(text []byte, v Validation) ([]error, error) {
 	return faults, nil
 }
 
-// operations splits a patch into its operations; a null is one without members.
+// operations returns the operations of a patch; null is an operation without
+// members.
 func operations(patch *node) ([]*node, error) {
 	if patch == nil {
 		return nil, nil
@@ -98,8 +99,8 @@ func operations(patch *node) ([]*node, error) {
 	return patch.items, nil
 }
 
-// notDecodable returns the 400 for a value where a Go type does not fit, in
-// the words of encoding/json.
+// notDecodable returns the 400 for a value that does not fit a Go type, in the
+// words of encoding/json.
 func notDecodable(n *node, goType string) error {
 	found := "number"
 	switch n.text[0] {
@@ -115,8 +116,8 @@ func notDecodable(n *node, goType string) error {
 	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", found, goType)
 }
 
-// applyOperations returns the document after all operations. If one fails, it
-// is as if none had been tried.
+// applyOperations returns the document after all operations, or an error if one of
+// them fails.
 func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	doc, err := compact(doc)
 	if err != nil {
@@ -140,7 +141,7 @@ func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	return out, nil
 }
 
-// errOperation is why an operation fails: a client is not told more.
+// errOperation is the reason that an operation fails. The client does not see it.
 type errOperation string
 
 func (e errOperation) Error() string { return string(e) }
@@ -153,7 +154,7 @@ const (
 	errForm    = errOperation("malformed operation")
 )
 
-// document is a document that operations are applied to.
+// document is the document that operations change.
 type document struct {
 	root   *node
 	copied int // bytes that copy operations have added
@@ -168,24 +169,30 @@ func (d *document) apply(op *node) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case kind == "replace" && path == "":
+		return d.replaceAll(value(op))
+	case kind == "test" && path == "":
+		if want := value(op); want == nil || !d.root.equal(want) {
+			return errTest
+		}
+		return nil
+	case kind == "move" || kind == "copy":
+		return d.transfer(op, kind, path)
+	}
+	in, key, err := d.find(path)
+	if err != nil {
+		return err
+	}
 	switch kind {
 	case "add":
-		return d.add(path, value(op))
+		return in.add(key, value(op))
 	case "remove":
-		return d.remove(path)
+		return in.remove(key)
 	case "replace":
-		return d.replace(path, value(op))
+		return in.replace(key, value(op))
 	case "test":
-		return d.test(path, value(op))
-	case "move", "copy":
-		from, err := stringMember(op, "from")
-		if err != nil {
-			return err
-		}
-		if kind == "move" {
-			return d.move(from, path)
-		}
-		return d.copy(from, path)
+		return in.test(key, value(op))
 	}
 	return errForm
 }
@@ -199,8 +206,8 @@ func stringMember(op *node, name string) (string, error) {
 	return unquote(n.text), nil
 }
 
-// value returns the value of an operation: nil when there is none, and a
-// scalar for null.
+// value returns the value of an operation: nil if it is missing, a scalar for
+// null.
 func value(op *node) *node {
 	n, ok := op.members["value"]
 	if ok && n == nil {
@@ -209,10 +216,10 @@ func value(op *node) *node {
 	return n
 }
 
-// find returns the container that holds what path points to, and the last step
-// of the path. It opens all it passes.
+// find returns the container of the value at path, and the last step of the path.
+// It opens all nodes on the path.
 func (d *document) find(path string) (*node, string, error) {
-	// What stands before the first slash does not matter.
+	// Text before the first slash is ignored.
 	_, steps, found := strings.Cut(path, "/")
 	if !found {
 		return nil, "", errMissing
@@ -236,85 +243,51 @@ func (d *document) find(path string) (*node, string, error) {
 	}
 }
 
-func (d *document) add(path string, value *node) error {
-	in, key, err := d.find(path)
+func (d *document) replaceAll(value *node) error {
+	if value == nil || value.kind == scalar {
+		return errForm
+	}
+	value.opened = true
+	d.root = value
+	return nil
+}
+
+// transfer moves or copies a value to path.
+func (d *document) transfer(op *node, kind, path string) error {
+	from, err := stringMember(op, "from")
 	if err != nil {
 		return err
 	}
-	return in.add(key, value)
-}
-
-func (d *document) remove(path string) error {
-	in, key, err := d.find(path)
+	in, key, err := d.find(from)
 	if err != nil {
 		return err
 	}
-	return in.remove(key)
-}
-
-func (d *document) replace(path string, value *node) error {
-	if path == "" {
-		if value == nil || value.kind == scalar {
-			return errForm
+	n, err := in.get(key)
+	if err != nil {
+		return err
+	}
+	if kind == "move" {
+		if err := in.remove(key); err != nil {
+			return err
 		}
-		value.opened = true
-		d.root = value
-		return nil
 	}
-	in, key, err := d.find(path)
-	if err != nil {
-		return err
-	}
-	return in.replace(key, value)
-}
-
-func (d *document) move(from, path string) error {
-	in, key, err := d.find(from)
-	if err != nil {
-		return err
-	}
-	n, err := in.get(key)
-	if err != nil {
-		return err
-	}
-	if err := in.remove(key); err != nil {
-		return err
-	}
-	return d.add(path, n)
-}
-
-func (d *document) copy(from, path string) error {
-	in, key, err := d.find(from)
-	if err != nil {
-		return err
-	}
-	n, err := in.get(key)
-	if err != nil {
-		return err
-	}
-	// Only what has a place to go is worth copying.
+	// Find the place before copying, as copying is expensive.
 	if in, key, err = d.find(path); err != nil {
 		return err
 	}
-	c, size, ok := n.clone()
-	if d.copied += size; !ok || d.copied > maxCopied {
-		return errSize
+	if kind == "copy" {
+		var size int
+		var ok bool
+		n, size, ok = n.clone()
+		if d.copied += size; !ok || d.copied > maxCopied {
+			return errSize
+		}
 	}
-	return in.add(key, c)
+	return in.add(key, n)
 }
 
-func (d *document) test(path string, want *node) error {
-	if path == "" {
-		if want == nil || !d.root.equal(want) {
-			return errTest
-		}
-		return nil
-	}
-	in, key, err := d.find(path)
-	if err != nil {
-		return err
-	}
-	got, err := in.get(key)
+func (n *node) test(key string, want *node) error {
+	got, err := n.get(key)
 	if err != nil {
 		return err
 	}
@@ -325,7 +298,7 @@ func (d *document) test(path string, want *node) error {
 	return errTest
 }
 
-// get returns a member, which is nil when it is not there, or an item.
+// get returns a member, nil if it is missing, or an item.
 func (n *node) get(key string) (*node, error) {
 	if n.kind == object {
 		return n.members[key], nil

@@ -6,8 +6,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Merge applies a JSON merge patch (RFC 7386): null deletes, objects are
-// merged, everything else is replaced. warnings are only returned under Warn.
+// Merge applies a JSON merge patch (RFC 7386): null deletes, objects are merged,
+// other values are replaced. warnings are only returned under Warn.
 func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	text, err := compact(body)
 	if err != nil {
@@ -38,7 +38,7 @@ func applyMerge(current, text []byte) ([]byte, error) {
 	}
 	root := patch
 	if patch.kind == array {
-		// What becomes of it is for the decoder to say.
+		// The decoder refuses the array.
 		prune(patch)
 	} else {
 		current, err := compact(current)
@@ -78,7 +78,7 @@ func mergeMembers(into, patch *node) {
 	}
 }
 
-// prune removes the nulls from all objects in n; those in arrays are values.
+// prune removes null members from all objects in n. Nulls in arrays stay.
 func prune(n *node) {
 	if n == nil || n.kind == scalar {
 		return

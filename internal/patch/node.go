@@ -22,15 +22,14 @@ const (
 // node is a value in a JSON document. A nil node is null.
 type node struct {
 	kind nodeKind
-	// opened says that members or items have been looked at: they are what is
-	// written, not the text.
+	// opened reports that members or items are encoded, not text.
 	opened  bool
 	text    []byte           // compact
 	members map[string]*node // of an object; the last of duplicates
 	items   []*node          // of an array
 }
 
-// parse reads a valid and compact document. It reports false when that is
+// parse reads a valid and compact document. It returns false if the document is
 // nested too deeply.
 func parse(text []byte) (*node, bool) {
 	p := parser{text: text}
@@ -77,8 +76,8 @@ func (p *parser) value(depth int) *node {
 	return n
 }
 
-// more steps over a bracket or comma and reports whether a value follows
-// rather than the closing bracket, which it steps over too.
+// more skips a bracket or comma and reports whether a value follows. If the
+// closing bracket follows, it is skipped too.
 func (p *parser) more(closing byte) bool {
 	if p.at >= len(p.text) {
 		return false // given up
@@ -108,7 +107,7 @@ func (p *parser) key() string {
 	return unquote(p.text[start:p.at])
 }
 
-// unquote returns the string that a JSON string stands for.
+// unquote returns the value of a JSON string.
 func unquote(text []byte) string {
 	if !slices.ContainsFunc(text, func(c byte) bool { return c == '\\' || c >= 0x80 }) {
 		return string(text[1 : len(text)-1])
@@ -118,8 +117,8 @@ func unquote(text []byte) string {
 	return s
 }
 
-// encode returns the compact JSON of n, escaped for HTML as encoding/json does
-// it. It reports false when n is nested too deeply.
+// encode returns the compact JSON of n, escaped for HTML like encoding/json. It
+// returns false if n is nested too deeply.
 func (n *node) encode() ([]byte, bool) {
 	raw, ok := n.append(nil, 0)
 	if !ok {
@@ -175,7 +174,7 @@ func (n *node) appendArray(dst []byte, depth int) (_ []byte, ok bool) {
 	return append(dst, ']'), true
 }
 
-// clone returns a copy of n, as its text, and the length of that.
+// clone returns a copy of n, made from its text, and the length of that text.
 func (n *node) clone() (_ *node, size int, ok bool) {
 	if n == nil {
 		return nil, 0, true
@@ -192,8 +191,8 @@ func (n *node) clone() (_ *node, size int, ok bool) {
 	return c, len(text), ok
 }
 
-// equal compares as the test operation does: numbers and strings by their
-// text. It opens what it looks at in n.
+// equal compares like the test operation: numbers and strings by their text. It
+// opens the nodes it compares in n.
 func (n *node) equal(o *node) bool {
 	if n == nil || o == nil {
 		return n == o

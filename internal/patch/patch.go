@@ -11,36 +11,34 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Validation is the fieldValidation directive of a request: what becomes of
-// unknown and duplicate fields.
+// Validation is the level of fieldValidation, for unknown and duplicate fields.
 type Validation int
 
 // The directives.
 const (
-	Ignore Validation = iota // they are dropped silently
-	Warn                     // they are dropped with a warning each
-	Strict                   // they fail the request
+	Ignore Validation = iota // drop them silently
+	Warn                     // drop them, each with a warning
+	Strict                   // refuse the request
 )
 
-// Target is the object that a patch is applied to, in the shape of one API
-// version.
+// Target is the object that a patch is applied to, in one API version.
 type Target struct {
-	// Type is the schema of that shape.
+	// Type is the schema of that version.
 	Type *codec.Type
-	// Current points to the live object in that shape, kind and apiVersion
-	// set. It is not changed.
+	// Current points to the live object in that version, with kind and apiVersion.
+	// It is not changed.
 	Current any
-	// New returns a pointer to an empty object of that shape.
+	// New returns a pointer to an empty object of that version.
 	New func() any
 	// Encode returns the JSON of an object, with kind and apiVersion.
 	Encode func(obj any) ([]byte, error)
-	// Decode reads the body of a request for this kind and version. It returns
-	// unknown and duplicate fields as strictErrs where strict is set.
+	// Decode reads the body of a request for this kind and version. If strict is
+	// set, strictErrs reports unknown and duplicate fields.
 	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
 }
 
-// compact returns a JSON document without the space between its tokens, or a
-// 400 when it is not one.
+// compact returns a JSON document without space between its tokens, or a 400 if it
+// is not JSON.
 func compact(body []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(body))
@@ -50,8 +48,8 @@ func compact(body []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// decode turns a patched document into an object. Faults found in the patch
-// itself are reported before those of the document.
+// decode decodes a patched document. Faults of the patch are reported before
+// faults of the document.
 func (t Target) decode(doc []byte, faults []error, v Validation) (any, []string, error) {
 	obj, strictErrs, err := t.Decode(doc, v != Ignore)
 	if err != nil {
@@ -64,8 +62,8 @@ func (t Target) decode(doc []byte, faults []error, v Validation) (any, []string,
 	return obj, warnings, nil
 }
 
-// judge turns unknown and duplicate fields into warnings or an error. shown is
-// the document that the error shows.
+// judge turns unknown and duplicate fields into warnings or an error. shown
+// returns the document that the error shows.
 func (v Validation) judge(faults []error, shown func() string) (warnings []string, err error) {
 	if v == Ignore || len(faults) == 0 {
 		return nil, nil
@@ -80,13 +78,13 @@ func (v Validation) judge(faults []error, shown func() string) (warnings []strin
 	return nil, invalid(shown(), "strict decoding error: "+strings.Join(texts, ", "))
 }
 
-// invalid returns the 422 of a patch whose result is no object.
+// invalid returns the 422 of a patch whose result cannot be decoded.
 func invalid(shown, detail string) error {
 	return field.Errors{field.Invalid("patch", shown, detail)}.Status(meta.GroupKind{}, "")
 }
 
-// rejected returns the 422 of a patch that does not fit the object. It does not
-// say why.
+// rejected returns the 422 of a patch that does not fit the object, without a
+// reason.
 func rejected() error {
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid, &meta.StatusDetails{},
 		"the server rejected our request due to an error in our request")

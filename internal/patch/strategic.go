@@ -27,7 +27,7 @@ const (
 	prefixElementOrder  = "$setElementOrder"
 )
 
-// errFormat is a malformed directive. It becomes a 400.
+// errFormat reports a malformed directive. It becomes a 400.
 type errFormat string
 
 func (e errFormat) Error() string { return string(e) }
@@ -38,16 +38,15 @@ const (
 	errElementOrder  = errFormat("invalid patch format of setElementOrder list")
 )
 
-// errListOfLists becomes a 422 that does not say why.
+// errListOfLists becomes a 422 without a reason.
 type errListOfLists struct{}
 
 func (errListOfLists) Error() string { return "lists of lists are not supported" }
 
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
-// lists are merged where the schema says so, by the key it names. The directives
-// $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList are
-// obeyed. Kind and apiVersion stay as they are. warnings are only returned
-// under Warn.
+// lists are merged if the schema says so, by its merge key. It supports the
+// directives $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList.
+// kind and apiVersion do not change. warnings are only returned under Warn.
 func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	if !json.Valid(body) {
 		return nil, nil, meta.NewBadRequest("invalid JSON patch")
@@ -68,7 +67,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	}
 	obj = t.New()
 	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
-	// What remains of the patch is shown; merging has taken directives out.
+	// Errors show the patch without directives, which merging removed.
 	shown := func() string { return fmt.Sprintf("%+v", patch) }
 	if err != nil {
 		return nil, nil, invalid(shown(), err.Error())
@@ -80,8 +79,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	return obj, warnings, nil
 }
 
-// keepType undoes what a patch has done to kind and apiVersion: upstream, the
-// Go type decides.
+// keepType restores kind and apiVersion. Upstream they follow from the Go type.
 func keepType(obj, current any) {
 	type typed interface{ GetTypeMeta() *meta.TypeMeta }
 	to, ok := obj.(typed)
@@ -90,7 +88,7 @@ func keepType(obj, current any) {
 	}
 }
 
-// asStatus gives the errors a Status that have one; others pass as they are.
+// asStatus turns errFormat and errListOfLists into a Status.
 func asStatus(err error) error {
 	if format, ok := errors.AsType[errFormat](err); ok {
 		return meta.NewBadRequest("%s", format)
@@ -107,11 +105,11 @@ type schema struct {
 	pointer bool // the Go type is a pointer to that type
 }
 
-// member returns the field that a member stands for. Like encoding/json, it
-// falls back to names that differ in case.
+// member returns the field of a member. Like encoding/json, it falls back to names
+// that differ in case.
 func (s schema) member(name string) (*codec.Field, error) {
 	if s.Kind != codec.Struct {
-		// A time is a struct to upstream, without fields that JSON knows.
+		// Upstream a time is a struct without JSON fields.
 		if k := goKind(s.Type); k != "struct" {
 			return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
 		}
@@ -126,7 +124,7 @@ func (s schema) member(name string) (*codec.Field, error) {
 	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", s.Name, name)
 }
 
-// mapMember returns the schema and strategy of a member that is an object.
+// mapMember returns the schema and strategy of an object member.
 func (s schema) mapMember(name string) (schema, string, error) {
 	f, err := s.member(name)
 	if err != nil {
@@ -135,7 +133,7 @@ func (s schema) mapMember(name string) (schema, string, error) {
 	return schema{f.Type, f.Pointer}, strategy(f), nil
 }
 
-// listMember returns how the items of a member that is a list are merged.
+// listMember returns the rule for merging a list member.
 func (s schema) listMember(name string) (listRule, error) {
 	f, err := s.member(name)
 	if err != nil {
@@ -165,7 +163,7 @@ func (s schema) kindName() string {
 // goKind returns the kind of the Go type, as package reflect calls it.
 func goKind(t *codec.Type) string {
 	switch t.Kind {
-	case codec.Struct, codec.Opaque:
+	case codec.Struct, codec.Opaque, codec.Untyped:
 		return "struct"
 	case codec.Map:
 		return "map"
@@ -175,7 +173,7 @@ func goKind(t *codec.Type) string {
 	switch t.Name {
 	case "Time", "MicroTime":
 		return "struct"
-	case "bool", "int32", "int64", "float64":
+	case "bool", "int", "int32", "int64", "float64":
 		return t.Name
 	case "":
 		return "slice" // of bytes
@@ -183,8 +181,8 @@ func goKind(t *codec.Type) string {
 	return "string"
 }
 
-// strategy returns the strategy of a field besides retainKeys, which the patch
-// has to ask for anyway.
+// strategy returns the strategy of a field without retainKeys, which the patch
+// must ask for anyway.
 func strategy(f *codec.Field) string {
 	for s := range strings.SplitSeq(f.PatchStrategy, ",") {
 		if s != "retainKeys" {
@@ -195,8 +193,8 @@ func strategy(f *codec.Field) string {
 }
 
 // mergeMap merges a patch into a live object and returns the result. Both are
-// changed, and the result shares parts of them. Members are merged in the order
-// of their names, so that lists of deletions come first.
+// changed, and the result shares parts of them. Members are merged in the order of
+// their names, so that deletions from lists come first.
 func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	if d, ok := patch[directive]; ok {
 		return obeyDirective(d, patch)
@@ -244,8 +242,7 @@ func errDirective(d any, patch map[string]any) error {
 	return fmt.Errorf("unknown patch type: %s in map: %v", d, patch)
 }
 
-// listName returns the list that a directive such as $setElementOrder/name is
-// about.
+// listName returns the list that a directive such as $setElementOrder/name is for.
 func listName(key, prefix string, malformed errFormat) (string, error) {
 	before, name, found := strings.Cut(key, "/")
 	if !found || before != prefix {
@@ -254,8 +251,8 @@ func listName(key, prefix string, malformed errFormat) (string, error) {
 	return name, nil
 }
 
-// retainKeys obeys $retainKeys: members of the live object that it does not
-// list go.
+// retainKeys removes the members of the live object that $retainKeys does not
+// list.
 func retainKeys(live, patch map[string]any) error {
 	d, ok := patch[directiveRetainKeys]
 	if !ok {
@@ -351,9 +348,8 @@ func dropNulls(value any) {
 	}
 }
 
-// dropDirectives removes from value all objects that hold a directive $patch.
-// It reports false when value itself is one. Objects are changed, lists are
-// copied.
+// dropDirectives removes all objects with a $patch directive from value. It
+// returns false if value itself is one. Objects are changed, lists are copied.
 func dropDirectives(value any) (_ any, keep bool) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// errNotComparable stands for patches that make upstream panic.
+// errNotComparable reports a patch that makes upstream panic.
 const errNotComparable = errCompare("list items are told apart by objects or lists, which cannot be compared")
 
 type errCompare string
@@ -20,12 +20,13 @@ func (e errCompare) Error() string { return string(e) }
 // listRule is how the items of a list are merged.
 type listRule struct {
 	item  schema
-	merge bool   // or else the patch replaces the list
-	key   string // the member that tells items apart; empty for scalars
+	merge bool   // false: the patch replaces the list
+	key   string // the merge key; empty for scalars
 }
 
-// mergeInto merges the list of a patch into the live one. deletes marks a list
-// of items to delete, which ignores the strategy. The live list may be changed.
+// mergeInto merges the list of a patch into the live one. deletes is set for a
+// list of items to delete, for which the strategy does not count. The live list
+// may be changed.
 func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 	if !r.merge && !deletes {
 		return patch, nil
@@ -72,9 +73,9 @@ func (r listRule) mergeMaps(live, patch []any) ([]any, error) {
 	return r.arrange(in, out, patch, live, true)
 }
 
-// obeyDirectives takes the items with a directive out of the patch and deletes
-// from the live list what they say. It does so in place, and one by one: what
-// remains behind the end of the live list shows in the order that
+// obeyDirectives removes the items with a directive from the patch, and deletes
+// from the live list the items they name. It deletes in place and one by one, as
+// upstream: the old items behind the end of the live list influence the order that
 // $setElementOrder gives.
 func (r listRule) obeyDirectives(live, patch []any) (_, rest []any, err error) {
 	count := map[any]int{}
@@ -122,7 +123,7 @@ func (r listRule) obeyDirectives(live, patch []any) (_, rest []any, err error) {
 // merge key, or appends it.
 func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	at := positionsOf(live, r.key)
-	var last error // gives way to errors of later items, as a panic of upstream does
+	var last error // later errors replace it, like upstream's panic
 	for _, item := range patch {
 		value, err := memberOf(item, r.key)
 		if err != nil {
@@ -150,9 +151,8 @@ func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	return live, last
 }
 
-// arrange sorts the items of a merged list that the patch or $setElementOrder
-// lists by that order, those that only the server has by the order of the live
-// list, and merges the two.
+// arrange sorts the items of a merged list: listed items by order, the rest by the
+// live list. Then it merges the two.
 func (r listRule) arrange(listed, rest, order, live []any, areMaps bool) (_ []any, err error) {
 	if listed, err = r.sort(listed, order, areMaps); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (r listRule) arrange(listed, rest, order, live []any, areMaps bool) (_ []an
 	return r.interleave(rest, listed, live), nil
 }
 
-// split parts a list into items that are in listed and all others.
+// split divides a list into items that are in listed and others.
 func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	at, end := positionsOf(listed, r.key), len(listed)
 	if r.key != "" {
@@ -190,8 +190,8 @@ func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	return in, out, nil
 }
 
-// sort sorts a list by where its items are in order. Items to delete go to the
-// end.
+// sort sorts a list by the positions of its items in order. Items to delete go to
+// the end.
 func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 	var deletions []any
 	if areMaps {
@@ -203,8 +203,8 @@ func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 		list, deletions = splitDeletions(list)
 	}
 	at := positionsOf(order, r.key)
-	// Not a strict order: items that are not in the order go where this
-	// algorithm leaves them, which is upstream's.
+	// This is not a strict order. Items that order does not have end up where
+	// this algorithm, which is upstream's, leaves them.
 	sort.SliceStable(list, func(i, j int) bool {
 		a, b := at.ofItem(list[i], r.key), at.ofItem(list[j], r.key)
 		return a < 0 || b < 0 || a < b
@@ -212,7 +212,7 @@ func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 	return append(list, deletions...), nil
 }
 
-// splitDeletions parts a list of maps into those that stay and those with a
+// splitDeletions divides a list of maps into items to keep and items with a
 // directive to delete them.
 func splitDeletions(list []any) (rest, deletions []any) {
 	for _, item := range list {
@@ -225,8 +225,8 @@ func splitDeletions(list []any) (rest, deletions []any) {
 	return rest, deletions
 }
 
-// interleave merges two sorted lists. The items of the patch come as early as
-// the order of the live list allows.
+// interleave merges two sorted lists. The items of the patch come as early as the
+// order of the live list allows.
 func (r listRule) interleave(fromServer, fromPatch, live []any) []any {
 	at := positionsOf(live, r.key)
 	merged := make([]any, 0, len(fromServer)+len(fromPatch))
@@ -241,8 +241,8 @@ func (r listRule) interleave(fromServer, fromPatch, live []any) []any {
 	return append(append(merged, fromPatch...), fromServer...)
 }
 
-// mergeOrderedLists obeys each $setElementOrder: it merges the list that is
-// meant, sorts it and takes both out of the patch.
+// mergeOrderedLists applies each $setElementOrder: it merges and sorts the list,
+// and removes both from the patch.
 func mergeOrderedLists(live, patch map[string]any, s schema) error {
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
 		if !strings.HasPrefix(key, prefixElementOrder) {
@@ -306,8 +306,8 @@ func mergeOrderedList(live, patch map[string]any, name string, order []any, s sc
 	return err
 }
 
-// checkOrder checks that a $setElementOrder lists the items of the patch, in
-// the order of the patch. Deletions are left aside.
+// checkOrder checks that $setElementOrder lists the items of the patch in their
+// order. Deletions are ignored.
 func (r listRule) checkOrder(patch, order []any) error {
 	if len(patch) == 0 || len(order) == 0 {
 		return nil
@@ -366,7 +366,7 @@ func (r listRule) sameItem(a, b any) (bool, error) {
 	return v == w, nil
 }
 
-// listAt returns the list that is a member of m.
+// listAt returns a list member of m.
 func listAt(m map[string]any, name string) (list []any, ok bool, err error) {
 	v, ok := m[name]
 	if ok {
@@ -391,8 +391,8 @@ func asMap(v any) (map[string]any, error) {
 	return m, nil
 }
 
-// mergeKeyOf returns what tells an item apart: the value of its merge key, or
-// the item itself where there is no key.
+// mergeKeyOf returns the value that identifies an item: its merge key, or the item
+// itself if key is empty.
 func mergeKeyOf(item any, key string) (any, error) {
 	if key == "" {
 		return item, nil
@@ -400,7 +400,7 @@ func mergeKeyOf(item any, key string) (any, error) {
 	return memberOf(item, key)
 }
 
-// memberOf returns the merge key of an item that must be a map.
+// memberOf returns the merge key of an item, which must be a map.
 func memberOf(item any, key string) (any, error) {
 	m, err := asMap(item)
 	if err != nil {
@@ -413,8 +413,8 @@ func memberOf(item any, key string) (any, error) {
 	return v, nil
 }
 
-// itemsAreMaps reports whether the items of two lists are maps. All must be of
-// the same type, which may not be that of a list.
+// itemsAreMaps reports whether the items of two lists are maps. All must have the
+// same type, and none may be a list.
 func itemsAreMaps(a, b []any) (bool, error) {
 	var first reflect.Type
 	for i, item := range slices.Concat(a, b) {
@@ -435,7 +435,8 @@ func itemsAreMaps(a, b []any) (bool, error) {
 	return first.Kind() == reflect.Map, nil
 }
 
-// positions says where in a list a merge key or scalar first is.
+// positions is the index of the first item in a list with each merge key or
+// scalar.
 type positions map[any]int
 
 func positionsOf(list []any, key string) positions {
@@ -462,7 +463,7 @@ func (p positions) of(v any) int {
 	return -1
 }
 
-// hashable reports whether a value can be compared: scalars can.
+// hashable reports whether a value can be compared, as scalars can.
 func hashable(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -471,7 +472,7 @@ func hashable(v any) bool {
 	return true
 }
 
-// ofItem returns the position of the first item that is the same, or -1.
+// ofItem returns the position of the first equal item, or -1.
 func (p positions) ofItem(item any, key string) int {
 	v, err := mergeKeyOf(item, key)
 	if err != nil {
@@ -484,7 +485,7 @@ func allHashable(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool { return !hashable(v) })
 }
 
-// unique drops all but the first of equal scalars.
+// unique removes repeated scalars.
 func unique(list []any) []any {
 	seen := make(map[any]bool, len(list))
 	return slices.DeleteFunc(list, func(v any) bool {

@@ -221,10 +221,12 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
 	for _, v := range d.Versions {
-		compiled := version{name: v.Name, deprecated: v.Deprecated, validate: v.Validate}
-		if compiled.validate == nil {
-			compiled.validate = func(_, _ Object) field.Errors { return nil }
-		}
+		compiled := version{name: v.Name, deprecated: v.Deprecated, validate: func(o, old Object) field.Errors {
+			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
+				return errs
+			}
+			return v.Validate(o, old)
+		}}
 		if v.New != nil {
 			typ, err := compileType(v.New(), v.Name)
 			if err != nil {
@@ -234,8 +236,8 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			k.forms = append(k.forms, form{typ, v.New, v.ToWire, v.FromWire})
 		}
 		compiled.schema = k.forms[compiled.form].typ
-		if !compiled.schema.Has("metadata") {
-			return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", compiled.schema.Name)
+		if err := checkMeta(compiled.schema); err != nil {
+			return err
 		}
 		if compiled.form == 0 && v.Name != d.Versions[0].Name {
 			if compiled.schema, err = compileType(d.New(), v.Name); err != nil {
@@ -247,19 +249,29 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	return nil
 }
 
-// compileType compiles the type of an object. Package codec panics with a text for a
-// type that has no wire form; here the text is an error.
-func compileType(o Object, version string) (typ *codec.Type, err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case string:
-			err = errors.New(p)
-		default:
-			panic(p)
-		}
-	}()
-	return codec.Compile(reflect.TypeOf(o).Elem(), version), nil
+func compileType(o Object, version string) (*codec.Type, error) {
+	return codec.Compile(reflect.TypeOf(o).Elem(), version)
+}
+
+// checkMeta refuses a type whose members of package meta are not where they belong.
+func checkMeta(t *codec.Type) error {
+	if f := t.Field("metadata"); f == nil || f.Type.Name != "ObjectMeta" || f.Number > 1 {
+		return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", t.Name)
+	}
+	if !t.Has("kind") || !t.Has("apiVersion") {
+		return fmt.Errorf("%s: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`", t.Name)
+	}
+	return nil
+}
+
+// validateJSON refuses objects of the stored form that have no JSON form. Only a
+// write through the Go API can bring one.
+func (k *Kind) validateJSON(o Object) field.Errors {
+	path, err := k.forms[0].typ.CheckJSON(o)
+	if err != nil {
+		return field.Errors{field.Invalid(field.Path(path), "", err.Error())}
+	}
+	return nil
 }
 
 // checkStatus refuses a status subresource of objects without a status.

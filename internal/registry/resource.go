@@ -39,9 +39,10 @@ type Info struct {
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool
-	// Unstructured objects may have any form. They have no protobuf form, and their
-	// members are ordered by name.
+	// Unstructured objects may have any form, and their members are ordered by name.
 	Unstructured bool
+	// JSONOnly reports that objects have no protobuf form, as custom resources.
+	JSONOnly bool
 }
 
 // VersionInfo is one served version of a kind.
@@ -59,6 +60,7 @@ func (r *Resource) Info() Info {
 		Unstructured: d.unstructured(), ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
 	}
 	for _, v := range d.versions {
+		info.JSONOnly = info.JSONOnly || !v.schema.HasProto()
 		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})
 	}
 	return info

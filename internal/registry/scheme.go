@@ -255,7 +255,7 @@ func (t Target) checkType(o Object) error {
 }
 
 // deleteOptionsType is compiled once per process.
-var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.Compile(reflect.TypeFor[DeleteOptions](), "v1") })
+var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[DeleteOptions](), "v1") })
 
 // DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is
 // never decoded strictly.

@@ -1,7 +1,7 @@
-// Package skim finds what identifies an object at the head of its encoded form:
-// of objects, lists, Tables, errors and the events of a watch, in JSON and
-// protobuf. It reads no further than it must, minds nothing else, and makes do
-// with a beginning: it is for those who look at answers as they pass by.
+// Package skim reads the head of an encoded object, list, Table, error or watch
+// event, in JSON or protobuf, that identifies it. It reads no more than it needs,
+// and also the beginning of a document, so that a recorder can use it on answers in
+// passing.
 //
-// Strings are not unescaped: the names that it is after need no escapes.
+// Strings are not unescaped, as names need no escapes.
 package skim

@@ -38,8 +38,8 @@ func (h *Head) jsonObject(s *scanner) {
 	})
 }
 
-// jsonMetadata reads metadata, or the details of a Status, up to the last of what
-// it is after.
+// jsonMetadata reads metadata, or the details of a Status, until the head is
+// complete.
 func (h *Head) jsonMetadata(s *scanner) {
 	s.members(func(key []byte) {
 		switch string(key) {
@@ -60,8 +60,8 @@ func (h *Head) jsonMetadata(s *scanner) {
 	})
 }
 
-// scanner walks a JSON document that need not be complete, and need not be right:
-// it comes to its end in any case.
+// scanner reads a JSON document that may be cut or malformed. It always reaches
+// the end.
 type scanner struct {
 	data []byte
 	at   int
@@ -70,7 +70,7 @@ type scanner struct {
 // stop ends the walk.
 func (s *scanner) stop() { s.at = len(s.data) }
 
-// peek returns the next byte that is no space, or 0 at the end.
+// peek skips spaces and returns the next byte, or 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.data); s.at++ {
 		switch c := s.data[s.at]; c {
@@ -82,8 +82,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// members calls f at the value of each member of an object; f is to walk past it.
-// What is no object is skipped.
+// members calls f at the value of each member of an object; f must skip the value.
+// A value that is not an object is skipped.
 func (s *scanner) members(f func(key []byte)) {
 	if s.peek() != '{' {
 		s.skip()
@@ -95,7 +95,7 @@ func (s *scanner) members(f func(key []byte)) {
 			s.at++
 			continue
 		case '"':
-		default: // the end of the object, or of what can be read
+		default: // the end of the object, or malformed
 			s.at = min(s.at+1, len(s.data))
 			return
 		}
@@ -107,8 +107,8 @@ func (s *scanner) members(f func(key []byte)) {
 	}
 }
 
-// text walks past a string and returns what is between the quotes; past another
-// value it returns nil.
+// text skips a string and returns its text between the quotes. It skips another
+// value and returns nil.
 func (s *scanner) text() []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -133,7 +133,7 @@ func (s *scanner) text() []byte {
 	}
 }
 
-// literal walks past a number, true, false or null and returns it.
+// literal skips a number, true, false or null and returns it.
 func (s *scanner) literal() []byte {
 	s.peek()
 	start := s.at
@@ -143,7 +143,7 @@ func (s *scanner) literal() []byte {
 	return s.data[start:s.at]
 }
 
-// skip walks past a value.
+// skip skips a value.
 func (s *scanner) skip() {
 	for depth := 0; ; {
 		switch s.peek() {

@@ -42,8 +42,7 @@ func (h *Head) protoEnvelope(data []byte) {
 	}
 }
 
-// protoMessage reads an object, a list or a Status, which are told apart by the
-// kind.
+// protoMessage reads an object, a list or a Status, by the kind.
 func (h *Head) protoMessage(data []byte) {
 	for f := range fields(data) {
 		switch {
@@ -93,11 +92,11 @@ func (h *Head) protoMetadata(data []byte) {
 // field is a field of a message.
 type field struct {
 	number protowire.Number
-	value  []byte // of a string or message, or its beginning
-	cut    bool   // the value is not all there
+	value  []byte // of a string or message; the beginning if it is cut
+	cut    bool
 }
 
-// text returns the value of a string that is all there.
+// text returns the value of a string, "" if it is cut.
 func (f *field) text() string {
 	if f.cut {
 		return ""
@@ -105,7 +104,7 @@ func (f *field) text() string {
 	return string(f.value)
 }
 
-// fields walks the fields of a message as far as they can be read.
+// fields returns the fields of a message, up to the first that is malformed.
 func fields(data []byte) func(yield func(field) bool) {
 	return func(yield func(field) bool) {
 		for len(data) > 0 {

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// Head is what identifies an object.
+// Head identifies an object.
 type Head struct {
-	// Type is that of a watch event, "" for an object that stands alone.
+	// Type is the type of a watch event, "" for an object alone.
 	Type string
-	// Kind is that of the object: its own, or Table, List and so on.
+	// Kind is the kind of the answer: of the object, or Table, List and so on.
 	Kind string
-	// Namespace, Name, UID and ResourceVersion are those of its metadata. Of a
-	// Table there is the ResourceVersion alone; of a Status Name and UID are
-	// those of its details.
+	// Namespace, Name, UID and ResourceVersion are from the metadata. A Table has
+	// only a ResourceVersion. Name and UID of a Status are from its details.
 	Namespace, Name, UID string
 	ResourceVersion      uint64
-	// InitialEnd tells that a bookmark marks the end of the initial events.
+	// InitialEnd reports that a bookmark marks the end of the initial events.
 	InitialEnd bool
 }
 
-// initialEnd is the annotation that marks such a bookmark. Bookmarks hold
-// nothing else in which it could stand.
+// initialEnd occurs in the annotation of such a bookmark, and nowhere else in a
+// bookmark.
 var initialEnd = []byte("k8s.io/initial-events-end")
 
 // Event returns the head of one event of a watch: a line of JSON, or a frame of
@@ -41,8 +40,8 @@ func Event(frame []byte, protobuf bool) Head {
 	return h
 }
 
-// Object returns the head of an object or a list in JSON or in a protobuf
-// envelope, or of the beginning of one. What is not there is left empty.
+// Object returns the head of an object or list, in JSON or in a protobuf envelope,
+// or of the beginning of one. Missing values are empty.
 func Object(data []byte) Head {
 	var h Head
 	if message, ok := bytes.CutPrefix(data, []byte(envelopePrefix)); ok {
@@ -54,8 +53,7 @@ func Object(data []byte) Head {
 	return h
 }
 
-// Enough reports whether the head tells all that can be told of an object, so that
-// more of it would not help.
+// Enough reports whether reading more of the object would add nothing to the head.
 func (h *Head) Enough() bool {
 	return h.ResourceVersion != 0 && (h.Name != "" && h.UID != "" || h.Kind == "Table" || strings.HasSuffix(h.Kind, "List"))
 }

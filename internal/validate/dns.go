@@ -8,8 +8,9 @@ const (
 	maxLabel     = 63
 )
 
-// DNS1123Subdomain says what keeps a value from being a DNS subdomain in lower case: labels joined by dots, at most 253
-// bytes (RFC 1123; apimachinery, util/validation IsDNS1123Subdomain). Single labels may be longer than 63 bytes.
+// DNS1123Subdomain returns the problems of a value as a DNS subdomain in lower
+// case: labels joined by dots, at most 253 bytes (RFC 1123; apimachinery,
+// util/validation IsDNS1123Subdomain). A label in it may be longer than 63 bytes.
 func DNS1123Subdomain(value string) []string {
 	var problems []string
 	if len(value) > maxSubdomain {
@@ -21,8 +22,9 @@ func DNS1123Subdomain(value string) []string {
 	return problems
 }
 
-// DNS1123Label says what keeps a value from being a single DNS label in lower case, at most 63 bytes (RFC 1123;
-// apimachinery, util/validation IsDNS1123Label). A value that would do as a subdomain is told that its dots are the trouble.
+// DNS1123Label returns the problems of a value as one DNS label in lower case, at
+// most 63 bytes (RFC 1123; apimachinery, util/validation IsDNS1123Label). If the
+// value is a subdomain, the problem is its dots.
 func DNS1123Label(value string) []string {
 	var problems []string
 	if len(value) > maxLabel {

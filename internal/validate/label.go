@@ -2,8 +2,9 @@ package validate
 
 import "strings"
 
-// QualifiedName says what keeps a value from being a key of a label or annotation, or a finalizer: a name of at most 63
-// bytes, which may follow a DNS subdomain and a slash (apimachinery, api/validate/content IsLabelKey).
+// QualifiedName returns the problems of a key of a label or annotation, or of a
+// finalizer: a name of at most 63 bytes, which may follow a DNS subdomain and a
+// slash (apimachinery, api/validate/content IsLabelKey).
 func QualifiedName(value string) []string {
 	prefix, name, prefixed := strings.Cut(value, "/")
 	if !prefixed {
@@ -18,7 +19,7 @@ func QualifiedName(value string) []string {
 	if prefix == "" {
 		problems = append(problems, "prefix part "+emptyText)
 	} else {
-		// Here the limit is told in bytes, where DNS1123Subdomain counts in characters.
+		// This text says bytes; DNS1123Subdomain says characters.
 		if len(prefix) > maxSubdomain {
 			problems = append(problems, "prefix part "+maxBytes(maxSubdomain))
 		}
@@ -29,8 +30,9 @@ func QualifiedName(value string) []string {
 	return nameProblems(problems, name)
 }
 
-// LabelValue says what keeps a value from being the value of a label: empty, or at most 63 bytes of the characters a key
-// may have (apimachinery, api/validate/content IsLabelValue).
+// LabelValue returns the problems of the value of a label: empty, or at most 63
+// bytes of the characters of a key (apimachinery, api/validate/content
+// IsLabelValue).
 func LabelValue(value string) []string {
 	var problems []string
 	if len(value) > maxLabel {
@@ -42,8 +44,8 @@ func LabelValue(value string) []string {
 	return problems
 }
 
-// nameProblems adds what is wrong with the part of a qualified name after its slash. An empty name is told twice, once as
-// empty and once as not matching.
+// nameProblems adds the problems of the name in a qualified name. An empty name
+// has two: it is empty, and it does not match the pattern.
 func nameProblems(problems []string, name string) []string {
 	if name == "" {
 		problems = append(problems, "name part "+emptyText)

@@ -2,28 +2,93 @@ package validate
 
 import "strings"
 
-// NameIsDNSSubdomain is the name rule of kinds whose names are DNS subdomains (Lease, Endpoints). With prefix set, name is
-// a generateName and may end in a dash (apimachinery, api/validation NameIsDNSSubdomain).
+// NameIsDNSSubdomain is the name rule of kinds whose names are DNS subdomains
+// (Lease, Endpoints). If prefix is set, name is a generateName and may end in a
+// dash (apimachinery, api/validation NameIsDNSSubdomain).
 func NameIsDNSSubdomain(name string, prefix bool) []string {
 	return DNS1123Subdomain(forPrefix(name, prefix))
 }
 
-// NameIsDNSLabel is the name rule of kinds whose names are DNS labels, and the rule for namespaces. With prefix set, name
-// is a generateName and may end in a dash (apimachinery, api/validation NameIsDNSLabel).
+// NameIsDNSLabel is the name rule of kinds whose names are DNS labels, and of
+// namespaces. If prefix is set, name is a generateName and may end in a dash
+// (apimachinery, api/validation NameIsDNSLabel).
 func NameIsDNSLabel(name string, prefix bool) []string {
 	return DNS1123Label(forPrefix(name, prefix))
 }
 
-// NameIsConfigMapKey is the name rule of LeaseCandidate. Prefix changes nothing: a key may end in a dash anyway.
+// NameIsConfigMapKey is the name rule of LeaseCandidate. prefix changes nothing,
+// as a key may end in a dash.
 func NameIsConfigMapKey(name string, prefix bool) []string {
 	return ConfigMapKey(name)
 }
 
-// forPrefix gives a name in prefix mode the end it will get later. As upstream (maskTrailingDash) it takes two bytes off
-// and puts one on, so a prefix one byte too long passes and "a.-" is fine; the generated name is checked again.
+// forPrefix replaces the dash at the end of a generateName. As upstream
+// (maskTrailingDash) it removes two bytes and adds one, so that a prefix of one
+// byte too many passes, and "a.-" too; the generated name is checked again.
 func forPrefix(name string, prefix bool) string {
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		return name[:len(name)-2] + "a"
 	}
 	return name
+}
+
+// PathSegmentName returns the problems of a name as one segment of a URL path. The
+// empty name and names of any length are allowed (apimachinery,
+// api/validate/content IsPathSegmentName).
+func PathSegmentName(name string) []string {
+	if name == "." || name == ".." {
+		return []string{"may not be '" + name + "'"}
+	}
+	return PathSegmentPrefix(name)
+}
+
+// PathSegmentPrefix returns the problems of a value as the start of a path
+// segment. Unlike PathSegmentName it allows "." and ".." (apimachinery,
+// api/validate/content IsPathSegmentPrefix).
+func PathSegmentPrefix(name string) []string {
+	var problems []string
+	for _, part := range [...]string{"/", "%"} {
+		if strings.Contains(name, part) {
+			problems = append(problems, "may not contain '"+part+"'")
+		}
+	}
+	return problems
+}
+
+// NameIsPathSegment is PathSegmentName as the name rule of a kind; prefix is set
+// for a generateName.
+func NameIsPathSegment(name string, prefix bool) []string {
+	if prefix {
+		return PathSegmentPrefix(name)
+	}
+	return PathSegmentName(name)
+}
+
+// ConfigMapKey returns the problems of a value as a key of a ConfigMap, which is
+// also the rule for names of lease candidates: at most 253 bytes, not "." or "..",
+// and not starting with ".." (apimachinery, util/validation IsConfigMapKey).
+func ConfigMapKey(value string) []string {
+	var problems []string
+	if len(value) > maxSubdomain {
+		problems = append(problems, maxCharacters(maxSubdomain))
+	}
+	if !isConfigKey(value) {
+		problems = append(problems, patternError(configKeyText, configKeyPattern, "key.name", "KEY_NAME", "key-name"))
+	}
+	switch {
+	case value == "." || value == "..":
+		problems = append(problems, "must not be '"+value+"'")
+	case strings.HasPrefix(value, ".."):
+		problems = append(problems, "must not start with '..'")
+	}
+	return problems
+}
+
+func isConfigKey(value string) bool {
+	for i := range len(value) {
+		if !isKeyByte(value[i]) {
+			return false
+		}
+	}
+	return value != ""
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Patterns as the texts show them. They are never compiled: the scanners in this package accept the same strings.
+// Patterns in texts. They are never compiled: the functions of this package accept
+// the same strings.
 const (
 	labelPattern     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
 	subdomainPattern = labelPattern + `(\.` + labelPattern + `)*`
@@ -27,8 +28,9 @@ const (
 	emptyText     = "must be non-empty"
 )
 
-// patternError says that a value does not match a pattern. With several examples each but the last is followed by two
-// spaces: the writer upstream ends every example with a comma and a space (apimachinery, util/validation RegexError).
+// patternError returns the text for a value that does not match a pattern. Each
+// example but the last is followed by two spaces, as upstream ends every example
+// with a comma and a space (apimachinery, util/validation RegexError).
 func patternError(rule, pattern string, examples ...string) string {
 	var b strings.Builder
 	b.WriteString(rule)

@@ -18,7 +18,7 @@ import (
 
 // Writes through the Go API are held against requests that say the same.
 func TestManagedFieldsOfTheGoDoorAreThoseOfRequests(t *testing.T) {
-	typ := codec.Compile(reflect.TypeFor[lease.Lease](), "v1")
+	typ := codec.MustCompile(reflect.TypeFor[lease.Lease](), "v1")
 	eachCaseInABubble(t, 80, func(g generator) string {
 		w := &writers{generator: g, pair: newPair(), resource: resources[0], version: "v1"}
 		defer w.close()

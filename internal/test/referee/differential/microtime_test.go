@@ -63,7 +63,7 @@ func (g generator) instant() time.Time {
 }
 
 func TestTimesHaveTheProtobufOfUpstream(t *testing.T) {
-	typ := codec.Compile(reflect.TypeFor[lease.Lease](), "v1")
+	typ := codec.MustCompile(reflect.TypeFor[lease.Lease](), "v1")
 	eachCase(t, 5000, func(g generator) string {
 		at, created := g.instant(), g.instant()
 		ours := &lease.Lease{Spec: lease.LeaseSpec{RenewTime: &meta.MicroTime{Time: at}}}

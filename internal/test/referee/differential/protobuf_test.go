@@ -46,7 +46,7 @@ func TestObjectsHaveTheBytesOfUpstream(t *testing.T) {
 	serializer := protobuf.NewSerializer(scheme, scheme)
 	types := map[string]*codec.Type{}
 	for _, s := range served {
-		types[s.apiVersion+s.kind] = codec.Compile(s.ours, s.apiVersion)
+		types[s.apiVersion+s.kind] = codec.MustCompile(s.ours, s.apiVersion)
 	}
 	eachCase(t, 4000, func(g generator) string {
 		s := pick(g, served...)
@@ -98,7 +98,7 @@ func sameJSON(typ *codec.Type, ours any, theirs message) string {
 func TestBrokenProtobufIsReadAsUpstreamReadsIt(t *testing.T) {
 	types := map[string]*codec.Type{}
 	for _, s := range served {
-		types[s.apiVersion+s.kind] = codec.Compile(s.ours, s.apiVersion)
+		types[s.apiVersion+s.kind] = codec.MustCompile(s.ours, s.apiVersion)
 	}
 	eachCase(t, 10000, func(g generator) string {
 		s := pick(g, served...)

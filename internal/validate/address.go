@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// LegacyIP says what keeps a value from being an IP address in a field older than strict parsing, such as an address of
-// Endpoints. Leading zeros and IPv4-mapped IPv6 addresses are told apart from values which are no address; spellings that
-// are merely not canonical pass (apimachinery, util/validation IsValidIPForLegacyField, strict since 1.36).
+// LegacyIP returns the problems of an IP address in a field that is older than
+// strict parsing, such as an address of Endpoints. Leading zeros and IPv4-mapped
+// IPv6 addresses have problems of their own. An address need not be canonical
+// (apimachinery, util/validation IsValidIPForLegacyField, strict since 1.36).
 func LegacyIP(value string) []string {
 	if _, ok := ParseIPSloppy(value); !ok {
 		return []string{"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"}
@@ -23,9 +24,9 @@ func LegacyIP(value string) []string {
 	return nil
 }
 
-// IPWarnings returns the warnings about an address that is accepted, or was once, but should be spelled differently. Path
-// is the field as it shall appear in the text. A value that is no address gets none (apimachinery, util/validation
-// GetWarningsForIP).
+// IPWarnings returns the warnings about an address that should be spelled
+// differently. path is the field as the text names it. A value that is not an
+// address has no warnings (apimachinery, util/validation GetWarningsForIP).
 func IPWarnings(path, value string) []string {
 	sloppy, ok := ParseIPSloppy(value)
 	if !ok {
@@ -41,9 +42,10 @@ func IPWarnings(path, value string) []string {
 	return nil
 }
 
-// ParseIPSloppy reads an IPv4 or IPv6 address as Go did before 1.17: numbers may have any count of leading zeros and are
-// decimal in IPv4 all the same. IPv4-mapped IPv6 addresses come back as IPv4, which is how they print and are classified
-// upstream. Zones are refused (k8s.io/utils/net ParseIPSloppy).
+// ParseIPSloppy reads an IPv4 or IPv6 address as Go did before 1.17: numbers may
+// have leading zeros, and are decimal in IPv4. An IPv4-mapped IPv6 address is
+// returned as IPv4, as upstream. Zones are refused (k8s.io/utils/net
+// ParseIPSloppy).
 func ParseIPSloppy(value string) (netip.Addr, bool) {
 	if strings.IndexByte(value, '%') >= 0 {
 		return netip.Addr{}, false
@@ -58,7 +60,7 @@ func ParseIPSloppy(value string) (netip.Addr, bool) {
 	return addr.Unmap(), true
 }
 
-// withoutLeadingZeros drops the zeros in front of every number but keeps the last digit of each.
+// withoutLeadingZeros removes leading zeros from each number.
 func withoutLeadingZeros(value string) string {
 	b := make([]byte, 0, len(value))
 	for i := range len(value) {
@@ -69,4 +71,13 @@ func withoutLeadingZeros(value string) string {
 		b = append(b, value[i])
 	}
 	return string(b)
+}
+
+// PortNumber returns the problems of a TCP or UDP port: 1 to 65535 are valid
+// (apimachinery, util/validation IsValidPortNum).
+func PortNumber(port int) []string {
+	if 1 <= port && port <= 65535 {
+		return nil
+	}
+	return []string{"must be between 1 and 65535, inclusive"}
 }

@@ -1,0 +1,115 @@
+package codec
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"time"
+	"unsafe"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// This file holds what is different for types with JSON or text methods of their
+// own, such as json.RawMessage. Their values are copied as memory, so that they
+// must be slices of bytes or have no pointers in them.
+
+// hasMethods reports whether encoding/json calls methods of t or *t.
+func hasMethods(t reflect.Type) bool {
+	return has[json.Marshaler](t) || has[json.Unmarshaler](t) || has[encoding.TextMarshaler](t) || has[encoding.TextUnmarshaler](t)
+}
+
+func has[I any](t reflect.Type) bool { return reflect.PointerTo(t).Implements(reflect.TypeFor[I]()) }
+
+// compileCustom compiles a type with methods of its own, and reports whether it
+// has them.
+func (c *compiler) compileCustom(out *Type) bool {
+	t := out.goType
+	if t.Kind() == reflect.Interface || !hasMethods(t) {
+		return false
+	}
+	out.Kind, out.shape, out.Custom, out.flat = Untyped, shapeCustom, true, true
+	isJSON, readsJSON := has[json.Marshaler](t), has[json.Unmarshaler](t)
+	isText, readsText := has[encoding.TextMarshaler](t), has[encoding.TextUnmarshaler](t)
+	if !isJSON && !readsJSON {
+		out.Kind = Scalar
+	}
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		out.shape, out.flat = shapeCustomBytes, false
+	}
+	switch {
+	case t.ConvertibleTo(reflect.TypeFor[time.Time]()):
+		c.refuse(t, "meta.Time or meta.MicroTime")
+	case isJSON != readsJSON || out.Kind == Scalar && isText != readsText:
+		c.refuse(t, "MarshalJSON and UnmarshalJSON, or MarshalText and UnmarshalText")
+	case !out.refers() && hasPointers(t):
+		c.refuse(t, "a type without pointers, slices and maps, or a slice of bytes, as it has JSON or text methods of its own")
+	}
+	return true
+}
+
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return hasPointers(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if hasPointers(f.Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.Kind() > reflect.Complex128 && t.Kind() != reflect.String
+}
+
+// appendCustom appends the JSON of the value at p.
+func (t *Type) appendCustom(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	data, err := json.Marshal(t.value(p).Addr().Interface())
+	return append(dst, data...), err
+}
+
+// customTree returns the value at p as a tree, nil if it has no JSON.
+func (t *Type) customTree(p unsafe.Pointer) (tree any) {
+	data, err := t.appendCustom(nil, p)
+	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, &tree) != nil {
+		return nil
+	}
+	return tree
+}
+
+// equalCustom compares memory first, as JSON takes long.
+func (t *Type) equalCustom(p, q unsafe.Pointer) bool {
+	if t.shape == shapeCustomBytes && bytes.Equal(*(*[]byte)(p), *(*[]byte)(q)) || t.shape == shapeCustom && t.sameMemory(p, q) {
+		return true
+	}
+	return equalTree(t.customTree(p), t.customTree(q))
+}
+
+// CheckJSON returns an error if a value in obj, a non-nil pointer to the compiled
+// struct, has no JSON form, and the path of the member.
+func (t *Type) CheckJSON(obj any) (path string, err error) {
+	p := t.check(obj)
+	if !t.fallible {
+		return "", nil
+	}
+	return t.checkJSON(p)
+}
+
+func (t *Type) checkJSON(p unsafe.Pointer) (path string, err error) {
+	for _, f := range t.Fields {
+		q := f.target(p)
+		if q == nil || f.omitted(p) {
+			continue
+		}
+		if f.Type.Kind != Struct {
+			if _, err := f.Type.appendJSON(nil, q); err != nil {
+				return f.Name, err
+			}
+		} else if path, err := f.Type.checkJSON(q); err != nil {
+			return f.Name + "." + path, err
+		}
+	}
+	return "", nil
+}
