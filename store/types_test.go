@@ -175,7 +175,7 @@ func TestTypesOfAKindOverHTTP(t *testing.T) {
 	send := newSender(t, st, kind)
 	const path, js = "/apis/example.com/v1/namespaces/ns/gadgets", "application/json"
 	for format, body := range map[string]string{
-		js:                 `{"metadata":{"name":"a"},"spec":` + gadgetSpecJSON + `}`,
+		js:                 `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":` + gadgetSpecJSON + `}`,
 		"application/yaml": "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: b}\nspec: " + strings.ReplaceAll(gadgetSpecJSON, "\n\t", " "),
 	} {
 		code, answer := send("POST", path+"?fieldValidation=Strict", format, format, body)

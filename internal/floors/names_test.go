@@ -98,7 +98,7 @@ func exportedNames(t *testing.T, all map[string]exported) (names []string) {
 	t.Helper()
 	imports := newImporter(token.NewFileSet(), all)
 	for path := range all {
-		if name, own := isOwn(path); !own || !anyMatches(public(), name) || strings.Contains(path, " ") || strings.HasSuffix(path, ".test") {
+		if name, own := isOwn(path); !own || !anyMatches(public(), name) || strings.Contains(path, "/internal/") || strings.Contains(path, " ") || strings.HasSuffix(path, ".test") {
 			continue
 		}
 		p, err := imports.Import(path)
