@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCandidatesThatComeTogetherAreDecidedTogether(t *testing.T) {
+func TestCandidatesThatArriveTogetherAreComparedTogether(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		for i, emulation := range []string{"1.36.0", "1.35.0", "1.37.0", "1.34.0"} {
@@ -24,7 +24,7 @@ func TestCandidatesThatComeTogetherAreDecidedTogether(t *testing.T) {
 	})
 }
 
-func TestHolderMakesWayForTheBestOfThoseThatCome(t *testing.T) {
+func TestHolderGivesUpTheLeaseToTheBestNewCandidate(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("holder", "1.37.0", "1.37.0"))

@@ -41,7 +41,7 @@ func TestColumns(t *testing.T) {
 	assert.Equal(t, []any{"a", "main", "1.30.0", "1.29.0", "2m"}, it.Cells(it.Metadata().CreationTimestamp.Add(2*time.Minute)))
 }
 
-func TestV1alpha1ShowsTheListOrElseTheStrategy(t *testing.T) {
+func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec LeaseCandidateSpec
 		want strategies
@@ -71,7 +71,7 @@ func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 	assert.Equal(t, c, fromV1alpha1(toV1alpha1(c)))
 }
 
-func TestV1alpha1SharesNoMemoryWithWhatIsStored(t *testing.T) {
+func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
 	r := (*registry.Store)(store.New(store.Options{})).Resource(Kind().Registered())
 	it, err := r.Create(t.Context(), &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: "a", Labels: map[string]string{"k": "v"}},

@@ -44,7 +44,7 @@ func TestLatestBinaryVersionDecidesTheStrategy(t *testing.T) {
 	}
 }
 
-func TestListsDecideTheStrategyTogether(t *testing.T) {
+func TestStrategyIsChosenFromAllLists(t *testing.T) {
 	const z = "example.com/z"
 	lists := func(lists ...strategies) (all []*LeaseCandidate) {
 		for i, list := range lists {

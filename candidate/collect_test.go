@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestCandidatesThatDoNotRenewAreAskedAndThenCollected(t *testing.T) {
+func TestCandidatesThatDoNotRenewArePingedAndThenDeleted(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		c := offer("gone", "1.37.0", "")
@@ -59,7 +59,7 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 	})
 }
 
-func TestCandidateThatNeverRenewedDoesNotCountAndIsCollected(t *testing.T) {
+func TestCandidateThatNeverRenewedIsIgnoredAndDeleted(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		c := offer("never", "1.37.0", "1.37.0")
@@ -75,7 +75,7 @@ func TestCandidateThatNeverRenewedDoesNotCountAndIsCollected(t *testing.T) {
 	})
 }
 
-func TestCandidateThatRenewsInTheLastMomentIsKept(t *testing.T) {
+func TestCandidateThatRenewsAtTheLastMomentIsKept(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.create(offer("late", "1.37.0", "1.37.0"))
@@ -93,7 +93,7 @@ func TestCandidateThatRenewsInTheLastMomentIsKept(t *testing.T) {
 
 // What an Elector finds when it starts is as old as it says, but nobody is
 // collected who was not asked: the clock may have jumped while nothing ran.
-func TestNobodyIsCollectedUnasked(t *testing.T) {
+func TestNoCandidateIsDeletedWithoutAPing(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.stop()
@@ -114,7 +114,7 @@ func TestNobodyIsCollectedUnasked(t *testing.T) {
 	})
 }
 
-func TestCandidateHeldByAFinalizerIsWithdrawnAllTheSame(t *testing.T) {
+func TestCandidateKeptByAFinalizerIsIgnored(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		c := offer("a", "1.37.0", "1.36.0")

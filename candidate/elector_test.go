@@ -34,7 +34,7 @@ func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
 	})
 }
 
-func TestQuietLeadershipNeedsNoWrites(t *testing.T) {
+func TestElectorWritesNothingWhileNothingChanges(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		for _, name := range []string{"a", "b", "c"} {
@@ -71,7 +71,7 @@ func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
 
 // A round that waits for somebody may end with one in front who was there when it
 // began.
-func TestHolderDoesNotMakeWayForOneThatIsGone(t *testing.T) {
+func TestHolderKeepsTheLeaseIfTheBetterCandidateIsGone(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("a", "1.37.0", "1.37.0"))
@@ -94,7 +94,7 @@ func TestHolderDoesNotMakeWayForOneThatIsGone(t *testing.T) {
 	})
 }
 
-func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
+func TestLeaseOfACrashedHolderGoesToACandidateThatAnswers(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.35.0"))
@@ -120,7 +120,7 @@ func TestLeaseOfACrashedHolderGoesToWhoAnswers(t *testing.T) {
 	})
 }
 
-func TestHolderThatComesBackAfterItsLeaseRanOutLeadsAgain(t *testing.T) {
+func TestHolderThatComesBackAfterItsLeaseExpiredLeadsAgain(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.37.0"))
@@ -134,7 +134,7 @@ func TestHolderThatComesBackAfterItsLeaseRanOutLeadsAgain(t *testing.T) {
 	})
 }
 
-func TestReleasedLeaseGoesToTheNextAtOnce(t *testing.T) {
+func TestReleasedLeaseGetsANewHolderAtOnce(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.36.0"))
@@ -183,7 +183,7 @@ func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
 	}
 }
 
-func TestCoordinatorThatDiesBetweenPingAndAnswerLeavesNothingStuck(t *testing.T) {
+func TestElectionContinuesAfterACoordinatorDiesBetweenPingAndAnswer(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"the next one starts at once": 0, "much later": 20 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func (w *world) version() string { return w.st.ResourceVersion() }
 
 // One that answers pings but never takes up the lease does not keep the others
 // from it.
-func TestCandidateThatNeverTakesUpTheLeaseComesLast(t *testing.T) {
+func TestCandidateThatNeverRenewsTheLeaseComesLast(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("a", "1.37.0", "1.36.0"), idle)

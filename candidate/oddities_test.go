@@ -20,7 +20,7 @@ import (
 )
 
 // A holder that is no candidate is asked to make way like any other.
-func TestHolderWithoutACandidateIsAskedToMakeWay(t *testing.T) {
+func TestHolderWithoutACandidateIsAskedToGiveUpTheLease(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
@@ -71,7 +71,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 // writes returns how many changes the store has seen.
 func (w *world) writes() int { return int((*registry.Store)(w.st).ResourceVersion()) }
 
-func TestStrategyOfTheUsersIsFollowed(t *testing.T) {
+func TestCustomStrategyIsUsed(t *testing.T) {
 	last := func(candidates []*LeaseCandidate) *LeaseCandidate { return candidates[len(candidates)-1] }
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: last}})
@@ -86,7 +86,7 @@ func TestStrategyOfTheUsersIsFollowed(t *testing.T) {
 	})
 }
 
-func TestStrategyOfSomebodyElseLeavesTheHolderToThem(t *testing.T) {
+func TestElectorChoosesNoHolderForAThirdPartyStrategy(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		c := offer("a", "1.37.0", "")
@@ -128,7 +128,7 @@ func TestStrategiesThatMisbehave(t *testing.T) {
 
 // The rules for leaseName are not those for the name of a Lease: A_ is accepted, and
 // no Lease can have that name.
-func TestLeaseThatCannotBeIsReportedAndNotTriedForever(t *testing.T) {
+func TestInvalidLeaseNameIsReportedOnce(t *testing.T) {
 	for _, name := range []string{"Not A Name", "A_"} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestLeaseThatCannotBeIsReportedAndNotTriedForever(t *testing.T) {
 	}
 }
 
-func TestClocksOfOthersDoNotMatter(t *testing.T) {
+func TestClocksOfCandidatesDoNotMatter(t *testing.T) {
 	far := 200 * 365 * 24 * time.Hour
 	for name, skew := range map[string]time.Duration{
 		"a minute behind": -time.Minute, "ten minutes ahead": 10 * time.Minute, "centuries ahead": far,
@@ -195,7 +195,7 @@ func TestClocksOfOthersDoNotMatter(t *testing.T) {
 }
 
 // The store's clock jumps while all else goes on.
-func TestStoreClockThatJumps(t *testing.T) {
+func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 40 * 365 * 24 * time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
 			in(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestTwoElectorsDoNotDisturbEachOther(t *testing.T) {
 	})
 }
 
-func TestElectorSurvivesThatHistoryIsGone(t *testing.T) {
+func TestElectorSurvivesExpiredHistory(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{History: 1})
 		defer st.Close()
@@ -308,7 +308,7 @@ func TestRunEndsWithItsContextOrTheStore(t *testing.T) {
 	})
 }
 
-func TestElectorOptionsThatCannotBe(t *testing.T) {
+func TestInvalidElectorOptionsAreRefused(t *testing.T) {
 	for name, row := range map[string]struct {
 		opts ElectorOptions
 		want string

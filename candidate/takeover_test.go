@@ -169,7 +169,7 @@ func (w *world) countLeaseWrites() (counts func() map[string]int) {
 
 // A writer that undoes what the Elector writes, as soon as it sees it, does not
 // start an endless exchange.
-func TestWriterThatUndoesTheTakeOverIsNotAnsweredAtOnce(t *testing.T) {
+func TestElectorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		w.start(offer("old", "", ""), plain)
@@ -197,7 +197,7 @@ func TestWriterThatUndoesTheTakeOverIsNotAnsweredAtOnce(t *testing.T) {
 
 // An elector that is not coordinated and waits takes a free Lease by itself. The
 // Elector asks it to make way at once.
-func TestPlainElectorTakesTheLeaseFromUnderAnElection(t *testing.T) {
+func TestPlainElectorTakesTheLeaseDuringAnElection(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.37.0"))
@@ -220,7 +220,7 @@ func TestPlainElectorTakesTheLeaseFromUnderAnElection(t *testing.T) {
 // A Contender keeps strategy and preferredHolder, so the Elector writes them once.
 // It leads until it stops. One that waits takes a free Lease before a candidate can
 // be elected.
-func TestContenderWhoseLeaseIsTakenOverLeadsOn(t *testing.T) {
+func TestContenderLeadsUntilItStopsAfterATakeOver(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
 		first, stopFirst := w.contender("first")

@@ -24,11 +24,11 @@ func TestProtocolDefaultsToTCP(t *testing.T) {
 	e, err := all.Create(t.Context(), mine, store.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []EndpointPort{{Name: "a", Port: 80, Protocol: ProtocolTCP}, {Name: "b", Port: 81, Protocol: ProtocolUDP}}, e.Subsets[0].Ports)
-	assert.Empty(t, mine.Subsets[0].Ports[0].Protocol, "the caller's object stays as it is")
+	assert.Empty(t, mine.Subsets[0].Ports[0].Protocol, "the caller's object must not change")
 
 	again, err := all.Update(t.Context(), mine, store.UpdateOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, e.ResourceVersion, again.ResourceVersion, "what is defaulted is no change")
+	assert.Equal(t, e.ResourceVersion, again.ResourceVersion, "a defaulted field is no change")
 }
 
 func TestSubsetsAreStoredAsGiven(t *testing.T) {
@@ -64,16 +64,16 @@ func TestEndpointsColumn(t *testing.T) {
 		subsets []EndpointSubset
 		want    string
 	}{
-		"no subsets":      {nil, "<none>"},
-		"one":             {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), Ports: ports(80)}}, "10.0.0.1:80"},
-		"IPv6":            {[]EndpointSubset{{Addresses: addresses("2001:db8::1"), Ports: ports(80)}}, "[2001:db8::1]:80"},
-		"without ports":   {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "2001:db8::1")}}, "10.0.0.1,2001:db8::1"},
-		"port by port":    {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.1:81 + 1 more..."},
-		"exactly three":   {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.3:80"},
-		"across subsets":  {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2")}, {Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1,10.0.0.2,10.0.0.1:80 + 2 more..."},
-		"only not ready":  {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1"), Ports: ports(80)}}, ""},
-		"some not ready":  {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), NotReadyAddresses: addresses("10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.1:81"},
-		"not counted too": {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"), Addresses: addresses("10.0.0.5"), Ports: ports(80)}}, "10.0.0.5:80"},
+		"no subsets":                {nil, "<none>"},
+		"one":                       {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), Ports: ports(80)}}, "10.0.0.1:80"},
+		"IPv6":                      {[]EndpointSubset{{Addresses: addresses("2001:db8::1"), Ports: ports(80)}}, "[2001:db8::1]:80"},
+		"without ports":             {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "2001:db8::1")}}, "10.0.0.1,2001:db8::1"},
+		"port by port":              {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.1:81 + 1 more..."},
+		"exactly three":             {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1:80,10.0.0.2:80,10.0.0.3:80"},
+		"across subsets":            {[]EndpointSubset{{Addresses: addresses("10.0.0.1", "10.0.0.2")}, {Addresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3"), Ports: ports(80)}}, "10.0.0.1,10.0.0.2,10.0.0.1:80 + 2 more..."},
+		"only not ready":            {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1"), Ports: ports(80)}}, ""},
+		"some not ready":            {[]EndpointSubset{{Addresses: addresses("10.0.0.1"), NotReadyAddresses: addresses("10.0.0.2"), Ports: ports(80, 81)}}, "10.0.0.1:80,10.0.0.1:81"},
+		"not ready are not counted": {[]EndpointSubset{{NotReadyAddresses: addresses("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"), Addresses: addresses("10.0.0.5"), Ports: ports(80)}}, "10.0.0.5:80"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, row.want, info.Columns[1].Cell(&Endpoints{Subsets: row.subsets}, time.Time{}))
@@ -113,11 +113,11 @@ func TestExpand(t *testing.T) {
 				break
 			}
 		}
-		assert.Equal(t, stop, n, "the loop may be left at any point")
+		assert.Equal(t, stop, n, "a caller may stop the loop at any point")
 	}
 }
 
-func TestTargetStringIsWhatADialerTakes(t *testing.T) {
+func TestTargetStringIsAnAddressForADialer(t *testing.T) {
 	assert.Equal(t, "10.0.0.1:80", Target{Address: "10.0.0.1", Port: 80}.String())
 	assert.Equal(t, "[2001:db8::1]:80", Target{Address: "2001:db8::1", Port: 80}.String())
 	assert.Equal(t, "2001:db8::1", Target{Address: "2001:db8::1"}.String())

@@ -61,7 +61,7 @@ func ExampleExpand() {
 	// 10.0.0.2:80 on node-b
 }
 
-// Two writers list the same endpoints in different ways. Packed, they are equal.
+// Two writers list the same endpoints in different ways. After Pack they are equal.
 func ExamplePack() {
 	port := func(name string, number int32) endpoints.EndpointPort {
 		return endpoints.EndpointPort{Name: name, Port: number, Protocol: endpoints.ProtocolTCP}

@@ -56,7 +56,7 @@ func TestPack(t *testing.T) {
 		"one address of two pods": {
 			[]EndpointSubset{{Addresses: []EndpointAddress{pod("a", "2"), pod("a", "1"), {IP: "a"}}, Ports: ports(1)}},
 			[]EndpointSubset{{Addresses: []EndpointAddress{{IP: "a"}, pod("a", "1"), pod("a", "2")}, Ports: ports(1)}}},
-		"one pod told in two ways": {
+		"one pod with two forms of its reference": {
 			[]EndpointSubset{{Addresses: []EndpointAddress{{IP: "a", Hostname: "h"}, {IP: "a", NodeName: new("n")}}, Ports: ports(1)}},
 			[]EndpointSubset{{Addresses: []EndpointAddress{{IP: "a", NodeName: new("n")}}, Ports: ports(1)}}},
 		"no port and a port of the same addresses": {
@@ -109,7 +109,7 @@ func randomSubsets(r *rand.Rand) []EndpointSubset {
 	return subsets
 }
 
-// shuffled cuts subsets into the smallest pieces there are and mixes them.
+// shuffled splits subsets into single addresses and ports, and shuffles them.
 func shuffled(r *rand.Rand, subsets []EndpointSubset) []EndpointSubset {
 	var out []EndpointSubset
 	for _, s := range subsets {
@@ -138,8 +138,8 @@ type pair struct {
 	port    string
 }
 
-// pairsOf returns whether each pair of address and port is ready: it is where
-// it is so in every place.
+// pairsOf returns whether each pair of address and port is ready. A pair is ready
+// only if it is ready in every subset.
 func pairsOf(subsets []EndpointSubset) map[pair]bool {
 	ready := map[pair]bool{}
 	add := func(a EndpointAddress, p EndpointPort, is bool) {
@@ -184,7 +184,7 @@ func TestPackKeepsEveryEndpointOnceInOneOrder(t *testing.T) {
 		subsets := randomSubsets(r)
 		before := fmt.Sprintf("%+v", subsets)
 		packed := Pack(subsets)
-		require.Equal(t, before, fmt.Sprintf("%+v", subsets), "seed %d: the input stays as it is", seed)
+		require.Equal(t, before, fmt.Sprintf("%+v", subsets), "seed %d: the input must not change", seed)
 
 		require.Equal(t, pairsOf(subsets), pairsOf(packed), "seed %d: pairs", seed)
 		require.Equal(t, addressesOf(subsets), addressesOf(packed), "seed %d: addresses", seed)

@@ -145,7 +145,7 @@ func TestSubsetRules(t *testing.T) {
 			assert.Equal(t, row.want, texts(validate(of(row.subset), nil)))
 		})
 	}
-	assert.Empty(t, validate(of(), nil), "no subsets are fine")
+	assert.Empty(t, validate(of(), nil), "no subsets are valid")
 }
 
 func TestUnchangedSubsetsPassAnUpdate(t *testing.T) {
@@ -160,7 +160,7 @@ func TestUnchangedSubsetsPassAnUpdate(t *testing.T) {
 
 	empty := bad()
 	empty.Subsets[0].NotReadyAddresses = []EndpointAddress{}
-	assert.Empty(t, validate(empty, bad()), "an empty list is an absent one")
+	assert.Empty(t, validate(empty, bad()), "an empty list equals an absent one")
 
 	for name, change := range map[string]func(s *EndpointSubset){
 		"address":     func(s *EndpointSubset) { s.Addresses[0].IP = "127.0.0.2" },
@@ -243,7 +243,7 @@ func TestFinalizersAreCheckedOnCreateAndTwiceOnUpdate(t *testing.T) {
 	bad(e)
 	_, err := all.Create(t.Context(), e, store.CreateOptions{})
 	const labels, all3, first, second = "metadata.labels", "metadata.finalizers", "metadata.finalizers[1]", "metadata.finalizers[2]"
-	assert.Equal(t, []string{labels, all3, all3, first, second, "subsets[0]"}, causes(t, err), "the rule of all kinds finds two things wrong with an empty name")
+	assert.Equal(t, []string{labels, all3, all3, first, second, "subsets[0]"}, causes(t, err), "the rule of all kinds reports two errors for an empty name")
 
 	e = &Endpoints{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 	_, err = all.Create(t.Context(), e, store.CreateOptions{})

@@ -22,7 +22,7 @@ func TestWireForm(t *testing.T) {
 		proto   string // hex, after the metadata
 	}{
 		"no subsets": {nil, `{"metadata":{}}`, ""},
-		"only what is required": {
+		"only required fields": {
 			[]EndpointSubset{{NotReadyAddresses: []EndpointAddress{{}}, Ports: []EndpointPort{{Port: 80}}}},
 			`{"metadata":{},"subsets":[{"notReadyAddresses":[{"ip":""}],"ports":[{"port":80}]}]}`,
 			"120e 1204 0a00 1a00 1a06 0a00 1050 1a00"},

@@ -8,7 +8,7 @@ import (
 )
 
 // A real server lists by pages before it deletes, and pages are of exactly the version that was named: what is newer stays.
-func TestDeleteCollectionAtAVersionLeavesWhatIsNewer(t *testing.T) {
+func TestDeleteCollectionAtAVersionKeepsNewerObjects(t *testing.T) {
 	s := newServer(t)
 	version, _ := s.must(t, "POST", leases, leaseNamed("a")).at("metadata", "resourceVersion").(string)
 	s.must(t, "POST", leases, leaseNamed("b"))
@@ -20,7 +20,7 @@ func TestDeleteCollectionAtAVersionLeavesWhatIsNewer(t *testing.T) {
 }
 
 // Pages are of a size of the server's where none is named, and there are none below 0.
-func TestDeleteCollectionWithoutPagesIsOfTheLatestVersion(t *testing.T) {
+func TestDeleteCollectionWithoutPagesUsesTheLatestVersion(t *testing.T) {
 	s := newServer(t)
 	version, _ := s.must(t, "POST", leases, leaseNamed("a")).at("metadata", "resourceVersion").(string)
 	s.must(t, "POST", leases, leaseNamed("b"))
@@ -28,7 +28,7 @@ func TestDeleteCollectionWithoutPagesIsOfTheLatestVersion(t *testing.T) {
 	assert.Len(t, s.must(t, "DELETE", leases+"?limit=-1&resourceVersion="+version, `{"dryRun":["All"]}`)["items"], 2)
 }
 
-func TestDeleteCollectionAtAVersionThatIsGoneDeletesNothing(t *testing.T) {
+func TestDeleteCollectionAtAnExpiredVersionDeletesNothing(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	assertStatus(t, s.do(t, "DELETE", leases+"?resourceVersion=1", "{}"), http.StatusGone, "Expired", "The resourceVersion for the provided list is too old.")
@@ -45,7 +45,7 @@ func TestDeleteCollectionStaysInItsNamespace(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", other+"/a", "").Code)
 }
 
-func TestNumbersOfAListAreReadInTheOrderOfTheReference(t *testing.T) {
+func TestListParametersAreParsedInTheOrderOfTheReference(t *testing.T) {
 	s := newServer(t)
 	for _, method := range []string{"GET", "DELETE"} {
 		a := s.do(t, method, leases+"?limit=1.5&timeoutSeconds=abc", "")
@@ -54,7 +54,7 @@ func TestNumbersOfAListAreReadInTheOrderOfTheReference(t *testing.T) {
 }
 
 // With the parameter the options are checked like those of a watch. No watch starts.
-func TestDeleteCollectionWithWatchIsHeldToTheRulesOfAWatch(t *testing.T) {
+func TestDeleteCollectionWithWatchIsValidatedAsAWatch(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	assertStatus(t, s.do(t, "DELETE", leases+"?watch=1&resourceVersion=1&resourceVersionMatch=Exact", "{}"), http.StatusUnprocessableEntity, "Invalid",

@@ -50,7 +50,7 @@ func TestLegacyDiscovery(t *testing.T) {
 
 var discoveryMethods = []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "FOO"}
 
-func TestAnyMethodIsAnsweredWithTheGroups(t *testing.T) {
+func TestGroupsAnswerAnyMethod(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/apis", "/apis/", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/"} {
 		want := s.do(t, "GET", path, "").Body
@@ -95,7 +95,7 @@ func TestEveryVersionOfTheGroupIsDiscovered(t *testing.T) {
 	}
 }
 
-func TestStorageVersionHashIsThatOfTheStoredVersion(t *testing.T) {
+func TestStorageVersionHashNamesTheStoredVersion(t *testing.T) {
 	s := newServer(t)
 	for path, stored := range map[string]string{
 		"/apis/coordination.k8s.io/v1":       "coordination.k8s.io/v1/Lease",
@@ -276,7 +276,7 @@ func TestUnknownPathsBelowAGroupAreNotFoundInAStatus(t *testing.T) {
 	}
 }
 
-func TestTheRootListsAllPaths(t *testing.T) {
+func TestRootListsAllPaths(t *testing.T) {
 	s := newServer(t)
 	doc := s.must(t, "GET", "/", "")
 	paths, _ := doc["paths"].([]any)

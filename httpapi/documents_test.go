@@ -20,7 +20,7 @@ func TestCreateAnswers201(t *testing.T) {
 	assert.Equal(t, http.StatusCreated, s.do(t, "PUT", leases+"/c", leaseNamed("c")).Code)
 }
 
-func TestDeleteCollectionAnswersWhatItDeleted(t *testing.T) {
+func TestDeleteCollectionAnswersTheDeletedObjects(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	list := s.must(t, "DELETE", leases, "")
@@ -48,7 +48,7 @@ func TestListAtVersion0IgnoresItsLimit(t *testing.T) {
 }
 
 // What an Elector makes of such a name is shown in package candidate.
-func TestLeaseNameOfACandidateMayBeOneThatNoLeaseHas(t *testing.T) {
+func TestLeaseNameOfACandidateMayBeAnInvalidLeaseName(t *testing.T) {
 	s := newServer(t)
 	for i, name := range []string{"A_", "a/b", ".", strings.Repeat("x", 300)} {
 		a := s.do(t, "POST", candidates, `{"metadata":{"generateName":"c-"},"spec":{"leaseName":"`+name+
@@ -80,7 +80,7 @@ func TestDeleteCollectionTakesAVersionAsAPrecondition(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "").Code)
 }
 
-func TestReadableObjectsAreNotDeletedAsUnreadable(t *testing.T) {
+func TestUnsafeDeletionOfReadableObjectsIsRefused(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	const unsafe = "?ignoreStoreReadErrorWithClusterBreakingPotential=true"

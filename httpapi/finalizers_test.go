@@ -59,7 +59,7 @@ func TestFinalizersOfEndpointsAreStandardOrNameADomain(t *testing.T) {
 	}
 }
 
-func TestDeletionPoliciesOfEndpointsAreFinalizersThatPass(t *testing.T) {
+func TestDeletionPoliciesOfEndpointsAddValidFinalizers(t *testing.T) {
 	s := newServer(t)
 	for policy, finalizer := range map[string]string{"Orphan": "orphan", "Foreground": "foregroundDeletion"} {
 		s.must(t, "POST", endpoints, `{"metadata":{"name":"a","finalizers":["example.com/f"]}}`)

@@ -36,7 +36,7 @@ func TestForkedAPIServesItsOwnStore(t *testing.T) {
 	f.must(t, "GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a", "")
 }
 
-func TestForkedAPIHasOptionsOfItsOwn(t *testing.T) {
+func TestForkedAPIHasItsOwnOptions(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{})
 	var logged []string
 	f := forkServer(t, s, httpapi.Options{

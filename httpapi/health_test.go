@@ -40,7 +40,7 @@ func TestHealthTakesAnyMethod(t *testing.T) {
 	}
 }
 
-func TestHealthRefusesATimeoutThatIsNone(t *testing.T) {
+func TestHealthRefusesAnInvalidTimeout(t *testing.T) {
 	s := newServer(t)
 	assertStatus(t, s.do(t, "GET", "/readyz?timeout=abc", ""), http.StatusBadRequest, "BadRequest",
 		`invalid timeout specified in the request URL - time: invalid duration "abc"`)

@@ -121,7 +121,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestBodyWithoutEndIsNotReadWhereItIsOfNoInterest(t *testing.T) {
+func TestGetDoesNotReadAnEndlessBody(t *testing.T) {
 	s := newHostileServer(t)
 	req := newRequest(t, "GET", leases+"/a", " ")
 	req.Body, req.ContentLength = io.NopCloser(endless{}), -1
@@ -181,7 +181,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 }
 
-func TestJSONPatchHasTenThousandOperationsAtTheMost(t *testing.T) {
+func TestJSONPatchHasAtMostTenThousandOperations(t *testing.T) {
 	s := newHostileServer(t)
 	version := s.st.ResourceVersion()
 	operations := func(count int) answer {
@@ -259,7 +259,7 @@ func TestDryRunDoesNotLimitObjects(t *testing.T) {
 	assert.Equal(t, http.StatusCreated, s.do(t, "POST", leases+"?dryRun=All", body).Code)
 }
 
-func TestExcessInQueriesAndHeadersIsTaken(t *testing.T) {
+func TestLargeQueriesAndHeadersAreAccepted(t *testing.T) {
 	s := newHostileServer(t)
 	many := func(form, separator string) string {
 		parts := make([]string, 5000)
@@ -298,7 +298,7 @@ func TestExcessInQueriesAndHeadersIsTaken(t *testing.T) {
 }
 
 // The timeout is longer than a time.Duration; the watch must not end at once.
-func TestWatchWithATimeoutOfAgesStaysOpen(t *testing.T) {
+func TestWatchWithAVeryLongTimeoutStaysOpen(t *testing.T) {
 	s := newHostileServer(t)
 	for _, timeout := range []string{"9223372036854775807", "9223372037", "99999999999"} {
 		w := s.watch(t, leases+"?watch=true&resourceVersion=0&timeoutSeconds="+timeout)
@@ -310,7 +310,7 @@ func TestWatchWithATimeoutOfAgesStaysOpen(t *testing.T) {
 }
 
 // The parameter limits requests that end by themselves; a watch is none.
-func TestWatchIgnoresATimeoutThatIsNone(t *testing.T) {
+func TestWatchIgnoresAnInvalidTimeout(t *testing.T) {
 	s := newHostileServer(t)
 	s.watch(t, leases+"?watch=true&timeout=abc").wants("ADDED a")
 	s.watch(t, "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1").wants("ADDED a")

@@ -40,7 +40,7 @@ func TestMiddlewareSeesTheRequestsOfEveryDoor(t *testing.T) {
 }
 
 // As behind a socket: whoever writes down what is sent is done when the client has it.
-func TestTheClientHasTheHeaderWithWhatIsWrittenNext(t *testing.T) {
+func TestClientGetsTheHeaderWithTheNextWrite(t *testing.T) {
 	for name, next := range map[string]func(w http.ResponseWriter){
 		"a part of the body": func(w http.ResponseWriter) { io.WriteString(w, "x") },
 		"a flush":            func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
@@ -64,7 +64,7 @@ func TestTheClientHasTheHeaderWithWhatIsWrittenNext(t *testing.T) {
 	}
 }
 
-func TestMiddlewareAnswersInTheWordsOfTheAPI(t *testing.T) {
+func TestMiddlewareCanAnswerWithAStatus(t *testing.T) {
 	var s *server
 	s = behind(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		s.api.Fail(w, r, meta.NewTimeout("busy", 3))
@@ -78,7 +78,7 @@ func TestMiddlewareAnswersInTheWordsOfTheAPI(t *testing.T) {
 	assert.True(t, strings.HasPrefix(a.Body, "k8s\x00"), "%q", a.Body)
 }
 
-func TestErrorEventIsThatOfAWatchThatExpired(t *testing.T) {
+func TestErrorEventEqualsTheEventOfAnExpiredWatch(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{})
 	for _, accept := range []string{"", typeJSON, typeProtobuf, typeProtobuf + ";stream=watch", "application/json;as=Table;v=v1;g=meta.k8s.io"} {
 		req := newRequest(t, "GET", leases+"?watch=true&resourceVersion=1", "", "Accept", accept)
@@ -87,7 +87,7 @@ func TestErrorEventIsThatOfAWatchThatExpired(t *testing.T) {
 	}
 }
 
-func TestAnAbortedAnswerIsAConnectionThatWasCut(t *testing.T) {
+func TestAbortedAnswerCutsTheConnection(t *testing.T) {
 	for name, row := range map[string]struct {
 		handle func(w http.ResponseWriter)
 		body   string // what arrives of the answer, if it starts
@@ -116,7 +116,7 @@ func TestAnAbortedAnswerIsAConnectionThatWasCut(t *testing.T) {
 	}
 }
 
-func TestWriteDeadlineEndsAnAnswerThatNobodyReads(t *testing.T) {
+func TestWriteDeadlineEndsAnUnreadAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var end error
 		s := behind(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {

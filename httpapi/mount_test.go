@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheHandlerServesUnderAPrefix(t *testing.T) {
+func TestHandlerServesUnderAPrefix(t *testing.T) {
 	s := newServer(t)
 	mux := http.NewServeMux()
 	mux.Handle("/k8s/", http.StripPrefix("/k8s", s.api))
@@ -47,7 +47,7 @@ func TestWatchUnderAPrefixStreams(t *testing.T) {
 	assert.Equal(t, "{", string(event))
 }
 
-func TestTheHandlerTakesUncleanPathsBehindAMux(t *testing.T) {
+func TestHandlerAcceptsUncleanPathsBehindAMux(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	// A real server takes a namespace that is empty for all of them.

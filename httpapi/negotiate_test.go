@@ -105,7 +105,7 @@ func typeOf(t testing.TB, a answer) string {
 }
 
 // A schema version is asked for by clients of long ago; servers take it as said.
-func TestAcceptOfASchemaVersionIsTaken(t *testing.T) {
+func TestAcceptKeepsASchemaVersion(t *testing.T) {
 	s := newHostileServer(t)
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "", "Accept", "application/json;sv=v1").Code)
 	assertStatus(t, s.do(t, "GET", leases+"/a", "", "Accept", "application/json;sv=v2"), http.StatusNotAcceptable, "NotAcceptable", noneAccepted)
@@ -200,7 +200,7 @@ func TestEmptyPartialListHasNullItems(t *testing.T) {
 	assert.Contains(t, s.do(t, "GET", leases, "", "Accept", typeJSON+asPartialList).Body, `"items":null`)
 }
 
-func TestWritesAnswerAsWhatIsAccepted(t *testing.T) {
+func TestWritesAnswerInTheAcceptedForm(t *testing.T) {
 	s := newServer(t)
 	a := s.do(t, "POST", leases, leaseNamed("a"), "Accept", typeJSON+asTable)
 	assert.Equal(t, http.StatusCreated, a.Code)
@@ -211,7 +211,7 @@ func TestWritesAnswerAsWhatIsAccepted(t *testing.T) {
 	assert.Equal(t, "v1 Status", typeOf(t, a), "a Status is never turned into anything")
 }
 
-func TestErrorsComeInTheFormatThatIsAccepted(t *testing.T) {
+func TestErrorsAreEncodedInTheAcceptedFormat(t *testing.T) {
 	s := newServer(t)
 	a := s.do(t, "GET", leases+"/none", "", "Accept", typeProtobuf)
 	assert.Equal(t, http.StatusNotFound, a.Code)
@@ -283,13 +283,13 @@ func TestContentTypesOfObjects(t *testing.T) {
 	}
 }
 
-func TestTypeOfACreateIsLookedAtBeforeItsBodyAndOptions(t *testing.T) {
+func TestCreateChecksItsContentTypeBeforeItsBodyAndOptions(t *testing.T) {
 	s := newServer(t)
 	a := s.do(t, "POST", leases+"?dryRun=unknown", "{", "Content-Type", "text/plain")
 	assert.Equal(t, http.StatusUnsupportedMediaType, a.Code)
 }
 
-func TestTypeOfAnUpdateIsLookedAtAfterItsOptions(t *testing.T) {
+func TestUpdateChecksItsContentTypeAfterItsOptions(t *testing.T) {
 	s := newServer(t)
 	a := s.do(t, "PUT", leases+"/a?dryRun=unknown", "{", "Content-Type", "text/plain")
 	assert.Equal(t, http.StatusUnprocessableEntity, a.Code)

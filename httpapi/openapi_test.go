@@ -88,7 +88,7 @@ func TestOpenAPIWithAnotherHashLeadsToTheRightOne(t *testing.T) {
 	assert.Equal(t, s.link(t, "api/v1"), a.Header.Get("Location"))
 }
 
-func TestOpenAPIIsAnsweredInWhatTheClientAccepts(t *testing.T) {
+func TestOpenAPINegotiatesItsMediaType(t *testing.T) {
 	s := newServer(t)
 	for _, row := range []struct {
 		name, target, accept, want string

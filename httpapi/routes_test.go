@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPathsMeanWhatTheyStandFor(t *testing.T) {
+func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
 	s := newServer(t)
 	s.must(t, "POST", leases, leaseNamed("a"))
 	for _, row := range []struct {

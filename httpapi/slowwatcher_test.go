@@ -94,7 +94,7 @@ func (l *loopback) deafWatch(t testing.TB) {
 	require.NoError(t, err)
 }
 
-func TestADeafWatcherCostsItsConnectionAndNothingElse(t *testing.T) {
+func TestUnreadWatcherCostsOnlyItsConnection(t *testing.T) {
 	const count, size = 400, 100 << 10 // 40 MB, more than any socket takes
 	l := newLoopback(t, store.Options{History: 64})
 	l.deafWatch(t)
@@ -136,7 +136,7 @@ func TestADeafWatcherCostsItsConnectionAndNothingElse(t *testing.T) {
 	assert.Equal(t, 2, l.st.Watchers(), "the deaf one is still there")
 }
 
-func TestCloseDoesNotWaitForADeafWatcher(t *testing.T) {
+func TestCloseDoesNotWaitForAnUnreadWatcher(t *testing.T) {
 	l := newLoopback(t, store.Options{History: 64})
 	l.deafWatch(t)
 	l.change(t, "a", 400, 100<<10)
@@ -146,7 +146,7 @@ func TestCloseDoesNotWaitForADeafWatcher(t *testing.T) {
 	assert.Less(t, time.Since(start), time.Second)
 }
 
-func TestShutdownDoesNotWaitForADeafWatcher(t *testing.T) {
+func TestShutdownDoesNotWaitForAnUnreadWatcher(t *testing.T) {
 	l := newLoopback(t, store.Options{History: 64})
 	l.deafWatch(t)
 	l.change(t, "a", 400, 100<<10)

@@ -71,7 +71,7 @@ const (
 	applying = "application/apply-patch+yaml"
 )
 
-func TestStatusIsWrittenByEveryMethodAlone(t *testing.T) {
+func TestEveryMethodOfTheStatusWritesOnlyTheStatus(t *testing.T) {
 	s := newEngineServer(t)
 	created := s.must(t, "POST", engines, `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"},"spec":{"speed":1},"status":{"turns":5}}`)
 	assert.Nil(t, created["status"])

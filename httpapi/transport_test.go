@@ -41,7 +41,7 @@ func TestTransportAnswersBeforeAWatchHasEvents(t *testing.T) {
 	})
 }
 
-func TestTransportStreamsEventsAsTheyCome(t *testing.T) {
+func TestTransportStreamsEventsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		w := s.watch(t, leases+"?watch=true")
@@ -54,7 +54,7 @@ func TestTransportStreamsEventsAsTheyCome(t *testing.T) {
 	})
 }
 
-func TestTransportRefusesARequestThatIsCancelledAlready(t *testing.T) {
+func TestTransportRefusesACancelledRequest(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -175,7 +175,7 @@ func TestHEADHasHeadersAndNoBody(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesPassBothWays(t *testing.T) {
+func TestTransportPassesLargeBodiesAndAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		address := `{"ip":"10.1.2.3","hostname":"` + strings.Repeat("h", 60) + `"},`
@@ -219,7 +219,7 @@ func TestBodyOfAPipeIsRead(t *testing.T) {
 	})
 }
 
-func TestBodyThatBreaksOffStoresNothing(t *testing.T) {
+func TestIncompleteBodyStoresNothing(t *testing.T) {
 	s := newServer(t)
 	before := s.st.ResourceVersion()
 	for _, length := range []int64{100, -1} {
@@ -265,7 +265,7 @@ func (c *closable) isClosed() bool {
 	return c.closed
 }
 
-func TestTheRequestBodyIsClosedWhateverComesOfTheRequest(t *testing.T) {
+func TestRequestBodyIsAlwaysClosed(t *testing.T) {
 	for _, row := range []struct{ name, method, path, contentType string }{
 		{"read", "POST", leases, typeJSON},
 		{"refused before it is read", "POST", leases, "text/plain"},
@@ -286,7 +286,7 @@ func TestTheRequestBodyIsClosedWhateverComesOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestTheCallersRequestIsLeftAsItWas(t *testing.T) {
+func TestTransportDoesNotChangeTheRequest(t *testing.T) {
 	s := newServer(t)
 	req := newRequest(t, "GET", leases+"/?limit=1", "")
 	req.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
@@ -297,7 +297,7 @@ func TestTheCallersRequestIsLeftAsItWas(t *testing.T) {
 	assert.Empty(t, req.RequestURI)
 }
 
-func TestRequestsRunAtOnce(t *testing.T) {
+func TestRequestsRunConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const writers, writes = 8, 25
 		s := newServer(t)
@@ -328,7 +328,7 @@ func TestRequestsRunAtOnce(t *testing.T) {
 	})
 }
 
-func TestASlowReaderHoldsUpOnlyItself(t *testing.T) {
+func TestSlowReaderDelaysOnlyItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		s.fill(t, 1000)
@@ -349,7 +349,7 @@ func TestASlowReaderHoldsUpOnlyItself(t *testing.T) {
 }
 
 // A reader that keeps going, but never catches up, must not make the server keep all that it has read.
-func TestAReaderThatLagsBehindCostsNoMoreThanItsLag(t *testing.T) {
+func TestLaggingReaderCostsOnlyItsLag(t *testing.T) {
 	const size, count = 200 << 10, 100
 	synctest.Test(t, func(t *testing.T) {
 		s := newServerWith(t, store.Options{History: 4}, httpapi.Options{})
@@ -390,7 +390,7 @@ func TestCloseEndsWatchesAndRequestsThatWait(t *testing.T) {
 	})
 }
 
-func TestCloseWaitsForTheRequestsUnderWay(t *testing.T) {
+func TestCloseWaitsForRunningRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		answered := false
@@ -407,7 +407,7 @@ func TestCloseWaitsForTheRequestsUnderWay(t *testing.T) {
 }
 
 // What a client does not read must not keep the server from stopping.
-func TestCloseEndsAnswersThatNobodyReads(t *testing.T) {
+func TestCloseEndsUnreadAnswers(t *testing.T) {
 	for _, row := range []struct{ name, path string }{
 		{"a watch", leases + "?watch=true"},
 		{"a list", leases},
@@ -451,7 +451,7 @@ func TestRequestsAfterCloseAreRefused(t *testing.T) {
 	})
 }
 
-func TestTheStoreOutlivesItsAPI(t *testing.T) {
+func TestStoreStaysOpenAfterItsAPIIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()

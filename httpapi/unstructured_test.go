@@ -200,7 +200,7 @@ func TestOpenAPIOfUnstructuredObjects(t *testing.T) {
 	assert.Equal(t, 200, s.do(t, "GET", "/openapi/v3/apis/example.com/v1", "", "Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").Code)
 }
 
-func TestKindsOfOneGoTypeAreDescribedEach(t *testing.T) {
+func TestOpenAPIDescribesEachKindOfOneGoType(t *testing.T) {
 	var kinds []store.AnyKind
 	for _, name := range []string{"Blob", "Glob"} {
 		kinds = append(kinds, store.MustKind(store.Descriptor[store.Unstructured]{

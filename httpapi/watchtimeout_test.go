@@ -60,7 +60,7 @@ func TestDefaultTimeoutsOfWatchesAreSpread(t *testing.T) {
 	})
 }
 
-func TestDefaultTimeoutOfAWatchFollowsFromTheSeed(t *testing.T) {
+func TestDefaultTimeoutOfAWatchDependsOnTheSeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lasted := func(seed uint64, query string) time.Duration {
 			return newServerWith(t, store.Options{Seed: seed}, httpapi.Options{}).lasted(t, query)

@@ -15,12 +15,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestTryAcquireTakesALeaseThatIsFree(t *testing.T) {
+func TestTryAcquireTakesAFreeLease(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec *LeaseSpec
 		want int32 // leaseTransitions
 	}{
-		"there is none":      {nil, 0},
+		"missing":            {nil, 0},
 		"empty":              {&LeaseSpec{}, 1},
 		"released":           {&LeaseSpec{HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), LeaseTransitions: new(int32(7))}, 8},
 		"without a duration": {&LeaseSpec{HolderIdentity: new("x"), LeaseTransitions: new(int32(0))}, 1},
@@ -33,7 +33,7 @@ func TestTryAcquireTakesALeaseThatIsFree(t *testing.T) {
 			}
 			c := newContender(t, leases, "c")
 			assert.True(t, try(t, c))
-			assert.True(t, try(t, c), "and goes on holding it")
+			assert.True(t, try(t, c), "a second call keeps the Lease")
 			l := get(t, leases)
 			assert.Equal(t, "c", *l.Spec.HolderIdentity)
 			assert.Equal(t, row.want, *l.Spec.LeaseTransitions)
@@ -41,8 +41,8 @@ func TestTryAcquireTakesALeaseThatIsFree(t *testing.T) {
 	}
 }
 
-// A holder's clock may say what it likes.
-func TestAcquireWaitsForTheDurationWhateverTheTimesSay(t *testing.T) {
+// The times of the holder's clock must not matter.
+func TestAcquireIgnoresTheTimesInTheLease(t *testing.T) {
 	for name, renewed := range map[string]time.Time{
 		"now":           {},
 		"in 1970":       time.Unix(0, 0),
@@ -70,7 +70,7 @@ func TestAcquireCountsFromTheLastChange(t *testing.T) {
 		start := time.Now()
 		hold(t, leases, "other", 15*time.Second, start)
 		done := later(func() error { return newContender(t, leases, "c").Acquire(t.Context()) })
-		// The clock of the holder jumps: to and fro is a change as well.
+		// The clock of the holder jumps. A change to an earlier time is a change too.
 		for _, jump := range []time.Duration{0, -time.Hour, 1e6 * time.Hour, 1, -time.Hour} {
 			time.Sleep(14 * time.Second)
 			hold(t, leases, "other", 15*time.Second, start.Add(jump+time.Minute))
@@ -82,7 +82,7 @@ func TestAcquireCountsFromTheLastChange(t *testing.T) {
 	})
 }
 
-func TestAcquireIsWokenAtOnce(t *testing.T) {
+func TestAcquireReactsAtOnce(t *testing.T) {
 	for name, free := range map[string]func(t *testing.T, leases *store.Collection[Lease], holder *Contender){
 		"by a release": func(t *testing.T, _ *store.Collection[Lease], holder *Contender) {
 			require.NoError(t, holder.Release(t.Context()))
@@ -105,7 +105,7 @@ func TestAcquireIsWokenAtOnce(t *testing.T) {
 	}
 }
 
-func TestAcquireHeedsANewDuration(t *testing.T) {
+func TestAcquireUsesANewDuration(t *testing.T) {
 	for _, seconds := range []time.Duration{2, 15, 100} {
 		t.Run(fmt.Sprint(seconds), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -122,14 +122,14 @@ func TestAcquireHeedsANewDuration(t *testing.T) {
 	}
 }
 
-func TestAcquireRespectsItsOwnNameInALeaseThatIsNotItsOwn(t *testing.T) {
+func TestAcquireWaitsForAnotherHolderOfTheSameName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		require.True(t, try(t, newContender(t, leases, "c")))
 		start := time.Now()
 		require.NoError(t, newContender(t, leases, "c").Acquire(t.Context()))
 		assert.Equal(t, 15*time.Second, time.Since(start))
-		assert.EqualValues(t, 1, *get(t, leases).Spec.LeaseTransitions, "it is another term")
+		assert.EqualValues(t, 1, *get(t, leases).Spec.LeaseTransitions, "it is a new term")
 	})
 }
 
@@ -138,10 +138,10 @@ func TestAcquireEndsWithoutTheLease(t *testing.T) {
 		end  func(cancel context.CancelFunc, st *store.Store)
 		want error
 	}{
-		"when its context does":        {func(cancel context.CancelFunc, _ *store.Store) { cancel() }, context.Canceled},
-		"when the store is closed":     {func(_ context.CancelFunc, st *store.Store) { st.Close() }, store.ErrClosed},
-		"when its context has an end":  {func(context.CancelFunc, *store.Store) {}, context.DeadlineExceeded},
-		"when its context and more do": {func(cancel context.CancelFunc, st *store.Store) { cancel(); st.Close() }, context.Canceled},
+		"when its context does":             {func(cancel context.CancelFunc, _ *store.Store) { cancel() }, context.Canceled},
+		"when the store is closed":          {func(_ context.CancelFunc, st *store.Store) { st.Close() }, store.ErrClosed},
+		"when its context has an end":       {func(context.CancelFunc, *store.Store) {}, context.DeadlineExceeded},
+		"when its context and the store do": {func(cancel context.CancelFunc, st *store.Store) { cancel(); st.Close() }, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -168,11 +168,11 @@ func TestAcquireEndsWithoutTheLease(t *testing.T) {
 		cancel()
 		assert.ErrorIs(t, newContender(t, leases, "c").Acquire(ctx), context.Canceled)
 		_, err := leases.Get(t.Context(), namespace, "leader")
-		assert.ErrorIs(t, err, store.ErrNotFound, "although it is free")
+		assert.ErrorIs(t, err, store.ErrNotFound, "the free Lease is not taken")
 	})
 }
 
-func TestAcquireOutlastsHistoryAndWatches(t *testing.T) {
+func TestAcquireSurvivesExpiredHistoryAndWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{History: 2})
 		hold(t, leases, "other", 3*time.Hour, time.Now()) // no watch lasts for that long
@@ -180,7 +180,7 @@ func TestAcquireOutlastsHistoryAndWatches(t *testing.T) {
 		done := later(func() error { return newContender(t, leases, "c").Acquire(t.Context()) })
 		for range 10 {
 			time.Sleep(time.Minute)
-			for i := range 5 { // before the watch has a chance to see them
+			for i := range 5 { // before the watch can see them
 				label(t, leases, fmt.Sprint(i))
 			}
 		}
@@ -189,17 +189,17 @@ func TestAcquireOutlastsHistoryAndWatches(t *testing.T) {
 	})
 }
 
-func TestTryAcquireLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
+func TestTryAcquireRetriesAfterAnotherWriter(t *testing.T) {
 	for name, row := range map[string]struct {
 		there   bool
 		between func(t *testing.T, leases *store.Collection[Lease])
 		held    bool
 	}{
-		"who labels it":     {true, func(t *testing.T, leases *store.Collection[Lease]) { label(t, leases, "x") }, true},
-		"who deletes it":    {true, remove, true},
-		"who takes it":      {true, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
-		"who creates it":    {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
-		"who creates it so": {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Minute, time.Now()) }, true},
+		"labelled by another":                 {true, func(t *testing.T, leases *store.Collection[Lease]) { label(t, leases, "x") }, true},
+		"deleted by another":                  {true, remove, true},
+		"taken by another":                    {true, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
+		"created by another":                  {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) }, false},
+		"created by another without a holder": {false, func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Minute, time.Now()) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stamps hookedClock
@@ -215,7 +215,7 @@ func TestTryAcquireLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 	}
 }
 
-func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
+func TestSlowTryAcquireHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stamps hookedClock
 		leases := newLeases(t, store.Options{Clock: stamps.clock()})
@@ -224,7 +224,7 @@ func TestTryAcquireThatTookTooLongHoldsNothing(t *testing.T) {
 		stamps.before(func() { time.Sleep(10 * time.Second) })
 		assert.False(t, try(t, c), "its deadline has passed")
 		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
-		assert.Equal(t, "c", *get(t, leases).Spec.HolderIdentity, "others have to wait all the same")
+		assert.Equal(t, "c", *get(t, leases).Spec.HolderIdentity, "others must still wait")
 		require.NoError(t, c.Release(t.Context()))
 		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
 	})
@@ -281,7 +281,7 @@ func TestContenderWhoseWritesAlwaysConflictEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestTryAcquireTellsWhyAWriteIsRefused(t *testing.T) {
+func TestTryAcquireReturnsTheErrorOfARefusedWrite(t *testing.T) {
 	leases := newLeases(t, store.Options{})
 	_, err := leases.Create(t.Context(), &Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name},

@@ -39,13 +39,13 @@ func TestContenderRefusesBadOptions(t *testing.T) {
 			assert.Nil(t, c)
 		})
 	}
-	t.Run("all of them at once", func(t *testing.T) {
+	t.Run("all mistakes at once", func(t *testing.T) {
 		_, err := NewContender(newLeases(t, store.Options{}), ContenderOptions{RetryPeriod: time.Minute})
 		for _, text := range []string{"Namespace", "Name ", "Identity", "RenewDeadline"} {
 			assert.ErrorContains(t, err, text)
 		}
 	})
-	t.Run("the shortest there are", func(t *testing.T) {
+	t.Run("the shortest durations", func(t *testing.T) {
 		_, err := NewContender(newLeases(t, store.Options{}), ContenderOptions{
 			Namespace: "default", Name: "leader", Identity: "a",
 			LeaseDuration: 2 * time.Second, RenewDeadline: 1201 * time.Millisecond, RetryPeriod: time.Second,
@@ -54,8 +54,8 @@ func TestContenderRefusesBadOptions(t *testing.T) {
 	})
 }
 
-// The contents are those that client-go writes (leaderelection.go).
-func TestContenderWritesWhatAnElectorWrites(t *testing.T) {
+// The contents equal client-go's (leaderelection.go).
+func TestContenderWritesTheSameAsAnElector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		a := contenderWith(t, leases, ContenderOptions{Identity: "a", FieldManager: "contender"})
@@ -95,7 +95,7 @@ func TestContenderWritesWhatAnElectorWrites(t *testing.T) {
 		assert.Equal(t, want, get(t, leases).Spec, "released")
 
 		require.True(t, try(t, a))
-		assert.EqualValues(t, 2, *get(t, leases).Spec.LeaseTransitions, "a release does not count, an acquisition does")
+		assert.EqualValues(t, 2, *get(t, leases).Spec.LeaseTransitions, "an acquisition counts, a release does not")
 	})
 }
 
@@ -130,12 +130,12 @@ func TestContenderChangesOnlyTheRecord(t *testing.T) {
 	})
 }
 
-func TestHeldTellsTheTermUntilItsDeadline(t *testing.T) {
+func TestHeldReturnsTheTermUntilItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{FirstResourceVersion: 500})
 		c := newContender(t, leases, "c")
 		_, held := c.Held()
-		assert.False(t, held, "nothing is held yet")
+		assert.False(t, held, "the Contender holds nothing yet")
 
 		require.True(t, try(t, c))
 		want := Holding{Holder: "c", FencingToken: 501}
@@ -179,7 +179,7 @@ func TestTwoCallsOfOneContenderPanic(t *testing.T) {
 		} {
 			assert.PanicsWithValue(t, "lease: two calls of one Contender at once", call, name)
 		}
-		require.NoError(t, <-done, "the first call is not harmed")
+		require.NoError(t, <-done, "the first call is not affected")
 		assert.NoError(t, c.Renew(t.Context()))
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// A hundred contend, lead for a while, release and contend anew.
+// A hundred Contenders contend, lead for a while, release and contend again.
 func TestOfAHundredContendersOneLeadsAtEveryMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
@@ -57,8 +57,8 @@ func TestOfAHundredContendersOneLeadsAtEveryMoment(t *testing.T) {
 	})
 }
 
-// Those who crash take the Lease with them until it expires.
-func TestContendersThatCrashAreFollowedAfterTheDuration(t *testing.T) {
+// After a crash the Lease stays held until it expires.
+func TestAnotherContenderLeadsAfterACrashAndTheDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		crash := errors.New("crash")

@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// manualStart is when the clock of manualLeases starts.
+// manualStart is the first time of the clock of manualLeases.
 var manualStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func manualLeases(t *testing.T) (*store.Collection[Lease], *clock.Manual) {
@@ -20,29 +20,29 @@ func manualLeases(t *testing.T) (*store.Collection[Lease], *clock.Manual) {
 	return newLeases(t, store.Options{Clock: m}), m
 }
 
-// office is a Contender that leads until it is told to stop, or loses the Lease.
+// office is a running Contender that leads until it is stopped or loses the Lease.
 type office struct {
 	began, ended chan string
 	stop         context.CancelFunc
 	over         chan struct{}
-	err          error // what Run returned; set before over is closed
+	err          error // the result of Run; set before over is closed
 }
 
-// run has a Contender run, outside of any bubble, from now on. It stops at the end of the test.
+// run starts a Contender outside of any bubble. It stops at the end of the test.
 func run(t *testing.T, leases *store.Collection[Lease], m *clock.Manual, identity string) *office {
 	c := newContender(t, leases, identity)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := &office{began: make(chan string, 1), ended: make(chan string, 1), stop: cancel, over: make(chan struct{})}
-	tell := func(to chan string) { to <- identity + " " + m.Now().Sub(manualStart).String() }
+	send := func(to chan string) { to <- identity + " " + m.Now().Sub(manualStart).String() }
 	release := m.Hold()
 	go func() {
 		defer close(o.over)
 		c.worker.Work()
 		release()
 		o.err = c.Run(ctx, func(ctx context.Context, _ Holding) {
-			tell(o.began)
+			send(o.began)
 			<-ctx.Done()
-			tell(o.ended)
+			send(o.ended)
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-o.over })
@@ -54,13 +54,13 @@ func TestFastForwardLetsALeaderRenew(t *testing.T) {
 	a := run(t, leases, m, "a")
 	assert.Equal(t, "a 0s", <-a.began)
 	m.FastForward(10 * time.Minute)
-	assert.Empty(t, a.ended, "it had the time to renew every time")
+	assert.Empty(t, a.ended, "it must have time for every renewal")
 	l := get(t, leases)
-	assert.Equal(t, manualStart.Add(10*time.Minute), l.Spec.RenewTime.UTC(), "every other second, the last one included")
+	assert.Equal(t, manualStart.Add(10*time.Minute), l.Spec.RenewTime.UTC(), "renewed every two seconds, up to the last")
 	assert.Equal(t, "1301", l.ResourceVersion, "the creation and 300 renewals")
 }
 
-func TestFastForwardEndsTheTermOfALeaderThatIsCutOff(t *testing.T) {
+func TestFastForwardEndsTheTermOfADisconnectedLeader(t *testing.T) {
 	leases, m := manualLeases(t)
 	a := run(t, leases, m, "a")
 	assert.Equal(t, "a 0s", <-a.began)
@@ -71,7 +71,7 @@ func TestFastForwardEndsTheTermOfALeaderThatIsCutOff(t *testing.T) {
 	assert.ErrorIs(t, a.err, ErrLost)
 }
 
-// Who waits has seen each renewal when it was made, so that it takes over to the second.
+// A waiting Contender sees each renewal at once, so it takes over at the exact second.
 func TestFastForwardLetsTheNextOneTakeOver(t *testing.T) {
 	leases, m := manualLeases(t)
 	a := run(t, leases, m, "a")
@@ -88,25 +88,25 @@ func TestFastForwardLetsTheNextOneTakeOver(t *testing.T) {
 	assert.Equal(t, manualStart.Add(115*time.Second), get(t, leases).Spec.AcquireTime.UTC())
 }
 
-func TestFastForwardTellsAnObserverThatALeaseRanOut(t *testing.T) {
+func TestFastForwardShowsAnObserverTheExpiry(t *testing.T) {
 	leases, m := manualLeases(t)
 	hold(t, leases, "a", 15*time.Second, m.Now())
 	ctx, cancel := context.WithCancel(t.Context())
-	told := make(chan string)
+	seen := make(chan string)
 	done := later(func() error {
-		defer close(told)
+		defer close(seen)
 		for h, err := range Observe(ctx, leases, namespace, name) {
 			if err != nil {
 				return err
 			}
-			told <- fmt.Sprintf("%s %q", m.Now().Sub(manualStart), h.Holder)
+			seen <- fmt.Sprintf("%s %q", m.Now().Sub(manualStart), h.Holder)
 		}
 		return nil
 	})
-	assert.Equal(t, `0s "a"`, <-told)
-	// The observer counts from when it saw the holder, which was at the start.
+	assert.Equal(t, `0s "a"`, <-seen)
+	// The observer counts from its first sight of the holder, at the start.
 	m.FastForward(time.Minute)
-	assert.Regexp(t, ` ""$`, <-told)
+	assert.Regexp(t, ` ""$`, <-seen)
 	cancel()
 	assert.ErrorIs(t, <-done, context.Canceled)
 }

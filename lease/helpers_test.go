@@ -13,16 +13,16 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The Lease that the tests contend for.
+// The name of the Lease in the tests.
 const (
 	namespace = "default"
 	name      = "leader"
 )
 
-// hookedClock is the clock of a store whose next reading can be made to do something
-// first: to pause whoever writes, or to let another writer come in between. A
-// write reads it after it has looked at the present state and before it puts
-// another one in its place, without a lock.
+// hookedClock is the clock of a store that can call a function before its next
+// reading: to pause a writer, or to write in between. A write reads the clock
+// without a lock, after it has read the old state and before it stores the new
+// one.
 type hookedClock struct{ next atomic.Pointer[func()] }
 
 func (c *hookedClock) now() time.Time {
@@ -34,7 +34,7 @@ func (c *hookedClock) now() time.Time {
 
 func (c *hookedClock) clock() clock.Clock { return clock.Func(c.now) }
 
-// before makes f be called before the next write is done.
+// before sets f to be called before the next write is done.
 func (c *hookedClock) before(f func()) { c.next.Store(&f) }
 
 func newLeases(t *testing.T, opts store.Options) *store.Collection[Lease] {
@@ -54,8 +54,7 @@ func contenderWith(t *testing.T, leases *store.Collection[Lease], opts Contender
 	return c
 }
 
-// hold puts a holder into the Lease, whoever holds it, as somebody does who does
-// not care for the rules.
+// hold sets the holder of the Lease, whoever holds it, against the rules.
 func hold(t *testing.T, leases *store.Collection[Lease], holder string, duration time.Duration, renewed time.Time) *Lease {
 	put := func(l *Lease) error {
 		l.Spec.HolderIdentity = &holder
@@ -84,7 +83,7 @@ func remove(t *testing.T, leases *store.Collection[Lease]) {
 	require.NoError(t, err)
 }
 
-// label changes the Lease as somebody does who has no part in the election.
+// label changes a label of the Lease, as a writer outside the election.
 func label(t *testing.T, leases *store.Collection[Lease], value string) {
 	_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
 		l.Labels = map[string]string{"label": value}
@@ -93,17 +92,17 @@ func label(t *testing.T, leases *store.Collection[Lease], value string) {
 	require.NoError(t, err)
 }
 
-// try is TryAcquire without an error.
+// try calls TryAcquire and requires that there is no error.
 func try(t *testing.T, c *Contender) bool {
 	held, err := c.TryAcquire(t.Context())
 	require.NoError(t, err)
 	return held
 }
 
-// micro is now as it stands in a Lease.
+// micro returns now in the precision of a Lease.
 func micro() *meta.MicroTime { return new(meta.NewMicroTime(time.Now())) }
 
-// later runs f in a goroutine and returns where its result arrives.
+// later runs f in a goroutine and returns the channel of its result.
 func later(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

@@ -19,15 +19,15 @@ func TestExpired(t *testing.T) {
 		now  time.Time
 		want bool
 	}{
-		"never renewed":              {LeaseSpec{LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
-		"without a duration":         {LeaseSpec{RenewTime: renewed}, renewed.Time, true},
-		"just renewed":               {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
-		"to the moment":              {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10 * time.Second), false},
-		"a microsecond later":        {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10*time.Second + time.Microsecond), true},
-		"renewed by a clock ahead":   {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(-time.Hour), false},
-		"the longest duration":       {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(1<<31 - 1))}, renewed.AddDate(68, 0, 0), false},
-		"renewed at the zero time":   {LeaseSpec{RenewTime: new(meta.MicroTime{}), LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
-		"with an empty holder still": {LeaseSpec{HolderIdentity: new(""), RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
+		"never renewed":                    {LeaseSpec{LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
+		"without a duration":               {LeaseSpec{RenewTime: renewed}, renewed.Time, true},
+		"just renewed":                     {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
+		"at the last moment":               {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10 * time.Second), false},
+		"a microsecond later":              {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(10*time.Second + time.Microsecond), true},
+		"renewed by a clock that is ahead": {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Add(-time.Hour), false},
+		"the longest duration":             {LeaseSpec{RenewTime: renewed, LeaseDurationSeconds: new(int32(1<<31 - 1))}, renewed.AddDate(68, 0, 0), false},
+		"renewed at the zero time":         {LeaseSpec{RenewTime: new(meta.MicroTime{}), LeaseDurationSeconds: new(int32(10))}, renewed.Time, true},
+		"with an empty holder":             {LeaseSpec{HolderIdentity: new(""), RenewTime: renewed, LeaseDurationSeconds: new(int32(10))}, renewed.Time, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, row.want, (&Lease{Spec: row.spec}).Expired(row.now))
@@ -35,7 +35,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func TestKindIsOneForAll(t *testing.T) { assert.Same(t, Kind(), Kind()) }
+func TestKindReturnsTheSamePointer(t *testing.T) { assert.Same(t, Kind(), Kind()) }
 
 func TestHolderColumn(t *testing.T) {
 	r := registry.New(registry.Options{}).Resource(Kind().Registered())
@@ -48,7 +48,7 @@ func TestHolderColumn(t *testing.T) {
 	}
 }
 
-func TestStoredLeaseComesBackWhole(t *testing.T) {
+func TestStoredLeaseKeepsAllFields(t *testing.T) {
 	leases := In(store.New(store.Options{}))
 	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
 	spec := LeaseSpec{

@@ -9,16 +9,16 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestObservationCountsFromTheLastChangeItSaw(t *testing.T) {
+func TestObservationCountsFromTheLastObservedChange(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	// The holder's clock is a year behind; nobody minds.
+	// The holder's clock is a year behind, which must not matter.
 	renewed := func(seconds int) *meta.MicroTime { return new(meta.NewMicroTime(at(seconds).AddDate(-1, 0, 0))) }
 	l := &Lease{Spec: LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15)), RenewTime: renewed(0)}}
 
 	var o Observation
-	assert.True(t, o.Expired(start), "a Lease that is not there is free")
-	assert.False(t, o.Observe(nil, start), "it was not there before")
+	assert.True(t, o.Expired(start), "a missing Lease is free")
+	assert.False(t, o.Observe(nil, start), "it was missing before")
 	assert.True(t, o.Observe(l, at(0)))
 	assert.Equal(t, "a", o.Holder())
 	assert.Equal(t, at(15), o.Expires())
@@ -32,7 +32,7 @@ func TestObservationCountsFromTheLastChangeItSaw(t *testing.T) {
 	assert.Equal(t, at(27), o.Expires())
 
 	l.Spec.PreferredHolder, l.Spec.Strategy = new("b"), new(OldestEmulationVersion)
-	assert.False(t, o.Observe(l, at(13)), "these are not the holder's")
+	assert.False(t, o.Observe(l, at(13)), "these changes are not renewals")
 	assert.Equal(t, at(27), o.Expires())
 
 	assert.True(t, o.Observe(nil, at(14)))
@@ -57,13 +57,13 @@ func TestObservationSeesEachFieldOfTheRecord(t *testing.T) {
 			}}
 			var o Observation
 			o.Observe(l, now)
-			change(&l.Spec) // in place: the observation has a copy
+			change(&l.Spec) // in place, because the observation has a copy
 			assert.True(t, o.Observe(l, now))
 		})
 	}
 }
 
-func TestObservationOfALeaseThatIsFree(t *testing.T) {
+func TestObservationOfAFreeLease(t *testing.T) {
 	now := time.Now()
 	for name, spec := range map[string]LeaseSpec{
 		"no holder":       {LeaseDurationSeconds: new(int32(15))},

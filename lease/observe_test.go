@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// diary notes what Observe tells: when, counted from its beginning, and what.
+// diary records the values of Observe, with the time since its start.
 type diary struct {
 	mu      sync.Mutex // guards entries
 	entries []string
@@ -40,7 +40,7 @@ func observe(t *testing.T, leases *store.Collection[Lease]) *diary {
 	return d
 }
 
-// take returns what was noted since the last call, once all have come to rest.
+// take waits until all goroutines are idle and returns the entries since the last call.
 func (d *diary) take() []string {
 	synctest.Wait()
 	d.mu.Lock()
@@ -50,7 +50,7 @@ func (d *diary) take() []string {
 	return entries
 }
 
-func TestObserveTellsEachChangeOfHolder(t *testing.T) {
+func TestObserveReturnsEachChangeOfHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		d := observe(t, leases)
@@ -83,23 +83,23 @@ func TestObserveTellsEachChangeOfHolder(t *testing.T) {
 		assert.Empty(t, d.take())
 
 		hold(t, leases, "b", 2*time.Second, time.Now())
-		assert.Equal(t, []string{`1h0m44s "b" 1`}, d.take(), "a holder that comes back from a pause is one again")
+		assert.Equal(t, []string{`1h0m44s "b" 1`}, d.take(), "a holder that renews after a pause is the holder again")
 		time.Sleep(time.Second)
 		hold(t, leases, "c", 15*time.Second, time.Now())
 		assert.Equal(t, []string{`1h0m45s "c" 1`}, d.take())
 		time.Sleep(time.Second)
 		hold(t, leases, "c", time.Second, time.Now())
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{`1h0m47s "" 1`}, d.take(), "it heeds a shorter duration")
+		assert.Equal(t, []string{`1h0m47s "" 1`}, d.take(), "it uses a shorter duration")
 
 		hold(t, leases, "c", time.Minute, time.Now())
 		bump(t, leases, 2)
 		remove(t, leases)
-		assert.Equal(t, []string{`1h0m47s "c" 1`, `1h0m47s "c" 2`, `1h0m47s "" 0`}, d.take(), "it comes back, another term, deleted")
+		assert.Equal(t, []string{`1h0m47s "c" 1`, `1h0m47s "c" 2`, `1h0m47s "" 0`}, d.take(), "renewed, a new term, deleted")
 	})
 }
 
-func TestObserveGivesTheHolderItFindsItsTimeAnew(t *testing.T) {
+func TestObserveCountsTheDurationFromItsStart(t *testing.T) {
 	for name, renewed := range map[string]time.Time{"in 1970": time.Unix(0, 0), "in 3000": time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestObserveGivesTheHolderItFindsItsTimeAnew(t *testing.T) {
 	}
 }
 
-func TestObserveTellsWhatHappensWhileItsLoopIsAtWork(t *testing.T) {
+func TestObserveReturnsChangesMadeDuringTheLoopBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -146,7 +146,7 @@ func TestObserveTellsWhatHappensWhileItsLoopIsAtWork(t *testing.T) {
 	})
 }
 
-func TestObserveMissesNothingThatLastsThoughHistoryIsShort(t *testing.T) {
+func TestObserveReturnsTheLastStateDespiteAShortHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{History: 2})
 		d := observe(t, leases)
@@ -163,7 +163,7 @@ func TestObserveMissesNothingThatLastsThoughHistoryIsShort(t *testing.T) {
 	})
 }
 
-func TestObserveEndsWithWhatItDependsOn(t *testing.T) {
+func TestObserveEndsWithItsContextOrTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		leases := In(st)
@@ -182,18 +182,18 @@ func TestObserveEndsWithWhatItDependsOn(t *testing.T) {
 			assert.Equal(t, Holding{Holder: "a", FencingToken: 1001}, h)
 			break
 		}
-		assert.Equal(t, 1, st.Watchers(), "a loop that is left leaves nothing behind")
+		assert.Equal(t, 1, st.Watchers(), "a loop that ends early leaves no watch")
 		st.Close()
 		assert.ErrorIs(t, <-d.done, store.ErrClosed)
 	})
 }
 
-// The Lease runs out while the one who ranges is busy with something else.
-func TestObserverThatTakesItsTimeIsToldThatTheLeaseRanOut(t *testing.T) {
+// The Lease expires during a long loop body.
+func TestSlowObserverStillGetsTheExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		hold(t, leases, "a", 15*time.Second, time.Now())
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // a watch lasts for longer
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // a watch lasts longer
 		defer cancel()
 		var holders []string
 		for h, err := range Observe(ctx, leases, namespace, name) {

@@ -21,7 +21,7 @@ func TestAuditFindsTwoHoldersAtOnce(t *testing.T) {
 		want   []string
 	}{
 		"one holder": {[]state{{0, "a", 15}, {2, "a", 15}, {30, "a", 15}}, nil},
-		"taken when it had run out": {
+		"taken after it expired": {
 			[]state{{0, "a", 15}, {2, "a", 15}, {17, "b", 15}}, nil},
 		"taken too early": {
 			[]state{{0, "a", 15}, {2, "a", 15}, {16, "b", 15}},
@@ -38,7 +38,7 @@ func TestAuditFindsTwoHoldersAtOnce(t *testing.T) {
 			[]string{`"b" took the Lease at 2026-01-02T03:04:07Z, 13s before that of "a" ran out`}},
 		"deleted, and taken later": {
 			[]state{{0, "a", 15}, {1, "", 0}, {15, "b", 15}}, nil},
-		"deleted, and made again by the same": {
+		"deleted, and created again by the same holder": {
 			[]state{{0, "a", 15}, {1, "", 0}, {2, "a", 15}, {3, "a", 15}}, nil},
 		"with another duration": {
 			[]state{{0, "a", 5}, {4, "a", 60}, {10, "b", 15}},

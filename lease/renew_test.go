@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestRenewIsForTheHolder(t *testing.T) {
+func TestRenewNeedsTheLease(t *testing.T) {
 	leases := newLeases(t, store.Options{})
 	c := newContender(t, leases, "c")
 	assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "before it acquired the Lease")
@@ -22,13 +22,13 @@ func TestRenewIsForTheHolder(t *testing.T) {
 	assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "after its release")
 }
 
-func TestRenewNoticesWhoTookTheLease(t *testing.T) {
+func TestRenewFailsAfterTheLeaseIsLost(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, leases *store.Collection[Lease]){
-		"another":    func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) },
-		"nobody":     func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Second, time.Now()) },
-		"it is gone": remove,
-		"a namesake": func(t *testing.T, leases *store.Collection[Lease]) { bump(t, leases, 1) },
-		"made afresh": func(t *testing.T, leases *store.Collection[Lease]) {
+		"another":                             func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) },
+		"nobody":                              func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Second, time.Now()) },
+		"deleted":                             remove,
+		"taken by another with the same name": func(t *testing.T, leases *store.Collection[Lease]) { bump(t, leases, 1) },
+		"deleted and created again": func(t *testing.T, leases *store.Collection[Lease]) {
 			again := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Spec: get(t, leases).Spec}
 			remove(t, leases)
 			_, err := leases.Create(t.Context(), again, store.CreateOptions{})
@@ -44,10 +44,10 @@ func TestRenewNoticesWhoTookTheLease(t *testing.T) {
 			assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 			_, held := c.Held()
 			assert.False(t, held)
-			assert.NoError(t, c.Release(t.Context()), "there is nothing to release")
+			assert.NoError(t, c.Release(t.Context()), "a release without the Lease does nothing")
 			after, errAfter := leases.Get(t.Context(), namespace, "leader")
 			assert.Equal(t, errBefore, errAfter)
-			assert.Equal(t, before, after, "what is not the Contender's is not touched")
+			assert.Equal(t, before, after, "another's Lease is not changed")
 		})
 	}
 }
@@ -61,7 +61,7 @@ func bump(t *testing.T, leases *store.Collection[Lease], transitions int32) {
 	require.NoError(t, err)
 }
 
-func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
+func TestRenewRetriesAfterAnotherWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stamps hookedClock
 		leases := newLeases(t, store.Options{Clock: stamps.clock()})
@@ -73,7 +73,7 @@ func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 		require.NoError(t, c.Renew(t.Context()))
 		l := get(t, leases)
 		assert.Equal(t, micro(), l.Spec.RenewTime)
-		assert.Equal(t, "between", l.Labels["label"], "what the other wrote stays")
+		assert.Equal(t, "between", l.Labels["label"], "the change of the other writer stays")
 
 		stamps.before(func() { hold(t, leases, "other", time.Minute, time.Now()) })
 		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost)
@@ -81,7 +81,7 @@ func TestRenewLooksAgainWhereAnotherWriterCameBetween(t *testing.T) {
 	})
 }
 
-// A holder that was paused has to believe itself lost before others take over.
+// A paused holder must stop to lead before others may take over.
 func TestRenewAfterTheDeadlineIsRefused(t *testing.T) {
 	for name, row := range map[string]struct {
 		pause time.Duration
@@ -89,7 +89,7 @@ func TestRenewAfterTheDeadlineIsRefused(t *testing.T) {
 	}{
 		"before the deadline":         {10*time.Second - 1, false},
 		"at the deadline":             {10 * time.Second, true},
-		"after the Lease has run out": {time.Hour, true},
+		"after the Lease has expired": {time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestRenewAfterTheDeadlineIsRefused(t *testing.T) {
 	}
 }
 
-func TestRenewThatTakesTooLongIsLost(t *testing.T) {
+func TestSlowRenewLosesTheLease(t *testing.T) {
 	for name, other := range map[string]bool{"and another took over": true, "and nobody took over": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -135,9 +135,9 @@ func TestRenewThatTakesTooLongIsLost(t *testing.T) {
 	}
 }
 
-// To client-go's electors two renewals in one second are one: they wait from the
-// first of them.
-func TestRenewInTheSameSecondPutsNoDeadlineOff(t *testing.T) {
+// client-go's electors cannot distinguish two renewals in one second: they count
+// from the first.
+func TestRenewInTheSameSecondDoesNotMoveTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c := newContender(t, leases, "c")
@@ -153,18 +153,18 @@ func TestRenewInTheSameSecondPutsNoDeadlineOff(t *testing.T) {
 	})
 }
 
-func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
+func TestReleaseOnlyEndsItsOwnTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stamps hookedClock
 		leases := newLeases(t, store.Options{Clock: stamps.clock()})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
-		require.NoError(t, c.Release(t.Context()), "without ever having held it")
+		require.NoError(t, c.Release(t.Context()), "before the first acquisition")
 		_, err := leases.Get(t.Context(), namespace, name)
 		require.ErrorIs(t, err, store.ErrNotFound)
 
 		require.True(t, try(t, c))
 		label(t, leases, "before")
-		require.NoError(t, c.Release(t.Context()), "another writer does no harm")
+		require.NoError(t, c.Release(t.Context()), "another writer does not matter")
 		assert.Empty(t, *get(t, leases).Spec.HolderIdentity)
 
 		require.True(t, try(t, c))
@@ -173,13 +173,13 @@ func TestReleaseLetsOnlyTheOwnTermGo(t *testing.T) {
 			time.Sleep(15 * time.Second)
 			require.True(t, try(t, b))
 		})
-		require.NoError(t, c.Release(t.Context()), "paused for so long that another took over")
+		require.NoError(t, c.Release(t.Context()), "after another has taken over")
 		assert.Equal(t, "b", *get(t, leases).Spec.HolderIdentity)
 		assert.NoError(t, b.Renew(t.Context()))
 	})
 }
 
-func TestReleaseAfterTheDeadlineStillSparesOthersTheWait(t *testing.T) {
+func TestReleaseAfterTheDeadlineStillFreesTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
@@ -193,8 +193,8 @@ func TestReleaseAfterTheDeadlineStillSparesOthersTheWait(t *testing.T) {
 	})
 }
 
-// A leader that was paused writes with the version it read before. The one that
-// took over wrote first.
+// A paused leader writes with the version that it read before the pause. The new
+// leader has written first.
 func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
@@ -229,7 +229,7 @@ func TestStaleWriteOfAPausedLeaderIsAConflict(t *testing.T) {
 	})
 }
 
-func TestResourceVersionsOfTermsGrowWhateverHappensToTheLease(t *testing.T) {
+func TestResourceVersionsOfTermsAlwaysGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		last := uint64(0)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// untilDone is a leader that stops as soon as it is told to, and notes why.
+// untilDone is a lead function that returns when its context ends, and records the cause.
 func untilDone(why *error) func(context.Context, Holding) {
 	return func(ctx context.Context, _ Holding) {
 		<-ctx.Done()
@@ -21,7 +21,7 @@ func untilDone(why *error) func(context.Context, Holding) {
 	}
 }
 
-func TestRunRenewsForAsLongAsItLeads(t *testing.T) {
+func TestRunRenewsWhileItLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c, b := newContender(t, leases, "c"), newContender(t, leases, "b")
@@ -39,9 +39,9 @@ func TestRunRenewsForAsLongAsItLeads(t *testing.T) {
 		})
 		assert.NoError(t, err)
 		l := get(t, leases)
-		assert.Equal(t, "c", *l.Spec.HolderIdentity, "it is not released unless that is asked for")
+		assert.Equal(t, "c", *l.Spec.HolderIdentity, "it is only released if the options ask for it")
 		time.Sleep(time.Minute)
-		assert.Equal(t, l, get(t, leases), "nobody renews it any more")
+		assert.Equal(t, l, get(t, leases), "Run has stopped renewing")
 	})
 }
 
@@ -49,7 +49,7 @@ func TestRunReleasesAfterLeadHasReturned(t *testing.T) {
 	for name, row := range map[string]struct {
 		cancel bool
 		want   error
-	}{"told to stop": {true, context.Canceled}, "by itself": {false, nil}} {
+	}{"after its context has ended": {true, context.Canceled}, "before its context has ended": {false, nil}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leases := newLeases(t, store.Options{})
@@ -65,7 +65,7 @@ func TestRunReleasesAfterLeadHasReturned(t *testing.T) {
 						if row.cancel {
 							<-ctx.Done()
 						}
-						time.Sleep(time.Hour) // it is slow to stop
+						time.Sleep(time.Hour) // lead stops slowly
 						leads, stopped = false, time.Now()
 					})
 				})
@@ -74,7 +74,7 @@ func TestRunReleasesAfterLeadHasReturned(t *testing.T) {
 					cancel()
 				}
 				require.NoError(t, b.Acquire(t.Context()))
-				assert.False(t, leads, "the Lease is renewed for as long as lead takes")
+				assert.False(t, leads, "the Lease is renewed until lead returns")
 				assert.Zero(t, time.Since(stopped))
 				assert.ErrorIs(t, <-done, row.want)
 			})
@@ -82,13 +82,13 @@ func TestRunReleasesAfterLeadHasReturned(t *testing.T) {
 	}
 }
 
-// Whatever happens to the Lease, lead is told at once.
-func TestRunNoticesAtOnceThatTheLeaseIsLost(t *testing.T) {
+// The context of lead ends as soon as the Lease is lost in any way.
+func TestRunCancelsLeadAtOnceWhenTheLeaseIsLost(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, leases *store.Collection[Lease]){
 		"taken by another":    func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "other", time.Minute, time.Now()) },
 		"released by another": func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Second, time.Now()) },
 		"deleted":             remove,
-		"made afresh": func(t *testing.T, leases *store.Collection[Lease]) {
+		"deleted and created again": func(t *testing.T, leases *store.Collection[Lease]) {
 			remove(t, leases)
 			hold(t, leases, "c", time.Minute, time.Now())
 		},
@@ -107,13 +107,13 @@ func TestRunNoticesAtOnceThatTheLeaseIsLost(t *testing.T) {
 				assert.ErrorIs(t, why, ErrLost)
 				assert.Zero(t, time.Since(start))
 				after, _ := leases.Get(t.Context(), namespace, "leader")
-				assert.Equal(t, before, after, "another's Lease is not touched")
+				assert.Equal(t, before, after, "another's Lease is not changed")
 			})
 		})
 	}
 }
 
-func TestRunKeepsTheLeaseWhateverOthersWriteIntoIt(t *testing.T) {
+func TestRunKeepsTheLeaseAfterOtherWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{History: 2})
 		c := newContender(t, leases, "c")
@@ -123,7 +123,7 @@ func TestRunKeepsTheLeaseWhateverOthersWriteIntoIt(t *testing.T) {
 		done := later(func() error { return c.Run(ctx, untilDone(&why)) })
 		for range 500 {
 			time.Sleep(100 * time.Millisecond)
-			for _, value := range []string{"a", "b", "c", "d"} { // too many for the history
+			for _, value := range []string{"a", "b", "c", "d"} { // more than the history holds
 				label(t, leases, value)
 			}
 			_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
@@ -136,14 +136,14 @@ func TestRunKeepsTheLeaseWhateverOthersWriteIntoIt(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		assert.EqualValues(t, 15, *get(t, leases).Spec.LeaseDurationSeconds, "the next renewal sets it right")
+		assert.EqualValues(t, 15, *get(t, leases).Spec.LeaseDurationSeconds, "the next renewal restores it")
 		assert.ErrorIs(t, <-done, context.DeadlineExceeded)
 		assert.Equal(t, context.DeadlineExceeded, why)
 	})
 }
 
-// The process is paused in the middle of a renewal. When it is back lead has been
-// told, although nothing else in the process could tell it.
+// The process is paused in the middle of a renewal. The context of lead still ends
+// in time, although the renewal cannot end it.
 func TestRunCancelsAPausedLeaderBeforeOthersTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stamps hookedClock
@@ -159,20 +159,20 @@ func TestRunCancelsAPausedLeaderBeforeOthersTakeOver(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		waiting := later(func() error { return b.Acquire(t.Context()) })
-		time.Sleep(2 * time.Second) // renewed a second ago
+		time.Sleep(2 * time.Second) // the last renewal was a second ago
 		renewed := get(t, leases).Spec.RenewTime.Time
 		stamps.before(func() { time.Sleep(30 * time.Second) })
 		require.NoError(t, <-waiting)
 		synctest.Wait()
 		assert.Equal(t, 10*time.Second, stopped.Sub(renewed))
 		assert.ErrorIs(t, why, ErrLost)
-		assert.Equal(t, 5*time.Second, time.Since(stopped), "that long lead may take to stop")
+		assert.Equal(t, 5*time.Second, time.Since(stopped), "the time that lead has to stop")
 		assert.ErrorIs(t, <-done, ErrLost, "the renewal is refused")
 		assert.Equal(t, "b", *get(t, leases).Spec.HolderIdentity)
 	})
 }
 
-// A leader that does not stop leads on; nobody else waits for it.
+// Run waits for a lead that does not stop. Other Contenders do not wait for it.
 func TestRunWaitsForALeaderThatDoesNotStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
@@ -192,26 +192,26 @@ func TestRunWaitsForALeaderThatDoesNotStop(t *testing.T) {
 	})
 }
 
-// Another writer fills the Lease to its limit and removes renewTime, so that there
-// is no room for a renewal.
+// Another writer fills the Lease to its limit and removes renewTime, so that a
+// renewal would be too large.
 func TestRunGivesUpAtTheDeadlineWhenRenewalsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c := newContender(t, leases, "c")
 		var why error
 		done := later(func() error { return c.Run(t.Context(), untilDone(&why)) })
-		time.Sleep(5 * time.Second) // renewed a second ago
+		time.Sleep(5 * time.Second) // the last renewal was a second ago
 		fill(t, leases)
 		start := time.Now()
 		err := <-done
 		assert.ErrorIs(t, err, ErrLost)
-		assert.ErrorContains(t, err, "etcdserver: request is too large", "why it could not be renewed")
+		assert.ErrorContains(t, err, "etcdserver: request is too large", "the error of the renewal")
 		assert.ErrorIs(t, why, ErrLost)
 		assert.Equal(t, 9*time.Second, time.Since(start))
 	})
 }
 
-// fill makes the Lease as large as it can be.
+// fill makes the Lease as large as allowed.
 func fill(t *testing.T, leases *store.Collection[Lease]) {
 	room := 0
 	for step := 1 << 21; step > 0; step /= 2 {
@@ -242,7 +242,7 @@ func TestRunEndsWithTheStore(t *testing.T) {
 	})
 }
 
-func TestRunThatIsCancelledWhileItWaitsNeverLeads(t *testing.T) {
+func TestRunCancelledWhileItWaitsNeverLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		require.True(t, try(t, newContender(t, leases, "other")))
@@ -253,7 +253,7 @@ func TestRunThatIsCancelledWhileItWaitsNeverLeads(t *testing.T) {
 	})
 }
 
-func TestRunPassesAPanicOnAndLeavesTheLeaseToExpire(t *testing.T) {
+func TestRunPassesAPanicOnAndDoesNotRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c := contenderWith(t, leases, ContenderOptions{Identity: "c", ReleaseOnCancel: true})
@@ -269,7 +269,7 @@ func TestRunPassesAPanicOnAndLeavesTheLeaseToExpire(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, b.Acquire(t.Context()))
 		assert.Equal(t, 15*time.Second, time.Since(start))
-		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "it can be used again")
+		assert.ErrorIs(t, c.Renew(t.Context()), ErrLost, "the Contender can be used again")
 	})
 }
 
@@ -282,7 +282,7 @@ func TestRunMayBeCalledAgain(t *testing.T) {
 		require.NoError(t, c.Run(t.Context(), lead))
 		require.NoError(t, c.Run(t.Context(), lead), "at once: it still holds the Lease")
 		time.Sleep(12 * time.Second)
-		require.NoError(t, c.Run(t.Context(), lead), "after its deadline: another may have wished to take it")
+		require.NoError(t, c.Run(t.Context(), lead), "after its deadline it acquires the Lease again")
 		require.Len(t, terms, 3)
 		assert.Equal(t, terms[0], terms[1])
 		assert.EqualValues(t, 1, terms[2].LeaseTransitions)
@@ -290,7 +290,7 @@ func TestRunMayBeCalledAgain(t *testing.T) {
 	})
 }
 
-func TestLeaderMayNotUseItsContender(t *testing.T) {
+func TestContenderPanicsWhenLeadUsesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		c := newContender(t, leases, "c")

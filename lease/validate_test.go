@@ -35,16 +35,16 @@ func TestValidate(t *testing.T) {
 			[]string{"spec.leaseDurationSeconds: Invalid value: -3: must be greater than 0"}},
 		"negative transitions": {LeaseSpec{LeaseTransitions: new(int32(-1))},
 			[]string{"spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0"}},
-		"the least of both": {LeaseSpec{LeaseTransitions: new(int32(0)), LeaseDurationSeconds: new(int32(1))}, nil},
-		"an empty holder":   {LeaseSpec{HolderIdentity: new("")}, nil},
+		"the smallest values": {LeaseSpec{LeaseTransitions: new(int32(0)), LeaseDurationSeconds: new(int32(1))}, nil},
+		"an empty holder":     {LeaseSpec{HolderIdentity: new("")}, nil},
 		"the known strategy with a preferred holder": {
 			LeaseSpec{Strategy: new(OldestEmulationVersion), PreferredHolder: new("p")}, nil},
 		"an unknown strategy": {LeaseSpec{Strategy: strategy("Newest")},
 			[]string{`spec.strategy.strategy: Unsupported value: "Newest": supported values: "OldestEmulationVersion"`}},
-		"a strategy of somebody else": {LeaseSpec{Strategy: strategy("example.com/custom")}, nil},
+		"a strategy of a third party": {LeaseSpec{Strategy: strategy("example.com/custom")}, nil},
 		"a strategy under a bad prefix": {LeaseSpec{Strategy: strategy("bad prefix/custom")},
 			[]string{`spec.strategy.strategy: Invalid value: "bad prefix/custom": prefix part ` + subdomainRule}},
-		"a strategy with nothing around its slash": {LeaseSpec{Strategy: strategy("/")}, []string{
+		"a strategy that is only a slash": {LeaseSpec{Strategy: strategy("/")}, []string{
 			`spec.strategy.strategy: Invalid value: "/": prefix part must be non-empty`,
 			`spec.strategy.strategy: Invalid value: "/": name part must be non-empty`,
 			`spec.strategy.strategy: Invalid value: "/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},

@@ -11,7 +11,7 @@ import (
 )
 
 // Syntax errors name the token that is wrong and its place, counted in characters.
-func TestShardsThatAreNotCELNameTheirPlace(t *testing.T) {
+func TestShardSyntaxErrorsNameTheirPlace(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"foo bar", `"bar" at character 5`},
 		{"a, b", `"," at character 2`},
@@ -73,7 +73,7 @@ func TestHostileShardsNeitherRecurseDeepNorTakeLong(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"parentheses within the limit", strings.Repeat("(", 248) + lower + strings.Repeat(")", 248), ""},
 		{"parentheses", strings.Repeat("(", 249) + lower + strings.Repeat(")", 249), deep},
-		{"nothing but parentheses", strings.Repeat("(", 99_999), deep},
+		{"only parentheses", strings.Repeat("(", 99_999), deep},
 		{"lists", strings.Repeat("[", 99_999), deep},
 		{"calls", strings.Repeat("a(", 49_000), deep},
 		{"too long", strings.Repeat("é", 100_001), "invalid shard selector: CEL parse error: expression code point size exceeds limit: size: 100001, limit 100000"},

@@ -36,7 +36,7 @@ func TestFieldsMatch(t *testing.T) {
 	}{
 		{"", "", true},
 		{",,", "", true},
-		{"=", "", true}, // upstream drops a term of nothing
+		{"=", "", true}, // upstream drops an empty term
 		{"!=", "", true},
 		{"a=x", "a=x", true},
 		{"a==x", "a=x", true},

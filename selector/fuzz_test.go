@@ -6,7 +6,7 @@ import (
 	"github.com/kubecoord/kubecoord/selector"
 )
 
-// roundTrip parses what a selector prints and demands the same text again.
+// roundTrip parses the text of a selector and requires that it prints the same text.
 func roundTrip(t *testing.T, in, printed string, parse func(string) (string, error)) {
 	t.Helper()
 	again, err := parse(printed)

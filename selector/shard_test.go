@@ -73,7 +73,7 @@ func TestParseShardsRefusesWithTheTextOfTheServer(t *testing.T) {
 	}
 }
 
-func TestParseShardsAcceptsWhatTheServerDoes(t *testing.T) {
+func TestParseShardsAcceptsTheSyntaxOfTheServer(t *testing.T) {
 	tests := []struct{ name, in, text string }{
 		{"nothing", "", ""},
 		{"one range", lower, lower},
@@ -134,8 +134,8 @@ func TestShardsMatchTheHashOfOneField(t *testing.T) {
 				require.NoError(t, err)
 				return shards
 			}
-			assert.True(t, parse("uid", hash, "10000000000000000").Matches(value, "other"), "start belongs to the range")
-			assert.False(t, parse("uid", "0000000000000000", hash).Matches(value, "other"), "end does not")
+			assert.True(t, parse("uid", hash, "10000000000000000").Matches(value, "other"), "the range includes its start")
+			assert.False(t, parse("uid", "0000000000000000", hash).Matches(value, "other"), "the range excludes its end")
 			assert.True(t, parse("namespace", hash, "10000000000000000").Matches("other", value))
 			assert.False(t, parse("namespace", "0000000000000000", hash).Matches("other", value))
 		})

@@ -40,7 +40,7 @@ func played(t *testing.T, adv apitest.Adversary, inTurn bool) (met map[string][]
 	return met
 }
 
-func TestAdversaryDoesTheSameAgainWithTheSameSeed(t *testing.T) {
+func TestAdversaryRepeatsItselfWithTheSameSeed(t *testing.T) {
 	first := played(t, apitest.Adversary{Seed: 42, Percent: 50}, true)
 	assert.Equal(t, first, played(t, apitest.Adversary{Seed: 42, Percent: 50}, false), "whoever comes between")
 	assert.NotEqual(t, first, played(t, apitest.Adversary{Seed: 43, Percent: 50}, true))
@@ -52,7 +52,7 @@ func TestAdversaryDoesTheSameAgainWithTheSameSeed(t *testing.T) {
 	assert.Greater(t, len(kinds), 4, "%v", kinds)
 }
 
-func TestAdversaryHitsSoManyOfAHundred(t *testing.T) {
+func TestAdversaryHitsItsPercentage(t *testing.T) {
 	for percent, want := range map[int]int{0: 100, 30: 300, 100: 1000} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDoor(t)

@@ -30,7 +30,7 @@ func TestEveryDoorLeadsToTheSameStore(t *testing.T) {
 	})
 }
 
-func TestServersKnowNothingOfEachOther(t *testing.T) {
+func TestServersAreIndependent(t *testing.T) {
 	a, b := apitest.New(t), apitest.New(t)
 	_, err := lease.In(a.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}, store.CreateOptions{})
 	require.NoError(t, err)
@@ -64,12 +64,12 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 	assert.Equal(t, 2, through, "the faults come first")
 }
 
-func TestNewTakesOneOptionsAtMost(t *testing.T) {
+func TestNewAcceptsAtMostOneOptions(t *testing.T) {
 	assert.Equal(t, "apitest.New: got 2 Options, want one at most",
 		failure(t, func(t testing.TB) { apitest.New(t, apitest.Options{}, apitest.Options{}) }))
 }
 
-func TestKubeconfigLeadsToTheServer(t *testing.T) {
+func TestKubeconfigConnectsToTheServer(t *testing.T) {
 	for name, tls := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
 			api := apitest.New(t, apitest.Options{TLS: tls})
@@ -99,7 +99,7 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 }
 
 // The end of a test leaves no goroutine, port or file, even with requests in progress.
-func TestTheEndOfATestLeavesNothing(t *testing.T) {
+func TestNothingRemainsAfterATest(t *testing.T) {
 	var files []string
 	var apis []*apitest.API
 	before := sockets()
@@ -207,7 +207,7 @@ func (e *ending) end() {
 	}
 }
 
-func TestHoursPassAtOnceInABubble(t *testing.T) {
+func TestTimeIsVirtualInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		d := doorTo(api)

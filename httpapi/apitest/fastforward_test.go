@@ -44,7 +44,7 @@ func TestFastForwardEndsAWatch(t *testing.T) {
 	})
 }
 
-func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
+func TestFastForwardReleasesDelayedEvents(t *testing.T) {
 	eachManualDoor(t, func(t *testing.T, d *door) {
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
@@ -61,7 +61,7 @@ func TestFastForwardHoldsEventsBackNoLonger(t *testing.T) {
 	})
 }
 
-func TestFastForwardPassesAWatchThatHoldsEventsBackWhileOthersCome(t *testing.T) {
+func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
 	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
 	d := doorTo(api)
@@ -80,7 +80,7 @@ func TestFastForwardPassesAWatchThatHoldsEventsBackWhileOthersCome(t *testing.T)
 	assert.Equal(t, "0 bytes, EOF", s.next())
 }
 
-func TestFastForwardPassesWatchesThatWaitForTheirVersion(t *testing.T) {
+func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
 	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
@@ -161,7 +161,7 @@ func TestFastForwardMakesHistoryOld(t *testing.T) {
 	assert.Equal(t, meta.NewTime(start), meta.NewTime(api.Requests()[0].Time))
 }
 
-func TestFastForwardNeedsAClockThatIsMovedByHand(t *testing.T) {
+func TestFastForwardNeedsAManualClock(t *testing.T) {
 	assert.Equal(t, "apitest: FastForward(1m0s): got a clock that moves by itself: set Options.Store.Clock to clock.NewManual(...), or run the test inside testing/synctest and call time.Sleep",
 		failure(t, func(t testing.TB) { apitest.New(t).FastForward(time.Minute) }))
 	assert.Equal(t, "apitest: FastForward(-1m0s): want zero or more, time does not go back",

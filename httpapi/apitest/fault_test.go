@@ -19,7 +19,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestAnswersAreFilledInAsARealServerWouldWriteThem(t *testing.T) {
+func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 	for name, row := range map[string]struct {
 		answer  meta.Status
 		method  string
@@ -77,7 +77,7 @@ func TestCutBeforeTheCommitChangesNothing(t *testing.T) {
 	})
 }
 
-func TestCutAfterTheCommitLeavesTheChangeMade(t *testing.T) {
+func TestCutAfterTheCommitKeepsTheChange(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		f := d.Fault(apitest.Fault{Verb: "create", Cut: apitest.CutAfter})
 		assertCut(t, d, d.do(t, "POST", leases, leaseNamed("a")))
@@ -86,7 +86,7 @@ func TestCutAfterTheCommitLeavesTheChangeMade(t *testing.T) {
 	})
 }
 
-func TestCutAfterSparesWatches(t *testing.T) {
+func TestCutAfterDoesNotMatchWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		f := d.Fault(apitest.Fault{Cut: apitest.CutAfter})
 		w := d.watch(t, leases+"?watch=true")
@@ -132,7 +132,7 @@ func TestHangLastsUntilTheDeadline(t *testing.T) {
 	})
 }
 
-func TestDelayHoldsARequestBack(t *testing.T) {
+func TestDelayDelaysARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.Fault(apitest.Fault{Verb: "get", Delay: time.Minute})
@@ -145,7 +145,7 @@ func TestDelayHoldsARequestBack(t *testing.T) {
 	})
 }
 
-func TestClientThatGivesUpDuringADelayHasNothingDone(t *testing.T) {
+func TestRequestCancelledDuringADelayHasNoEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.Fault(apitest.Fault{Verb: "create", Delay: time.Minute})
@@ -168,7 +168,7 @@ func TestExpireHistoryComesBeforeTheRequest(t *testing.T) {
 	})
 }
 
-func TestSilentPartitionHoldsUpWhatIsNewAndWhatIsUnderWay(t *testing.T) {
+func TestSilentPartitionDelaysNewAndRunningRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		a := doorFor(api, "a")
@@ -197,7 +197,7 @@ func TestSilentPartitionHoldsUpWhatIsNewAndWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestRefusedPartitionCutsWhatIsUnderWayAndWhatComes(t *testing.T) {
+func TestRefusedPartitionCutsNewAndRunningRequests(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		w := d.watch(t, leases+"?watch=true", "User-Agent", "elector/1.0")
 		other := d.watch(t, leases+"?watch=true", "User-Agent", "other/1.0")
@@ -213,7 +213,7 @@ func TestRefusedPartitionCutsWhatIsUnderWayAndWhatComes(t *testing.T) {
 	})
 }
 
-func TestRefusedPartitionCutsAnAnswerThatNobodyReads(t *testing.T) {
+func TestRefusedPartitionCutsAnUnreadAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.watch(t, leases+"?watch=true")
@@ -237,7 +237,7 @@ func TestRefusedPartitionCutsAnAnswerThatNobodyReads(t *testing.T) {
 	})
 }
 
-func TestFaultsAreMetInTheirOrderUntilOneEndsTheRequest(t *testing.T) {
+func TestFaultsApplyInOrderUntilOneEndsTheRequest(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		first := d.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: 503}})
 		second := d.Fault(apitest.Fault{Answer: meta.Status{Code: 500}})

@@ -116,7 +116,7 @@ func manyLeases(n int) string {
 	return b.String()
 }
 
-func TestForkGoesOnFromBeforeTheFork(t *testing.T) {
+func TestForkKeepsTheHistoryOfItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := inProcess(apitest.New(t))
 		for _, name := range []string{"a", "b", "c"} {
@@ -140,7 +140,7 @@ func TestForkGoesOnFromBeforeTheFork(t *testing.T) {
 	})
 }
 
-func TestForkHasNoneOfTheFaultsAndRequestsOfItsParent(t *testing.T) {
+func TestForkHasNoFaultsAndRequestsOfItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := inProcess(apitest.New(t))
 		d.create(t, "a")
@@ -193,7 +193,7 @@ type widget struct {
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
 }
 
-func TestEachForkHasAnElectorOfItsOwn(t *testing.T) {
+func TestEachForkHasItsOwnElector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.ElectorOptions{}}})
 		fork := parent.Fork(t)
@@ -236,7 +236,7 @@ func TestForkEndsWithItsOwnTest(t *testing.T) {
 }
 
 // What was made before counts from the moment of the fork, though the clock of a bubble shows another time.
-func TestVerifyOfAForkInABubbleGoesByTheTimeThatPasses(t *testing.T) {
+func TestVerifyOfAForkInABubbleCountsFromTheFork(t *testing.T) {
 	hold := func(t *testing.T, api *apitest.API, who string) {
 		_, err := lease.In(api.Store()).Modify(t.Context(), "default", "leader", func(l *lease.Lease) error {
 			l.Spec = lease.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now()))}

@@ -27,7 +27,7 @@ func leaseOf(name string) *lease.Lease {
 	return l
 }
 
-func TestFaultsMatchWhatARequestWantsToDo(t *testing.T) {
+func TestFaultsMatchTheAttributesOfARequest(t *testing.T) {
 	const patch = "application/merge-patch+json"
 	type request struct{ method, target, body, contentType string }
 	requests := map[string]request{
@@ -170,7 +170,7 @@ func refused(t *testing.T, options apitest.Options, f apitest.Fault) string {
 	return failure(t, func(t testing.TB) { apitest.New(t, options).Fault(f) })
 }
 
-func TestFaultsNameNoNamespaceOfWhatIsInNone(t *testing.T) {
+func TestFaultsWithANamespaceOfAClusterScopedKindAreRefused(t *testing.T) {
 	kind := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Hall", ClusterScoped: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
 	})
@@ -180,14 +180,14 @@ func TestFaultsNameNoNamespaceOfWhatIsInNone(t *testing.T) {
 	assert.Empty(t, refused(t, options, apitest.Fault{Resource: "halls", Name: "a", Hang: true}))
 }
 
-func TestFaultsNameResourcesThatAreServed(t *testing.T) {
+func TestFaultsOfAnUnknownResourceAreRefused(t *testing.T) {
 	message := failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Resource: "pods", Hang: true}) })
 	assert.Equal(t, `apitest.Fault: Resource: got "pods", want one of leases, leasecandidates, endpoints`, message)
 	message = failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Resource: "leases.apps", Hang: true}) })
 	assert.Contains(t, message, `got "leases.apps"`)
 }
 
-func TestFaultsSayWhatTheyDo(t *testing.T) {
+func TestFaultsDescribeThemselves(t *testing.T) {
 	always := func(apitest.Request) bool { return true }
 	for want, f := range map[string]apitest.Fault{
 		"any *: hang": {Hang: true},
@@ -211,7 +211,7 @@ func TestFaultsSayWhatTheyDo(t *testing.T) {
 }
 
 // Faults come and go while requests do; run it with -race.
-func TestFaultsComeAndGoWhileRequestsDo(t *testing.T) {
+func TestFaultsCanBeAddedAndRemovedDuringRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		done := make(chan struct{})
@@ -252,7 +252,7 @@ func withEngines() apitest.Options {
 	return apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
 }
 
-func TestFaultsMayBeMeantForTheStatusAlone(t *testing.T) {
+func TestFaultsCanMatchOnlyTheStatus(t *testing.T) {
 	const engine, patch = "/apis/example.com/v1/namespaces/default/engines/a", "application/merge-patch+json"
 	d := newDoor(t, withEngines())
 	made := d.do(t, "POST", "/apis/example.com/v1/namespaces/default/engines", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
@@ -268,7 +268,7 @@ func TestFaultsMayBeMeantForTheStatusAlone(t *testing.T) {
 	assert.Equal(t, "any */status *: delay 1ns", any.String())
 }
 
-func TestFaultsOfAStatusThatIsNotThereAreRefused(t *testing.T) {
+func TestFaultsOfAMissingStatusAreRefused(t *testing.T) {
 	for want, f := range map[string]apitest.Fault{
 		`Subresource: got "scale", want "status" or none`:                             {Subresource: "scale", Hang: true},
 		`Verb: got "list" with Subresource, want get, update, patch, apply or none`:   {Subresource: "status", Verb: "list", Hang: true},

@@ -77,7 +77,7 @@ func TestMethodsReturnIfFatalfDoes(t *testing.T) {
 	assert.Len(t, p.failures, 8)
 }
 
-func TestFixturesAreThereFromTheBeginning(t *testing.T) {
+func TestFixturesAreLoadedBeforeTheFirstRequest(t *testing.T) {
 	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
 	assert.Equal(t, leaseYAML, api.Dump(fixture.DumpOptions{OmitServerFields: true}))
 	message := failure(t, func(t testing.TB) {

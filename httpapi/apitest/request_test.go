@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
+func TestRequestsAreRecordedInOrder(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.do(t, "POST", leases, leaseNamed("a"), "User-Agent", "me/1.0")
 		d.do(t, "GET", leases+"?limit=5&labelSelector=a%3Db", "")
@@ -52,7 +52,7 @@ func TestRequestsAreRememberedInTheirOrder(t *testing.T) {
 	})
 }
 
-func TestRequestsTellClientsApart(t *testing.T) {
+func TestRequestsNameTheirClient(t *testing.T) {
 	api := apitest.New(t)
 	for _, name := range []string{"a", "b"} {
 		d := doorFor(api, name)
@@ -78,7 +78,7 @@ func TestOnlyTheLastRequestsAndTheBeginningOfBodiesAreKept(t *testing.T) {
 	assert.Equal(t, 1000, f.Hits())
 }
 
-func TestAssertShowsWhatIsDifferent(t *testing.T) {
+func TestAssertShowsTheDifference(t *testing.T) {
 	d := newDoor(t)
 	d.do(t, "GET", leasesA, "")
 	d.create(t, "a")
@@ -98,7 +98,7 @@ func TestAssertShowsWhatIsDifferent(t *testing.T) {
 	assert.Contains(t, failure(t, func(t testing.TB) { d.Requests().Assert(t) }), "got 3, want 0")
 }
 
-func TestRequestsTellTheSubresource(t *testing.T) {
+func TestRequestsNameTheSubresource(t *testing.T) {
 	d := newDoor(t, withEngines())
 	f := d.Fault(apitest.Fault{
 		Resource: "engines", Answer: meta.Status{Code: 409}, When: func(r apitest.Request) bool { return r.Subresource == "status" },

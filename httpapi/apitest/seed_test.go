@@ -75,7 +75,7 @@ func storyOf(t testing.TB, seed uint64) string {
 }
 
 // The file is the same on every machine and on every day. Set UPDATE_GOLDEN to rewrite it.
-func TestAnswersAndStateAreThoseOfTheGoldenFile(t *testing.T) {
+func TestAnswersAndStateEqualTheGoldenFile(t *testing.T) {
 	const file = "testdata/seed.golden"
 	got := storyOf(t, 42)
 	if os.Getenv("UPDATE_GOLDEN") != "" {

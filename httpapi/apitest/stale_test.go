@@ -59,7 +59,7 @@ func (d *door) holder(t testing.TB, query string) string {
 	return *l.Spec.HolderIdentity
 }
 
-func TestOneClientReadsFromAReplicaThatLags(t *testing.T) {
+func TestOneClientReadsFromALaggingReplica(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
 		f := d.Fault(apitest.Fault{UserAgent: "lagging", Stale: &apitest.Stale{}})
@@ -114,7 +114,7 @@ func TestEveryKindAndFormIsStale(t *testing.T) {
 	})
 }
 
-func TestStalenessIsWithinTheRules(t *testing.T) {
+func TestStaleReadsFollowTheRulesOfTheAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
@@ -136,7 +136,7 @@ func TestStalenessIsWithinTheRules(t *testing.T) {
 	})
 }
 
-func TestWhoUpdatesWhatWasStaleMeetsAConflict(t *testing.T) {
+func TestUpdateOfAStaleReadIsAConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
@@ -150,7 +150,7 @@ func TestWhoUpdatesWhatWasStaleMeetsAConflict(t *testing.T) {
 	})
 }
 
-func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
+func TestReplicaLagsByItsOptions(t *testing.T) {
 	for name, row := range map[string]struct {
 		stale apitest.Stale
 		want  []string // the holder after each of three updates, a second apart
@@ -182,7 +182,7 @@ func TestReplicaStandsOrFollowsAsItIsSaid(t *testing.T) {
 	}
 }
 
-func TestUnobservedStatesAreNotTold(t *testing.T) {
+func TestUnobservedStatesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
@@ -247,7 +247,7 @@ func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
 	}
 }
 
-func TestReplicasThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidReplicasAreRefused(t *testing.T) {
 	d := newDoor(t)
 	d.create(t, "a")
 	d.Store().ExpireHistory()

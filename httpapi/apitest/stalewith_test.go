@@ -54,7 +54,7 @@ func TestAdversaryLagsBehind(t *testing.T) {
 	})
 }
 
-func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
+func TestReplicaLagsByAManualClock(t *testing.T) {
 	for range 20 { // events come in the order of their times, however far the clock moves
 		synctest.Test(t, func(t *testing.T) {
 			m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -74,7 +74,7 @@ func TestReplicaLagsByAClockThatIsMovedByHand(t *testing.T) {
 }
 
 // A clock that does not move would leave a replica with Age behind for ever.
-func TestWatchesCatchUpWhenTheAdversaryIsGone(t *testing.T) {
+func TestWatchesCatchUpAfterTheAdversaryIsRemoved(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			now := time.Now()

@@ -90,7 +90,7 @@ func readFrame(t testing.TB, r io.Reader) []byte {
 	return append(head, body...)
 }
 
-func TestTearLeavesWatchesAloneThatDoNotStart(t *testing.T) {
+func TestTearDoesNotMatchRefusedWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.Fault(apitest.Fault{Tear: &apitest.Tear{}})
 		a := d.do(t, "GET", watchLeases+"&labelSelector=%21%21", "")
@@ -99,7 +99,7 @@ func TestTearLeavesWatchesAloneThatDoNotStart(t *testing.T) {
 	})
 }
 
-func TestTheFirstOfSeveralTearsCounts(t *testing.T) {
+func TestFirstOfSeveralTearsCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
@@ -112,7 +112,7 @@ func TestTheFirstOfSeveralTearsCounts(t *testing.T) {
 	})
 }
 
-func TestSlowEventsComeOneByOne(t *testing.T) {
+func TestSlowEventsAreSentOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		for _, name := range []string{"a", "b", "c"} {
@@ -130,7 +130,7 @@ func TestSlowEventsComeOneByOne(t *testing.T) {
 	})
 }
 
-func TestWatchThatIsSlowedDownForLongFallsOutOfHistory(t *testing.T) {
+func TestSlowWatchExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{Store: smallHistory})
 		d := doorTo(api)

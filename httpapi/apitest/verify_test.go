@@ -71,7 +71,7 @@ func TestVerifyAcceptsContendersThatWait(t *testing.T) {
 }
 
 // An elector that takes the Lease whenever it is not its own.
-func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
+func TestVerifyFindsAnElectorThatIgnoresRenewTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		leases := lease.In(api.Store())
@@ -105,7 +105,7 @@ func TestVerifyCatchesAnElectorThatIgnoresRenewTime(t *testing.T) {
 	})
 }
 
-func TestVerifySaysWhatItCannotSee(t *testing.T) {
+func TestVerifyLogsWhenHistoryIsTooShort(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: 2})
 	for _, name := range []string{"a", "b", "c"} {
 		_, err := lease.In(api.Store()).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}, store.CreateOptions{})
@@ -116,7 +116,7 @@ func TestVerifySaysWhatItCannotSee(t *testing.T) {
 	assert.Equal(t, []string{"apitest: Verify: the store had more changes than KeepHistory: examined the last 2"}, v.logs)
 }
 
-func TestVerifyRemembersNothingWhereItIsToldTo(t *testing.T) {
+func TestVerifyRecordsNothingWithANegativeLimit(t *testing.T) {
 	api := apitest.New(t, apitest.Options{KeepHistory: -1})
 	_, err := lease.In(api.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 	require.NoError(t, err)

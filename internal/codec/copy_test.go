@@ -24,11 +24,11 @@ func TestCopySharesNoMemory(t *testing.T) {
 		scramble(reflect.ValueOf(original).Elem())
 		require.Equal(t, before, string(every.AppendProto(nil, copied)), "seed %d", seed)
 		require.Equal(t, "b", copied.hidden["a"][0])
-		require.False(t, every.Equal(same, original), "nothing was scrambled")
+		require.False(t, every.Equal(same, original), "scramble changed nothing")
 	}
 }
 
-// scramble overwrites all that v leads to.
+// scramble overwrites everything reachable from v.
 func scramble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -66,12 +66,12 @@ func scramble(v reflect.Value) {
 	}
 }
 
-func TestCopyIsWhatComesBackFromTheWire(t *testing.T) {
+func TestCopyEqualsARoundTripOverTheWire(t *testing.T) {
 	for seed := range uint64(500) {
 		r := newFiller(seed)
 		lease, typ := fillNew[Lease](r), compileFor[Lease]("v1")
 		lease.TypeMeta = meta.TypeMeta{}
-		for i := range lease.ManagedFields { // a FieldsV1 keeps its own form
+		for i := range lease.ManagedFields { // a FieldsV1 keeps its bytes
 			lease.ManagedFields[i].FieldsV1 = &meta.FieldsV1{Raw: []byte(`{}`)}
 		}
 		back := new(Lease)
@@ -98,7 +98,7 @@ func TestCopyNormalises(t *testing.T) {
 	assert.NotNil(t, copied.Ports)
 	assert.Equal(t, time.Date(2024, 1, 2, 1, 4, 5, 123456000, time.UTC), copied.At.Time)
 	assert.Equal(t, time.Date(2024, 1, 2, 1, 4, 5, 0, time.UTC), copied.Optional.Time)
-	assert.Equal(t, 789, everything.At.Nanosecond()%1000, "the original stays as it is")
+	assert.Equal(t, 789, everything.At.Nanosecond()%1000, "the original must not change")
 
 	now := time.Now()
 	lease := compileFor[Lease]("v1").Copy(&Lease{Spec: LeaseSpec{RenewTime: &meta.MicroTime{Time: now}, AcquireTime: &meta.MicroTime{}}}).(*Lease)
@@ -106,7 +106,7 @@ func TestCopyNormalises(t *testing.T) {
 	assert.Equal(t, &meta.MicroTime{}, lease.Spec.AcquireTime, "a pointer to a zero time")
 }
 
-func TestAppendToACopiedEmptyListLeavesTheOriginalAlone(t *testing.T) {
+func TestAppendToACopiedEmptyListDoesNotChangeTheOriginal(t *testing.T) {
 	array := []string{"kept"}
 	copied := compileFor[Everything]("v1").Copy(&Everything{Names: array[:0]}).(*Everything)
 	_ = append(copied.Names, "written")

@@ -16,7 +16,7 @@ func aSeed(seed uint64) *Everything {
 	return obj
 }
 
-// What decodes encodes, and decodes again to the same.
+// A decoded message can be encoded, and decodes to the same object.
 func FuzzDecodeProto(f *testing.F) {
 	every := compileFor[Everything]("v1")
 	for seed := range uint64(20) {
@@ -30,7 +30,7 @@ func FuzzDecodeProto(f *testing.F) {
 		encoded := every.AppendProto(nil, first)
 		require.Equal(t, len(encoded), every.messageSize(every.check(first)))
 		require.NoError(t, every.DecodeProto(encoded, second))
-		require.True(t, string(encoded) == string(every.AppendProto(nil, second)), "encodes to something else the second time")
+		require.True(t, string(encoded) == string(every.AppendProto(nil, second)), "the second encoding differs")
 		require.True(t, every.Equal(first, second))
 		require.True(t, every.Equal(first, every.Copy(first)))
 		_, _ = every.AppendJSON(nil, first) // fails for a FieldsV1 that is not JSON
@@ -60,7 +60,7 @@ func FuzzDecodeJSON(f *testing.F) {
 
 		strictErrs, err := every.DecodeJSON(encoded, second, true)
 		if err != nil && strings.Contains(err.Error(), "parsing time") {
-			return // an offset from the first or last year leads to one that has no form
+			return // an offset can lead to a year that cannot be encoded
 		}
 		require.NoError(t, err)
 		require.Empty(t, strictErrs)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The types below are those of the API, so that texts and bytes can be
+// The types below are the types of the API, so that texts and bytes can be
 // compared with a real server's.
 
 type CoordinatedLeaseStrategy string
@@ -43,7 +43,7 @@ type LeaseCandidateSpec struct {
 	BinaryVersion    string                   `json:"binaryVersion" protobuf:"4"`
 	EmulationVersion string                   `json:"emulationVersion,omitempty" protobuf:"5"`
 	Strategy         CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
-	// OffWire stands for what only other versions of the kind have.
+	// OffWire is a field that only other versions of the kind have.
 	OffWire []string `json:"-"`
 }
 
@@ -93,7 +93,7 @@ type LeaseList struct {
 	Items         []Lease `json:"items" protobuf:"2"`
 }
 
-// Everything has a field of each form that the kinds above have not.
+// Everything has a field of each form that the kinds above lack.
 type Everything struct {
 	meta.TypeMeta `json:",inline"`
 	Flag          bool                    `json:"flag" protobuf:"1"`
@@ -134,7 +134,7 @@ func compileFor[T any](version string) *Type { return MustCompile(reflect.TypeFo
 
 func ptr[T any](v T) *T { return &v }
 
-// aLease is a Lease as a node keeps it: 650 bytes of JSON.
+// aLease is a Lease as a node writes it: 650 bytes of JSON.
 func aLease() *Lease {
 	at := time.Date(2024, 1, 2, 3, 4, 5, 123456789, time.UTC)
 	return &Lease{
@@ -155,11 +155,11 @@ func aLease() *Lease {
 	}
 }
 
-// filler makes objects of random content out of a seed.
+// filler makes objects with random content from a seed.
 type filler struct {
 	*rand.Rand
 	utf8 bool // only valid strings
-	safe bool // only times that every wire form can hold
+	safe bool // only times that every encoding supports
 }
 
 func newFiller(seed uint64) *filler { return &filler{Rand: rand.New(rand.NewPCG(seed, 7))} }

@@ -75,7 +75,7 @@ func TestAppendJSONFieldsV1(t *testing.T) {
 	sameJSON(t, typ, &Everything{Raw: meta.FieldsV1{Raw: []byte(deep)}}, "deep")
 }
 
-func TestAppendJSONRefusesWhatIsNoNumber(t *testing.T) {
+func TestAppendJSONRefusesNaNAndInfinity(t *testing.T) {
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		obj := &Everything{Children: []Everything{{Ratio: f}}}
 		_, want := json.Marshal(obj)

@@ -27,7 +27,7 @@ func TestAMemberIsCopiedWithoutTheOthers(t *testing.T) {
 	}
 }
 
-func TestEqualBesideMindsAllOtherMembers(t *testing.T) {
+func TestEqualBesideComparesAllOtherMembers(t *testing.T) {
 	typ := compileFor[Lease]("v1")
 	a, b := aLease(), aLease()
 	b.Labels = map[string]string{"other": "label"}

@@ -23,7 +23,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// The bytes are an API server's.
+// The bytes were recorded from an API server.
 func TestProtoVectors(t *testing.T) {
 	at := meta.MicroTime{Time: time.Unix(1704164645, 123456789)}
 	lease, spec := compileFor[Lease]("v1"), compileFor[LeaseSpec]("v1")
@@ -115,7 +115,7 @@ func TestDecodeProtoMerges(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "y", "": ""}, e.Labels, "the last entry of a key wins")
 }
 
-func TestDecodeProtoLeavesOldPointeesAlone(t *testing.T) {
+func TestDecodeProtoDoesNotChangeOldPointees(t *testing.T) {
 	old := "old"
 	spec := LeaseSpec{HolderIdentity: &old}
 	require.NoError(t, compileFor[LeaseSpec]("v1").DecodeProto(unhex(t, "0a036e6577"), &spec))
@@ -131,14 +131,14 @@ func TestDecodeProtoSkipsUnknownFields(t *testing.T) {
 	assert.Equal(t, Endpoints{ObjectMeta: meta.ObjectMeta{Name: "a"}}, e)
 }
 
-func TestDecodeProtoLetsEntriesOfMapsReachBeyondTheirEnds(t *testing.T) {
+func TestDecodeProtoReadsMapEntriesBeyondTheirEnd(t *testing.T) {
 	typ := compileFor[Endpoints]("v1")
 	var e Endpoints
 	require.NoError(t, typ.DecodeProto(unhex(t, "0a07 5a02 0a03 0a0161"), &e))
-	assert.Equal(t, meta.ObjectMeta{Name: "a", Labels: map[string]string{"\n\x01a": ""}}, e.ObjectMeta, "what a key held is read again")
-	assert.EqualError(t, typ.DecodeProto(unhex(t, "0a07 5a02 fa01 03 0a01"), &e), "unexpected EOF", "a field of no meaning may not")
+	assert.Equal(t, meta.ObjectMeta{Name: "a", Labels: map[string]string{"\n\x01a": ""}}, e.ObjectMeta, "the bytes of the key are read again")
+	assert.EqualError(t, typ.DecodeProto(unhex(t, "0a07 5a02 fa01 03 0a01"), &e), "unexpected EOF", "an unknown field must not reach beyond its end")
 
-	// Entries that each hold the 127 bytes behind the next one.
+	// Each entry includes the 127 bytes after the next entry.
 	reaching := func(entries int) error {
 		m := strings.Repeat("\x5a\x02\x0a\x7f", entries) + "\xfa\x01\x7f" + strings.Repeat("x", 127)
 		return compileFor[meta.ObjectMeta]("v1").DecodeProto([]byte(m), new(meta.ObjectMeta))
@@ -175,7 +175,7 @@ func TestDecodeProtoOfTimes(t *testing.T) {
 	}
 }
 
-// The texts were compared with those of the generated code of the API.
+// The texts were compared with the generated code of the API.
 func TestDecodeProtoErrors(t *testing.T) {
 	for _, row := range []struct{ data, want string }{
 		{"0a", "unexpected EOF"},

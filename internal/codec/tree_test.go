@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// open is a type that keeps what it does not declare.
+// open is a type that keeps undeclared members.
 type open struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -49,10 +49,10 @@ func TestUndeclaredMembersAreCopied(t *testing.T) {
 	tree := typ.ToUnstructured(c)
 	tree["list"].([]any)[0].(map[string]any)["k"] = "x"
 	assert.Equal(t, "v", c.Rest["list"].([]any)[0].(map[string]any)["k"])
-	assert.Nil(t, typ.Copy(&open{Rest: map[string]any{}}).(*open).Rest, "none are like nil")
+	assert.Nil(t, typ.Copy(&open{Rest: map[string]any{}}).(*open).Rest, "an empty map equals nil")
 }
 
-func TestUndeclaredMembersAreToldApart(t *testing.T) {
+func TestUndeclaredMembersAreCompared(t *testing.T) {
 	typ := compileFor[open]("v1")
 	a := &open{Rest: map[string]any{"same": []any{int64(1)}, "gone": nil, "other": "x"}}
 	b := &open{Rest: map[string]any{"same": []any{1.0}, "new": nil, "other": "y"}}
@@ -71,7 +71,7 @@ func TestUndeclaredMembersAreToldApart(t *testing.T) {
 	assert.False(t, compileFor[Lease]("v1").Has("anything"))
 }
 
-func TestFieldsForTheRestThatAreNone(t *testing.T) {
+func TestCompilePanicsForAnInvalidRestField(t *testing.T) {
 	type nested struct {
 		Spec struct {
 			Rest map[string]any `json:",rest"`

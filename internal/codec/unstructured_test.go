@@ -46,7 +46,7 @@ func TestToUnstructuredIsTheDecodedJSON(t *testing.T) {
 	}
 }
 
-// floats makes all numbers float64: JSON does not tell 1 from 1.0.
+// floats makes all numbers float64, because JSON does not distinguish 1 and 1.0.
 func floats(tree any) any {
 	switch v := tree.(type) {
 	case int64:
@@ -63,7 +63,7 @@ func floats(tree any) any {
 	return tree
 }
 
-func TestToUnstructuredOfWhatIsNotJSON(t *testing.T) {
+func TestToUnstructuredRefusesInvalidJSON(t *testing.T) {
 	got := compileFor[meta.ManagedFieldsEntry]("v1").ToUnstructured(&meta.ManagedFieldsEntry{FieldsV1: &meta.FieldsV1{Raw: []byte(`{`)}})
 	assert.Equal(t, map[string]any{"fieldsV1": nil}, got)
 }
@@ -74,7 +74,7 @@ func TestFromUnstructuredReadsWhatToUnstructuredWrites(t *testing.T) {
 		r := newFiller(seed)
 		r.utf8, r.safe = true, true
 		doc := every.ToUnstructured(fillNew[Everything](r))
-		back := fillNew[Everything](r) // all that is there is replaced
+		back := fillNew[Everything](r) // all existing content is replaced
 		strictErrs, err := every.FromUnstructured(doc, back, true)
 		require.NoError(t, err, "seed %d", seed)
 		require.Empty(t, strictErrs)

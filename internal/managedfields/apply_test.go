@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestApplyOwnsWhatItSpellsOut(t *testing.T) {
+func TestApplyOwnsTheFieldsOfTheConfiguration(t *testing.T) {
 	w := world{t: t, kind: leases}
 	require.NoError(t, w.apply("a", `{"metadata":{"name":"x","labels":{"l":"1"},"finalizers":["x/y"],"annotations":{},
 		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"}]},"spec":{"holderIdentity":"h","renewTime":null}}`))
@@ -55,7 +55,7 @@ func TestApplyConflicts(t *testing.T) {
 	assert.Equal(t, []string{
 		`two A - {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
 		`one A 1 {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:holderIdentity":{}}}`,
-	}, w.record(), "the same value is shared; what changed nothing has no time")
+	}, w.record(), "a field with an equal value is shared; an apply without a change has no time")
 
 	require.NoError(t, w.force("two", `{"metadata":{"labels":{"x":"2"}},"spec":{"holderIdentity":"alpha"}}`))
 	assert.Equal(t, []string{
@@ -77,7 +77,7 @@ func TestConflictsWithSeveralManagers(t *testing.T) {
 		"- .spec.holderIdentity\nconflicts with \"w\" using coordination.k8s.io/v1:\n- .spec.leaseTransitions", status.Message)
 	assert.Len(t, status.Details.Causes, 4)
 	assert.Equal(t, meta.StatusCause{Type: "FieldManagerConflict", Message: `conflict with "w" using coordination.k8s.io/v1`, Field: ".spec.leaseTransitions"},
-		status.Details.Causes[3], "whoever updates is not the one who applies under the same name")
+		status.Details.Causes[3], "the updater and the applier of one name are two managers")
 }
 
 func TestConflictNamesTheSubresource(t *testing.T) {
@@ -88,7 +88,7 @@ func TestConflictNamesTheSubresource(t *testing.T) {
 		`Apply failed with 1 conflict: conflict with "x" with subresource "status" using coordination.k8s.io/v1: .spec.strategy`)
 }
 
-func TestApplyRemovesWhatNobodyWants(t *testing.T) {
+func TestApplyRemovesFieldsWithoutOwner(t *testing.T) {
 	w := world{t: t, kind: leases}
 	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1","b":"1"},"finalizers":["x/a","x/b"],
 		"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"u1"},{"apiVersion":"v1","kind":"K","name":"n","uid":"u2"}]},
@@ -104,10 +104,10 @@ func TestApplyRemovesWhatNobodyWants(t *testing.T) {
 	require.NoError(t, w.apply("b", `{}`))
 	require.NoError(t, w.apply("a", `{}`))
 	assert.Equal(t, `{"spec":{}}`, w.doc())
-	assert.Empty(t, w.record(), "managers without fields are forgotten")
+	assert.Empty(t, w.record(), "managers without fields are removed")
 }
 
-func TestApplyLeavesWhatUpdatersOwn(t *testing.T) {
+func TestApplyKeepsFieldsOfUpdaters(t *testing.T) {
 	w := world{t: t, kind: leases}
 	require.NoError(t, w.apply("a", `{"metadata":{"labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`))
 	w.update("u", `{"metadata":{"labels":{"a":"2","b":"1"}},"spec":{"holderIdentity":"x","strategy":"s"}}`)
@@ -116,7 +116,7 @@ func TestApplyLeavesWhatUpdatersOwn(t *testing.T) {
 	assert.Equal(t, []string{`u U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}},"f:spec":{"f:strategy":{}}}`}, w.record())
 }
 
-func TestFirstApplyCreditsWhatIsThere(t *testing.T) {
+func TestFirstApplyRecordsExistingFields(t *testing.T) {
 	w := world{t: t, kind: leases}
 	w.live = w.object(0, `{"metadata":{"name":"x","uid":"u","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
 	assert.EqualError(t, w.apply("a", `{"spec":{"holderIdentity":"y"}}`),
@@ -136,17 +136,17 @@ func TestApplyThatChangesNothing(t *testing.T) {
 	require.NoError(t, w.apply("a", config))
 	assert.Equal(t, before, w.record())
 	assert.NotSame(t, live, w.live)
-	require.NoError(t, w.apply("a", strings.Replace(config, "1}}", "1.0}}", 1)), "numbers count by their value")
+	require.NoError(t, w.apply("a", strings.Replace(config, "1}}", "1.0}}", 1)), "numbers are compared by value")
 	assert.Equal(t, before, w.record())
 }
 
 func TestApplyOfListsKeepsTheirOrder(t *testing.T) {
 	for name, row := range map[string]struct{ live, applied, want string }{
-		"new items come last":       {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
-		"the order of what is sent": {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
-		"among the others":          {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
-		"repeated items stay":       {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
-		"repeated items are joined": {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
+		"new items come last":         {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
+		"the order of the sent items": {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
+		"among the others":            {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
+		"repeated items stay":         {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
+		"repeated items are joined":   {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{t: t, kind: leases}
@@ -175,7 +175,7 @@ func TestApplyThroughAnotherVersion(t *testing.T) {
 	err := w.applyIn(0, "b", false, `{"spec":{"strategy":"t"}}`)
 	assert.EqualError(t, err, `Apply failed with 1 conflict: conflict with "a": .spec.preferredStrategies`)
 	require.NoError(t, w.applyIn(0, "a", false, `{"spec":{"leaseName":"l"}}`))
-	assert.Equal(t, `{"spec":{"leaseName":"l"}}`, w.doc(), "what it applied through the other version goes")
+	assert.Equal(t, `{"spec":{"leaseName":"l"}}`, w.doc(), "the field applied through the other version is removed")
 	assert.Equal(t, []string{`a A 3 {"f:spec":{"f:leaseName":{}}}`}, w.record())
 	assert.Equal(t, "coordination.k8s.io/v1beta1", w.live.GetObjectMeta().ManagedFields[0].APIVersion)
 }
@@ -210,7 +210,7 @@ func TestApplyOfTheWrongType(t *testing.T) {
 	}
 }
 
-func TestApplyOfWhatDoesNotFitTheSchema(t *testing.T) {
+func TestApplyRefusesDocumentsThatDoNotFitTheSchema(t *testing.T) {
 	const text = "failed to create typed patch object (n/x; coordination.k8s.io/v1, Kind=Lease): "
 	for config, want := range map[string]string{
 		`{"spec":{"zzz":1}}`:                                                                       ".spec.zzz: field not declared in schema",
@@ -252,7 +252,7 @@ func TestApplyOfWhatDoesNotFitTheSchema(t *testing.T) {
 		`.choices: element 0: associative list with keys has an element that omits all key fields ["id"] (and doesn't have default values for any key fields)`)
 }
 
-func TestApplyThatMakesNoObject(t *testing.T) {
+func TestApplyWhoseResultIsInvalid(t *testing.T) {
 	w := world{t: t, kind: leases}
 	assert.EqualError(t, w.apply("a", `{"metadata":{"name":"x"},"spec":{"leaseTransitions":1.5}}`),
 		`failed to convert new object (/x; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: cannot convert float64 to int32`)
@@ -261,7 +261,7 @@ func TestApplyThatMakesNoObject(t *testing.T) {
 			`parsing time "2024-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"`)
 }
 
-func TestApplyAsKubectlMindsTheAnnotation(t *testing.T) {
+func TestApplyAsKubectlReadsTheLastAppliedAnnotation(t *testing.T) {
 	const annotated = `{"metadata":{"name":"x","annotations":{"kubectl.kubernetes.io/last-applied-configuration":` +
 		`"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"labels\":{\"a\":\"1\"}},\"spec\":{\"strategy\":\"s\"}}"},"labels":{"a":"1","b":"1"}},` +
 		`"spec":{"strategy":"s","preferredHolder":"p"}}`
@@ -275,10 +275,10 @@ func TestApplyAsKubectlMindsTheAnnotation(t *testing.T) {
 	assert.Equal(t, `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"annotations":{"n":""},"labels":{"a":"2"}},"spec":{"strategy":"t\u003c"}}`+"\n", annotation)
 
 	require.NoError(t, w.apply("kubectl", `{"metadata":{"labels":{"a":"`+strings.Repeat("x", maxAnnotations)+`"}},"spec":{"strategy":"t<"}}`))
-	assert.NotContains(t, w.live.GetObjectMeta().Annotations, lastAppliedAnnotation, "a configuration that does not fit is forgotten")
+	assert.NotContains(t, w.live.GetObjectMeta().Annotations, lastAppliedAnnotation, "an annotation that does not fit is removed")
 }
 
-func TestApplyAsKubectlWithAnAnnotationThatDoesNotHelp(t *testing.T) {
+func TestApplyAsKubectlIgnoresAnUnusableAnnotation(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":         `{`,
 		"another version": `{"apiVersion":"v1","kind":"Lease","spec":{"strategy":"s"}}`,

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// renewal returns a lease that was taken over from another manager, and the
-// same lease renewed by its holder.
+// renewal returns a lease that one manager took over from another, and the same
+// lease renewed by its holder.
 func renewed(t testing.TB) (live, obj *lease) {
 	w := world{t: t, kind: leases}
 	w.update("creator", `{"metadata":{"name":"a","namespace":"ns","labels":{"app":"x"}},"spec":{"holderIdentity":"me",

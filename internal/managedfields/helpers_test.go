@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The types below are those of the API, as far as field management can tell.
+// For field management the types below equal the types of the API.
 
 type lease struct {
 	meta.TypeMeta   `json:",inline"`
@@ -60,7 +60,7 @@ type endpoints struct {
 	} `json:"subsets,omitempty" listType:"atomic"`
 }
 
-// thing has what the kinds of the API do not have.
+// thing has the features that the kinds of the API lack.
 type thing struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -133,10 +133,10 @@ func convertCandidate(o Object, from, to int) Object {
 	return o
 }
 
-// at is a second in the life of the tests.
+// at returns a time, in seconds after the start.
 func at(second int) time.Time { return time.Date(2024, 1, 1, 0, 0, second, 0, time.UTC) }
 
-// tree reads a JSON document.
+// tree decodes a JSON document.
 func tree(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var doc map[string]any
@@ -144,7 +144,7 @@ func tree(t testing.TB, text string) map[string]any {
 	return doc
 }
 
-// world is one object and a clock that strikes once before each write.
+// world is one object and a clock that moves by a second before each write.
 type world struct {
 	t    testing.TB
 	kind *Kind
@@ -160,7 +160,7 @@ func (w *world) object(version int, text string) Object {
 	return o
 }
 
-// in returns the live object in the form of a version.
+// in returns the live object in a version.
 func (w *world) in(version int) Object {
 	if w.live == nil || w.kind.Convert == nil {
 		return w.live
@@ -168,7 +168,7 @@ func (w *world) in(version int) Object {
 	return w.kind.Convert(w.live, 0, version)
 }
 
-// keep makes o, of the form of a version, the live object.
+// keep stores o, an object in a version, as the live object.
 func (w *world) keep(version int, o Object) {
 	if w.kind.Convert != nil {
 		o = w.kind.Convert(o, version, 0)
@@ -188,7 +188,7 @@ func (w *world) updateIn(version int, manager, text string) {
 	w.keep(version, o)
 }
 
-// apply merges a document, which need not name its type.
+// apply applies a document. It may leave out apiVersion and kind.
 func (w *world) apply(manager, text string) error { return w.applyIn(0, manager, false, text) }
 
 func (w *world) force(manager, text string) error { return w.applyIn(0, manager, true, text) }
@@ -210,7 +210,7 @@ func (w *world) applyIn(version int, manager string, force bool, text string) er
 	return err
 }
 
-// record returns the managedFields in short, "A" for Apply and "U" for Update.
+// record returns the managedFields in a short form, with "A" for Apply and "U" for Update.
 func (w *world) record() []string { return short(w.live.GetObjectMeta().ManagedFields) }
 
 func short(entries []meta.ManagedFieldsEntry) []string {
@@ -225,7 +225,7 @@ func short(entries []meta.ManagedFieldsEntry) []string {
 	return out
 }
 
-// doc returns the object without what every object has.
+// doc returns the object without apiVersion, kind and server metadata.
 func (w *world) doc() string {
 	doc := w.kind.Versions[0].Type.ToUnstructured(w.live)
 	delete(doc, "apiVersion")

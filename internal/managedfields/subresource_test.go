@@ -9,15 +9,15 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// newStatusOf returns the kind of leases as a subresource sees it that writes the
-// spec alone.
+// newStatusOf returns the kind of leases for a subresource that writes only the
+// spec.
 func newStatusOf(main *Kind) *Kind {
 	k := *main
 	k.Subresource, k.Reset = "status", []string{"metadata"}
 	return &k
 }
 
-func TestSubresourceOwnsApartAndNothingThatItDoesNotWrite(t *testing.T) {
+func TestSubresourceHasItsOwnEntryWithOnlyTheFieldsThatItWrites(t *testing.T) {
 	main := *leases
 	main.Reset = []string{"spec"}
 	status := newStatusOf(&main)
@@ -33,8 +33,8 @@ func TestSubresourceOwnsApartAndNothingThatItDoesNotWrite(t *testing.T) {
 	next.Spec.HolderIdentity = new("b")
 	next.Annotations = map[string]string{"k": "v"}
 	status.Update(0, live, next, "m", at(2))
-	require.Len(t, next.ManagedFields, 2, "a subresource cannot make the record be forgotten")
-	assert.Equal(t, `{"f:metadata":{"f:labels":{".":{},"f:k":{}}}}`, string(next.ManagedFields[0].FieldsV1.Raw), "the labels are not gone")
+	require.Len(t, next.ManagedFields, 2, "a subresource cannot clear managedFields")
+	assert.Equal(t, `{"f:metadata":{"f:labels":{".":{},"f:k":{}}}}`, string(next.ManagedFields[0].FieldsV1.Raw), "the labels keep their owner")
 	assert.Equal(t, "status", next.ManagedFields[1].Subresource)
 	assert.Equal(t, `{"f:spec":{"f:holderIdentity":{}}}`, string(next.ManagedFields[1].FieldsV1.Raw))
 

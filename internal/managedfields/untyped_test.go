@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// blob is an object of any form.
+// blob is an unstructured object.
 type blob struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -24,13 +24,13 @@ func treeOf(t *testing.T, text string) map[string]any {
 	return tree
 }
 
-// The expected sets and objects below are those of an API server 1.37 for a custom
+// The expected sets and objects below are from an API server 1.37, for a custom
 // resource whose schema preserves unknown fields.
 
 func TestUntypedFieldsAreOwnedByTheirForm(t *testing.T) {
 	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
 	for name, row := range map[string]struct{ before, after, want string }{
-		"an object and what is in it": {`{}`, `{"s":{"a":{"b":1},"l":[{"x":1}],"e":{},"n":null}}`,
+		"an object and its content": {`{}`, `{"s":{"a":{"b":1},"l":[{"x":1}],"e":{},"n":null}}`,
 			`{"f:s":{".":{},"f:a":{".":{},"f:b":{}},"f:e":{},"f:l":{},"f:n":{}}}`},
 		"a member that is new":           {`{"s":{"a":1}}`, `{"s":{"a":1,"b":2}}`, `{"f:s":{"f:b":{}}}`},
 		"a list that changes":            {`{"s":[1]}`, `{"s":[1,2]}`, `{"f:s":{}}`},
@@ -70,7 +70,7 @@ func TestUntypedDocumentsAreMergedByTheirForm(t *testing.T) {
 		"an empty object leaves one":          {`{"s":{"k":1}}`, `{"s":{}}`, `{"s":{"k":1}}`},
 		"null leaves an object":               {`{"s":{"k":1}}`, `{"s":null}`, `{"s":{"k":1}}`},
 		"null takes the place of a number":    {`{"s":1}`, `{"s":null}`, `{"s":null}`},
-		"what is not said stays":              {`{"l":[1],"n":null,"e":{}}`, `{"s":1}`, `{"e":{},"l":[1],"n":null,"s":1}`},
+		"members outside the document stay":   {`{"l":[1],"n":null,"e":{}}`, `{"s":1}`, `{"e":{},"l":[1],"n":null,"s":1}`},
 		"a number takes the place of an list": {`{"s":[]}`, `{"s":1}`, `{"s":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestUntypedDocumentsAreMergedByTheirForm(t *testing.T) {
 	}
 }
 
-func TestUntypedFieldsThatAreNoLongerAppliedGo(t *testing.T) {
+func TestUntypedFieldsNoLongerAppliedAreRemoved(t *testing.T) {
 	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
 	var o Object
 	for _, row := range []struct{ config, want string }{

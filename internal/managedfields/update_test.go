@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestUpdateRecordsWhoSetWhat(t *testing.T) {
+func TestUpdateRecordsTheManagerOfEachField(t *testing.T) {
 	w := world{t: t, kind: leases}
 	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{"holderIdentity":"x"}}`)
 	assert.Equal(t, []string{
@@ -28,7 +28,7 @@ func TestUpdateRecordsWhoSetWhat(t *testing.T) {
 	assert.Equal(t, []string{
 		`creator U 1 {"f:metadata":{"f:labels":{}},"f:spec":{"f:holderIdentity":{}}}`,
 		`updater U 2 {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}}`,
-	}, w.record(), "what changed goes to the writer, the container does not")
+	}, w.record(), "the writer owns the changed fields, but not their container")
 
 	w.update("", `{"metadata":{"name":"m","labels":{"a":"2","b":"1"},"finalizers":["x/y"]},"spec":{"holderIdentity":"x"}}`)
 	assert.Equal(t, []string{
@@ -41,16 +41,16 @@ func TestUpdateRecordsWhoSetWhat(t *testing.T) {
 	assert.Equal(t, []string{
 		`creator U 1 {"f:metadata":{"f:labels":{}}}`,
 		`updater U 2 {"f:metadata":{"f:labels":{"f:b":{}}}}`,
-	}, w.record(), "what is gone is nobody's; whoever gains nothing keeps its time")
+	}, w.record(), "a removed field has no owner; a manager without new fields keeps its time")
 
 	w.update("creator", `{"metadata":{"name":"m"},"spec":{}}`)
 	assert.Nil(t, w.live.GetObjectMeta().ManagedFields)
 
 	w.update("creator", `{"metadata":{"name":"m","labels":{"a":"1"}},"spec":{}}`)
-	assert.Nil(t, w.live.GetObjectMeta().ManagedFields, "an object without a record gets none by updates")
+	assert.Nil(t, w.live.GetObjectMeta().ManagedFields, "an update adds no managedFields to an object without them")
 }
 
-func TestUpdateNeverRecordsWhatIsTheServers(t *testing.T) {
+func TestUpdateNeverRecordsFieldsOfTheServer(t *testing.T) {
 	w := world{t: t, kind: leases}
 	w.update("m", `{"metadata":{"name":"m","namespace":"n","uid":"u","resourceVersion":"1","generation":2,"selfLink":"/",
 		"creationTimestamp":"2024-01-01T00:00:00Z"},"spec":{}}`)
@@ -95,7 +95,7 @@ func TestUpdateOfListsWithRepeatedItems(t *testing.T) {
 
 const sentEntry = `{"manager":"%s","operation":"%s","apiVersion":"%s","fieldsType":"%s","fieldsV1":{"f:spec":{"f:holderIdentity":{}}}}`
 
-func TestUpdateWithARecordOfItsOwn(t *testing.T) {
+func TestUpdateWithManagedFieldsInTheBody(t *testing.T) {
 	good := fmt.Sprintf(sentEntry, "x", "Update", "coordination.k8s.io/v1", "FieldsV1")
 	for name, row := range map[string]struct {
 		sent string
@@ -112,7 +112,7 @@ func TestUpdateWithARecordOfItsOwn(t *testing.T) {
 		"no set":               {`,"managedFields":[` + strings.Replace(good, `{"f:spec"`, `{"spec"`, 1) + `]`, []string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
 		"a version that is not served": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "apps/v1", "FieldsV1") + `,` + good + `]`,
 			[]string{`x U - {"f:spec":{"f:holderIdentity":{}}}`}},
-		"a version that is none": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "a/b/c", "FieldsV1") + `]`,
+		"an invalid version": {`,"managedFields":[` + fmt.Sprintf(sentEntry, "x", "Update", "a/b/c", "FieldsV1") + `]`,
 			[]string{`m U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestManagersBeyondTheTenthAreMerged(t *testing.T) {
 	assert.Len(t, w.record(), 11, "appliers do not count")
 }
 
-func TestVersionsHaveRecordsOfTheirOwn(t *testing.T) {
+func TestEachVersionHasItsOwnEntry(t *testing.T) {
 	w := world{t: t, kind: candidates}
 	w.update("m", `{"metadata":{},"spec":{"leaseName":"a","strategy":"s"}}`)
 	w.updateIn(1, "m", `{"metadata":{"labels":{"a":"1"}},"spec":{"leaseName":"a","strategy":"s"}}`)
@@ -221,7 +221,7 @@ func TestItemsWithKeys(t *testing.T) {
 	}, w.record(), "order does not matter")
 }
 
-func TestItemsThatCannotBeToldApartKeepTheRecord(t *testing.T) {
+func TestItemsWithEqualKeysKeepTheRecord(t *testing.T) {
 	w := world{t: t, kind: things}
 	w.update("m", `{"metadata":{},"size":1}`)
 	before := w.record()
@@ -245,13 +245,13 @@ func TestRenewal(t *testing.T) {
 		`b U 2 {"f:spec":{"f:holderIdentity":{}}}`,
 		`a U 3 {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:spec":{"f:renewTime":{}}}`,
 	}, w.record())
-	assert.Equal(t, 1, live[0].Time.Second(), "the former record does not change")
+	assert.Equal(t, 1, live[0].Time.Second(), "the old record does not change")
 	assert.Same(t, live[0].FieldsV1, w.live.GetObjectMeta().ManagedFields[1].FieldsV1, "sets are shared")
 	w.update("a", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"b","renewTime":"2024-01-01T00:00:03.000000Z"}}`)
 	assert.Equal(t, 3, w.live.GetObjectMeta().ManagedFields[1].Time.Second(), "no change, no new time")
 }
 
-// TestRenewalsAreUpdates holds the short cut against the long way, with random
+// TestRenewalsAreUpdates compares the short cut with the general code, for random
 // small changes to random objects.
 func TestRenewalsAreUpdates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -278,13 +278,13 @@ func TestRenewalsAreUpdates(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.ManagedFields = nil
 		}
-		who, now := manager(), at(w.now+r.IntN(2))
-		got, ok := leases.renew(0, w.live, o, who, now)
+		name, now := manager(), at(w.now+r.IntN(2))
+		got, ok := leases.renew(0, w.live, o, name, now)
 		if !ok {
 			continue
 		}
 		short++
-		want, err := leases.track(0, w.live, o, who, now)
+		want, err := leases.track(0, w.live, o, name, now)
 		require.NoError(t, err)
 		require.Equal(t, want.encode(), got)
 	}
@@ -307,7 +307,7 @@ func randomLease(r *rand.Rand) string {
 	return `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}},"spec":{` + strings.Join(spec, ",") + `}}`
 }
 
-func TestRenewalDoesNotTrustRecordsItCannotRead(t *testing.T) {
+func TestRenewalRefusesUnreadableRecords(t *testing.T) {
 	for name, text := range map[string]string{
 		"space":      `{ "f:spec":{"f:strategy":{}}}`,
 		"cut off":    `{"f:spec":{"f:x":{`,

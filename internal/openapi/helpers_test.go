@@ -25,7 +25,7 @@ import (
 // tree is a decoded JSON object.
 type tree = map[string]any
 
-// coordination is the API of the three kinds, and of others.
+// coordination returns the API of the three kinds and of additional kinds.
 func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
 	st := store.New(store.Options{})
 	t.Cleanup(st.Close)
@@ -62,8 +62,8 @@ func reference(t testing.TB, file string) tree {
 	return decode(t, data)
 }
 
-// comparable returns a document without what may differ from that of a real server: descriptions, what the reference server
-// says of versions that it does not serve, and the names of shared parameters, which are hashes over descriptions.
+// comparable returns a document without the parts that may differ from a real server: descriptions, versions that the
+// reference server describes but does not serve, and the names of shared parameters, which are hashes over descriptions.
 func comparable(t testing.TB, doc tree) tree {
 	t.Helper()
 	parameters, _ := doc["parameters"].(tree)

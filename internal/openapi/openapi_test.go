@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestV3IsWhatARealServerGenerates(t *testing.T) {
+func TestV3EqualsARealServer(t *testing.T) {
 	docs := coordination(t).V3()
 	for name, file := range map[string]string{
 		"api/v1":                           "v3_api_v1.json",
@@ -32,14 +32,14 @@ func TestV3IsWhatARealServerGenerates(t *testing.T) {
 	}
 }
 
-func TestV3HasADocumentForWhatARealServerHasOneFor(t *testing.T) {
+func TestV3HasTheDocumentsOfARealServer(t *testing.T) {
 	docs := coordination(t).V3()
 	want := slices.Collect(maps.Keys(at(t, reference(t, "v3.json"), "paths").(tree)))
 	want = append(want, "apis/coordination.k8s.io/v1alpha1", "apis/coordination.k8s.io/v1alpha2")
 	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(docs)))
 }
 
-func TestV2IsWhatARealServerGenerates(t *testing.T) {
+func TestV2EqualsARealServer(t *testing.T) {
 	want, got := comparable(t, reference(t, "v2.json")), comparable(t, decode(t, coordination(t).V2().JSON()))
 	withoutAlpha(at(t, got, "paths").(tree))
 	withoutAlpha(at(t, got, "definitions").(tree))
@@ -102,7 +102,7 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 	}
 }
 
-// Barrier has what the three kinds do not have: every kind of scalar, recursion, a type that looks like one of package meta, and
+// Barrier has the features that the three kinds lack: every kind of scalar, recursion, a type that looks like one of package meta, and
 // types without a name.
 type Barrier struct {
 	meta.TypeMeta   `json:",inline"`
@@ -184,7 +184,7 @@ func TestSchemasFollowGoTypes(t *testing.T) {
 	assert.Equal(t, refs+"com.example.sync.v1.Node", at(t, node, "properties", "children", "items", "$ref"))
 }
 
-func TestDefinitionsOfOneNameAreToldApart(t *testing.T) {
+func TestDefinitionsOfOneNameGetDifferentNames(t *testing.T) {
 	type Spec struct {
 		A string `json:"a,omitempty"`
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The numbers in these tests are those of gnostic's OpenAPIv2.proto and OpenAPIv3.proto.
+// The numbers in these tests are the field numbers of gnostic's OpenAPIv2.proto and OpenAPIv3.proto.
 
 // fields returns the values of one field of a message.
 func fields(t testing.TB, data []byte, number protowire.Number) (out [][]byte) {
@@ -31,7 +31,7 @@ func fields(t testing.TB, data []byte, number protowire.Number) (out [][]byte) {
 	return out
 }
 
-// follow returns what a path leads to in a message: a number is the first value of a field, a name the value of the pair with
+// follow returns the value at a path in a message. A number is the first value of a field, a name the value of the pair with
 // that name in the field before it.
 func follow(t testing.TB, data []byte, path ...any) string {
 	t.Helper()
@@ -79,7 +79,7 @@ func TestV2InProtobuf(t *testing.T) {
 	assert.Equal(t, `{"group":"coordination.k8s.io","kind":"Lease","version":"v1"}`,
 		follow(t, doc, append(item, 8, 13, "x-kubernetes-group-version-kind", 2)...))
 	assert.Equal(t, "#/definitions/io.k8s.api.coordination.v1.Lease", follow(t, doc, append(item, 2, 9, 1, "200", 1, 2, 1, 1)...))
-	assert.Equal(t, "name", follow(t, doc, append(item, 9, 1, 2, 4, 4)...), "the first parameter is one in the path")
+	assert.Equal(t, "name", follow(t, doc, append(item, 9, 1, 2, 4, 4)...), "the first parameter is in the path")
 	assert.Equal(t, "\x01", follow(t, doc, append(item, 9, 1, 2, 4, 1)...), "and required")
 }
 

@@ -53,7 +53,7 @@ func BenchmarkMergeDeep(b *testing.B) {
 	}
 }
 
-// BenchmarkStrategicList merges a keyed list with as long a live one.
+// BenchmarkStrategicList merges two keyed lists of equal length.
 func BenchmarkStrategicList(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("items=%d", n), func(b *testing.B) {

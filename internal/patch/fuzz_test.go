@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzJSON checks that no patch panics, that what comes out is a document, and
-// that a patch which reads the result leaves it alone.
+// FuzzJSON checks that no patch panics, that the result is a document, and that a
+// patch with only a test operation does not change it.
 func FuzzJSON(f *testing.F) {
 	doc := `{"b":{"d":1,"c":[1,2.0,"<"]},"a":{"z":null,"y":true}}`
 	for _, patch := range []string{
@@ -76,8 +76,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// mergeReference merges as RFC 7386 says, but for nulls in arrays: where an
-// array does not replace an object, those of its objects go.
+// mergeReference merges by RFC 7386, except for nulls in arrays: if an array does
+// not replace an object, the nulls in its objects are removed.
 func mergeReference(doc, patch any) any {
 	p, ok := patch.(map[string]any)
 	d, isMap := doc.(map[string]any)
@@ -114,8 +114,8 @@ func pruneReference(v any) any {
 	return v
 }
 
-// FuzzStrategic checks that no patch panics, that the live object stays as it
-// is, and that the result does not depend on the order of maps.
+// FuzzStrategic checks that no patch panics, that the live object does not
+// change, and that the result does not depend on the order of maps.
 func FuzzStrategic(f *testing.F) {
 	for _, metadata := range []string{
 		`{"finalizers":["f/9","f/2"],"$setElementOrder/finalizers":["f/9","f/2","f/1"]}`,

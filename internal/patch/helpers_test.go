@@ -73,8 +73,8 @@ func (f *fixture) encode(t testing.TB, obj any) string {
 
 type patchFunc func(Target, []byte, Validation) (any, []string, error)
 
-// checkRefused checks the Status that a patch is refused with. Code 500 stands
-// for an error without one.
+// checkRefused checks the Status of a refused patch. Code 500 means an error
+// without a Status.
 func checkRefused(t *testing.T, apply patchFunc, live, body string, v Validation, code int, message string) {
 	t.Helper()
 	f := newFixture(t, live)

@@ -29,23 +29,23 @@ func TestOperations(t *testing.T) {
 	const doc = `{"b": {"d": 1, "c": [1, 2.0, "<"]}, "a": {"z": null, "y": true}}`
 	const untouched = `{"a":{"z":null,"y":true},"b":{"d":1,"c":[1,2.0,"\u003c"]}}`
 	tests := map[string]struct{ patch, want string }{
-		"nothing":                                 {`[]`, untouched},
-		"null is nothing":                         {`null`, untouched},
-		"members are sorted where it passes":      {`[{"op":"test","path":"/b/d","value":1}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c"],"d":1}}`},
-		"add to an array":                         {`[{"op":"add","path":"/b/c/0","value":{"b":1,"a":1}}]`, `{"a":{"z":null,"y":true},"b":{"c":[{"b":1,"a":1},1,2.0,"\u003c"],"d":1}}`},
-		"append to an array":                      {`[{"op":"add","path":"/b/c/-","value":7}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c",7],"d":1}}`},
-		"add from the end":                        {`[{"op":"add","path":"/b/c/-2","value":7}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,7,"\u003c"],"d":1}}`},
-		"remove from the end":                     {`[{"op":"remove","path":"/b/c/-3"},{"op":"remove","path":"/b/c/+1"}]`, `{"a":{"z":null,"y":true},"b":{"c":[2.0],"d":1}}`},
-		"replace adds":                            {`[{"op":"replace","path":"/n","value":1}]`, `{"a":{"z":null,"y":true},"b":{"d":1,"c":[1,2.0,"\u003c"]},"n":1}`},
-		"add without a value is null":             {`[{"op":"add","path":"/b"}]`, `{"a":{"z":null,"y":true},"b":null}`},
-		"copy of nothing is null":                 {`[{"op":"copy","from":"/zz","path":"/b"}]`, `{"a":{"z":null,"y":true},"b":null}`},
-		"copies are their own":                    {`[{"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/b/z"}]`, `{"a":{"z":null,"y":true},"b":{"y":true}}`},
-		"move":                                    {`[{"op":"move","from":"/a/y","path":"/b"}]`, `{"a":{"z":null},"b":true}`},
-		"escapes":                                 {`[{"op":"replace","path":"","value":{"m~n":1,"a/b":2}},{"op":"remove","path":"/m~0n"},{"op":"replace","path":"/a~1b","value":"\u0061"}]`, `{"a/b":"\u0061"}`},
-		"what stands before the slash is ignored": {`[{"op":"remove","path":"junk/b"},{"op":"remove","path":"/a"}]`, `{}`},
-		"the last of duplicate members counts":    {`[{"op":"remove","path":"/b","op":"test","path":"/b/d","value":2,"value":1}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c"],"d":1}}`},
-		"test null":                               {`[{"op":"test","path":"/a/z","value":null},{"op":"test","path":"/a/zz"}]`, `{"a":{"y":true,"z":null},"b":{"d":1,"c":[1,2.0,"\u003c"]}}`},
-		"test whole document":                     {`[{"op":"replace","path":"","value":[1,{"a":[null]}]},{"op":"test","path":"","value":[1,{"a":[null]}]}]`, `[1,{"a":[null]}]`},
+		"nothing":                              {`[]`, untouched},
+		"null is an empty patch":               {`null`, untouched},
+		"changed objects have sorted members":  {`[{"op":"test","path":"/b/d","value":1}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c"],"d":1}}`},
+		"add to an array":                      {`[{"op":"add","path":"/b/c/0","value":{"b":1,"a":1}}]`, `{"a":{"z":null,"y":true},"b":{"c":[{"b":1,"a":1},1,2.0,"\u003c"],"d":1}}`},
+		"append to an array":                   {`[{"op":"add","path":"/b/c/-","value":7}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c",7],"d":1}}`},
+		"add from the end":                     {`[{"op":"add","path":"/b/c/-2","value":7}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,7,"\u003c"],"d":1}}`},
+		"remove from the end":                  {`[{"op":"remove","path":"/b/c/-3"},{"op":"remove","path":"/b/c/+1"}]`, `{"a":{"z":null,"y":true},"b":{"c":[2.0],"d":1}}`},
+		"replace adds":                         {`[{"op":"replace","path":"/n","value":1}]`, `{"a":{"z":null,"y":true},"b":{"d":1,"c":[1,2.0,"\u003c"]},"n":1}`},
+		"add without a value is null":          {`[{"op":"add","path":"/b"}]`, `{"a":{"z":null,"y":true},"b":null}`},
+		"copy of nothing is null":              {`[{"op":"copy","from":"/zz","path":"/b"}]`, `{"a":{"z":null,"y":true},"b":null}`},
+		"copies are independent":               {`[{"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/b/z"}]`, `{"a":{"z":null,"y":true},"b":{"y":true}}`},
+		"move":                                 {`[{"op":"move","from":"/a/y","path":"/b"}]`, `{"a":{"z":null},"b":true}`},
+		"escapes":                              {`[{"op":"replace","path":"","value":{"m~n":1,"a/b":2}},{"op":"remove","path":"/m~0n"},{"op":"replace","path":"/a~1b","value":"\u0061"}]`, `{"a/b":"\u0061"}`},
+		"text before the slash is ignored":     {`[{"op":"remove","path":"junk/b"},{"op":"remove","path":"/a"}]`, `{}`},
+		"the last of duplicate members counts": {`[{"op":"remove","path":"/b","op":"test","path":"/b/d","value":2,"value":1}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c"],"d":1}}`},
+		"test null":                            {`[{"op":"test","path":"/a/z","value":null},{"op":"test","path":"/a/zz"}]`, `{"a":{"y":true,"z":null},"b":{"d":1,"c":[1,2.0,"\u003c"]}}`},
+		"test whole document":                  {`[{"op":"replace","path":"","value":[1,{"a":[null]}]},{"op":"test","path":"","value":[1,{"a":[null]}]}]`, `[1,{"a":[null]}]`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestJSONPatchHoldsTenThousandOperations(t *testing.T) {
 }
 
 func TestCopiesAreLimitedTogether(t *testing.T) {
-	// The text is copied as it is written, which makes 6 bytes of each <.
+	// The text is copied in its encoded form, in which each < has 6 bytes.
 	value := strings.Repeat("<", (maxCopied/2-2)/6)
 	size := 6*len(value) + 2
 	require.LessOrEqual(t, 2*size, maxCopied)
@@ -148,8 +148,8 @@ func TestCopiesAreLimitedTogether(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestDeepDocumentsTakeLittle guards what upstream's library does not: time and
-// memory quadratic in depth, and recursion without end.
+// TestDeepDocumentsTakeLittle checks limits that upstream's library lacks: no time or
+// memory quadratic in depth, and no unlimited recursion.
 func TestDeepDocumentsTakeLittle(t *testing.T) {
 	deep := func(depth int, core string) string {
 		return strings.Repeat(`{"a":`, depth) + core + strings.Repeat("}", depth)
@@ -164,7 +164,7 @@ func TestDeepDocumentsTakeLittle(t *testing.T) {
 	_, _, err = Merge(newFixture(t, plain).target(), []byte(deep(maxDepth+1, "1")), Ignore)
 	require.EqualError(t, err, "invalid JSON patch")
 
-	// Each round nests the document in itself once more.
+	// Each operation nests the document in itself.
 	steps := strings.Repeat("/a", 4000)
 	ops := `{"op":"add","path":"/r","value":` + deep(4001, "1") + `}`
 	for range 20 {

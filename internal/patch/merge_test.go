@@ -16,7 +16,7 @@ func TestMergeDocuments(t *testing.T) {
 		"an array over an object is not touched": {`{"a":{}}`, `{"a":[{"x":null,"x":1,"a":1}]}`, `{"a":[{"x":null,"x":1,"a":1}]}`},
 		"nulls in a new object go":               {`{"b":null}`, `{"a":{"x":null,"y":{"z":null}},"b":{"x":null}}`, `{"a":{"y":{}},"b":{}}`},
 		"the last of duplicates counts":          {`{"a":1}`, `{"a":2,"b":{"x":1,"x":2},"a":null}`, `{"b":{"x":2}}`},
-		"what is not merged stays as it is":      {`{"b":{"y":1.0,"x":"<"},"a":1}`, `{}`, `{"a":1,"b":{"y":1.0,"x":"\u003c"}}`},
+		"the rest does not change":               {`{"b":{"y":1.0,"x":"<"},"a":1}`, `{}`, `{"a":1,"b":{"y":1.0,"x":"\u003c"}}`},
 		"an array as the patch is the result":    {`{"a":1}`, `[{"a":null}]`, `[{}]`},
 	}
 	for name, test := range tests {
@@ -51,7 +51,7 @@ func TestMergePatchThatIsNoObject(t *testing.T) {
 		`Kind string "json:\"kind,omitempty\"" }`)
 }
 
-func TestChangeOfKindIsForTheDecoder(t *testing.T) {
+func TestMergePatchMayChangeTheKind(t *testing.T) {
 	checkRefused(t, Merge, plain, `{"kind":"Foo"}`, Warn, 422, ` "" is invalid: patch: Invalid value: `+
 		`"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Foo\",\"metadata\":{\"name\":\"x\"},\"spec\":{\"holderIdentity\":\"h\"}}": `+
 		`no kind "Foo" is registered for version "coordination.k8s.io/v1"`)

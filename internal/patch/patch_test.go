@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The texts in the tests of this package are those of an API server 1.37.2.
+// The error texts in the tests of this package are from an API server 1.37.2.
 
 const plain = `{"metadata":{"name":"x"},"spec":{"holderIdentity":"h"}}`
 
@@ -77,7 +77,7 @@ func unescape(s string) string {
 	return unquote([]byte(`"` + s + `"`))
 }
 
-func TestResultThatIsNoObjectIsInvalidWhateverTheDirective(t *testing.T) {
+func TestResultThatIsNoObjectIsInvalidWithEveryFieldValidation(t *testing.T) {
 	const doc = `{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"name\":\"x\"},\"spec\":{\"holderIdentity\":5,\"q\":1}}`
 	tests := map[string]struct {
 		apply      patchFunc

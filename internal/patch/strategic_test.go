@@ -15,7 +15,7 @@ const owned = `{"metadata":{"name":"x","labels":{"a":"1","b":"2"},"finalizers":[
 	`{"apiVersion":"v1","kind":"K","name":"one","uid":"u1"},{"apiVersion":"v1","kind":"K","name":"two","uid":"u2"}],` +
 	`"managedFields":[{"manager":"m"}]},"spec":{"holderIdentity":"h"}}`
 
-// summary shows what the patches below change.
+// summary returns the fields that the patches below change.
 func summary(l *Lease) string {
 	var owners []string
 	for _, o := range l.OwnerReferences {
@@ -138,8 +138,8 @@ func TestStrategicErrors(t *testing.T) {
 	})
 }
 
-// TestLongListsTakeLittle guards against searching a list for each item of
-// another.
+// TestLongListsTakeLittle checks that the time is not quadratic in the length of
+// two lists.
 func TestLongListsTakeLittle(t *testing.T) {
 	const n = 100_000
 	owners, finalizers, order := make([]string, n), make([]string, n), make([]string, n)

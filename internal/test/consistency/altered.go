@@ -10,8 +10,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// altered reports whether an answer differs from the object of the version that it names, as far as that can be seen: the
-// object is still in that version, and the answer has the object's own format.
+// altered reports whether an answer differs from the object at the version in the answer. It can only compare while the
+// object is still at that version, and if the answer is the plain object in JSON or protobuf.
 func (rec *recorder) altered(c *call, body []byte) bool {
 	head := c.answer
 	if c.dryRun || !head.Enough() || head.Name == "" {
@@ -40,7 +40,7 @@ func (rec *recorder) altered(c *call, body []byte) bool {
 	return false
 }
 
-// sameMembers reports whether an answer has the members of an object. Its apiVersion and kind may stand between them.
+// sameMembers reports whether an answer has the members of an object. Its apiVersion and kind are not compared.
 func sameMembers(body, object []byte) bool {
 	var got, want map[string]any
 	if json.Unmarshal(body, &got) != nil || json.Unmarshal(object, &want) != nil {

@@ -23,7 +23,7 @@ import (
 // An obstacle stands between the clients of a test and the API.
 type obstacle func(api http.Handler, w http.ResponseWriter, r *http.Request)
 
-// behind returns an API behind an obstacle, once it is put there, and a client of it.
+// behind returns a client of an API, and a function that puts an obstacle between them.
 func behind(t testing.TB) (d *door, put func(obstacle)) {
 	var in obstacle
 	api := consistency.New(t, apitest.Options{API: httpapi.Options{Middleware: func(next http.Handler) http.Handler {
@@ -39,7 +39,7 @@ func behind(t testing.TB) (d *door, put func(obstacle)) {
 	return d, func(o obstacle) { in = o }
 }
 
-// says answers in place of the API.
+// says answers instead of the API.
 func says(code int, body string) obstacle {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -48,7 +48,7 @@ func says(code int, body string) obstacle {
 	}
 }
 
-// meanwhile lets the API answer, and changes what it says.
+// meanwhile calls the API and changes its answer.
 func meanwhile(change func(code int, body string) (int, string)) obstacle {
 	return func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 		rec := httptest.NewRecorder()
@@ -65,7 +65,7 @@ func but(old, new string) obstacle {
 
 const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"details":{"name":"a","kind":"leases"}}`
 
-func TestReportNoticesAnswersThatAreNotSo(t *testing.T) {
+func TestReportFindsWrongAnswers(t *testing.T) {
 	object := func(name, version string) string {
 		return `{"kind":"Lease","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"default","uid":"u","resourceVersion":"` + version + `"}}`
 	}
@@ -82,49 +82,49 @@ func TestReportNoticesAnswersThatAreNotSo(t *testing.T) {
 		kind               consistency.Kind
 		want               string
 	}{
-		"a create that was swallowed": {"POST", leases, leaseNamed("b"), nil, says(201, object("b", "1002")), consistency.LostWrite,
+		"a create without effect": {"POST", leases, leaseNamed("b"), nil, says(201, object("b", "1002")), consistency.LostWrite,
 			`create leases default/b by client "c" was answered 201, but there is no such change
   no change of leases default/b
-  then: create of client "c", 201, told of 1002`},
-		"a patch that was swallowed": {"PATCH", leasesA, labelled, merge, says(200, object("a", "1002")), consistency.LostWrite,
+  then: create from client "c", 201, returned 1002`},
+		"a patch without effect": {"PATCH", leasesA, labelled, merge, says(200, object("a", "1002")), consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 200, but it made no change, and the object was not in the state of 1002 then
-          0s  1001 ADDED leases default/a by create of client "c", 201
-  then: patch of client "c", 200, told of 1002`},
-		"a delete that was swallowed": {"DELETE", leasesA, "", nil, says(200, status), consistency.LostWrite,
+          0s  1001 ADDED leases default/a by create from client "c", 201
+  then: patch from client "c", 200, returned 1002`},
+		"a delete without effect": {"DELETE", leasesA, "", nil, says(200, status), consistency.LostWrite,
 			`delete leases default/a by client "c" was answered 200, but nothing was deleted`},
-		"a collection that was not deleted": {"DELETE", leases, "", nil, says(200, `{"kind":"LeaseList","metadata":{"resourceVersion":"1001"}}`), consistency.LostWrite,
+		"a deletecollection without effect": {"DELETE", leases, "", nil, says(200, `{"kind":"LeaseList","metadata":{"resourceVersion":"1001"}}`), consistency.LostWrite,
 			`deletecollection leases default/* by client "c" was answered 200, but leases default/a was not deleted`},
-		"a change that was refused": {"PATCH", leasesA, labelled, merge, meanwhile(func(int, string) (int, string) { return 409, status }), consistency.LostWrite,
+		"a patch that is answered 409 and has an effect": {"PATCH", leasesA, labelled, merge, meanwhile(func(int, string) (int, string) { return 409, status }), consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 409, but it made the change 1002`},
-		"another version": {"PATCH", leasesA, labelled, merge, but(`"1002"`, `"1001"`), consistency.LostWrite,
-			`patch leases default/a by client "c" was answered 200, but it told of version 1001, and made 1002`},
-		"another name": {"POST", leases, leaseNamed("b"), nil, but(`"name":"b"`, `"name":"z"`), consistency.LostWrite,
-			`create leases default/z by client "c" was answered 201, but it told of "z", and changed "b"`},
-		"a dry run that was none": {"PATCH", leasesA + "?dryRun=All", labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+		"an answer with the wrong version": {"PATCH", leasesA, labelled, merge, but(`"1002"`, `"1001"`), consistency.LostWrite,
+			`patch leases default/a by client "c" was answered 200, but it returned version 1001 and made version 1002`},
+		"an answer with the wrong name": {"POST", leases, leaseNamed("b"), nil, but(`"name":"b"`, `"name":"z"`), consistency.LostWrite,
+			`create leases default/z by client "c" was answered 201, but it returned "z" and changed "b"`},
+		"a dry run that changes the object": {"PATCH", leasesA + "?dryRun=All", labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			wet := r.Clone(r.Context())
 			wet.URL.RawQuery = ""
 			api.ServeHTTP(w, wet)
 		}, consistency.LostWrite, `patch leases default/a by client "c" was answered 200, but it was a dry run, and made the change 1002`},
-		"a change made twice": {"PATCH", leasesA, labelled, merge, again, consistency.LostWrite,
+		"a patch that is applied twice": {"PATCH", leasesA, labelled, merge, again, consistency.LostWrite,
 			`patch leases default/a by client "c" was answered 200, but it made 2 changes`},
-		"an update of what was not meant": {"PUT", leasesA, `{"metadata":{"name":"a","resourceVersion":"1000"}}`, nil, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+		"an update that replaces another version": {"PUT", leasesA, `{"metadata":{"name":"a","resourceVersion":"1000"}}`, nil, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			api.ServeHTTP(w, withBody(r, `{"metadata":{"name":"a","resourceVersion":"1001","labels":{"app":"x"}}}`))
 		}, consistency.LostWrite, `update leases default/a by client "c" was answered 200, but it was meant for version 1000, and replaced 1001`},
-		"a get of what never was": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), consistency.StaleRead,
-			`get leases default/a by client "c" told of version 1007, which was not so when the store was between 1001 and 1001`},
-		"a get of what never was, be it old": {"GET", leasesA + "?resourceVersion=0", "", nil, but(`"1001"`, `"999"`), consistency.StaleRead,
-			`get leases default/a by client "c" told of version 999, which was not so when the store was between 0 and 1001`},
-		"a get that does not find": {"GET", leasesA, "", nil, says(404, status), consistency.StaleRead,
-			`get leases default/a by client "c" did not find it, which was not so when the store was between 1001 and 1001`},
-		"a get of other content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), consistency.StaleRead,
-			`get leases default/a by client "c" told of version 1001 with other content than that has`},
-		"a patch that was only tried": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
+		"a get of a version that never existed": {"GET", leasesA, "", nil, but(`"1001"`, `"1007"`), consistency.StaleRead,
+			`get leases default/a by client "c" returned version 1007, but the store was not in that state between versions 1001 and 1001`},
+		"a get with resourceVersion 0 of a version that never existed": {"GET", leasesA + "?resourceVersion=0", "", nil, but(`"1001"`, `"999"`), consistency.StaleRead,
+			`get leases default/a by client "c" returned version 999, but the store was not in that state between versions 0 and 1001`},
+		"a get that is answered 404 for an existing object": {"GET", leasesA, "", nil, says(404, status), consistency.StaleRead,
+			`get leases default/a by client "c" returned 404, but the store was not in that state between versions 1001 and 1001`},
+		"a get with the wrong content": {"GET", leasesA, "", nil, but(`"spec":{}`, `"spec":{"leaseTransitions":1}`), consistency.StaleRead,
+			`get leases default/a by client "c" returned version 1001 with the wrong content`},
+		"a patch that is carried out as a dry run": {"PATCH", leasesA, labelled, merge, func(api http.Handler, w http.ResponseWriter, r *http.Request) {
 			dry := r.Clone(r.Context())
 			dry.URL.RawQuery = "dryRun=All"
 			api.ServeHTTP(w, dry)
-		}, consistency.LostWrite, `patch leases default/a by client "c" was answered 200, but it told of version 1001 with other content than that has`},
-		"a list of the past": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), consistency.StaleRead,
-			`list leases default/* by client "c" told of version 1000, when the store was between 1001 and 1001`},
+		}, consistency.LostWrite, `patch leases default/a by client "c" was answered 200, but it returned version 1001 with the wrong content`},
+		"a list with an old version": {"GET", leases, "", nil, but(`"1001"`, `"1000"`), consistency.StaleRead,
+			`list leases default/* by client "c" returned version 1000, but the store was between versions 1001 and 1001`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, put := behind(t)
@@ -143,8 +143,8 @@ func TestReportNoticesAnswersThatAreNotSo(t *testing.T) {
 	}
 }
 
-// A server whose reads come out of a cache goes back behind what it told before.
-func TestReportNoticesReadsThatGoBack(t *testing.T) {
+// A server that reads from a cache may return a version older than one that it returned before.
+func TestReportFindsReadsThatGoBack(t *testing.T) {
 	d, put := behind(t)
 	d.create(t, "a")
 	old := d.do(t, "GET", leasesA, "")
@@ -156,18 +156,18 @@ func TestReportNoticesReadsThatGoBack(t *testing.T) {
 	require.Contains(t, d.do(t, "GET", leasesA, "").body, `"1002"`)
 	put(says(old.code, old.body))
 	for _, query := range []string{"?resourceVersion=0", "?resourceVersion=1001"} {
-		d.do(t, "GET", leasesA+query, "") // which may be old
+		d.do(t, "GET", leasesA+query, "") // may be old
 	}
 	assert.Empty(t, d.Report().Findings)
 	d.do(t, "GET", leasesA, "")
 	d.do(t, "GET", leasesA+"?resourceVersion=1002", "")
 	v := d.Report()
 	require.Len(t, v.Findings, 2)
-	assert.Equal(t, `get leases default/a by client "c" told of version 1001, which was not so when the store was between 1002 and 1002`, v.Findings[0].Text)
+	assert.Equal(t, `get leases default/a by client "c" returned version 1001, but the store was not in that state between versions 1002 and 1002`, v.Findings[0].Text)
 	assert.Equal(t, []int{2, 7}, []int{v.Changes, v.Answers})
 }
 
-func TestReportAcceptsWritesOfEveryKind(t *testing.T) {
+func TestReportAcceptsEveryKindOfWrite(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		merge := []string{"Content-Type", "application/merge-patch+json"}
 		apply := []string{"Content-Type", "application/apply-patch+yaml"}
@@ -215,7 +215,7 @@ func TestReportAcceptsWritesOfEveryKind(t *testing.T) {
 	})
 }
 
-func TestReportDoesNotBlameAnswersForFaults(t *testing.T) {
+func TestReportIgnoresFaultsOfAnswers(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
 		for i, f := range []apitest.Fault{
@@ -228,11 +228,11 @@ func TestReportDoesNotBlameAnswersForFaults(t *testing.T) {
 		}
 		v := d.Report()
 		assert.Empty(t, v.Findings)
-		assert.Equal(t, 3, v.Changes, "one was cut after its commit")
+		assert.Equal(t, 3, v.Changes, "one connection was cut after the commit")
 	})
 }
 
-// withoutTimes are the moments in an excerpt.
+// withoutTimes matches the times in an excerpt.
 var withoutTimes = regexp.MustCompile(` +\S+s  `)
 
 // withBody returns a request with another body.
@@ -243,7 +243,7 @@ func withBody(r *http.Request, body string) *http.Request {
 }
 
 // A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
-func TestReportDoesNotBlameAReplicaThatLags(t *testing.T) {
+func TestReportAcceptsALaggingReplica(t *testing.T) {
 	for name, skip := range map[string]bool{"each missed change": false, "skip missed": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// recordedChanges is how many changes the store records, unless the options say so. More than that make Report incomplete.
+// recordedChanges is how many changes the store records. Report is incomplete after more.
 const recordedChanges = 100_000
 
 // API is a server whose answers are recorded.
@@ -37,7 +37,7 @@ func (m *recorders) middleware(next http.Handler) http.Handler {
 	return m.last
 }
 
-// New returns a server that ends with the test. Its middleware in opts, if any, counts as a part of the server.
+// New returns a server that is closed at the end of the test. A middleware in opts is checked as a part of the server.
 func New(t testing.TB, opts apitest.Options) *API {
 	t.Helper()
 	m := &recorders{inner: opts.API.Middleware}
@@ -47,7 +47,7 @@ func New(t testing.TB, opts apitest.Options) *API {
 	return m.world(apitest.New(t, opts), append(httpapi.Kinds(), opts.API.Kinds...))
 }
 
-// Checked returns a server like New does, and checks at the end of the test what it said.
+// Checked returns a server like New, and calls Check at the end of the test.
 func Checked(t testing.TB, opts apitest.Options) *API {
 	t.Helper()
 	var a *API

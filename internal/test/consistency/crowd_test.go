@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crowd has clients write, read and watch all at once.
+// crowd is clients that write, read and watch concurrently.
 type crowd struct {
 	*door
 	t testing.TB
 }
 
-// write sends writes at random, some of which are refused.
+// write sends a random request. The server refuses some of them.
 func (c *crowd) write(rnd *rand.Rand) {
 	name := string(rune('a' + rnd.IntN(5)))
 	path, merge := leases+"/"+name, []string{"Content-Type", "application/merge-patch+json"}
@@ -52,14 +52,14 @@ func (c *crowd) watchAll(ctx context.Context, rnd *rand.Rand) {
 		req.Header.Set("Accept", []string{"application/json", "application/vnd.kubernetes.protobuf;stream=watch"}[rnd.IntN(2)])
 		resp, err := c.client.Do(req)
 		if err != nil {
-			return // the end
+			return // ctx has ended
 		}
 		io.CopyN(io.Discard, resp.Body, rnd.Int64N(20000))
 		resp.Body.Close()
 	}
 }
 
-func TestReportAcceptsACrowdOfClients(t *testing.T) {
+func TestReportAcceptsConcurrentClients(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		c := &crowd{d, t}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -70,7 +70,7 @@ func TestReportAcceptsACrowdOfClients(t *testing.T) {
 				for range 40 {
 					c.write(rnd)
 					if rnd.IntN(20) == 0 {
-						assert.Empty(t, d.Report().Findings, "while they are at it")
+						assert.Empty(t, d.Report().Findings, "while the clients are running")
 					}
 				}
 			})

@@ -13,8 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
-// Two worlds that are forked see different changes at the same versions, and each is held against its own.
-func TestReportLooksAtEachForkByItself(t *testing.T) {
+// A fork and its parent make different changes at the same versions. Each is checked against its own history.
+func TestReportChecksEachForkAgainstItsOwnHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent := &writers{t, consistency.New(t, apitest.Options{})}
 		parent.does("w", "POST", leases, leaseNamed("a"))
@@ -36,8 +36,8 @@ func TestReportLooksAtEachForkByItself(t *testing.T) {
 	})
 }
 
-// What a replica leaves out is found, however much it lags.
-func TestReportNoticesAReplicaThatLeavesOutAnEvent(t *testing.T) {
+// Report finds an event that a lagging replica leaves out.
+func TestReportFindsAnEventThatAReplicaLeavesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &writers{t, broken(t, lose(2))}
 		w.does("w", "POST", leases, leaseNamed("a"))
@@ -48,16 +48,16 @@ func TestReportNoticesAReplicaThatLeavesOutAnEvent(t *testing.T) {
 			w.does("w", "POST", leases, leaseNamed(name))
 		}
 		synctest.Wait()
-		require.Empty(t, w.api.Report().Findings, "it has told of nothing yet")
+		require.Empty(t, w.api.Report().Findings, "it has sent no event yet")
 		replica.Remove()
 		synctest.Wait()
 		findings := w.api.Report().Findings
 		require.Len(t, findings, 1)
-		assert.Equal(t, `watch leases default/* resourceVersion=0 by client "c" did not tell of 1003 before ADDED 1004`, findings[0].Text)
+		assert.Equal(t, `watch leases default/* resourceVersion=0 by client "c" did not send 1003 before ADDED 1004`, findings[0].Text)
 	})
 }
 
-func TestReportAcceptsWhatAReplicaSays(t *testing.T) {
+func TestReportAcceptsEveryStalePattern(t *testing.T) {
 	for name, stale := range map[string]apitest.Stale{
 		"stands still": {}, "changes behind": {Changes: 2}, "a while behind": {Age: time.Second}, "every read": {EveryRead: true},
 		"skip missed": {SkipMissed: true},

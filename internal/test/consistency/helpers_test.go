@@ -129,7 +129,7 @@ func (d *door) watch(t testing.TB, target string, headers ...string) *bufio.Read
 	return bufio.NewReader(resp.Body)
 }
 
-// writers is a server and its clients by their names.
+// writers sends requests to a server as named clients.
 type writers struct {
 	t   *testing.T
 	api *consistency.API
@@ -144,7 +144,7 @@ func (w *writers) patches(client, body string) answer {
 	return w.does(client, "PATCH", leasesA, body, "Content-Type", "application/merge-patch+json")
 }
 
-// A test that checks its server fails with what the server said wrong.
+// Check reports each finding as an error of the test.
 func TestCheckFailsTheTest(t *testing.T) {
 	d, put := behind(t)
 	put(says(http.StatusCreated, `{"kind":"Lease","metadata":{"name":"a","namespace":"default","resourceVersion":"1001"}}`))
@@ -155,7 +155,7 @@ func TestCheckFailsTheTest(t *testing.T) {
 	assert.Contains(t, l.errors[0], `create leases default/a by client "c" was answered 201, but there is no such change`)
 }
 
-func TestCheckWantsTheWholeHistory(t *testing.T) {
+func TestCheckNeedsTheWholeHistory(t *testing.T) {
 	api := consistency.New(t, apitest.Options{})
 	(*registry.Store)(api.Store()).Record(2)
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -166,7 +166,7 @@ func TestCheckWantsTheWholeHistory(t *testing.T) {
 	assert.Equal(t, []string{"consistency: got more changes than the store records, want all of them: see registry.Store.Record"}, l.errors)
 }
 
-// listener is a test that remembers its errors.
+// listener is a testing.TB that records its errors.
 type listener struct {
 	testing.TB
 	errors []string

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// history is what the store did.
+// history is the recorded changes of the store, indexed.
 type history struct {
 	registry.Recorded
 	served    []*registry.Resource
@@ -21,11 +21,11 @@ type history struct {
 	calls     map[uint64]*call // by origin
 
 	byOrigin   map[uint64][]int             // indices of Changes, by the request that made them
-	byResource map[*registry.Resource][]int // and so on
+	byResource map[*registry.Resource][]int // and by other keys
 	byObject   map[objectKey][]int
 	base       map[objectKey]*registry.Item // the objects before the first change
 	now        map[objectKey]*registry.Item
-	keys       map[*registry.Resource][]objectKey // of all objects there ever were
+	keys       map[*registry.Resource][]objectKey // of all objects that ever existed
 }
 
 // objectKey names an object.
@@ -43,12 +43,12 @@ func (k objectKey) String() string {
 	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
 }
 
-// objectPath returns a path in which "*" stands for what is missing.
+// objectPath returns namespace/name, or just the name. An empty name becomes "*".
 func objectPath(namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+cmp.Or(name, "*"), "/")
 }
 
-func newHistory(rec registry.Recorded, resources []*registry.Resource, log []told) *history {
+func newHistory(rec registry.Recorded, resources []*registry.Resource, log []observation) *history {
 	h := &history{
 		Recorded: rec, served: resources, resources: map[meta.GroupResource]*registry.Resource{}, calls: map[uint64]*call{},
 		byOrigin: map[uint64][]int{}, byResource: map[*registry.Resource][]int{}, byObject: map[objectKey][]int{},
@@ -84,7 +84,7 @@ func newHistory(rec registry.Recorded, resources []*registry.Resource, log []tol
 	return h
 }
 
-// after returns how many of the changes, given by their indices, are at or below a version.
+// after returns how many of the changes, given by their indices in order, are at or below a version.
 func (h *history) after(changes []int, version uint64) int {
 	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, v uint64) int { return cmp.Compare(h.Changes[i].Version, v) })
 	return n
@@ -111,9 +111,9 @@ func (h *history) stateAt(k objectKey, version uint64) *registry.Item {
 	return nil
 }
 
-// wasThere reports whether the object had a version, or with 0 did not exist, at some version of the store from floor to
-// ceiling.
-func (h *history) wasThere(k objectKey, version, floor, ceiling uint64) bool {
+// hadVersion reports whether the object was at a version while the store was between floor and ceiling. Version 0 asks
+// whether the object did not exist.
+func (h *history) hadVersion(k objectKey, version, floor, ceiling uint64) bool {
 	changes := h.byObject[k]
 	if version != 0 {
 		n := h.after(changes, version)
@@ -127,7 +127,7 @@ func (h *history) wasThere(k objectKey, version, floor, ceiling uint64) bool {
 // excerptLines is how many changes an excerpt shows.
 const excerptLines = 8
 
-// excerpt shows the last changes of an object up to a version.
+// excerpt returns the last changes of an object up to a version as text.
 func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 	changes := h.byObject[k]
 	n := h.after(changes, upTo)
@@ -144,7 +144,7 @@ func (h *history) excerpt(k objectKey, upTo uint64) (lines []string) {
 	return lines
 }
 
-// line shows a change.
+// line returns a change as text.
 func (h *history) line(c *registry.RecordedChange) string {
 	by := "through the Store"
 	if c.Origin != 0 {
@@ -160,17 +160,17 @@ func (h *history) line(c *registry.RecordedChange) string {
 	return text
 }
 
-// String returns the verb, the client and the outcome.
+// String returns the verb, the client and the status.
 func (c *call) String() string {
 	outcome := "no answer"
 	if c.status != 0 {
 		outcome = strconv.Itoa(c.status)
 	}
-	return c.verb + " of " + c.who() + ", " + outcome
+	return c.verb + " from " + c.clientName() + ", " + outcome
 }
 
-// who returns the client's name, or its User-Agent.
-func (c *call) who() string {
+// clientName returns the client's name, or its User-Agent.
+func (c *call) clientName() string {
 	switch agent, _, _ := strings.Cut(c.userAgent, " "); {
 	case c.client != "":
 		return fmt.Sprintf("client %q", c.client)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// lived returns the record of a Lease that was made, changed twice, deleted and made again, as 1001 to 1005.
+// lived returns the record of a Lease that was created at 1001, changed twice, deleted and created again at 1005.
 func lived(t *testing.T) (registry.Recorded, *registry.Resource) {
 	st := store.New(store.Options{})
 	(*registry.Store)(st).Record(10)
@@ -36,11 +36,11 @@ func lived(t *testing.T) (registry.Recorded, *registry.Resource) {
 	create()
 	return (*registry.Store)(st).Recorded(), (*registry.Store)(st).Resource(lease.Kind().Registered(
 
-	// No store does what these histories tell of, but Verify would notice.
+	// No store makes the histories of the next test, but Report must find them.
 	))
 }
 
-func TestReportNoticesHistoriesThatCannotBe(t *testing.T) {
+func TestReportFindsImpossibleHistories(t *testing.T) {
 	without := func(i int) func(*registry.Recorded) {
 		return func(rec *registry.Recorded) { rec.Changes = slices.Delete(rec.Changes, i, i+1) }
 	}
@@ -48,13 +48,13 @@ func TestReportNoticesHistoriesThatCannotBe(t *testing.T) {
 		corrupt func(*registry.Recorded)
 		want    []string
 	}{
-		"whole":                  {func(*registry.Recorded) {}, nil},
-		"a change is lost":       {without(1), []string{"leases default/a of 1003 replaced that of 1002, though there was one of 1001: that is lost"}},
-		"an addition is lost":    {without(4), []string{"leases default/a is in the state of 1005, its last change was to that of 0 (0 is: not there)"}},
-		"a deletion is lost":     {without(3), []string{"leases default/a was added at 1005, though it was there since 1003"}},
-		"the object has gone":    {func(rec *registry.Recorded) { rec.Now = nil }, []string{"leases default/a is in the state of 0, its last change was to that of 1005 (0 is: not there)"}},
-		"it is another":          {func(rec *registry.Recorded) { rec.Changes[2].New = rec.Changes[4].New }, []string{"leases default/a changed its uid at 1003", "leases default/a of 1004 replaced that of 1003, though there was one of 1005: that is lost"}},
-		"it changes though gone": {func(rec *registry.Recorded) { rec.Changes[1].Type = rec.Changes[3].Type }, []string{"leases default/a was changed at 1003, though it was not there"}},
+		"whole":                            {func(*registry.Recorded) {}, nil},
+		"a change is lost":                 {without(1), []string{"leases default/a at 1003 replaced version 1002, but it was at version 1001: that change is lost"}},
+		"an addition is lost":              {without(4), []string{"leases default/a is at version 1005, but its last change made version 0 (0: it does not exist)"}},
+		"a deletion is lost":               {without(3), []string{"leases default/a was added at 1005, but it existed since 1003"}},
+		"the object is missing at the end": {func(rec *registry.Recorded) { rec.Now = nil }, []string{"leases default/a is at version 0, but its last change made version 1005 (0: it does not exist)"}},
+		"the uid changes":                  {func(rec *registry.Recorded) { rec.Changes[2].New = rec.Changes[4].New }, []string{"leases default/a changed its uid at 1003", "leases default/a at 1004 replaced version 1003, but it was at version 1005: that change is lost"}},
+		"a deleted object changes":         {func(rec *registry.Recorded) { rec.Changes[1].Type = rec.Changes[3].Type }, []string{"leases default/a was changed at 1003, but it did not exist"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec, r := lived(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// engine is a kind of one's own.
+// engine is a custom kind.
 type engine struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -27,8 +27,8 @@ type engine struct {
 	} `json:"status,omitzero" protobuf:"3"`
 }
 
-// Verify looks at kinds of any scope, and at writes to their status, which is a part of the object.
-func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
+// Report checks kinds of any scope, and writes to their status.
+func TestReportChecksCustomKinds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kind := store.MustKind(store.Descriptor[engine]{
 			Group: "example.com", Name: "Engine", Plural: "engines", Status: true, ClusterScoped: true,
@@ -65,11 +65,11 @@ func TestReportLooksAtKindsOfOnesOwn(t *testing.T) {
 		require.Equal(t, 200, w.does("w", "PATCH", engines+"/a/status", `{"status":{"turns":2}}`, merge...).code)
 		findings := api.Report().Findings
 		require.Len(t, findings, 1)
-		assert.Equal(t, `patch engines a by client "w" was answered 200, but it told of version 1002 with other content than that has`, findings[0].Text)
+		assert.Equal(t, `patch engines a by client "w" was answered 200, but it returned version 1002 with the wrong content`, findings[0].Text)
 	})
 }
 
-// newPartKind returns a kind of objects of any form.
+// newPartKind returns a kind of unstructured objects.
 func newPartKind(versions ...string) *store.Kind[store.Unstructured] {
 	d := store.Descriptor[store.Unstructured]{Group: "example.com", Name: "Part"}
 	for _, name := range versions {
@@ -78,8 +78,8 @@ func newPartKind(versions ...string) *store.Kind[store.Unstructured] {
 	return store.MustKind(d)
 }
 
-// The members of an object of any form stand before and after its type.
-func TestReportReadsObjectsOfAnyForm(t *testing.T) {
+// In the JSON of an unstructured object, members precede and follow apiVersion and kind.
+func TestReportChecksUnstructuredObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kind := newPartKind("v1", "v2")
 		api := consistency.New(t, apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}})
@@ -94,8 +94,8 @@ func TestReportReadsObjectsOfAnyForm(t *testing.T) {
 	})
 }
 
-// What is altered on the way is seen in the members before the type too.
-func TestReportNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
+// Report compares the members before apiVersion and kind too.
+func TestReportFindsAlteredUnstructuredObjects(t *testing.T) {
 	kind := newPartKind("v1")
 	api := consistency.New(t, apitest.Options{API: httpapi.Options{
 		Kinds: []store.AnyKind{kind},
@@ -108,5 +108,5 @@ func TestReportNoticesObjectsOfAnyFormThatAreNotSo(t *testing.T) {
 	require.Equal(t, 201, w.does("w", "POST", parts, `{"apiVersion":"example.com/v1","kind":"Part","metadata":{"name":"a"},"alloy":"Cu"}`).code)
 	findings := api.Report().Findings
 	require.Len(t, findings, 1)
-	assert.Equal(t, `create parts default/a by client "w" was answered 201, but it told of version 1001 with other content than that has`, findings[0].Text)
+	assert.Equal(t, `create parts default/a by client "w" was answered 201, but it returned version 1001 with the wrong content`, findings[0].Text)
 }

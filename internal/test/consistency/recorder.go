@@ -20,40 +20,40 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// recorder is a middleware that records what the handler behind it tells clients.
+// recorder is a middleware that records the answers and watch events of the next handler.
 type recorder struct {
 	next  http.Handler
 	st    *registry.Store
 	kinds []store.AnyKind
 
 	mu  sync.Mutex // guards log
-	log []told
+	log []observation
 }
 
-// told is one answer, or one event of a watch.
-type told struct {
+// observation is one answer, or one event of a watch.
+type observation struct {
 	call *call
-	what news
-	head skim.Head // of the object, the list or the event
+	kind observationKind
+	head skim.Head // of the object, list or event
 }
 
-// news is the kind of a told.
-type news uint8
+// observationKind is the kind of an observation.
+type observationKind uint8
 
 const (
-	toldNothing  news = iota // the request was carried out and has no answer
-	toldAnswer               // 2xx
-	toldNotFound             // 404 for the object itself
-	toldRefusal              // another answer
-	toldAdded
-	toldModified
-	toldDeleted
-	toldBookmark
-	toldInitialEnd
-	toldError
+	noAnswer       observationKind = iota // the handler ran and sent no answer
+	successAnswer                         // 2xx
+	notFoundAnswer                        // 404 for the object itself
+	errorAnswer                           // another answer
+	addedEvent
+	modifiedEvent
+	deletedEvent
+	bookmarkEvent
+	initialEndEvent
+	errorEvent
 )
 
-// call is a request for a resource. It does not change after it is part of a told.
+// call is a request for a resource. It does not change after it is part of an observation.
 type call struct {
 	origin         uint64 // of its changes, see registry.WithOrigin
 	floor, ceiling uint64 // the versions of the store when it came and when it was answered
@@ -68,7 +68,7 @@ type call struct {
 
 	status  int // 0 without an answer
 	answer  skim.Head
-	altered bool // the answer differs from the object of the version that it names
+	altered bool // the answer differs from the object at its version
 }
 
 // ServeHTTP records a request for a resource.
@@ -88,10 +88,9 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.complete = true
 }
 
-// failing is the rest of a body: its end, or the error of reading it.
+// failing returns the error that ended the body, or io.EOF.
 type failing struct{ err error }
 
-// Read returns the error.
 func (f failing) Read([]byte) (int, error) {
 	if f.err == nil {
 		return 0, io.EOF
@@ -130,14 +129,14 @@ func skimObject(data []byte, contentType string) skim.Head {
 	return skim.Object(data)
 }
 
-func (rec *recorder) add(t told) {
+func (rec *recorder) add(t observation) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.log = append(rec.log, t)
 }
 
-// all returns what was told so far.
-func (rec *recorder) all() []told {
+// all returns the observations so far.
+func (rec *recorder) all() []observation {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	return rec.log[:len(rec.log):len(rec.log)]
@@ -157,7 +156,7 @@ func (c *call) mutates() bool {
 	return false
 }
 
-// answer records an answer just before the client gets it. It holds back what is no watch until it is complete.
+// answer records an answer before the client receives it. Only the events of a watch pass through before the answer is complete.
 type answer struct {
 	http.ResponseWriter
 	rec      *recorder
@@ -213,20 +212,20 @@ func frameLength(data []byte, protobuf bool) int {
 }
 
 func (a *answer) event(head skim.Head) {
-	t := told{call: a.call, head: head}
+	t := observation{call: a.call, head: head}
 	switch watch.EventType(head.Type) {
 	case watch.Added:
-		t.what = toldAdded
+		t.kind = addedEvent
 	case watch.Modified:
-		t.what = toldModified
+		t.kind = modifiedEvent
 	case watch.Deleted:
-		t.what = toldDeleted
+		t.kind = deletedEvent
 	case watch.Bookmark:
-		if t.what = toldBookmark; head.InitialEnd {
-			t.what = toldInitialEnd
+		if t.kind = bookmarkEvent; head.InitialEnd {
+			t.kind = initialEndEvent
 		}
 	default:
-		t.what = toldError
+		t.kind = errorEvent
 	}
 	a.rec.add(t)
 }
@@ -240,7 +239,7 @@ func (a *answer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// end records the answer and sends it, or records that there is none.
+// end records the complete answer and sends it, or records that the handler did not return.
 func (a *answer) end() {
 	c := a.call
 	if a.watching() {
@@ -248,18 +247,18 @@ func (a *answer) end() {
 	}
 	c.ceiling = a.rec.st.ResourceVersion()
 	if !a.complete {
-		a.rec.add(told{call: c, what: toldNothing})
+		a.rec.add(observation{call: c, kind: noAnswer})
 		return
 	}
 	a.WriteHeader(http.StatusOK)
 	c.status, c.answer = a.code, skimObject(a.data, a.Header().Get("Content-Type"))
-	t := told{call: c, what: toldRefusal, head: c.answer}
+	t := observation{call: c, kind: errorAnswer, head: c.answer}
 	switch {
 	case a.code >= 200 && a.code < 300:
-		t.what = toldAnswer
+		t.kind = successAnswer
 		c.altered = a.rec.altered(c, a.data)
 	case a.code == http.StatusNotFound && c.name != "" && c.answer.Name == c.name:
-		t.what = toldNotFound
+		t.kind = notFoundAnswer
 	}
 	a.rec.add(t)
 	a.ResponseWriter.WriteHeader(a.code)

@@ -7,16 +7,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Report is the result of comparing what clients were told with what the store did.
+// Report is the result of comparing the answers and events with the changes of the store.
 type Report struct {
 	Findings []Finding
 	// Complete reports whether the store recorded all its changes.
 	Complete bool
-	// Changes, Answers, Events and Watches count what was compared.
+	// Changes, Answers, Events and Watches are the numbers of each that were compared.
 	Changes, Answers, Events, Watches int
 }
 
-// Finding is one thing that the server said or did wrong.
+// Finding is one mistake of the server.
 type Finding struct {
 	Kind    Kind
 	Text    string   // in one line
@@ -33,14 +33,14 @@ type Kind string
 
 // The kinds of findings.
 const (
-	LostWrite   Kind = "lost write"   // a write that was answered otherwise than it was done
-	StaleRead   Kind = "stale read"   // an answer from a state that was gone, or never was
+	LostWrite   Kind = "lost write"   // a write whose answer differs from its effect
+	StaleRead   Kind = "stale read"   // an answer from a state that had ended, or that never existed
 	BrokenWatch Kind = "broken watch" // an event that is missing, repeated, out of order or wrong
 )
 
-// Report compares what was recorded so far. Requests that run meanwhile may be left out.
+// Report compares all that is recorded so far. It may leave out requests that are still running.
 func (a *API) Report() Report {
-	log := a.rec.all() // first: the store must know all that was told
+	log := a.rec.all() // before Recorded: the store must have every change that the log shows
 	resources := make([]*registry.Resource, len(a.kinds))
 	for i, kind := range a.kinds {
 		resources[i] = a.rec.st.Resource(kind.Registered())
@@ -52,7 +52,7 @@ func (a *API) Report() Report {
 // verifier collects findings.
 type verifier struct {
 	*history
-	log []told
+	log []observation
 	out Report
 }
 

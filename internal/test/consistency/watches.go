@@ -14,9 +14,9 @@ import (
 // watches finds watches whose events contradict the history.
 func (v *verifier) watches() {
 	var order []*call
-	events := map[*call][]told{}
+	events := map[*call][]observation{}
 	for _, t := range v.log {
-		if t.call.verb != "watch" || t.what == toldRefusal || t.what == toldNothing || v.resources[t.call.groupResource()] == nil {
+		if t.call.verb != "watch" || t.kind == errorAnswer || t.kind == noAnswer || v.resources[t.call.groupResource()] == nil {
 			continue
 		}
 		if events[t.call] == nil {
@@ -33,12 +33,12 @@ func (v *verifier) watches() {
 			continue
 		}
 		if p := w.run(); p != nil {
-			v.find(BrokenWatch, w.excerpt(p), "watch %s %s by %s %s", c.resource, c.scope(), c.who(), p.text)
+			v.find(BrokenWatch, w.excerpt(p), "watch %s %s by %s %s", c.resource, c.scope(), c.clientName(), p.text)
 		}
 	}
 }
 
-// selection returns what a call selects.
+// selection returns the namespace, name and selectors of a call.
 func (c *call) selection() registry.WatchOptions {
 	return registry.WatchOptions{
 		Namespace: c.namespace, Name: c.name, LabelSelector: c.query.Get("labelSelector"),
@@ -46,7 +46,7 @@ func (c *call) selection() registry.WatchOptions {
 	}
 }
 
-// scope shows what a call selects.
+// scope returns the path and the selectors of a call as text.
 func (c *call) scope() string {
 	text := objectPath(c.namespace, c.name)
 	for _, name := range []string{"labelSelector", "fieldSelector", "shardSelector", "resourceVersion"} {
@@ -76,7 +76,7 @@ func (c *call) startsWithState() bool {
 type watchCheck struct {
 	*history
 	call     *call
-	events   []told
+	events   []observation
 	resource *registry.Resource
 	selects  func(*registry.Item) bool
 }
@@ -91,8 +91,8 @@ type flaw struct {
 // mostStarts bounds how many versions are tried as the start of a watch.
 const mostStarts = 1000
 
-// run returns nil if the watch may have begun at a version from which all its events are right, and otherwise the flaw that
-// comes last.
+// run returns nil if all events are right for some version at which the watch may have begun. Otherwise it returns the flaw
+// furthest into the watch.
 func (w *watchCheck) run() (p *flaw) {
 	c := w.call
 	requested, _ := strconv.ParseUint(c.query.Get("resourceVersion"), 10, 64)
@@ -104,9 +104,9 @@ func (w *watchCheck) run() (p *flaw) {
 		low = max(requested, w.Since)
 	}
 	for _, t := range w.events {
-		if t.what == toldInitialEnd {
+		if t.kind == initialEndEvent {
 			if t.head.ResourceVersion < low || t.head.ResourceVersion > high {
-				return &flaw{text: fmt.Sprintf("began with the state of %d, when the store was between %d and %d", t.head.ResourceVersion, low, high)}
+				return &flaw{text: fmt.Sprintf("began with the state of version %d, but the store was between versions %d and %d", t.head.ResourceVersion, low, high)}
 			}
 			low, high = t.head.ResourceVersion, t.head.ResourceVersion
 			break
@@ -147,8 +147,8 @@ func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 		p := &flaw{at: i}
 		switch {
 		case f.ended:
-			p.text = "went on after an ERROR"
-		case t.what == toldError:
+			p.text = "sent an event after ERROR"
+		case t.kind == errorEvent:
 			f.ended = true
 			continue
 		case t.head.ResourceVersion == 0:
@@ -157,44 +157,44 @@ func (w *watchCheck) follow(start uint64, withState bool) *flaw {
 			k, wanted := initial[t.head.ResourceVersion]
 			switch {
 			case !wanted:
-				p.text = fmt.Sprintf("went on with %s before it told of all there was at %d", t, start)
+				p.text = fmt.Sprintf("sent %s before all objects that existed at %d", t, start)
 				for _, version := range slices.Sorted(maps.Keys(initial)) {
 					p.missing = append(p.missing, registry.RecordedChange{Resource: w.resource, Type: watch.Added, Version: version, New: w.stateAt(initial[version], start)})
 				}
-			case t.what != toldAdded:
-				p.text = fmt.Sprintf("told of what there was at %d by %s", start, t)
+			case t.kind != addedEvent:
+				p.text = fmt.Sprintf("sent an object that existed at %d as %s", start, t)
 			case !t.names(k):
-				p.text = fmt.Sprintf("told of another object than that of version %d", t.head.ResourceVersion)
+				p.text = fmt.Sprintf("sent the wrong object for version %d", t.head.ResourceVersion)
 			default:
 				delete(initial, t.head.ResourceVersion)
 				continue
 			}
-		case t.what == toldInitialEnd && t.head.ResourceVersion == f.at:
+		case t.kind == initialEndEvent && t.head.ResourceVersion == f.at:
 			continue
 		default:
 			if p.text, p.missing = f.take(t); p.text == "" {
 				continue
 			}
 		}
-		if t.isObject() && slices.ContainsFunc(w.events[:i], func(o told) bool { return o.isObject() && o.head.ResourceVersion == t.head.ResourceVersion }) {
-			p.text, p.missing = fmt.Sprintf("told twice of %d", t.head.ResourceVersion), nil
+		if t.isObject() && slices.ContainsFunc(w.events[:i], func(o observation) bool { return o.isObject() && o.head.ResourceVersion == t.head.ResourceVersion }) {
+			p.text, p.missing = fmt.Sprintf("sent %d twice", t.head.ResourceVersion), nil
 		}
 		return p
 	}
 	return nil
 }
 
-// names reports whether an event is about an object, or does not say.
-func (t told) names(k objectKey) bool {
+// names reports whether an event is about the object k, or has no name.
+func (t observation) names(k objectKey) bool {
 	return t.head.Name == "" || t.head.Name == k.name && t.head.Namespace == k.namespace
 }
 
-// isObject reports whether it is an event of an object.
-func (t told) isObject() bool {
-	return t.what == toldAdded || t.what == toldModified || t.what == toldDeleted
+// isObject reports whether t is an event of an object.
+func (t observation) isObject() bool {
+	return t.kind == addedEvent || t.kind == modifiedEvent || t.kind == deletedEvent
 }
 
-// objects returns the objects that the watch may select.
+// objects returns the keys that the watch may select.
 func (w *watchCheck) objects() []objectKey {
 	if w.call.namespace != "" && w.call.name != "" {
 		return []objectKey{{w.resource, w.call.namespace, w.call.name}}
@@ -206,12 +206,12 @@ func (w *watchCheck) objects() []objectKey {
 type follower struct {
 	*watchCheck
 	at    uint64             // the version of the last event
-	next  int                // of the changes of the resource
+	next  int                // index of the next change of the resource
 	seen  map[objectKey]bool // the objects that the client knows
 	ended bool
 }
 
-// event returns the event that the watch must send for a change, or "".
+// event returns the type of the event that the watch must send for a change, or "".
 func (f *follower) event(c *registry.RecordedChange) watch.EventType {
 	before, after := f.seen[keyOf(c.Resource, c.New)], c.Type != watch.Deleted && f.selects(c.New)
 	switch {
@@ -225,16 +225,16 @@ func (f *follower) event(c *registry.RecordedChange) watch.EventType {
 	return ""
 }
 
-// take compares an event with the changes up to its version and returns what is wrong with it.
-func (f *follower) take(t told) (text string, missing []registry.RecordedChange) {
-	bookmark := t.what == toldBookmark || t.what == toldInitialEnd
+// take compares an event with the changes up to its version. It returns an error text, or "".
+func (f *follower) take(t observation) (text string, missing []registry.RecordedChange) {
+	bookmark := t.kind == bookmarkEvent || t.kind == initialEndEvent
 	switch {
 	case t.head.ResourceVersion > f.Version:
-		return "told of a version that the store has not come to: " + t.String(), nil
+		return "sent a version that the store has not reached: " + t.String(), nil
 	case t.head.ResourceVersion == f.at && !bookmark:
-		return fmt.Sprintf("told of %s, though it was at %d before", t, f.at), nil
+		return fmt.Sprintf("sent %s, but it was already at %d", t, f.at), nil
 	case t.head.ResourceVersion < f.at:
-		return fmt.Sprintf("told of %s after %d", t, f.at), nil
+		return fmt.Sprintf("sent %s after %d", t, f.at), nil
 	}
 	var want watch.EventType
 	var wanted *registry.RecordedChange
@@ -257,50 +257,50 @@ func (f *follower) take(t told) (text string, missing []registry.RecordedChange)
 	f.at = t.head.ResourceVersion
 	switch {
 	case len(missing) > 0:
-		return fmt.Sprintf("did not tell of %d before %s", missing[0].Version, t), missing
+		return fmt.Sprintf("did not send %d before %s", missing[0].Version, t), missing
 	case bookmark:
 		return "", nil
 	case wanted == nil:
-		return fmt.Sprintf("told of %s, which is no change of what it selects", t), nil
+		return fmt.Sprintf("sent %s, which is not a change of a selected object", t), nil
 	case t.eventType() != want:
-		return fmt.Sprintf("told of %s, want %s: going by what it had told before", t, want), nil
+		return fmt.Sprintf("sent %s, want %s after its earlier events", t, want), nil
 	case !t.names(keyOf(wanted.Resource, wanted.New)):
-		return fmt.Sprintf("told of %s of another object than %s", t, keyOf(wanted.Resource, wanted.New)), nil
+		return fmt.Sprintf("sent %s with the wrong object, want %s", t, keyOf(wanted.Resource, wanted.New)), nil
 	}
 	return "", nil
 }
 
 // eventType returns the type of the event.
-func (t told) eventType() watch.EventType {
-	switch t.what {
-	case toldAdded:
+func (t observation) eventType() watch.EventType {
+	switch t.kind {
+	case addedEvent:
 		return watch.Added
-	case toldModified:
+	case modifiedEvent:
 		return watch.Modified
-	case toldDeleted:
+	case deletedEvent:
 		return watch.Deleted
-	case toldBookmark, toldInitialEnd:
+	case bookmarkEvent, initialEndEvent:
 		return watch.Bookmark
 	}
 	return watch.Error
 }
 
 // String returns the type and the version.
-func (t told) String() string {
-	if t.what == toldError {
+func (t observation) String() string {
+	if t.kind == errorEvent {
 		return "ERROR"
 	}
 	return fmt.Sprintf("%s %d", t.eventType(), t.head.ResourceVersion)
 }
 
-// excerpt shows the events around a flaw.
+// excerpt returns the events around a flaw as text.
 func (w *watchCheck) excerpt(p *flaw) (lines []string) {
 	first := max(0, p.at-excerptLines/2)
 	if first > 0 {
 		lines = append(lines, "…")
 	}
 	for _, t := range w.events[first:p.at] {
-		lines = append(lines, "  sent "+w.told(t))
+		lines = append(lines, "  sent "+w.eventLine(t))
 	}
 	for i, c := range p.missing {
 		if i == excerptLines/2 {
@@ -310,15 +310,15 @@ func (w *watchCheck) excerpt(p *flaw) (lines []string) {
 		lines = append(lines, "- miss "+w.line(&c))
 	}
 	if p.at < len(w.events) {
-		lines = append(lines, "> sent "+w.told(w.events[p.at]))
+		lines = append(lines, "> sent "+w.eventLine(w.events[p.at]))
 	}
 	return lines
 }
 
-// told shows an event and its object.
-func (w *watchCheck) told(t told) string {
+// eventLine returns the text of an event and its object.
+func (w *watchCheck) eventLine(t observation) string {
 	text := t.String()
-	if c := w.change(t.head.ResourceVersion); c != nil && t.what != toldBookmark && t.what != toldInitialEnd && c.Resource == w.resource {
+	if c := w.change(t.head.ResourceVersion); c != nil && t.kind != bookmarkEvent && t.kind != initialEndEvent && c.Resource == w.resource {
 		text += " " + keyOf(c.Resource, c.New).String()
 	}
 	return text

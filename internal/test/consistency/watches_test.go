@@ -20,7 +20,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// An edit makes of the nth frame of a watch, from 0, what is sent in its place.
+// An edit returns the frames to send instead of the nth frame of a watch, counted from 0.
 type edit func(n int, frame []byte) [][]byte
 
 // editor is a ResponseWriter that edits the frames of a watch.
@@ -48,7 +48,7 @@ func (e *editor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// broken returns an API whose watches are not what they should be.
+// broken returns an API that edits the frames of its watches.
 func broken(t testing.TB, edit edit) *consistency.API {
 	middleware := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +126,7 @@ func live(t testing.TB, leases *store.Collection[lease.Lease]) {
 	require.NoError(t, err)
 }
 
-// watched returns the verdict on a watch that was open while objects lived and died: a and b are there before.
+// watched returns the Report of one watch, opened after a and b were created and before live ran.
 func watched(t *testing.T, query, accept string, edit edit) (verdict consistency.Report) {
 	synctest.Test(t, func(t *testing.T) {
 		api := broken(t, edit)
@@ -149,7 +149,7 @@ const (
 	withInitial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 )
 
-func TestReportAcceptsWhatWatchesAreTold(t *testing.T) {
+func TestReportAcceptsCorrectWatches(t *testing.T) {
 	for name, accept := range map[string]string{
 		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
 		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
@@ -169,7 +169,7 @@ func TestReportAcceptsWhatWatchesAreTold(t *testing.T) {
 	}
 }
 
-func TestReportNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
+func TestReportFindsAMissingEventInEveryFormat(t *testing.T) {
 	for name, accept := range map[string]string{
 		"JSON": "application/json", "protobuf": "application/vnd.kubernetes.protobuf;stream=watch",
 		"table": "application/json;as=Table;v=v1;g=meta.k8s.io", "metadata": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
@@ -178,7 +178,7 @@ func TestReportNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := watched(t, fromNow, accept, lose(1))
 			require.Len(t, v.Findings, 1)
-			assert.Equal(t, `watch leases default/* resourceVersion=1002 by a client did not tell of 1004 before MODIFIED 1005
+			assert.Equal(t, `watch leases default/* resourceVersion=1002 by a client did not send 1004 before MODIFIED 1005
     sent ADDED 1003 leases default/c
   - miss         0s  1004 MODIFIED leases default/c through the Store
   > sent MODIFIED 1005 leases default/c`, v.Findings[0].String())
@@ -186,7 +186,7 @@ func TestReportNoticesAnEventThatIsMissingInEveryForm(t *testing.T) {
 	}
 }
 
-func TestReportNoticesWatchesThatAreBroken(t *testing.T) {
+func TestReportFindsBrokenWatches(t *testing.T) {
 	twice := func(i int, frame []byte) [][]byte {
 		if i == 2 {
 			return [][]byte{frame, frame}
@@ -204,23 +204,23 @@ func TestReportNoticesWatchesThatAreBroken(t *testing.T) {
 		edit  edit
 		want  string
 	}{
-		"an event twice":                   {fromNow, twice, "told twice of 1005"},
-		"the initial state in part":        {withInitial, lose(0), "went on with BOOKMARK 1002 before it told of all there was at 1002"},
-		"no bookmark after it":             {"&resourceVersion=0", lose(1), "went on with ADDED 1003 before it told of all there was at 1002"},
-		"two that changed places":          {fromNow, swapped(2), "did not tell of 1005 before MODIFIED 1006"},
-		"a deletion that is missing":       {fromNow, lose(4), "did not tell of 1007 before ADDED 1008"},
-		"an object that leaves a selector": {"&labelSelector=app%3Dx&resourceVersion=1002", lose(1), "did not tell of 1005 before ADDED 1006"},
-		"a wrong type":                     {fromNow, replaced(1, "MODIFIED", "ADDED"), "told of ADDED 1004, want MODIFIED: going by what it had told before"},
-		"a version from elsewhere":         {fromNow, replaced(0, "1003", "1001"), "told of ADDED 1001 after 1002"},
-		"a version from the future":        {fromNow, replaced(5, "1008", "2000"), "told of a version that the store has not come to: ADDED 2000"},
-		"another object":                   {fromNow, replaced(0, `"name":"c"`, `"name":"z"`), "told of ADDED 1003 of another object than leases default/c"},
-		"an initial object of another":     {withInitial, replaced(0, `"name":"a"`, `"name":"z"`), "told of another object than that of version 1001"},
-		"an initial object that changed":   {withInitial, replaced(0, "ADDED", "MODIFIED"), "told of what there was at 1002 by MODIFIED 1001"},
-		"a bookmark that runs ahead":       {fromNow, replaced(1, "MODIFIED", "BOOKMARK"), "did not tell of 1004 before BOOKMARK 1004"},
-		"a bookmark of another state":      {withInitial, replaced(2, "1002", "1001"), "began with the state of 1001, when the store was between 1002 and 1002"},
-		"no version":                       {fromNow, replaced(1, "resourceVersion", "r"), "sent an event without a version"},
-		"more after an error":              {fromNow, failed, "went on after an ERROR"},
-		"what is not selected":             {"&labelSelector=app%3Dx&resourceVersion=1002", replaced(0, "1004", "1003"), "told of ADDED 1003, which is no change of what it selects"},
+		"an event twice":                               {fromNow, twice, "sent 1005 twice"},
+		"the initial state in part":                    {withInitial, lose(0), "sent BOOKMARK 1002 before all objects that existed at 1002"},
+		"a part of the initial state without bookmark": {"&resourceVersion=0", lose(1), "sent ADDED 1003 before all objects that existed at 1002"},
+		"two events in the wrong order":                {fromNow, swapped(2), "did not send 1005 before MODIFIED 1006"},
+		"a deletion that is missing":                   {fromNow, lose(4), "did not send 1007 before ADDED 1008"},
+		"an object that leaves a selector":             {"&labelSelector=app%3Dx&resourceVersion=1002", lose(1), "did not send 1005 before ADDED 1006"},
+		"a wrong type":                                 {fromNow, replaced(1, "MODIFIED", "ADDED"), "sent ADDED 1004, want MODIFIED after its earlier events"},
+		"an old version":                               {fromNow, replaced(0, "1003", "1001"), "sent ADDED 1001 after 1002"},
+		"a future version":                             {fromNow, replaced(5, "1008", "2000"), "sent a version that the store has not reached: ADDED 2000"},
+		"another object":                               {fromNow, replaced(0, `"name":"c"`, `"name":"z"`), "sent ADDED 1003 with the wrong object, want leases default/c"},
+		"an initial event with the wrong object":       {withInitial, replaced(0, `"name":"a"`, `"name":"z"`), "sent the wrong object for version 1001"},
+		"an initial object that changed":               {withInitial, replaced(0, "ADDED", "MODIFIED"), "sent an object that existed at 1002 as MODIFIED 1001"},
+		"a bookmark that runs ahead":                   {fromNow, replaced(1, "MODIFIED", "BOOKMARK"), "did not send 1004 before BOOKMARK 1004"},
+		"a bookmark of another state":                  {withInitial, replaced(2, "1002", "1001"), "began with the state of version 1001, but the store was between versions 1002 and 1002"},
+		"no version":                                   {fromNow, replaced(1, "resourceVersion", "r"), "sent an event without a version"},
+		"an event after ERROR":                         {fromNow, failed, "sent an event after ERROR"},
+		"an event that is not selected":                {"&labelSelector=app%3Dx&resourceVersion=1002", replaced(0, "1004", "1003"), "sent ADDED 1003, which is not a change of a selected object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := watched(t, tt.query, "application/json", tt.edit)
@@ -231,7 +231,7 @@ func TestReportNoticesWatchesThatAreBroken(t *testing.T) {
 	}
 }
 
-func TestReportDoesNotBlameAWatchForFaults(t *testing.T) {
+func TestReportIgnoresTornWatches(t *testing.T) {
 	for name, f := range map[string]apitest.Fault{
 		"torn":             {Tear: &apitest.Tear{After: 2}},
 		"torn in midframe": {Tear: &apitest.Tear{After: 2, MidFrame: true}},

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The Lease that is contended for, and the timings of the contenders.
+// The name of the Lease, and the timings of the contenders.
 const (
 	Namespace     = "kube-system"
 	Lease         = "controller"
@@ -24,31 +24,31 @@ const (
 	RetryPeriod   = 2 * time.Second
 )
 
-// bound is how soon a healthy contender leads after a failure, as the package
-// comment of candidate derives it: the Lease runs out, one candidate leaves a ping
-// unanswered, the elected one has looked at the Lease just before, and candidates
-// have just arrived.
+// bound is the longest time until a healthy contender leads after a failure, as
+// derived in the package comment of candidate: the Lease expires, one candidate
+// does not answer a ping, the elected candidate has just read the Lease, and
+// other candidates have just arrived.
 const bound = LeaseDuration + 5*time.Second + 22*RetryPeriod/10 + time.Second
 
-// Contender is what a process is made of that contends for the Lease.
+// Contender is the configuration of one process that contends for the Lease.
 type Contender struct {
 	Name, BinaryVersion, EmulationVersion string
 	// Transport reaches the server.
 	Transport http.RoundTripper
-	// Started and Stopped are to be called when it begins and ceases to lead.
+	// Started and Stopped must be called when it begins and stops to lead.
 	Started func(ctx context.Context)
 	Stopped func()
 }
 
 // Client is a version of a client library.
 type Client struct {
-	// Start starts a contender. Its stop kills it: nothing is released.
+	// Start starts a contender. The function stop ends it without a release.
 	Start func(c Contender) (stop func(), err error)
-	// APIVersion and ContentType are those of LeaseCandidates on the wire.
+	// APIVersion and ContentType are the ones of LeaseCandidates on the wire.
 	APIVersion, ContentType string
 }
 
-// Run plays all scenarios with contenders of one library.
+// Run runs all scenarios with contenders of one library.
 func Run(t *testing.T, c Client) {
 	for name, play := range map[string]func(t *testing.T, s *stage){
 		"election": election, "hand-over to a better candidate": handOver, "failover": failover,
@@ -63,7 +63,7 @@ func Run(t *testing.T, c Client) {
 	}
 }
 
-// election lets three contend from the start.
+// election starts three contenders together.
 func election(t *testing.T, s *stage) {
 	for _, version := range []string{"1.39.0", "1.37.0", "1.38.0"} {
 		s.start(version)
@@ -74,7 +74,7 @@ func election(t *testing.T, s *stage) {
 	assert.Equal(t, []string{"v1.37.0"}, s.referee.leaders(), "they come together, so the oldest is the first to lead, and the last")
 }
 
-// handOver lets an older one come while another leads.
+// handOver starts an older contender while another leads.
 func handOver(t *testing.T, s *stage) {
 	s.start("1.39.0")
 	time.Sleep(bound)
@@ -104,7 +104,7 @@ func failover(t *testing.T, s *stage) {
 	assert.Equal(t, want, s.referee.leaders())
 }
 
-// stage is a server with an Elector and those who contend there.
+// stage is a server with an Elector and its contenders.
 type stage struct {
 	t       *testing.T
 	client  Client
@@ -121,7 +121,7 @@ func newStage(t *testing.T, c Client) *stage {
 	return &stage{t: t, client: c, st: st, api: api, tap: newTap(api.Transport()), stops: map[string]func(){}}
 }
 
-// start starts a contender that is named after its version.
+// start starts a contender named after its version.
 func (s *stage) start(version string) {
 	name := "v" + version
 	stop, err := s.client.Start(Contender{
@@ -138,7 +138,7 @@ func (s *stage) kill(name string) {
 	delete(s.stops, name)
 }
 
-// finish checks what holds in every scenario.
+// finish checks the rules common to all scenarios.
 func (s *stage) finish() {
 	for name := range s.stops {
 		s.kill(name)
@@ -147,5 +147,5 @@ func (s *stage) finish() {
 	s.st.Close()
 	assert.NoError(s.t, s.referee.verdict())
 	assert.Equal(s.t, map[string]bool{s.client.APIVersion + " " + s.client.ContentType: true}, s.tap.wrote(),
-		"by the version of the API and the form in which candidates were written")
+		"API version and media type of the candidates")
 }

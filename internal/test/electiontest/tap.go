@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// tap is a transport that remembers how candidates were written.
+// tap is a transport that records how candidates were written.
 type tap struct {
 	next http.RoundTripper
 

@@ -14,8 +14,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A test starts a server and points kubectl at it by a file, with TLS and without.
-func TestKubeconfigOfATestLeadsKubectlToItsServer(t *testing.T) {
+// A test starts a server and writes a kubeconfig for it, with and without TLS.
+func TestKubeconfigConnectsKubectlToTheServer(t *testing.T) {
 	withEachKubectl(t, func(t *testing.T, variant string) {
 		path := program(t, variant)
 		for name, withTLS := range map[string]bool{"plain": false, "TLS": true} {
@@ -35,7 +35,7 @@ func TestKubeconfigOfATestLeadsKubectlToItsServer(t *testing.T) {
 				cut := api.Fault(apitest.Fault{Verb: "list", Resource: "leases", First: 1, Cut: apitest.CutBefore})
 				out, err = kubectl("get", "leases")
 				require.NoError(t, err, out)
-				assert.Equal(t, 1, cut.Hits(), "kubectl reads again")
+				assert.Equal(t, 1, cut.Hits(), "kubectl retries the read")
 
 				api.Fault(apitest.Fault{Verb: "delete", Resource: "leases", Answer: meta.Status{Code: 409}})
 				out, err = kubectl("delete", "lease", "a")

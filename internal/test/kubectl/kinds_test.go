@@ -16,9 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// kubectl creates, applies, patches, reads, explains and deletes objects of kinds
-// that are named and nothing more.
-func TestKubectlWorksWithKindsOfAnyForm(t *testing.T) {
+// kubectl creates, applies, patches, reads, explains and deletes objects of
+// unstructured kinds.
+func TestKubectlWorksWithUnstructuredKinds(t *testing.T) {
 	const engine = `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"e"},"spec":{"speed":1,"parts":["a"]}}`
 	const site = `{"apiVersion":"example.com/v1","kind":"Site","metadata":{"name":"s"},"spec":{"place":{"x":1}}}`
 	withEachKubectl(t, func(t *testing.T, variant string) {
@@ -51,7 +51,7 @@ func TestKubectlWorksWithKindsOfAnyForm(t *testing.T) {
 		}
 		assert.Contains(t, kubectl("", "describe site s"), "API Version:  example.com/v1")
 		assert.Contains(t, kubectl("", "api-resources --api-group example.com"), "false")
-		if variant != debian { // which knows no subresources, and no OpenAPI that tells of metadata
+		if variant != debian { // it has no --subresource, and cannot read metadata in this OpenAPI
 			assert.Contains(t, kubectl("", "explain engine.metadata.name"), "name <string>")
 			assert.Equal(t, "site.example.com/s patched\n", kubectl("", `patch site s --subresource=status --type=merge -p {"status":{"phase":"Done"}}`))
 			assert.Equal(t, "site.example.com/s condition met\n", kubectl("", "wait --for=jsonpath={.status.phase}=Done site/s --timeout=30s"))

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The kubectls that the sessions are run with.
+// The kubectls that run the sessions.
 const (
 	debian  = "1.20"
 	current = "current"
@@ -26,7 +26,7 @@ const (
 
 var variants = []string{debian, current}
 
-// programs holds the kubectl that the tests build.
+// programs is the folder of the kubectl that the tests build.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 
 // buildCurrent builds the kubectl of this module, once.
 var buildCurrent = sync.OnceValues(func() (string, error) {
-	// What the program is made of is read, so that results of tests are not
-	// taken from go test's cache when it changes.
+	// Read the sources of the program, so that go test does not use cached
+	// results after they change.
 	if _, err := os.ReadFile("current/main.go"); err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ var buildCurrent = sync.OnceValues(func() (string, error) {
 		return "", errors.New("go.mod requires no k8s.io/kubectl v0")
 	}
 	version, _, _ = strings.Cut(version, "\n")
-	// The module v0.37.2 is that of the release v1.37.2.
+	// The module v0.37.2 belongs to the release v1.37.2.
 	release := "v1." + version
 	program := filepath.Join(programs, "kubectl")
 	build := exec.Command("go", "build", "-o", program,
@@ -68,10 +68,10 @@ var buildCurrent = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
-// errAbsent says that there is no kubectl to run.
-var errAbsent = errors.New("no kubectl 1.20: KUBECTL_1_20 is not set, and there is none of that version on the PATH")
+// errAbsent is the error for a kubectl that is not installed.
+var errAbsent = errors.New("no kubectl 1.20: KUBECTL_1_20 is not set, and the PATH has none of that version")
 
-// findDebian finds Debian's kubectl, once.
+// findDebian looks for Debian's kubectl once.
 var findDebian = sync.OnceValues(func() (string, error) {
 	program := os.Getenv("KUBECTL_1_20")
 	named := program != ""
@@ -95,7 +95,7 @@ var findDebian = sync.OnceValues(func() (string, error) {
 	return "", errAbsent
 })
 
-// program returns the path of a kubectl, and skips the test where there is none.
+// program returns the path of a kubectl. It skips the test if there is none.
 func program(t *testing.T, variant string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -113,7 +113,7 @@ func program(t *testing.T, variant string) string {
 	return path
 }
 
-// withEachKubectl runs a test with each kubectl, side by side.
+// withEachKubectl runs a test with each kubectl in parallel.
 func withEachKubectl(t *testing.T, test func(t *testing.T, variant string)) {
 	for _, v := range variants {
 		t.Run(v, func(t *testing.T) {

@@ -24,18 +24,18 @@ import (
 // reference returns the address of a real API server to run against, if not "".
 func reference() string { return os.Getenv("KUBECOORD_REFERENCE") }
 
-// watchingPath is answered when a kubectl has opened a watch: that is how a
-// session knows that one in the background is ready for what comes next.
+// watchingPath is answered after a kubectl has opened a watch. A session requests
+// it to wait for a kubectl in the background.
 const watchingPath = "/test/watching"
 
-// server is what a kubectl is pointed at.
+// server is the server of a kubectl.
 type server struct {
 	url     string
 	watches chan struct{} // has an item for each watch that was opened
 }
 
-// newServer starts a server that ends with the test. Its clock stands still,
-// so that nothing depends on how long a kubectl takes.
+// newServer starts a server that is closed at the end of the test. Its clock
+// stands still, so that results do not depend on the duration of a kubectl.
 func newServer(t *testing.T) *server {
 	s := &server{watches: make(chan struct{}, 1000)}
 	now := time.Now()
@@ -49,7 +49,7 @@ func newServer(t *testing.T) *server {
 	listener := httptest.NewServer(s.announceWatches(handler))
 	t.Cleanup(listener.Close)
 	t.Cleanup(listener.CloseClientConnections)
-	t.Cleanup(api.Close) // before them, as it ends the watches
+	t.Cleanup(api.Close) // before the server, because it ends the watches
 	s.url = listener.URL
 	return s
 }
@@ -70,20 +70,20 @@ func (s *server) announceWatches(next http.Handler) http.Handler {
 	})
 }
 
-// forgetWatches makes watchingPath wait for one that is yet to come.
+// forgetWatches makes watchingPath wait for the next watch.
 func (s *server) forgetWatches() {
 	for len(s.watches) > 0 {
 		<-s.watches
 	}
 }
 
-// besideReference passes requests to the reference, except those for documents
-// that the bare API machinery has not got.
+// besideReference passes requests to the reference, except requests for documents
+// that the bare API machinery does not have.
 func besideReference(t *testing.T, own http.Handler) http.Handler {
 	u, err := url.Parse(reference())
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(u)
-	proxy.FlushInterval = -1 // watches are read as they come
+	proxy.FlushInterval = -1 // forwards watch events at once
 	resp, err := http.Get(reference() + "/openapi/v3")
 	require.NoError(t, err)
 	resp.Body.Close()
@@ -100,7 +100,7 @@ func besideReference(t *testing.T, own http.Handler) http.Handler {
 	})
 }
 
-// newNamespace returns a name that no other test uses: the reference is shared.
+// newNamespace returns a unique name, because all tests share the reference.
 func newNamespace() string {
 	const letters = "bcdfghjklmnpqrstvwxz"
 	name := []byte("kubectl-test-")
@@ -110,7 +110,7 @@ func newNamespace() string {
 	return string(name)
 }
 
-// writeKubeconfig writes a file that points kubectl at a server and a namespace.
+// writeKubeconfig writes a kubeconfig for a server and a namespace.
 func writeKubeconfig(t *testing.T, file, server, namespace string) {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{

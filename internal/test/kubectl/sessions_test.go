@@ -16,9 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/kubectl/internal/session"
 )
 
-var update = flag.Bool("update", false, "record what kubectl prints; only what the server of KUBECOORD_REFERENCE answers, or without one the steps that are not for it")
+var update = flag.Bool("update", false, "record the output of kubectl with the server of KUBECOORD_REFERENCE, or without one the steps that are not for it")
 
-func TestSessionsGoAsRecorded(t *testing.T) {
+func TestSessionsPrintTheRecordedOutput(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -34,7 +34,7 @@ func TestSessionsGoAsRecorded(t *testing.T) {
 			if *update {
 				t.Cleanup(func() { rec.write(t, s, file) })
 			} else {
-				require.Equal(t, string(data), s.String(), "the file is written as it would be recorded")
+				require.Equal(t, string(data), s.String(), "the file must equal its own recording")
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func replay(t *testing.T, s *session.Session, variant string, rec *recording) {
 	}
 }
 
-// recording collects what the kubectls print.
+// recording collects the output of the kubectls.
 type recording struct {
 	mu      sync.Mutex // guards results
 	results map[*session.Step]map[string]string
@@ -83,7 +83,7 @@ func (r *recording) add(step *session.Step, variant, result string) {
 	r.results[step][variant] = result
 }
 
-// write puts what was collected into the file of the session.
+// write writes the collected output to the file of the session.
 func (r *recording) write(t *testing.T, s *session.Session, file string) {
 	for _, p := range s.Parts {
 		for _, step := range p.Steps {
@@ -92,7 +92,7 @@ func (r *recording) write(t *testing.T, s *session.Session, file string) {
 				continue
 			}
 			if p.Only == "" {
-				require.Len(t, results, len(variants), "only a run of all kubectls is recorded")
+				require.Len(t, results, len(variants), "-update needs the results of all kubectls")
 			}
 			step.Record(results)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/kubectl/internal/session"
 )
 
-// shell is a place to type commands: an empty directory, a server, and one
-// kubectl. Nothing of the user's environment reaches it.
+// shell runs commands in an empty directory with a server and one kubectl. It
+// does not use the user's environment.
 type shell struct {
 	t   *testing.T
 	dir string
@@ -45,7 +45,7 @@ func newShell(t *testing.T, variant string) *shell {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "bin", "watching"), []byte(watching), 0o700))
 	kubeconfig := filepath.Join(home, "kubeconfig")
 	writeKubeconfig(t, kubeconfig, s.server.url, s.namespace)
-	// A kubectl lives too short to collect garbage.
+	// A kubectl process is too short for garbage collection.
 	s.env = []string{
 		"PATH=" + filepath.Join(home, "bin") + ":/usr/local/bin:/usr/bin:/bin",
 		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "KUBECONFIG=" + kubeconfig,
@@ -54,8 +54,8 @@ func newShell(t *testing.T, variant string) *shell {
 	return s
 }
 
-// command returns a command line, ready to be started. Whatever it starts
-// itself ends with the context.
+// command returns a command line, ready to start. All processes that it starts
+// end with the context.
 func (s *shell) command(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir, cmd.Env = s.dir, s.env
@@ -82,8 +82,8 @@ func (s *shell) run(line string) session.Output {
 	return session.Output{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
 }
 
-// normalizer returns what makes two runs in different shells comparable.
+// normalizer returns the Normalizer for the outputs of this shell.
 func (s *shell) normalizer() *session.Normalizer {
-	// Longer names go first: the other namespace begins like this one.
+	// The longer name comes first, because it begins with the other one.
 	return session.NewNormalizer("ns2", s.other, "ns", s.namespace, "dir", filepath.Dir(s.dir), "server", s.server.url)
 }

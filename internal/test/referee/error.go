@@ -12,9 +12,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// translate turns an error of a store into the one that upstream's storage
-// returns in its place. Others, such as those of the suites' own functions,
-// stay as they are.
+// translate turns an error of a store into the error that upstream's storage
+// would return. Other errors, such as errors of the suites' functions, are
+// returned unchanged.
 func translate(key string, err error) error {
 	switch {
 	case err == nil:
@@ -34,7 +34,7 @@ func translate(key string, err error) error {
 	return err
 }
 
-// status is the same Status in upstream's type.
+// status returns the Status in upstream's type.
 func status(s *meta.Status) *metav1.Status {
 	out := &metav1.Status{
 		ListMeta: metav1.ListMeta{ResourceVersion: s.ResourceVersion, Continue: s.Continue},

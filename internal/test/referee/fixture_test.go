@@ -24,7 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// prefix is what the transformer puts before the bytes of every object.
+// prefix is the bytes that the transformer puts before every object.
 const prefix = "test!"
 
 func newCodec() runtime.Codec {
@@ -35,8 +35,8 @@ func newCodec() runtime.Codec {
 	return serializer.NewCodecFactory(scheme).LegacyCodec(examplev1.SchemeGroupVersion)
 }
 
-// fixture is what the suites ask for beside a storage.Interface. Its store
-// starts at version 1, as etcd does.
+// fixture is the functions that the suites need beside a storage.Interface. Its
+// store starts at version 1, as etcd does.
 type fixture struct {
 	*Storage
 	clock *handClock
@@ -57,8 +57,8 @@ func newFixture(t *testing.T, opts registry.Options) *fixture {
 	}
 }
 
-// newAgingFixture returns one whose history can be compacted: it is limited by
-// age, and the clock stands still but for what the fixture does to it.
+// newAgingFixture returns a fixture whose history can be compacted: it is limited
+// by age, and only the fixture moves the clock.
 func newAgingFixture(t *testing.T) *fixture {
 	t.Helper()
 	c := &handClock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tick: time.Second}
@@ -72,13 +72,13 @@ const (
 	compactStep = 100 * time.Millisecond // less than the age between two changes
 )
 
-// Other is a kind whose changes move the version and nothing else.
+// Other is a kind whose changes only increase the version.
 type Other struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
 }
 
-// increaseRV changes something that no suite looks at.
+// increaseRV changes an object that no suite reads.
 func (f *fixture) increaseRV(_ context.Context, t *testing.T) int64 {
 	t.Helper()
 	f.clock.step()
@@ -93,8 +93,8 @@ func (f *fixture) increaseRV(_ context.Context, t *testing.T) int64 {
 	return version
 }
 
-// compact ages history until the given version is the oldest that is left. As
-// with etcd's compactor, it costs a version.
+// compact ages history until the given version is the oldest. Like etcd's
+// compactor, it uses up a version.
 func (f *fixture) compact(ctx context.Context, t *testing.T, resourceVersion string) {
 	t.Helper()
 	want, err := strconv.ParseInt(resourceVersion, 10, 64)
@@ -108,7 +108,7 @@ func (f *fixture) compact(ctx context.Context, t *testing.T, resourceVersion str
 	if got := f.CompactRevision(); got != want {
 		t.Fatalf("compacted to %d, want %d", got, want)
 	}
-	// From here on writes are not to age what is left.
+	// From here on writes must not age the rest of the history.
 	f.clock.setTick(time.Nanosecond)
 }
 
@@ -133,7 +133,7 @@ func (f *fixture) Delete(ctx context.Context, key string, out runtime.Object, pr
 	return f.Storage.Delete(ctx, key, out, preconditions, validate, suggestion, opts)
 }
 
-// UpdatePrefixTransformer lets a suite change how bytes go in and out.
+// UpdatePrefixTransformer lets a suite change the transformer.
 func (f *fixture) UpdatePrefixTransformer(modify storagetesting.PrefixTransformerModifier) func() {
 	old := f.Transformer.(*storagetesting.PrefixTransformer)
 	changed := *old
@@ -143,7 +143,7 @@ func (f *fixture) UpdatePrefixTransformer(modify storagetesting.PrefixTransforme
 
 var _ storagetesting.InterfaceWithPrefixTransformer = (*fixture)(nil)
 
-// checkStored looks at an object as the store keeps it.
+// checkStored checks the stored form of an object.
 func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
 	t.Helper()
 	at, err := placeOf(key, false)
@@ -171,7 +171,7 @@ func (f *fixture) checkStored(ctx context.Context, t *testing.T, key string) {
 	}
 }
 
-// handClock is moved by hand. The nil clock does nothing.
+// handClock is a manual clock. A nil clock does nothing.
 type handClock struct {
 	mu   sync.Mutex // guards all below
 	now  time.Time

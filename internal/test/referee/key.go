@@ -6,24 +6,24 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// resourcePrefix is what every key starts with.
+// resourcePrefix is the start of every key.
 const resourcePrefix = "/pods/"
 
-// A store knows objects by namespace and name, neither of them empty. These
-// namespaces and this name stand for keys of another shape.
+// A store addresses objects by namespace and name, both not empty. These
+// namespaces and this name represent keys of other forms.
 const (
 	noNamespace = "0"         // of "/pods//name"
 	flat        = "0-flat"    // of "/pods/name"
-	nowhere     = "0-nowhere" // a range that holds nothing
+	nowhere     = "0-nowhere" // an empty range
 	noName      = "0-empty"   // of "/pods/" and "/pods/namespace/"
 )
 
-// place is where the object of a key lives. A place without a name is a range;
-// one without a namespace too is everything.
+// place is the namespace and name for a key. A place without a name is a
+// namespace, and a place without both is everything.
 type place struct{ namespace, name string }
 
-// placeOf returns the place of a key, or of all keys below it. The rules of
-// keys are upstream's.
+// placeOf returns the place of a key, or of all keys below it, by upstream's
+// rules for keys.
 func placeOf(key string, recursive bool) (place, error) {
 	key, err := storage.PrepareKey(resourcePrefix, key, recursive)
 	if err != nil {

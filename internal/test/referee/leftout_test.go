@@ -13,16 +13,16 @@ import (
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 )
 
-// omission is a suite, or a part of one, that is not run here.
+// omission is a suite, or part of a suite, that is not run, and the reason.
 type omission struct{ Name, Reason string }
 
 const (
 	noTTL        = "a store has no TTL: no kind of the API that it serves is given one"
-	noUnreadable = "a store holds Go values, all of which can be read: only the adapter's decoding would be tested"
+	noUnreadable = "a store holds Go values, which are always readable: only the adapter's decoding would be tested"
 	noBenchmark  = "a benchmark gives no verdict, and most of its time would go into the adapter's codec; the store has its own"
 )
 
-// leftOut are the suites that are not run.
+// leftOut lists the suites that are not run.
 var leftOut = []omission{
 	{"RunTestCreateWithTTL", noTTL},
 	{"RunTestGuaranteedUpdateWithTTL", noTTL},
@@ -40,7 +40,7 @@ var leftOut = []omission{
 	{"RunBenchmarkWriteThroughput", noBenchmark},
 }
 
-// partly are the suites that are run without something they offer.
+// partly lists the suites that are run without one of their parts.
 var partly = []omission{
 	{"RunTestGet", "the update's TTL of one second is ignored"},
 	{"RunTestConsistentList", "as etcd's store: a store has no cache that may lag behind"},
@@ -98,7 +98,7 @@ func upstreamFolder() string {
 	return filepath.Dir(file)
 }
 
-// parse reads the Go files of a folder that are wanted.
+// parse parses the selected Go files of a folder.
 func parse(t *testing.T, folder string, wanted func(name string) bool) (files []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -50,8 +50,8 @@ func (s *Storage) GetList(ctx context.Context, key string, opts storage.ListOpti
 	return s.versioner.UpdateList(pods, l.ResourceVersion, token, l.RemainingItemCount)
 }
 
-// selectors puts a predicate into the syntax of the API. A place with a name
-// is selected by it.
+// selectors returns a predicate as selectors of the API. The name of a place
+// becomes a field selector.
 func selectors(at place, p *storage.SelectionPredicate) (labels, fields string) {
 	if p.Label != nil {
 		labels = p.Label.String()
@@ -66,9 +66,9 @@ func selectors(at place, p *storage.SelectionPredicate) (labels, fields string) 
 	return labels, strings.Join(terms, ",")
 }
 
-// relative makes a token relative to the key of the list. A store writes
-// tokens for keys without a slash at the end, which is what an API server's
-// registry asks the watch cache for; the suites ask with one.
+// relative makes a token relative to the key of the list. A store writes tokens
+// for keys without a slash at the end, as the registry of an API server uses
+// them. The suites use keys with one.
 func relative(token, key string) (string, error) {
 	if token == "" || !strings.HasSuffix(key, "/") {
 		return token, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Pod is how an example.Pod of the suites is kept in a store: its bytes as
-// upstream's codec writes them, and what selectors look at. The metadata that a
-// store owns (uid, creationTimestamp) is its own; a storage.Interface knows
-// nothing of it, so it never comes out.
+// Pod is the stored form of an example.Pod of the suites: its bytes in the
+// encoding of upstream's codec, and the fields that selectors read. The store
+// sets its own uid and creationTimestamp, which a storage.Interface does not
+// have, so they are never returned.
 type Pod struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -25,12 +25,12 @@ type Pod struct {
 
 // PodSpec holds the object of a suite.
 type PodSpec struct {
-	// NodeName is that of the object, for field selectors.
+	// NodeName is the node name of the object, for field selectors.
 	NodeName string `json:"nodeName,omitempty" protobuf:"1"`
 	// Data is the object without its resourceVersion, after the transformer.
 	Data string `json:"data,omitempty" protobuf:"2"`
-	// Rewrites counts the updates that a stale transformer asked for though
-	// the data is the same; to a store they would be no change.
+	// Rewrites counts the updates with equal data that a stale transformer asked
+	// for. Without it the store would see no change.
 	Rewrites int64 `json:"rewrites,omitempty" protobuf:"3"`
 }
 
@@ -44,8 +44,8 @@ func podKind() *store.Kind[Pod] {
 	})
 }
 
-// stored returns the form of an object that a store keeps under a key, and
-// the bytes that were given to the transformer.
+// stored returns the stored form of an object for a key, and the bytes before
+// the transformer.
 func (s *Storage) stored(ctx context.Context, key string, at place, obj runtime.Object) (*Pod, []byte, error) {
 	pod := obj.(*example.Pod).DeepCopy()
 	version := pod.ResourceVersion
@@ -65,7 +65,7 @@ func (s *Storage) stored(ctx context.Context, key string, at place, obj runtime.
 	return out, plain, nil
 }
 
-// load reads an item of a store. stale tells that the transformer wants the
+// load reads an item of a store. stale reports whether the transformer wants the
 // data written again.
 func (s *Storage) load(ctx context.Context, it *registry.Item) (pod *example.Pod, stale bool, err error) {
 	kept := it.Wire(0).(*Pod)

@@ -22,16 +22,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// This file holds a registry.Replica against upstream's own watch cache: both are over the same store, and lag behind it.
+// This file compares a registry.Replica with upstream's watch cache. Both read the same store, and lag behind it.
 
-// lagging is a storage whose watches are held up, so that a watch cache over it lags.
+// lagging is a storage that holds back watch events, so that a watch cache over it lags.
 type lagging struct {
 	*Storage
 	mu   sync.Mutex // guards gate
 	gate chan struct{}
 }
 
-// hold has watches tell nothing until the next release.
+// hold holds back watch events until the next release.
 func (l *lagging) hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,13 +40,13 @@ func (l *lagging) hold() {
 
 func (l *lagging) release() { close(l.gate) }
 
-// RequestWatchProgress is of no use where progress is what is held up.
+// RequestWatchProgress does nothing, because progress is held back too.
 func (l *lagging) RequestWatchProgress(context.Context) error { return nil }
 
 // EnableResourceSizeEstimation is for priority and fairness.
 func (l *lagging) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }
 
-// Watch returns a watch that is held up.
+// Watch returns a watch that can be held back.
 func (l *lagging) Watch(ctx context.Context, key string, opts storage.ListOptions) (apiwatch.Interface, error) {
 	from, err := l.Storage.Watch(ctx, key, opts)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *lagging) Watch(ctx context.Context, key string, opts storage.ListOption
 	return out, nil
 }
 
-// held is a watch whose events come late.
+// held is a watch whose events are delayed.
 type held struct {
 	apiwatch.Interface
 	events  chan apiwatch.Event
@@ -89,15 +89,15 @@ func (h *held) Stop() {
 	h.Interface.Stop()
 }
 
-// newerEtcd can tell its progress on demand, as all do that are not very old.
+// newerEtcd supports progress on request, as all but very old versions of etcd do.
 type newerEtcd struct {
 	etcdfeature.FeatureSupportChecker
 }
 
 func (newerEtcd) Supports(storage.Feature) bool { return true }
 
-// rivals are upstream's watch cache and our replica. Both have come to version 4, while the store is at 6: a has been
-// changed since, and c has come.
+// rivals are upstream's watch cache and our replica. Both are at version 4, while the store is at 6: a was changed and c
+// was created since.
 type rivals struct {
 	lagging *lagging
 	cache   storage.Interface
@@ -166,7 +166,7 @@ func (r *rivals) label(t *testing.T, name, value string) {
 	}
 }
 
-// each asks both, and compares what they say and how long they took to.
+// each runs a request on both, and compares the answers and the time until them.
 func (r *rivals) each(t *testing.T, ask func(ctx context.Context, s storage.Interface) string) {
 	t.Helper()
 	timed := func(ctx context.Context, s storage.Interface) string {
@@ -176,7 +176,7 @@ func (r *rivals) each(t *testing.T, ask func(ctx context.Context, s storage.Inte
 	want := timed(t.Context(), r.cache)
 	got := timed(r.replica.Context(t.Context()), r.ours)
 	if got != want {
-		t.Errorf("got %q, upstream says %q", got, want)
+		t.Errorf("got %q, want upstream's %q", got, want)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestReplicaGetsWhatAWatchCacheGets(t *testing.T) {
 						err := s.Get(ctx, podKey(name), storage.GetOptions{ResourceVersion: version}, pod)
 						switch {
 						case storage.IsNotFound(err):
-							return "not found" // there are several texts, and the registry says another
+							return "not found" // the texts differ, and the registry replaces them
 						case err != nil:
 							return err.Error()
 						}
@@ -254,7 +254,7 @@ func TestReplicaListsWhatAWatchCacheLists(t *testing.T) {
 	}
 }
 
-// listed returns what a list of all, or of one object, says, and the pages that follow.
+// listed returns the result of a list of all objects, or of one, with all pages.
 func listed(ctx context.Context, s storage.Interface, version string, match metav1.ResourceVersionMatch, limit int64, name string) string {
 	opts := storage.ListOptions{
 		ResourceVersion: version, ResourceVersionMatch: match, Recursive: name == "",
@@ -282,7 +282,7 @@ func TestReplicaIsWatchedAsAWatchCacheIs(t *testing.T) {
 	for _, version := range []string{"", "0", "2", "3", "4", "5", "6", "7"} {
 		for _, sends := range []*bool{nil, new(true), new(false)} {
 			if sends == nil && (version == "" || version == "0") {
-				sends = new(true) // as it is made of it before
+				sends = new(true) // as upstream's handlers set it
 			}
 			for _, bookmarks := range []bool{true, false} {
 				t.Run(fmt.Sprint(version, " ", sends != nil && *sends, " ", sends == nil, " ", bookmarks), func(t *testing.T) {
@@ -300,15 +300,15 @@ func TestReplicaIsWatchedAsAWatchCacheIs(t *testing.T) {
 								return err.Error()
 							}
 							t.Cleanup(w.Stop)
-							rest = append(rest, func() string { return told(w) })
-							return told(w)
+							rest = append(rest, func() string { return eventsOf(w) })
+							return eventsOf(w)
 						})
 						r.lagging.release()
 						r.replica.CatchUp()
 						synctest.Wait()
 						r.label(t, "b", "z")
 						if want, got := rest[0](), rest[1](); want != got {
-							t.Errorf("once it has caught up: got %q, upstream says %q", got, want)
+							t.Errorf("after it has caught up: got %q, want upstream's %q", got, want)
 						}
 					})
 				})
@@ -317,8 +317,8 @@ func TestReplicaIsWatchedAsAWatchCacheIs(t *testing.T) {
 	}
 }
 
-// told returns what a watch tells within some seconds, less than it takes to a bookmark.
-func told(w apiwatch.Interface) (out string) {
+// eventsOf returns the events of a watch within some seconds, less than the time until a bookmark.
+func eventsOf(w apiwatch.Interface) (out string) {
 	end := time.After(10 * time.Second)
 	for {
 		select {

@@ -1,6 +1,6 @@
-// Package referee puts a store of kubecoord before upstream's own referees: the
-// suites of k8s.io/apiserver/pkg/storage/testing, which etcd's store and the
-// watch cache of a real API server have to pass.
+// Package referee runs upstream's storage test suites on a store of kubecoord:
+// the suites of k8s.io/apiserver/pkg/storage/testing, which etcd's store and the
+// watch cache of a real API server must pass.
 //
 // Storage is a storage.Interface that keeps everything in a registry.Resource and
 // only translates: keys, objects, options, errors. Versions, conflicts, no-ops,
@@ -27,8 +27,8 @@ import (
 
 // Storage is a storage.Interface for example.Pods over a store.
 type Storage struct {
-	// Transformer is what the bytes of objects go through on their way into
-	// the store and out again.
+	// Transformer transforms the bytes of objects on the way into the store and
+	// back.
 	Transformer value.Transformer
 	// PageAnyVersion makes lists at version "0" keep their limit, as etcd's
 	// store does. Without it they ignore it, as the watch cache and our store
@@ -92,8 +92,8 @@ func (s *Storage) Get(ctx context.Context, key string, opts storage.GetOptions, 
 	return err
 }
 
-// GuaranteedUpdate replaces an object, again and again until no other writer
-// comes between. The loop is the store's.
+// GuaranteedUpdate replaces an object, and retries until no other writer has
+// changed it. The store runs the loop.
 func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object,
 ) error {
@@ -154,7 +154,7 @@ func (s *Storage) successor(ctx context.Context, key string, at place, current *
 	return pod, plain, nil
 }
 
-// Delete removes an object in the state that validateDeletion has seen.
+// Delete deletes an object in the state that validateDeletion accepted.
 func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
 	validateDeletion storage.ValidateObjectFunc, _ runtime.Object, opts storage.DeleteOptions,
 ) error {
@@ -195,7 +195,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 	}
 }
 
-// checkDelete asks the store whether the preconditions of a deletion hold.
+// checkDelete checks the preconditions of a deletion with a dry run.
 func (s *Storage) checkDelete(ctx context.Context, key string, at place, preconditions *storage.Preconditions) error {
 	translated, err := s.preconditions(ctx, at, preconditions)
 	if translated == nil || err != nil {
@@ -233,8 +233,8 @@ func (s *Storage) preconditions(ctx context.Context, at place, p *storage.Precon
 }
 
 // uidPrecondition splits preconditions of an update into the uid that the store
-// is to hold against its own, and the rest. A uid that the object shows to the
-// suite stays in the rest too: an update may change it behind the store's back.
+// must compare, and the rest. The suite's uid of the object stays in the rest
+// too, because an update may change it without the store.
 func (s *Storage) uidPrecondition(ctx context.Context, at place, p *storage.Preconditions) (meta.UID, *storage.Preconditions, error) {
 	translated, err := s.preconditions(ctx, at, p)
 	if err != nil || translated == nil || translated.UID == nil {
@@ -259,13 +259,13 @@ func (s *Storage) Stats(ctx context.Context) (storage.Stats, error) {
 	return storage.Stats{ObjectCount: int64(len(l.Items))}, nil
 }
 
-// ReadinessCheck finds the store always ready.
+// ReadinessCheck returns nil: the store is always ready.
 func (s *Storage) ReadinessCheck() error { return nil }
 
-// RequestWatchProgress is a matter of etcd's.
+// RequestWatchProgress does nothing: only etcd needs it.
 func (s *Storage) RequestWatchProgress(context.Context) error { return errors.ErrUnsupported }
 
-// EnableResourceSizeEstimation is a matter of etcd's.
+// EnableResourceSizeEstimation does nothing: only etcd needs it.
 func (s *Storage) EnableResourceSizeEstimation(storage.KeysFunc) error { return errors.ErrUnsupported }
 
 // GetCurrentResourceVersion returns the version of the last change of any kind.

@@ -67,7 +67,7 @@ func TestPreconditionalDeleteWithOnlySuggestionPass(t *testing.T) {
 	storagetesting.RunTestPreconditionalDeleteWithOnlySuggestionPass(t.Context(), t, newFixture(t, registry.Options{}))
 }
 
-// TestList runs the cases of the watch cache as they are, and those of etcd's
+// TestList runs the cases of the watch cache unchanged, and the cases of etcd's
 // store with lists at version 0 that keep their limit.
 func TestList(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ListFromCacheSnapshot, true)

@@ -16,10 +16,10 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// eventBuffer is how many events may wait for a reader, as with etcd's store.
+// eventBuffer is the number of events that may wait for a reader, as in etcd's store.
 const eventBuffer = 100
 
-// watcher moves the events of a store's watch into a channel.
+// watcher copies the events of a store's watch into a channel.
 type watcher struct {
 	s      *Storage
 	from   *registry.Watcher
@@ -27,7 +27,7 @@ type watcher struct {
 	stop   context.CancelFunc
 }
 
-// Watch follows one object, or all below a key, until the context ends. A
+// Watch watches one object, or all below a key, until the context ends. The
 // deadline of the context is the timeout of the watch.
 func (s *Storage) Watch(ctx context.Context, key string, opts storage.ListOptions) (apiwatch.Interface, error) {
 	at, err := placeOf(key, opts.Recursive)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// The order is that of upstream's file storage/testing/watcher_tests.go.
+// The tests are in the order of upstream's file storage/testing/watcher_tests.go.
 
 func TestWatch(t *testing.T) {
 	storagetesting.RunTestWatch(t.Context(), t, newFixture(t, registry.Options{}))

@@ -38,7 +38,7 @@ func (x *run) collect(ctx context.Context, c Collect) (Expected, error) {
 	return e, nil
 }
 
-// take waits for the events that c asks for. Fewer are no error here: the comparison finds out.
+// take waits for the events that c asks for. Fewer events are no error here, but a difference in the comparison.
 func (s *stream) take(ctx context.Context, c Collect) ([]any, error) {
 	total, quiet := c.waits()
 	timer := time.NewTimer(total)
@@ -76,12 +76,12 @@ func (c Collect) waits() (total, quiet time.Duration) {
 	return total, quiet
 }
 
-// periodicBookmark recognises bookmarks other than the one that ends the initial events of a watch-list.
+// periodicBookmark reports whether an event is a bookmark other than the one that ends the initial events of a watch-list.
 func periodicBookmark(event any) bool {
 	if t, _ := pointer(event, "/type"); t != "BOOKMARK" {
 		return false
 	}
-	// The annotation sits on the object or, in a table, on the object of the only row.
+	// The annotation is on the object or, in a table, on the object of the only row.
 	text, _ := json.Marshal(event)
 	return !strings.Contains(string(text), `"k8s.io/initial-events-end"`)
 }

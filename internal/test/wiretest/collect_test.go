@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script writes lines, each after its pause, and then waits until the reader hangs up or, with end, ends the stream.
+// script writes lines, each after a pause. Then it ends the stream, or without end waits until the reader closes it.
 type script struct {
 	lines []string
 	pause time.Duration
@@ -71,7 +71,7 @@ func TestCollectTakesEventsInsideASynctestBubble(t *testing.T) {
 			Collect{Events: 2, SortByName: true}, []string{"a", "b"}, false, 150 * time.Millisecond},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			// The bubble also proves that no goroutine is left behind.
+			// The bubble also checks that no goroutine remains.
 			synctest.Test(t, func(t *testing.T) {
 				row.collect.Stream = "w"
 				start := time.Now()
@@ -117,7 +117,7 @@ func TestCollectReadsProtobufFrames(t *testing.T) {
 	})
 }
 
-func TestCollectFromAStreamThatWasNotOpened(t *testing.T) {
+func TestCollectFromAnUnopenedStreamIsAnError(t *testing.T) {
 	res := (&Runner{}).Check(t.Context(), Golden{
 		Scenario: Scenario{Steps: []Step{{Collect: &Collect{Stream: "w"}}}},
 		Expect:   make([]Expected, 1),
@@ -125,7 +125,7 @@ func TestCollectFromAStreamThatWasNotOpened(t *testing.T) {
 	assert.EqualError(t, res.Err, `step 0 (collect w): no open stream "w"`)
 }
 
-func TestCloseEndsAStreamNobodyReads(t *testing.T) {
+func TestCloseEndsAnUnreadStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Runner{BaseURL: "http://toy", Transport: streaming("application/json", func(_ context.Context, w io.Writer) {
 			for {
@@ -136,7 +136,7 @@ func TestCloseEndsAStreamNobodyReads(t *testing.T) {
 		})}
 		g, err := r.replay(t.Context(), Scenario{Steps: []Step{
 			{Method: "GET", Path: "/", Open: "w"},
-			{Method: "GET", Path: "/", Open: "other"}, // meanwhile the buffer fills
+			{Method: "GET", Path: "/", Open: "other"}, // the buffer fills during this step
 			{Close: "w"},
 			{Close: "w"},
 		}})
@@ -145,7 +145,7 @@ func TestCloseEndsAStreamNobodyReads(t *testing.T) {
 	})
 }
 
-func TestOpenReadsARefusalAsAnAnswer(t *testing.T) {
+func TestOpenReadsAnErrorAsAnAnswer(t *testing.T) {
 	r := &Runner{BaseURL: "http://toy", Transport: answering(410, "application/json", `{"code":410}`)}
 	g, err := r.replay(t.Context(), Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}}})
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// compareStep returns the differences between two outcomes of a step. Where the status differs, that is the only one.
+// compareStep returns the differences between two outcomes of a step. If the status differs, it is the only difference.
 func compareStep(s Step, want, got Expected) []Difference {
 	if want.Status != got.Status {
 		return []Difference{{Where: "status", Want: want.Status, Got: describeStatus(got)}}
@@ -25,7 +25,7 @@ func compareStep(s Step, want, got Expected) []Difference {
 	return append(found, compareBody(s.Compare, want, got)...)
 }
 
-// describeStatus adds to a code what the server said with it.
+// describeStatus returns a status code with the message of the server.
 func describeStatus(e Expected) any {
 	if message, ok := pointer(e.JSON, "/message"); ok {
 		return fmt.Sprintf("%d (%v)", e.Status, message)
@@ -68,9 +68,9 @@ func compareBody(c Compare, want, got Expected) []Difference {
 	return append(found, compareTrees(c, "body", want.JSON, got.JSON)...)
 }
 
-// compareTrees returns the differences between two trees, which are what the reports call them.
-func compareTrees(mode Compare, what string, want, got any) []Difference {
-	c := comparison{Compare: mode, what: what}
+// compareTrees returns the differences between two trees. The label names them in reports.
+func compareTrees(mode Compare, label string, want, got any) []Difference {
+	c := comparison{Compare: mode, label: label}
 	c.value("", want, got)
 	return c.found
 }

@@ -90,7 +90,7 @@ func TestCompareStep(t *testing.T) {
 	}
 }
 
-// places joins where the differences are.
+// places joins the places of the differences.
 func places(found []Difference) string {
 	var where []string
 	for _, d := range found {

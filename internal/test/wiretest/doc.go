@@ -21,14 +21,14 @@
 // # What is compared
 //
 // Status, the headers Content-Type, Warning and Retry-After, whether the body is indented, the body or the events of a
-// stream, and whether the server ended the stream. Before that, each value in which two honest runs may differ is replaced
+// stream, and whether the server ended the stream. Before that, each value that may differ between two correct runs is replaced
 // by a symbol: resource versions, uids, generated names, timestamps of the server and a few more. A symbol is numbered by
 // the first appearance of its value, so that equal values stay equal and different ones different. The order of all
-// versions of a scenario is compared as well, so nothing else may write to the server meanwhile.
+// versions of a scenario is compared as well, so nothing else may write to the server at the same time.
 //
 // # Time
 //
-// Steps wait with timers and channels only, and Check ends every goroutine that it started before it returns. So it runs
-// inside a bubble of testing/synctest, where waiting costs nothing, as long as Runner.Transport does too: a bubble's time
-// stands still while a socket is waited for.
+// Steps wait with timers and channels only, and Check ends every goroutine that it started before it returns. So it can run
+// inside a bubble of testing/synctest, in virtual time, if Runner.Transport uses no socket: the time of a bubble stands still
+// while a goroutine waits for a socket.
 package wiretest

@@ -71,7 +71,7 @@ func (f *File) Goldens() []Golden {
 	return goldens
 }
 
-// Path returns where the file was read.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
 // Replace replaces the answers of the scenario of the same name, which must have the same steps.
@@ -206,7 +206,7 @@ func stepsOf(k *kind, lines []string, from int) []stepLines {
 
 var versionSymbol = regexp.MustCompile(`\{rv(\d+)\}`)
 
-// usualOrder returns the symbols of all versions in the outcomes by their numbers: each first shown before the later ones.
+// usualOrder returns the symbols of all versions in the outcomes in order of their numbers, which is the order of appearance.
 func usualOrder(expect []Expected) []string {
 	highest := 0
 	for _, e := range expect {

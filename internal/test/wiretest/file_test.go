@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorded is where the answers of the real API server are.
+// recorded is the folder of the answers of the real API server.
 const recorded = "../../../httpapi/testdata/wire"
 
-func TestRecordedFilesAreWrittenAsTheyAreStored(t *testing.T) {
+func TestRecordedFilesPrintTheirOwnText(t *testing.T) {
 	files, err := LoadFiles(recorded)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -44,7 +44,7 @@ func TestRecordedScenariosAreComplete(t *testing.T) {
 		}
 		assert.Empty(t, compare(g, g, nil).Differences, "%s compared with itself", g.Scenario.Name)
 	}
-	// Recorded in November 2026. More may come; fewer means that some were lost.
+	// Recorded in November 2026. The numbers may grow, but must not shrink.
 	assert.GreaterOrEqual(t, len(goldens), 324)
 	assert.GreaterOrEqual(t, exchanges, 3033)
 }
@@ -169,7 +169,7 @@ func TestFileHoldsScenariosOfSeveralKinds(t *testing.T) {
 	assert.Equal(t, "PartialObjectMetadata", partial)
 }
 
-func TestFileIsWrittenAsItWasRead(t *testing.T) {
+func TestParsedFilePrintsTheSameText(t *testing.T) {
 	f, err := readTestFile(t, "all.txt", everyForm)
 	require.NoError(t, err)
 	assert.Equal(t, everyForm, f.Text())
@@ -214,13 +214,13 @@ func TestKindsRefuse(t *testing.T) {
 	assert.EqualError(t, err, path+":2: want a kind, or a name such as $all and its text below a kind")
 }
 
-func TestLoadFromNowhere(t *testing.T) {
+func TestLoadRefusesAMissingFolder(t *testing.T) {
 	_, err := LoadGolden(filepath.Join(t.TempDir(), "none"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A value must come back whatever it holds, because recorded answers are stored only in this form.
-func TestAnyAnswerComesBack(t *testing.T) {
+// Every value must survive writing and reading, because recorded answers are stored only in this form.
+func TestAnyAnswerSurvivesWritingAndReading(t *testing.T) {
 	for _, text := range []string{
 		`{"apiVersion":"g/v1","kind":"Lease","metadata":{"name":"a","uid":"{uid1}","resourceVersion":"{rv1}"}}`,
 		`{"apiVersion":"g/v1","kind":"Lease","metadata":{"name":"a","uid":"{uid2}","resourceVersion":"{rv1}"}}`,

@@ -9,10 +9,10 @@ import (
 
 const (
 	suffixLength  = 5  // of a generated name
-	longestPrefix = 58 // what remains of a name's 63 characters
+	longestPrefix = 58 // the rest of a name's 63 characters
 )
 
-// forms are the patterns of what is replaced.
+// forms are the patterns of replaced values.
 type forms struct {
 	prefix       *regexp.Regexp // a prefix for generated names, in a scenario
 	uid          *regexp.Regexp
@@ -44,13 +44,13 @@ var textForms = sync.OnceValue(func() *forms {
 	}
 })
 
-// generated recognises the names that a server makes up from one prefix.
+// generated matches the names that a server generates from one prefix.
 type generated struct {
 	prefix string
 	form   *regexp.Regexp
 }
 
-// generatedNames returns one for each generateName in the text of a scenario.
+// generatedNames returns a pattern for each generateName in the text of a scenario.
 func (f *forms) generatedNames(scenario string) []generated {
 	var made []generated
 	for _, match := range f.prefix.FindAllStringSubmatch(scenario, -1) {
@@ -61,7 +61,7 @@ func (f *forms) generatedNames(scenario string) []generated {
 	return made
 }
 
-// text normalises what stands anywhere inside a text: in a name, a key or a message.
+// text normalises values anywhere in a text: in a name, a key or a message.
 func (n *normalizer) text(s string) string {
 	s = n.forms.uid.ReplaceAllStringFunc(s, func(uid string) string {
 		if strings.Contains(n.fixed, uid) {
@@ -91,7 +91,7 @@ func (n *normalizer) generatedName(g generated, match string) string {
 	return match[:start] + sym + match[end:]
 }
 
-// message normalises what only error messages hold.
+// message normalises the values that occur only in error messages.
 func (n *normalizer) message(s string) string {
 	s = n.forms.object.ReplaceAllString(s, `Invalid value: "{object}"`)
 	s = n.forms.tooLarge.ReplaceAllString(s, "$1{current}")

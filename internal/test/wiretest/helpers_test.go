@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toy is a server that counts versions and can be told to misbehave.
+// toy is a server that counts versions and has optional faults.
 type toy struct {
 	version  int
 	jumps    bool // reads answer another version than writes
@@ -44,7 +44,7 @@ func (s *toy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// toyScenario is one that toy answers.
+// toyScenario is a scenario for toy.
 func toyScenario() Scenario {
 	return Scenario{Name: "toy", Steps: []Step{
 		{Method: "POST", Path: "/{{ns}}/things", Body: json.RawMessage(`{"metadata":{"generateName":"x-"}}`), Capture: map[string]string{"n": "/metadata/name"}},
@@ -53,13 +53,13 @@ func toyScenario() Scenario {
 	}}
 }
 
-// roundTrip is a transport made of a function.
+// roundTrip is a function as a transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// streaming returns a transport whose answer is what write writes, for as long as it runs. Hanging up cancels its context and
-// fails its writer.
+// streaming returns a transport whose answer is the output of write, until write returns. A closed body cancels its context
+// and makes its writer fail.
 func streaming(mediaType string, write func(context.Context, io.Writer)) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		body, w := io.Pipe()
@@ -71,7 +71,7 @@ func streaming(mediaType string, write func(context.Context, io.Writer)) roundTr
 	}
 }
 
-// answering returns a transport that gives one and the same answer.
+// answering returns a transport with a fixed answer.
 func answering(status int, mediaType, body string) roundTrip {
 	return func(*http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()

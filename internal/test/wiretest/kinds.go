@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kind is what a scenario of several kinds says differently for one of them: texts by their names, such as $all.
+// kind is the texts that differ for one kind in a scenario of several kinds, by their names, such as $all.
 type kind struct {
 	name string
 	text map[string]string
@@ -46,7 +46,7 @@ func readKinds(path string) (map[string]*kind, error) {
 
 var variable = regexp.MustCompile(`\$[A-Za-z]+`)
 
-// expand puts the texts of the kind in the place of their names.
+// expand replaces names by the texts of the kind.
 func (k *kind) expand(line string) string {
 	return variable.ReplaceAllStringFunc(line, func(name string) string {
 		if text, ok := k.text[name]; ok {
@@ -64,7 +64,7 @@ func (k *kind) abstract(line string) string {
 	return line
 }
 
-// abstractOwn is abstract for a line that no other kind has: words such as Lease stay.
+// abstractOwn is like abstract, for a line that only this kind has: it keeps words such as Lease.
 func (k *kind) abstractOwn(line string) string {
 	for _, name := range k.names {
 		if text := k.text[name]; !letterBegin.MatchString(text) {
@@ -82,7 +82,7 @@ func mapLines(lines []string, wording func(string) string) []string {
 	return out
 }
 
-// replaceWord replaces a text where it is not part of a longer word, nor the version of another group.
+// replaceWord replaces a text unless it is part of a longer word, or the version of another group.
 func replaceWord(line, text, by string) string {
 	var b strings.Builder
 	for text != "" {
@@ -108,13 +108,13 @@ var (
 	wordEnd     = regexp.MustCompile(`[A-Za-z0-9]$`)
 )
 
-// group is what some kinds have in common.
+// group is the lines that some kinds have in common.
 type group struct {
 	kinds []string
 	lines []string // with names of texts
 }
 
-// fold groups the kinds whose lines are the same but for the texts of the kind. The order of kinds decides the order of groups.
+// fold groups the kinds whose lines differ only in the texts of the kind. Groups are in the order of kinds.
 func fold(kinds []*kind, lines map[string][]string) []group {
 	var groups []group
 	for len(kinds) > 0 {

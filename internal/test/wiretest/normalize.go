@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// normalizer replaces everything that differs between two honest runs by symbols. A symbol is numbered by the first
-// appearance of its value, so that equal values stay equal and different ones stay different.
+// normalizer replaces all values that differ between two correct runs by symbols. A symbol is numbered by the first
+// appearance of its value, so that equal values stay equal and different values stay different.
 type normalizer struct {
-	fixed    string            // the scenario as text: values written there stay as they are
+	fixed    string            // the scenario as text: its values are not replaced
 	vars     map[string]string // holds the namespaces
 	forms    *forms
 	made     []generated
-	versions map[string]string // from a value to its symbol, as the two below
+	versions map[string]string // from a value to its symbol, as in the next two
 	uids     map[string]string
 	names    map[string]string
 }
 
 func newNormalizer(s Scenario, vars map[string]string) *normalizer {
-	// What was read from JSON can be written as JSON.
+	// A decoded tree can always be encoded.
 	fixed, _ := json.Marshal(s)
 	n := &normalizer{
 		fixed:    string(fixed),
@@ -36,7 +36,7 @@ func newNormalizer(s Scenario, vars map[string]string) *normalizer {
 	return n
 }
 
-// symbol returns what stands for a value: the one it has, or the next of its kind.
+// symbol returns the symbol of a value. A new value gets the next number.
 func symbol(symbols map[string]string, kind, value string) string {
 	if s, ok := symbols[value]; ok {
 		return s
@@ -82,7 +82,7 @@ func (n *normalizer) versionOrder() []string {
 // value returns a normalised copy of a tree.
 func (n *normalizer) value(tree any) any { return n.walk("", tree) }
 
-// walk normalises what stands under a key; the elements of an array stand under the key of the array.
+// walk normalises the value of a key. The elements of an array have the key of the array.
 func (n *normalizer) walk(key string, tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:
@@ -136,7 +136,7 @@ func (n *normalizer) leaf(key, s string) string {
 	return n.text(s)
 }
 
-// table removes ages, which stand in the last column, and the prose of the column descriptions.
+// table removes ages, which are in the last column, and the texts of the column descriptions.
 func (n *normalizer) table(table map[string]any) {
 	columns, _ := table["columnDefinitions"].([]any)
 	for _, c := range columns {

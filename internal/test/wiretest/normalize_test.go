@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// sent is a scenario that writes down a few values, which have to stay as they are.
+// sent is a scenario with a few values that must not be replaced.
 func sent() Scenario {
 	return Scenario{Steps: []Step{{Body: json.RawMessage(`{"metadata":{"generateName":"x-","resourceVersion":"77","uid":"11111111-1111-4111-8111-111111111111"},
 		"time":"2020-02-02T02:02:02Z"}`)}}}
@@ -39,7 +39,7 @@ func TestNormalizeTrees(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			in := parse(t, row.in)
 			assert.Equal(t, parse(t, row.want), newTestNormalizer().value(in))
-			assert.Equal(t, parse(t, row.in), in, "the input must stay as it is")
+			assert.Equal(t, parse(t, row.in), in, "the input must not change")
 		})
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// memory holds the objects that a scenario has shown so far, so that an answer may name one instead of repeating it. It is
-// the same when a scenario is read and when it is written.
+// memory holds the objects of a scenario so far, so that an answer may refer to one instead of repeating it. Readers and
+// writers of a scenario use it in the same way.
 type memory struct {
 	version   string         // apiVersion of the kind
 	kind      string         // such as Lease
 	byVersion map[string]any // by the symbol of the resourceVersion
-	byUID     map[string]any // the one shown last
-	sent      any            // what the step has sent
+	byUID     map[string]any // the latest with that uid
+	sent      any            // the object that the step sends
 }
 
 func newMemory(k *kind) *memory {
@@ -27,7 +27,7 @@ func newMemory(k *kind) *memory {
 	return m
 }
 
-// see remembers the objects of an answer.
+// see adds the objects of an answer.
 func (m *memory) see(tree any) {
 	node, _ := tree.(map[string]any)
 	kind, _ := node["kind"].(string)
@@ -55,12 +55,12 @@ func withType(object map[string]any, version, kind any) map[string]any {
 	return object
 }
 
-// An object is written as a base, its uid and resourceVersion if they are not those of the base, a merge patch, and the
+// An object is written as a base, its uid and resourceVersion if they differ from the base, a merge patch, and the
 // owners of its fields:
 //
 //	@rv1                      the object that was shown with the resourceVersion {rv1}
 //	@rv1 {rv2} + {"spec":…}   the same with another resourceVersion and spec
-//	sent {uid1} {rv1}         what was sent, with the metadata that a server adds
+//	sent {uid1} {rv1}         the sent object, with the metadata that a server adds
 //	… by conformance Update spec{holderIdentity}
 var baseForm = regexp.MustCompile(`^(sent|@rv\d+|meta @rv\d+)((?: \{(?:uid|rv)\d+\})*)(?: \+ (.*?))?((?: by .*)?)$`)
 
@@ -106,7 +106,7 @@ func (m *memory) readObject(text string) (map[string]any, error) {
 	return base, nil
 }
 
-// base returns a copy of what an expression starts from.
+// base returns a copy of the base of an expression.
 func (m *memory) base(name string, symbols []string) (map[string]any, error) {
 	var object map[string]any
 	switch {
@@ -140,7 +140,7 @@ func (m *memory) base(name string, symbols []string) (map[string]any, error) {
 	return object, nil
 }
 
-// metadataOf returns the metadata of an object, which it adds if there is none.
+// metadataOf returns the metadata of an object. It adds it if there is none.
 func metadataOf(object map[string]any) map[string]any {
 	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -150,7 +150,7 @@ func metadataOf(object map[string]any) map[string]any {
 	return meta
 }
 
-// addDefaults adds what a server fills in: the protocol of a port of Endpoints.
+// addDefaults adds the server's defaults: the protocol of a port of Endpoints.
 func addDefaults(object map[string]any) {
 	subsets, _ := object["subsets"].([]any)
 	for _, subset := range subsets {

@@ -69,7 +69,7 @@ func readOwner(text, version string) (any, error) {
 	return map[string]any{"manager": manager, "operation": operation, "apiVersion": version, "time": "{time}", "fieldsType": "FieldsV1", "fieldsV1": fields}, nil
 }
 
-// readFields reads fields up to the brace that closes them, and returns what follows.
+// readFields reads fields up to the brace that closes them, and returns the rest.
 func readFields(text string) (map[string]any, string, error) {
 	fields := map[string]any{}
 	for {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pointer returns what a JSON pointer (RFC 6901) leads to, and whether there is anything.
+// pointer returns the value at a JSON pointer (RFC 6901), and whether it exists.
 func pointer(tree any, path string) (any, bool) {
 	if path == "" {
 		return tree, true

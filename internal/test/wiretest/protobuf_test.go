@@ -64,7 +64,7 @@ func TestDecodeProtobufRefuses(t *testing.T) {
 	}
 }
 
-func TestDecodeProtobufTellsZeroFromAbsentOnlyWhereTheFieldDoes(t *testing.T) {
+func TestDecodeProtobufKeepsZeroOnlyInOptionalFields(t *testing.T) {
 	spec := appendInt(appendBytes(nil, 1, nil), 2, 0) // holderIdentity "", leaseDurationSeconds 0
 	tree, err := decodeMessage("LeaseSpec", spec)
 	require.NoError(t, err)

@@ -12,8 +12,7 @@ import (
 )
 
 // protobufMagic begins the Kubernetes protobuf form. After it comes an envelope, which names the type and holds the encoded
-// object. It is compared as the JSON-like tree it stands for; where a field cannot tell "zero" from "not there", zero counts
-// as not there.
+// object. It is compared as a JSON-like tree. In a field that is not optional, zero counts as absent.
 const protobufMagic = "k8s\x00"
 
 // The layouts of Time and MicroTime.
@@ -130,7 +129,7 @@ func (f protoField) decodeInto(out map[string]any, v uint64, data []byte) error 
 	return nil
 }
 
-// decode returns the value of one occurrence, and whether it is the zero one. A map grows from what it had.
+// decode returns the value of one occurrence, and whether it is zero. An occurrence of a map adds to its earlier entries.
 func (f protoField) decode(v uint64, data []byte, had any) (value any, zero bool, err error) {
 	switch f.typ {
 	case "string":
@@ -180,7 +179,7 @@ func decodeTime(data []byte, layout string) (string, error) {
 }
 
 // readProtobufEvents reads a watch stream, until it ends or send refuses. Each event is preceded by its length in four bytes
-// and holds a type and an enveloped object. What cannot be decoded becomes a member "error".
+// and holds a type and an enveloped object. An object that cannot be decoded becomes a member "error".
 func readProtobufEvents(r io.Reader, send func(any) bool) {
 	for {
 		var size [4]byte

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// answer reads what follows the status: nothing, text, a list, a Status, an object or JSON.
+// answer reads the part after the status: nothing, text, a list, a Status, an object or JSON.
 func (t *stepText) answer(text string) (err error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch {
@@ -75,7 +75,7 @@ func newStatus(code int, reason string, message, details any) map[string]any {
 	return s
 }
 
-// list reads the head of a list, whose items follow on lines of their own.
+// list reads the head of a list. Its items follow, one on each line.
 func (t *stepText) list(text string) (any, error) {
 	version, patch, _ := strings.Cut(text, " + ")
 	head := newList(t.memory, version)
@@ -141,8 +141,8 @@ func (t *stepText) event(line string) error {
 	return nil
 }
 
-// addHeaders adds the usual headers. An answer that names another Content-Type, or - for any, does without the usual one;
-// the warnings that it names come after the usual one.
+// addHeaders adds the usual headers. An answer may name another Content-Type, or - for none. Its warnings follow the usual
+// one.
 func (t *stepText) addHeaders() {
 	for name, values := range t.usualHeaders(t.step, t.expect) {
 		named := t.expect.Headers[name]

@@ -102,7 +102,7 @@ func (t *stepText) collect(stream string, words []string) error {
 	return nil
 }
 
-// target reads a path, and a query after ? that is to be encoded, or after ?? one that is sent as written.
+// target reads a path and a query. A query after ? will be encoded, a query after ?? is sent as written.
 func (t *stepText) target(text string) error {
 	path, query, _ := strings.Cut(text, "?")
 	t.step.Path = path

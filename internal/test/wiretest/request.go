@@ -19,13 +19,13 @@ const (
 	jsonType     = "application/json"
 	protobufType = "application/vnd.kubernetes.protobuf"
 
-	// answerLimit is how long a server may take for an answer; for a stream, until its first byte.
+	// answerLimit is the longest time for an answer; for a stream, until its first byte.
 	answerLimit = 70 * time.Second
 )
 
 var errNoAnswer = errors.New("no answer in time")
 
-// request sends the step's request and returns its outcome. Where the step opens a stream, reading goes on after it.
+// request sends the step's request and returns its outcome. If the step opens a stream, reading continues after the step.
 func (x *run) request(ctx context.Context, s Step) (Expected, error) {
 	ctx, cancelCause := context.WithCancelCause(ctx)
 	cancel := func() { cancelCause(nil) }
@@ -106,7 +106,7 @@ func (x *run) target(s Step) string {
 	return target + "?" + query.Encode()
 }
 
-// body returns what the step sends, nil for nothing, and its media type.
+// body returns the body that the step sends, or nil, and its media type.
 func (x *run) body(s Step) ([]byte, string, error) {
 	switch {
 	case len(s.Body) > 0:

@@ -27,7 +27,7 @@ func (x *run) headers(h http.Header) map[string][]string {
 	return out
 }
 
-// readBody fills in what the body says and takes the captures from it.
+// readBody sets the body of an outcome and takes the captures from it.
 func (x *run) readBody(e *Expected, s Step, mediaType string, data []byte) error {
 	if s.Compare.Body == "none" && len(s.Capture) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (x *run) readBody(e *Expected, s Step, mediaType string, data []byte) error
 	return nil
 }
 
-// decodeBody returns the tree the body stands for. Where it stands for none, the body becomes text and the tree is nil.
+// decodeBody returns the tree of the body. If it has none, the body becomes text and the tree is nil.
 func (x *run) decodeBody(e *Expected, s Step, mediaType string, data []byte) (any, error) {
 	switch {
 	case s.Compare.Body == "text":

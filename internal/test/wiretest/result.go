@@ -10,16 +10,16 @@ import (
 type Result struct {
 	Name        string       // of the scenario
 	Exchanges   int          // steps that talk to the server
-	Different   int          // how many of them differ; one more if only the order of versions does
-	Differences []Difference // empty only if all is as recorded
-	Err         error        // why the scenario was not carried to its end; a difference says it too
+	Different   int          // number of steps that differ, plus one if only the order of versions differs
+	Differences []Difference // empty only if everything is as recorded
+	Err         error        // why the scenario stopped early; it is also a difference
 }
 
-// Difference is one disagreement between a recording and an observation.
+// Difference is one difference between a recording and an observation.
 type Difference struct {
 	Step  int    // index, -1 for the scenario as a whole
 	Label string // which step, such as GET /version
-	Where string // what of it, such as body /metadata/name
+	Where string // the part of the answer, such as body /metadata/name
 	Want  any
 	Got   any
 }
@@ -41,7 +41,7 @@ func show(v any) string {
 	return string(b)
 }
 
-// compare holds what was observed, up to err, against the recording.
+// compare compares the outcomes, observed until err, with the recording.
 func compare(want, got Golden, err error) Result {
 	res := Result{Name: want.Scenario.Name, Err: err}
 	for i, s := range want.Scenario.Steps {

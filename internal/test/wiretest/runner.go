@@ -11,12 +11,12 @@ import (
 )
 
 // Runner replays scenarios against one server. Its methods may be called from several goroutines at once, but the order of
-// versions is only as recorded while nothing else writes to the server.
+// versions is only as recorded if nothing else writes to the server.
 type Runner struct {
 	Transport http.RoundTripper // nil means one of its own for each scenario, without proxy and compression
 	BaseURL   string            // such as http://127.0.0.1:8080
 
-	// Prepare is called for each namespace before a scenario runs in it. Servers that require namespaces to exist need it.
+	// Prepare is called for each namespace before a scenario runs in it. Set it for servers that require namespaces to exist.
 	Prepare func(ctx context.Context, namespace string) error
 }
 
@@ -27,9 +27,8 @@ func (r *Runner) Check(ctx context.Context, g Golden) Result {
 	return compare(g, got, err)
 }
 
-// Record runs the scenario of a recording again. It returns the recording with the outcomes of the steps that differ
-// replaced by the ones that were observed, and the verdict. Differences for which accept returns true do not count; accept
-// may be nil.
+// Record runs the scenario of a recording again. It returns the recording with the observed outcomes for the steps that
+// differ, and the result. Differences for which accept returns true do not count. accept may be nil.
 func (r *Runner) Record(ctx context.Context, g Golden, accept func(Difference) bool) (Golden, Result) {
 	got, err := r.replay(ctx, g.Scenario)
 	res := compare(g, got, err)
@@ -49,7 +48,7 @@ func (r *Runner) Record(ctx context.Context, g Golden, accept func(Difference) b
 	return g, res
 }
 
-// replay carries out the steps of a scenario and returns their normalised outcomes: all of them, or those before the error.
+// replay runs the steps of a scenario and returns their normalised outcomes: all of them, or the ones before the error.
 func (r *Runner) replay(ctx context.Context, s Scenario) (Golden, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +89,7 @@ func (r *Runner) replay(ctx context.Context, s Scenario) (Golden, error) {
 	return g, nil
 }
 
-// namespaces returns two names that no other run has.
+// namespaces returns two names that no other run uses.
 func namespaces() (map[string]string, error) {
 	id := make([]byte, 5)
 	if _, err := rand.Read(id); err != nil {
@@ -104,11 +103,11 @@ func networkTransport() *http.Transport {
 	return &http.Transport{DisableCompression: true}
 }
 
-// run is the state of one scenario under way.
+// run is the state of one running scenario.
 type run struct {
 	baseURL   string
 	transport http.RoundTripper
-	vars      map[string]string // what placeholders stand for
+	vars      map[string]string // the values of placeholders
 	norm      *normalizer
 	streams   map[string]*stream // every one opened so far, by its name
 }
@@ -132,7 +131,7 @@ func (x *run) closeStreams() {
 	}
 }
 
-// expand puts values in the place of their placeholders.
+// expand replaces placeholders by their values.
 func (x *run) expand(s string) string {
 	for name, value := range x.vars {
 		s = strings.ReplaceAll(s, "{{"+name+"}}", value)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCheckFindsTheSameServerIdentical(t *testing.T) {
+func TestCheckFindsNoDifferenceInTheSameServer(t *testing.T) {
 	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy/"}
 	g, err := r.replay(t.Context(), toyScenario())
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestCheckFindsTheSameServerIdentical(t *testing.T) {
 	assert.Equal(t, Result{Name: "toy", Exchanges: 3}, r.Check(t.Context(), g))
 }
 
-func TestCheckNoticesAVersionThatJumpsBack(t *testing.T) {
+func TestCheckFindsAVersionThatJumpsBack(t *testing.T) {
 	s := &toy{version: 40}
 	r := &Runner{Transport: s, BaseURL: "http://toy"}
 	g, err := r.replay(t.Context(), toyScenario())
@@ -51,7 +51,7 @@ func TestCheckComparesTheOrderOfVersions(t *testing.T) {
 	assert.Equal(t, Difference{Step: -1, Label: "all", Where: "order of resource versions", Want: []string{"{rv2}", "{rv1}"}, Got: []string{"{rv1}", "{rv2}"}}, res.Differences[0])
 }
 
-func TestRecordReplacesWhatDiffersAndIsNotAccepted(t *testing.T) {
+func TestRecordReplacesDifferencesThatAreNotAccepted(t *testing.T) {
 	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy"}
 	stored, err := r.replay(t.Context(), toyScenario())
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestRecordReplacesWhatDiffersAndIsNotAccepted(t *testing.T) {
 	recorded, res = r.Record(t.Context(), other, func(d Difference) bool { return d.Want == 419 })
 	assert.Equal(t, []int{200, 200, 419}, []int{recorded.Expect[0].Status, recorded.Expect[1].Status, recorded.Expect[2].Status})
 	assert.Len(t, res.Differences, 1)
-	assert.Equal(t, 418, other.Expect[0].Status, "the argument must stay as it is")
+	assert.Equal(t, 418, other.Expect[0].Status, "the argument must not change")
 
 	// A scenario that was never recorded has outcomes without a status.
 	recorded, _ = r.Record(t.Context(), Golden{Scenario: toyScenario(), Expect: make([]Expected, 3)}, nil)
@@ -92,7 +92,7 @@ func TestCheckReportsACancelledWait(t *testing.T) {
 	g := Golden{Scenario: Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}, {Collect: &Collect{Stream: "w", Events: 1}}}}, Expect: make([]Expected, 2)}
 	g.Expect[0].Status = http.StatusOK
 	res := (&Runner{BaseURL: "http://toy", Transport: streaming("", func(context.Context, io.Writer) { cancel() })}).Check(ctx, g)
-	assert.NotEmpty(t, res.Differences, "a caller who looks only at the differences must see it")
+	assert.NotEmpty(t, res.Differences, "the error must also be a difference")
 }
 
 func TestCheckPreparesTheNamespaces(t *testing.T) {
@@ -112,7 +112,7 @@ func TestCheckPreparesTheNamespaces(t *testing.T) {
 	assert.ErrorIs(t, err, refused)
 }
 
-func TestCheckGivesUpOnAServerThatDoesNotAnswer(t *testing.T) {
+func TestCheckFailsOnAServerThatDoesNotAnswer(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		step Step
@@ -205,7 +205,7 @@ func TestResponseIsReadByItsMediaType(t *testing.T) {
 	}
 }
 
-func TestCaptureServesLaterSteps(t *testing.T) {
+func TestLaterStepsUseCaptures(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		pointer string

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Golden is a scenario together with the outcome it had.
+// Golden is a scenario with its recorded outcome.
 type Golden struct {
 	Scenario Scenario
 	Expect   []Expected // one for each step
@@ -16,16 +16,16 @@ type Golden struct {
 // Expected is the normalised outcome of one step.
 type Expected struct {
 	Status   int
-	Headers  map[string][]string // only those that are compared
+	Headers  map[string][]string // only compared headers
 	JSON     any
-	Text     string // the body, where it is not JSON or is compared as text
+	Text     string // the body, if it is not JSON or is compared as text
 	Indented bool   // JSON came on several lines
 	Protobuf bool   // JSON was decoded from protobuf
 	Events   []any
 	Closed   bool // the server ended the stream
 }
 
-// Scenario is a list of steps that run one after the other, in namespaces of their own.
+// Scenario is a list of steps that run one after the other, in their own namespaces.
 type Scenario struct {
 	Name  string   `json:"name"`
 	About string   `json:"about,omitempty"`
@@ -57,7 +57,7 @@ type Step struct {
 
 	Open    string   `json:"open,omitempty"` // keeps the answer as a stream of this name
 	Collect *Collect `json:"collect,omitempty"`
-	Close   string   `json:"close,omitempty"` // the stream to hang up on
+	Close   string   `json:"close,omitempty"` // the stream to close
 
 	Compare Compare `json:"compare,omitzero"`
 }
@@ -71,7 +71,7 @@ type Repeat struct {
 }
 
 // Collect takes events from an open stream: until Events have arrived, and then for a quiet time in which no more may come;
-// or until the server closes the stream. With neither it takes what arrives in the quiet time.
+// or until the server closes the stream. With neither it takes the events that arrive in the quiet time.
 type Collect struct {
 	Stream      string            `json:"stream"`
 	Events      int               `json:"events"`
@@ -81,9 +81,9 @@ type Collect struct {
 	Capture     map[string]string `json:"capture,omitempty"`     // pointers into the list of events
 }
 
-// Compare says how strictly an answer is compared.
+// Compare is how strictly an answer is compared.
 type Compare struct {
-	// Body is "" (structural equality), "subset" (everything expected must be there, more may be), "shape" (same keys and
+	// Body is "" (structural equality), "subset" (all of the expected must be there, the rest is ignored), "shape" (same keys and
 	// kinds of values), "text" (the text, character by character) or "none".
 	Body string `json:"body,omitempty"`
 	// Ignore lists JSON pointers that are left out. A "*" stands for any index or key.
@@ -104,7 +104,7 @@ func (s Step) label() string {
 	return s.Method + " " + s.Path
 }
 
-// sentTree returns what the step sends as JSON, nil if it sends none.
+// sentTree returns the JSON that the step sends, or nil.
 func (s Step) sentTree() any {
 	tree, err := decodeJSON(slices.Concat(s.Body, s.BodyProtobuf, []byte(s.BodyText)))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// objectText returns an expression for an object, false if its JSON is the better form.
+// objectText returns an expression for an object, or false if its JSON is shorter.
 func (m *memory) objectText(object map[string]any) (string, bool) {
 	partial := object["kind"] == "PartialObjectMetadata"
 	if !partial && (object["kind"] != m.kind || m.kind == "") {
@@ -70,7 +70,7 @@ func (m *memory) changes(name string, object map[string]any) (string, error) {
 	return text + owners, nil
 }
 
-// owners returns the short forms of managedFields, false if not all have one.
+// owners returns the short forms of managedFields, or false if an entry has none.
 func (m *memory) owners(managedFields any) ([]string, bool) {
 	entries, _ := managedFields.([]any)
 	var short []string
@@ -84,7 +84,7 @@ func (m *memory) owners(managedFields any) ([]string, bool) {
 	return short, len(short) > 0
 }
 
-// shorten returns a copy of a tree in which expressions and the short forms of owners stand for objects.
+// shorten returns a copy of a tree with objects replaced by expressions and short forms of owners.
 func (m *memory) shorten(tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:

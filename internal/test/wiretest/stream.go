@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// streamBuffer is how many events may wait to be collected before the server has to.
+// streamBuffer is the number of events that may wait to be collected. After that the server must wait.
 const streamBuffer = 10000
 
-// stream reads the events of an answer in the background, so that further steps can run meanwhile.
+// stream reads the events of an answer in the background, while further steps run.
 type stream struct {
 	events chan any // closed at the end of the answer
 	ended  bool     // the end was collected
 
 	body   io.Closer
 	cancel func()        // ends the request
-	closed chan struct{} // the reader may stop: nobody takes its events any more
+	closed chan struct{} // closed when no more events are collected, so that the reader stops
 	hungUp bool
 	done   chan struct{} // closed when the reader has returned
 }
@@ -46,7 +46,7 @@ func (x *run) open(name string, resp *http.Response, cancel func()) {
 	}()
 }
 
-// send hands an event to the collector and tells whether to go on.
+// send passes an event to the collector. It reports whether to read on.
 func (s *stream) send(event any) bool {
 	select {
 	case s.events <- event:
@@ -56,7 +56,7 @@ func (s *stream) send(event any) bool {
 	}
 }
 
-// close hangs up and waits for the reader. Only the goroutine that runs the steps calls it.
+// close closes the stream and waits for the reader. Only the goroutine that runs the steps calls it.
 func (s *stream) close() {
 	if s.hungUp {
 		return
@@ -68,7 +68,7 @@ func (s *stream) close() {
 	<-s.done
 }
 
-// readJSONEvents reads one JSON value after the other, until there is none or send refuses.
+// readJSONEvents reads JSON values until the end, or until send returns false.
 func readJSONEvents(r io.Reader, send func(any) bool) {
 	decoder := json.NewDecoder(r)
 	decoder.UseNumber()

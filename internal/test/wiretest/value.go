@@ -10,13 +10,13 @@ import (
 // comparison collects the differences between trees, in one mode.
 type comparison struct {
 	Compare
-	what  string // what the trees are, such as body or event 3
+	label string // of the trees, such as body or event 3
 	found []Difference
 }
 
 // differ adds a difference at a pointer.
 func (c *comparison) differ(path string, want, got any) {
-	where := c.what
+	where := c.label
 	if path != "" {
 		where += " " + path
 	}
@@ -94,7 +94,7 @@ func (c *comparison) subset(path string, want, got []any) {
 	for i := range want {
 		p := element(path, i)
 		found := slices.IndexFunc(rest, func(candidate any) bool {
-			attempt := comparison{Compare: c.Compare, what: c.what}
+			attempt := comparison{Compare: c.Compare, label: c.label}
 			attempt.value(p, want[i], candidate)
 			return len(attempt.found) == 0
 		})
@@ -102,7 +102,7 @@ func (c *comparison) subset(path string, want, got []any) {
 		case found >= 0:
 			rest = rest[found+1:]
 		case len(got) == 1 && len(rest) == 1:
-			c.value(p, want[i], rest[0]) // says why
+			c.value(p, want[i], rest[0]) // adds the exact difference
 			return
 		default:
 			c.differ(p, want[i], "no such element")

@@ -66,7 +66,7 @@ func (t *stepText) headerLines(s Step, e Expected) []string {
 	return lines
 }
 
-// bodyText writes a body on the line of the status, and what stands on lines below.
+// bodyText writes a body: the part on the line of the status, and the lines below.
 func (t *stepText) bodyText(e Expected) (string, []string) {
 	switch {
 	case isBlock(e.Text):

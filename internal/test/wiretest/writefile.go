@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Text returns the file as it is stored.
+// Text returns the stored form of the file.
 func (f *File) Text() string {
 	var b strings.Builder
 	f.writeHead(&b)
@@ -27,9 +27,9 @@ func (f *File) Text() string {
 			requests[k.name] = requestLines(g.Scenario.Steps[i])
 			answers[k.name] = s.answerLines(g.Scenario.Steps[i], g.Expect[i])
 		}
-		for _, part := range fold(f.those(kinds), requests) {
+		for _, part := range fold(f.kindsNamed(kinds), requests) {
 			f.writeLines(&b, part, len(f.kinds), true)
-			f.writeAnswers(&b, f.those(part.kinds), answers)
+			f.writeAnswers(&b, f.kindsNamed(part.kinds), answers)
 		}
 	}
 	f.writeOrder(&b)
@@ -51,8 +51,8 @@ func (f *File) writeHead(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// those returns the kinds of the given names, in the order of the file.
-func (f *File) those(names []string) []*kind {
+// kindsNamed returns the kinds of the given names, in the order of the file.
+func (f *File) kindsNamed(names []string) []*kind {
 	var kinds []*kind
 	for _, k := range f.kinds {
 		if slices.Contains(names, k.name) {
@@ -62,7 +62,7 @@ func (f *File) those(names []string) []*kind {
 	return kinds
 }
 
-// writeAnswers writes the answers line by line where all have as many lines, otherwise each as a whole.
+// writeAnswers writes the answers line by line if all have equally many lines, otherwise each as a whole.
 func (f *File) writeAnswers(b *strings.Builder, kinds []*kind, answers map[string][]string) {
 	count := len(answers[kinds[0].name])
 	if slices.ContainsFunc(kinds, func(k *kind) bool { return len(answers[k.name]) != count }) {
@@ -96,7 +96,7 @@ func (f *File) writeOrder(b *strings.Builder) {
 	}
 }
 
-// writeLines writes the lines of some of all kinds. Those of a step begin with one that is not indented.
+// writeLines writes lines of some of the kinds. The first line of a step is not indented.
 func (f *File) writeLines(b *strings.Builder, part group, all int, start bool) {
 	prefix := ""
 	if len(part.kinds) < all {

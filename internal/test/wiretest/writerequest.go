@@ -58,7 +58,7 @@ func collectLine(c Collect) string {
 	return line
 }
 
-// queryEscape escapes what would be read otherwise in a query.
+// queryEscape escapes characters with a meaning in a query.
 var queryEscape = strings.NewReplacer(" ", "+", "+", "%2B", "%", "%25", "&", "%26", "\t", "%09", "\n", "%0A")
 
 func requestLine(s Step) string {
@@ -108,7 +108,7 @@ func patchWord(s Step) string {
 // isBlock reports whether a text is written as lines.
 func isBlock(text string) bool { return strings.HasSuffix(text, "\n") && strings.Count(text, "\n") > 1 }
 
-// textWord returns a text as it is, or quoted if it would be read otherwise.
+// textWord returns a text, quoted if it would be read as something else.
 func textWord(text string) string {
 	if text == "" || text[0] == '"' || strings.TrimSpace(text) != text || strings.ContainsAny(text, "\n\r\t") {
 		return quote(text)

@@ -3,6 +3,6 @@
 //
 //	go test -run '^$' -bench . -benchmem ./bench
 //
-// A ratio is the time of kubecoord by the time of the other; below 1 kubecoord
-// is the faster one. Nothing here fails for being slow.
+// A ratio is the time of kubecoord divided by the time of the other: below 1
+// kubecoord is faster. No benchmark fails because it is slow.
 package bench

@@ -16,10 +16,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// objects is how many Leases the stores and the fake hold.
+// objects is the number of Leases in the stores and in the fake.
 const objects = 1000
 
-// door is a way to a Lease.
+// door is one way to reach a Lease.
 type door struct {
 	update, get func()
 }
@@ -52,15 +52,15 @@ func leaseDoor(b *testing.B, st *store.Store) door {
 	}
 }
 
-// fakeDoor is client-go's fake clientset: the older one of its two, which does
-// not track managed fields and is the faster one for it.
+// fakeDoor is client-go's older fake clientset. It does not track managed fields
+// and is therefore faster than the newer one.
 func fakeDoor(b *testing.B, s shape) door {
 	var leases []runtime.Object
 	for i := range objects {
 		leases = append(leases, storedLease(i, s))
 	}
 	client := fake.NewSimpleClientset(leases...)
-	// It remembers every call, as it does for everyone who uses it.
+	// The fake records every call. This is its default.
 	return clientDoor(b, client)
 }
 
@@ -119,9 +119,9 @@ func measure(b *testing.B, call func()) {
 }
 
 // BenchmarkAgainstFake compares with the fake, for Leases as electors write
-// them and for such with labels and annotations, whose copies cost both sides
-// the same. The goal for the Go API is a ratio of 0.5 for update and of 0.33
-// for get; the clientset is there for information.
+// them and for Leases with labels and annotations, which cost both sides the
+// same to copy. The goal for the Go API is a ratio of 0.5 for update and of 0.33
+// for get. The clientset has no goal.
 func BenchmarkAgainstFake(b *testing.B) {
 	const calls = 256
 	for _, s := range []shape{elected, ownMaps} {

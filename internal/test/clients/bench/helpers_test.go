@@ -28,12 +28,12 @@ var midnight = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
 func leaseName(i int) string { return fmt.Sprintf("node-%06d", i) }
 
-// shape says how alike Leases are in their labels and annotations.
+// shape is how much Leases differ in their labels and annotations.
 type shape int
 
 const (
-	// elected is a Lease as an elector of client-go leaves it: no labels and
-	// no annotations, and its owner on record.
+	// elected is a Lease as a client-go elector writes it: without labels and
+	// annotations, with managedFields.
 	elected    shape = iota
 	ownMaps          // no two have equal labels or equal annotations
 	ownLabels        // all have the same annotations
@@ -44,8 +44,8 @@ func (s shape) String() string {
 	return [...]string{"elected", "own maps", "own labels", "common maps"}[s]
 }
 
-// newLease returns the i-th Lease as a client creates it. As a server answers
-// it is one of 650 bytes of JSON.
+// newLease returns the i-th Lease as a client creates it. The answer of the
+// server is 650 bytes of JSON.
 func newLease(i int, s shape) *coordinationv1.Lease {
 	if s == elected {
 		return newElectedLease(i)
@@ -92,7 +92,7 @@ func newElectedLease(i int) *coordinationv1.Lease {
 	}
 }
 
-// storedLease returns the i-th Lease as it is after its creation.
+// storedLease returns the i-th Lease as the server stores it.
 func storedLease(i int, s shape) *coordinationv1.Lease {
 	l := newLease(i, s)
 	l.UID = "f78ea26b-d6dc-450d-8f1e-e23303d3f0ac"
@@ -157,8 +157,8 @@ func listRequest(accept string) *http.Request {
 	return req
 }
 
-// duel times two functions against each other, in turns of so many calls, and
-// reports the time of a call of each and the ratio of the first to the second.
+// duel runs two functions in turns of n calls. It reports the time per call of
+// each, and the ratio of the first to the second.
 func duel(b *testing.B, calls int, name string, ours func(), otherName string, other func()) {
 	var a, o time.Duration
 	n := 0
@@ -170,7 +170,7 @@ func duel(b *testing.B, calls int, name string, ours func(), otherName string, o
 	reportDuel(b, n, name, a, otherName, o)
 }
 
-// reportDuel reports what n calls of each took, and the ratio.
+// reportDuel reports the time per call of each function, and the ratio.
 func reportDuel(b *testing.B, n int, name string, a time.Duration, otherName string, o time.Duration) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(a.Nanoseconds())/float64(n), name+"-ns")

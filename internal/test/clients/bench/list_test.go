@@ -25,8 +25,8 @@ func BenchmarkList(b *testing.B) {
 	duel(b, 1, "handler", lister(b, api), "encoding/json", encoder(b, api))
 }
 
-// BenchmarkListAfterWrites is BenchmarkList where each Lease has changed since
-// the list before, for information: nothing that was encoded can be used again.
+// BenchmarkListAfterWrites is like BenchmarkList, but each Lease changes before
+// each list, so that no cached encoding can be used. It has no goal.
 func BenchmarkListAfterWrites(b *testing.B) {
 	st, api := newServer(b, listed, ownMaps)
 	leases, list, encode := lease.In(st), lister(b, api), encoder(b, api)
@@ -48,7 +48,7 @@ func BenchmarkListAfterWrites(b *testing.B) {
 	reportDuel(b, n, "handler", ours, "encoding/json", other)
 }
 
-// lister returns a list of all Leases that nobody reads.
+// lister returns a call that lists all Leases and discards the answer.
 func lister(b *testing.B, api *httpapi.API) func() {
 	req := listRequest("application/json")
 	return func() {

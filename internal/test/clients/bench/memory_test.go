@@ -9,9 +9,9 @@ import (
 
 const kept = 100_000
 
-// BenchmarkMemory reports the megabytes of heap that 100,000 Leases hold which
-// were created as JSON and listed once. The goal is 200. Much depends on how
-// many of the Leases have equal labels, or equal annotations: those share them.
+// BenchmarkMemory reports the megabytes of heap that 100,000 Leases use after
+// they were created as JSON and listed once. The goal is 200. Leases with equal
+// labels or equal annotations share them, which changes the result much.
 func BenchmarkMemory(b *testing.B) {
 	for _, s := range []shape{elected, ownMaps, ownLabels, commonMaps} {
 		b.Run(s.String(), func(b *testing.B) {
@@ -24,8 +24,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// Not for Leases with labels and annotations that no other has: two maps take
-// as much as the rest, and there is no smaller one in Go.
+// The goal does not hold for Leases with unique labels and annotations: their two
+// maps take as much as the rest, and Go has no smaller map.
 func TestLeasesHoldAtMost200MB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -35,7 +35,7 @@ func TestLeasesHoldAtMost200MB(t *testing.T) {
 	}
 }
 
-// heapOf returns the megabytes of heap that a server with Leases in it takes.
+// heapOf returns the megabytes of heap that a server with Leases uses.
 func heapOf(t testing.TB, s shape) float64 {
 	before := heap()
 	st, api := newServer(t, kept, s)
@@ -46,7 +46,7 @@ func heapOf(t testing.TB, s shape) float64 {
 	return float64(held) / 1e6
 }
 
-// heap returns the bytes that are in use.
+// heap returns the bytes of heap in use.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -12,9 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// BenchmarkWriteBesideWatchers compares a write that none of so many watchers
-// of other objects wants with one where there are no watchers. The goal for
-// 10,000 is a ratio of 1.5.
+// BenchmarkWriteBesideWatchers compares a write beside watchers of other objects
+// with a write without watchers. The goal for 10,000 watchers is a ratio of 1.5.
 func BenchmarkWriteBesideWatchers(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
@@ -27,7 +26,7 @@ func BenchmarkWriteBesideWatchers(b *testing.B) {
 	}
 }
 
-// watchEachBut0 starts a watch of each of n Leases and waits until they wait.
+// watchEachBut0 starts a watch of each of n Leases but the first, and waits until all are idle.
 func watchEachBut0(b *testing.B, st *store.Store, n int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var open, all sync.WaitGroup

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// adapter is a client of controller-runtime in the clothes of client-go's for
-// Leases: it passes on every option that both have.
+// adapter gives controller-runtime's client the interface of client-go's client
+// for Leases. It passes on every option that both have.
 type adapter struct {
 	client.WithWatch
 	namespace string
@@ -29,7 +29,7 @@ func (a adapter) Leases(namespace string) coordinationclient.LeaseInterface {
 	return adapter{a.WithWatch, namespace}
 }
 
-// named returns an object of which no more than the name is known.
+// named returns a Lease that only has a namespace and a name.
 func (a adapter) named(name string) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name}}
 }
@@ -61,13 +61,13 @@ func (a adapter) Delete(ctx context.Context, name string, opts metav1.DeleteOpti
 	return a.WithWatch.Delete(ctx, a.named(name), deleteOptions(opts))
 }
 
-// DeleteCollection deletes the Leases that are selected.
+// DeleteCollection deletes the selected Leases.
 func (a adapter) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	which, err := a.listOptions(listOpts)
+	options, err := a.listOptions(listOpts)
 	if err != nil {
 		return err
 	}
-	return a.DeleteAllOf(ctx, a.named(""), &client.DeleteAllOfOptions{ListOptions: *which, DeleteOptions: *deleteOptions(opts)})
+	return a.DeleteAllOf(ctx, a.named(""), &client.DeleteAllOfOptions{ListOptions: *options, DeleteOptions: *deleteOptions(opts)})
 }
 
 // Get reads a Lease.
@@ -78,21 +78,21 @@ func (a adapter) Get(ctx context.Context, name string, opts metav1.GetOptions) (
 
 // List lists Leases.
 func (a adapter) List(ctx context.Context, opts metav1.ListOptions) (*coordinationv1.LeaseList, error) {
-	which, err := a.listOptions(opts)
+	options, err := a.listOptions(opts)
 	if err != nil {
 		return nil, err
 	}
 	list := &coordinationv1.LeaseList{}
-	return list, a.WithWatch.List(ctx, list, which)
+	return list, a.WithWatch.List(ctx, list, options)
 }
 
 // Watch watches Leases.
 func (a adapter) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	which, err := a.listOptions(opts)
+	options, err := a.listOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	return a.WithWatch.Watch(ctx, &coordinationv1.LeaseList{}, which)
+	return a.WithWatch.Watch(ctx, &coordinationv1.LeaseList{}, options)
 }
 
 // Patch patches a Lease.

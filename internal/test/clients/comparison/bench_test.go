@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// starts are the subjects as a test has them that asks for nothing special.
+// starts are the subjects with their defaults.
 var starts = []struct {
 	name string
 	open func(t testing.TB) coordinationclient.LeasesGetter
@@ -30,9 +30,9 @@ func plain(t testing.TB) *rest.Config {
 	return &rest.Config{Host: api.Host(), Transport: api.Transport()}
 }
 
-// BenchmarkStart measures each subject from nothing to its first answer, its
-// clients included. The first NewClientset of a process takes much longer than
-// those that follow.
+// BenchmarkStart measures the time to start each subject and its clients, up to
+// the first answer. The first NewClientset of a process takes much longer than
+// the following ones.
 func BenchmarkStart(b *testing.B) {
 	for _, s := range starts {
 		b.Run(s.name, func(b *testing.B) {
@@ -53,7 +53,7 @@ func start(b *testing.B, open func(t testing.TB) coordinationclient.LeasesGetter
 	require.NoError(b, err)
 }
 
-// life is the part of a benchmark in which one subject lives.
+// life is a testing.TB whose cleanups run at the end of one subject.
 type life struct {
 	testing.TB
 	cleanups []func()

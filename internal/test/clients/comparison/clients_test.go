@@ -39,8 +39,8 @@ var clients = row{"one state for", []point{
 	{name: "managers", check: managed},
 }, "yes"}
 
-// informer follows Leases with client-go's informer, which is told where there
-// is no WatchList.
+// informer follows Leases with client-go's informer, which asks semantics whether
+// WatchList is supported.
 func informer(t *testing.T, s subject) finding {
 	leases := leasesOf(s)
 	lw := &cache.ListWatch{
@@ -69,13 +69,13 @@ func informer(t *testing.T, s subject) finding {
 	return when(inf.HasSynced() && found && *got.(*coordinationv1.Lease).Spec.HolderIdentity == "b" && len(inf.GetStore().List()) == 2)
 }
 
-// settle lets clients do what they are about to, and wait where they wait.
+// settle waits until all clients are idle.
 func settle() {
 	time.Sleep(10 * time.Second)
 	synctest.Wait()
 }
 
-// managed reads through the cache of controller-runtime's manager.
+// managed reads from the cache of controller-runtime's manager.
 func managed(t *testing.T, s subject) finding {
 	if s.config() == nil {
 		return no()
@@ -105,7 +105,7 @@ var wire = row{"a socket", []point{
 	}},
 }, "yes"}
 
-// asks gets the Leases over HTTP, as another program would.
+// asks lists the Leases over HTTP, as another program would.
 func asks(t *testing.T, s subject, accept, answer string) finding {
 	if s.url() == "" {
 		return no()

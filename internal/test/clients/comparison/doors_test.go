@@ -25,8 +25,8 @@ var (
 	leaseResource = leaseVersion.WithResource("leases")
 )
 
-// clientGoDoor is client-go's clients, real or fake. Those that few tests need
-// are made when they are asked for.
+// clientGoDoor is client-go's clients, real or fake. Clients that few tests need
+// are made on demand.
 type clientGoDoor struct {
 	kubernetes.Interface
 	untyped func() (dynamic.Interface, error)

@@ -26,10 +26,10 @@ import (
 // forever is longer than any scenario waits in its bubble.
 const forever = time.Hour
 
-// lost is what is answered in place of what is lost.
+// lost is the error instead of a lost answer.
 func lost() error { return apierrors.NewInternalError(context.DeadlineExceeded) }
 
-// fakeClientset is client-go's fake, and those of its other clients.
+// fakeClientset is the fakes of client-go's clients.
 type fakeClientset struct {
 	clientGoDoor
 	nothing
@@ -80,8 +80,8 @@ func (f *fakeClientset) loseAnswer(verb string) string {
 	return "reactors"
 }
 
-// A reactor is not given the context of the call: it can take its time, but
-// does not see that its caller has given up.
+// A reactor does not get the context of the call: it can wait, but does not
+// notice that its caller has given up.
 func (f *fakeClientset) hang(verb string) string {
 	f.PrependReactor(verb, "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		time.Sleep(forever)
@@ -106,8 +106,7 @@ func (f *fakeClientset) end() string {
 	return "reactors"
 }
 
-// fakeClient is controller-runtime's fake, with all that it can be built with
-// in its favour.
+// fakeClient is controller-runtime's fake, with all options that help it.
 type fakeClient struct {
 	runtimeDoor
 	nothing
@@ -123,17 +122,17 @@ func newFakeClient(t testing.TB) subject {
 		Build()}, nothing{}}
 }
 
-// semantics says of it what client-go's fake says of itself: a reflector would
-// wait for ever for the bookmark that ends its first watch.
+// semantics declares WatchList unsupported, as client-go's fake does: a reflector
+// would otherwise wait for ever for the bookmark that ends its first watch.
 func (f *fakeClient) semantics() any { return noWatchList{} }
 
 type noWatchList struct{}
 
-// IsWatchListSemanticsUnSupported is what reflectors ask for.
+// IsWatchListSemanticsUnSupported is called by reflectors.
 func (noWatchList) IsWatchListSemanticsUnSupported() bool { return true }
 
-// intercept puts a function in front of each call of a verb: it may return an
-// error of its own in place of what next does.
+// intercept wraps each call of a verb in a function, which may return an error
+// instead of calling next.
 func (f *fakeClient) intercept(verb string, in func(ctx context.Context, next func() error) error) string {
 	var funcs interceptor.Funcs
 	switch verb {

@@ -57,7 +57,7 @@ var kinds = row{"kinds", []point{
 	}},
 }, "yes"}
 
-// Widget is a kind of one's own, as kubecoord is told of it.
+// Widget is the Go type of a custom kind of kubecoord.
 type Widget struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -65,7 +65,7 @@ type Widget struct {
 	Status          Size `json:"status,omitzero" protobuf:"3"`
 }
 
-// Size is how large a Widget is to be, and is.
+// Size is the wanted or the observed size of a Widget.
 type Size struct {
 	Size string `json:"size,omitempty" protobuf:"1"`
 }
@@ -83,7 +83,7 @@ func servedWidgets() *store.Kind[Widget] {
 	})
 }
 
-// newWidget returns a Widget of which client libraries have no Go type.
+// newWidget returns an unstructured Widget.
 func newWidget(spec, status string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": spec}}}
 	if status != "" {
@@ -95,7 +95,7 @@ func newWidget(spec, status string) *unstructured.Unstructured {
 	return o
 }
 
-// part returns the size in the spec or in the status.
+// part returns the size in spec or in status.
 func part(o *unstructured.Unstructured, of string) string {
 	size, _, _ := unstructured.NestedString(o.Object, of, "size")
 	return size

@@ -28,15 +28,15 @@ type server struct {
 	connect func(*rest.Config) door
 	api     *apitest.API
 	wire    *recorder
-	canned  http.HandlerFunc // answers gets of Leases in place of the API; nil is none
+	canned  http.HandlerFunc // answers gets of Leases instead of the API, unless nil
 }
 
-// kubecoord is one that client-go's real clients use.
+// kubecoord returns a server with client-go's real clients.
 func kubecoord(t testing.TB) subject {
 	return newServer(t, func(config *rest.Config) door { return realClientGoDoor(t, config) })
 }
 
-// kubecoordByRuntime is one that controller-runtime's real client uses.
+// kubecoordByRuntime returns a server with controller-runtime's real client.
 func kubecoordByRuntime(t testing.TB) subject {
 	return newServer(t, func(config *rest.Config) door { return realRuntimeDoor(t, config) })
 }
@@ -88,7 +88,7 @@ func (s *server) verdict() string {
 	return l.said.String()
 }
 
-// listener keeps what would fail a test.
+// listener is a testing.TB that records errors.
 type listener struct {
 	testing.TB
 	said strings.Builder
@@ -133,7 +133,7 @@ func (s *server) end() string {
 	return ""
 }
 
-// recorder is an http.RoundTripper that keeps the warnings that come through.
+// recorder is an http.RoundTripper that records the warnings in answers.
 type recorder struct {
 	next http.RoundTripper
 

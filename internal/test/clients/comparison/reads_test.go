@@ -45,7 +45,7 @@ func names(list *coordinationv1.LeaseList) []string {
 	return out
 }
 
-// all returns the names of the Leases that are there.
+// all returns the names of the existing Leases.
 func all(t *testing.T, s subject) []string {
 	t.Helper()
 	list, err := leasesOf(s).List(t.Context(), metav1.ListOptions{})

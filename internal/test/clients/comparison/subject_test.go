@@ -15,61 +15,60 @@ import (
 // namespace is where the objects of the scenarios live.
 const namespace = "test"
 
-// subject is something that a test may give to the code that it tests.
+// subject is a server or fake that a test may give to the code under test.
 type subject interface {
 	door
 	control
 }
 
-// door is the clients that it has.
+// door is the clients of a subject.
 type door interface {
-	// Leases are behind the faults that were put in place.
+	// Leases passes through the faults of the subject.
 	coordinationclient.LeasesGetter
 	// create creates an object of any kind.
 	create(ctx context.Context, o client.Object) error
 	// getUntyped and getMetadata read a Lease without its Go type, and
-	// discovered reports whether discovery tells of Leases.
+	// discovered reports whether discovery lists Leases.
 	getUntyped(ctx context.Context, name string) error
 	getMetadata(ctx context.Context, name string) error
 	discovered() bool
 	widgets(t *testing.T) widgets
-	// semantics is what tells reflectors whether there is WatchList.
+	// semantics is the client that reflectors ask whether WatchList is supported.
 	semantics() any
 }
 
-// control is what it offers to a test beside its clients. Those that do not
-// offer something embed nothing.
+// control is the functions of a subject for a test. A subject without one of
+// them embeds nothing.
 type control interface {
-	// config is how clients of all kinds connect in this process, url how
-	// programs of other processes do.
+	// config connects clients in this process, url other processes.
 	config() *rest.Config
 	url() string
-	// requests and warnings are what was asked, and what was said of it; verdict
-	// is what is wrong with how Leases were held.
+	// requests and warnings return the requests so far and their warnings.
+	// verdict returns the findings about the holders of Leases.
 	requests() []string
 	warnings() []string
 	verdict() string
 	// load and dump read and write a state as YAML.
 	load(yaml string)
 	dump() string
-	// fork returns another one that goes on from the same state, or nil.
+	// fork returns another subject that starts with the same state, or nil.
 	fork(t testing.TB) subject
-	// expire makes it forget what was before.
+	// expire drops the history.
 	expire()
 
-	// These make the calls of a verb go wrong, and return by what means: they
-	// are answered with an error, carried out and answered with an error, or
-	// never answered.
+	// These make the calls of a verb fail, and return the means by which they
+	// do. The call is answered with an error, carried out and answered with an
+	// error, or never answered.
 	fail(verb string, status metav1.Status) string
 	loseAnswer(verb string) string
 	hang(verb string) string
-	// can answers gets with an object that is not there, and end makes the next
-	// watch end by itself.
+	// can answers gets with an object that does not exist, and end makes the
+	// server end the next watch.
 	can(l *coordinationv1.Lease) string
 	end() string
 }
 
-// nothing is the control of who offers none.
+// nothing is the control of a subject without any.
 type nothing struct{}
 
 func (nothing) config() *rest.Config              { return nil }
@@ -107,7 +106,7 @@ func given(t *testing.T, s subject, names ...string) {
 	}
 }
 
-// get reads a Lease that is there.
+// get reads a Lease that must exist.
 func get(t *testing.T, s subject, name string) *coordinationv1.Lease {
 	t.Helper()
 	l, err := leasesOf(s).Get(t.Context(), name, metav1.GetOptions{})
@@ -115,7 +114,7 @@ func get(t *testing.T, s subject, name string) *coordinationv1.Lease {
 	return l
 }
 
-// hold gives a Lease another holder, and says what came of it.
+// hold gives a Lease another holder and returns the error.
 func hold(t *testing.T, s subject, l *coordinationv1.Lease, holder string) error {
 	l = l.DeepCopy()
 	l.Spec.HolderIdentity = &holder

@@ -15,16 +15,16 @@ import (
 type row struct {
 	need   string
 	points []point
-	// envtest is its cell, from its documentation and from what a
-	// kube-apiserver is.
+	// envtest is its cell, from its documentation and from the behaviour of
+	// kube-apiserver.
 	envtest string
 }
 
 // point is a part of a need.
 type point struct {
 	name string
-	// check finds out whether a subject has it. It has the subject and, unless
-	// inRealTime, a bubble to itself.
+	// check tests whether a subject has it. It gets a subject of its own and,
+	// unless inRealTime, runs in a bubble.
 	check      func(t *testing.T, s subject) finding
 	inRealTime bool
 }
@@ -38,7 +38,7 @@ type finding struct {
 
 func no(how ...string) finding { return finding{false, strings.Join(how, ", ")} }
 
-// when is the finding that something holds or not.
+// when returns a finding without a note.
 func when(holds bool) finding { return finding{holds, ""} }
 
 // columns are the columns of the table whose subjects are run.
@@ -57,7 +57,7 @@ type variant struct {
 	open func(t testing.TB) subject
 }
 
-// figures are the rows that a benchmark measures: the best of what it saw.
+// figures are the rows that a benchmark measures, with the best results seen.
 const figures = "| from nothing to the first answer (`BenchmarkStart`) | 0.3 ms | 0.005 ms; `NewClientset`: 0.15 s once | 2 ms | seconds, and downloads |\n"
 
 func TestTableInDocsIsWhatIsObserved(t *testing.T) {
@@ -87,7 +87,7 @@ func TestTableInDocsIsWhatIsObserved(t *testing.T) {
 	}
 }
 
-// title names the need and its points.
+// title returns the need and its points as text.
 func (r row) title() string {
 	if len(r.points) == 1 && r.points[0].name == "" {
 		return r.need
@@ -99,8 +99,8 @@ func (r row) title() string {
 	return r.need + ": " + strings.Join(names, ", ")
 }
 
-// cell runs the points of a row and says what came out. Variants that differ
-// have a part each, behind the name of all but the first.
+// cell runs the points of a row and returns the results as text. Variants with
+// other results than the first follow with their names.
 func cell(t *testing.T, r row, variants []variant) string {
 	var parts []string
 	for i, v := range variants {
@@ -115,7 +115,7 @@ func cell(t *testing.T, r row, variants []variant) string {
 	return strings.Join(parts, "; ")
 }
 
-// find runs the points of a row against a subject each.
+// find runs each point of a row against a new subject.
 func (r row) find(t *testing.T, v variant) []finding {
 	found := make([]finding, len(r.points))
 	for i, p := range r.points {
@@ -130,8 +130,8 @@ func (r row) find(t *testing.T, v variant) []finding {
 	return found
 }
 
-// sum puts findings into as few words as there may be: yes or no, where all
-// are alike, or the names of the points that hold; and how, if that was found.
+// sum returns findings as text: yes or no if all are equal, otherwise the names
+// of the points that hold, followed by the notes.
 func (r row) sum(found []finding) string {
 	var held, hows []string
 	for i, f := range found {

@@ -70,7 +70,7 @@ var before = row{"initial state", []point{
 	}},
 }, "CRDs from YAML"}
 
-// yaml is a Lease as people write it down.
+// yaml is a Lease as people write it.
 const yaml = `apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata:
@@ -103,7 +103,7 @@ var after = row{"evidence afterwards", []point{
 }, "an audit log"}
 
 var virtual = row{"a `testing/synctest` bubble", []point{
-	// That this returns at once, and the bubble with it, is the finding.
+	// The finding holds if this returns at once and the bubble ends.
 	{check: func(t *testing.T, s subject) finding {
 		given(t, s, "a")
 		w, err := leasesOf(s).Watch(t.Context(), metav1.ListOptions{})

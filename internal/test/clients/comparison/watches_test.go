@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// events takes what a watch has to tell at this moment.
+// events returns the events that a watch has ready.
 func events(w watch.Interface) []string {
 	var out []string
 	for {
@@ -30,7 +30,7 @@ func events(w watch.Interface) []string {
 	}
 }
 
-// about names what an event is about.
+// about returns the name of the object of an event.
 func about(ev watch.Event) string {
 	switch o := ev.Object.(type) {
 	case *metav1.Status:
@@ -44,8 +44,8 @@ func about(ev watch.Event) string {
 	return ""
 }
 
-// since changes things after a list, and returns what a watch from the version
-// of the list on has to tell.
+// since makes changes after a list, and returns the events of a watch from the
+// version of the list.
 func since(t *testing.T, s subject) []string {
 	given(t, s, "a", "b")
 	list, err := leasesOf(s).List(t.Context(), metav1.ListOptions{})

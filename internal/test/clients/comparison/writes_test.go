@@ -226,8 +226,8 @@ var finalizers = row{"finalizers", []point{
 	}},
 }, "yes"}
 
-// deleteHeld deletes a Lease that has a finalizer, and reports whether it is
-// still there, marked as deleted.
+// deleteHeld deletes a Lease that has a finalizer, and reports whether it still
+// exists with a deletionTimestamp.
 func deleteHeld(t *testing.T, s subject) bool {
 	l := newLease("a")
 	l.Finalizers = []string{"x.io/held"}

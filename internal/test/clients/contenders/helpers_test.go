@@ -19,18 +19,18 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// The Lease that is contended for.
+// The name of the Lease.
 const (
 	leaseNamespace = "default"
 	leaseName      = "leader"
 )
 
 func TestMain(m *testing.M) {
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors tell of each failed request
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors log each failed request
 	os.Exit(m.Run())
 }
 
-// referee hears from everybody when they lead: no two may believe so at once.
+// referee records when each contender leads, and fails the test if two lead at once.
 type referee struct {
 	mu      sync.Mutex // guards all below
 	leading map[string]context.Context
@@ -42,12 +42,12 @@ func newReferee() *referee {
 	return &referee{leading: map[string]context.Context{}, reigns: map[string]int{}}
 }
 
-// started notes that somebody leads until ctx ends, or stopped is called.
+// started records that id leads until ctx ends or stopped is called.
 func (r *referee) started(ctx context.Context, kind, identity string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Err() != nil {
-		return // client-go calls this in a goroutine, and it was stopped meanwhile
+		return // client-go calls this in a goroutine, which may run after the stop
 	}
 	for other, leads := range r.leading {
 		if leads.Err() == nil {
@@ -64,7 +64,7 @@ func (r *referee) stopped(identity string) {
 	delete(r.leading, identity)
 }
 
-// leader returns who leads, "" if nobody does.
+// leader returns the identity of the leader, or "".
 func (r *referee) leader() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +114,7 @@ func contender(t *testing.T, api *testapi.API, r *referee) run {
 			panic(err)
 		}
 		c.Run(ctx, func(ctx context.Context, _ lease.Holding) {
-			// It leads until it has stopped, not only until it is told to.
+			// It leads until it has stopped, not only until its context ends.
 			r.started(context.WithoutCancel(ctx), "contender", identity)
 			defer r.stopped(identity)
 			<-ctx.Done()
@@ -122,7 +122,7 @@ func contender(t *testing.T, api *testapi.API, r *referee) run {
 	}
 }
 
-// start begins a run and returns how to end it and wait for its end.
+// start begins a run and returns a function that stops it and waits for its end.
 func start(t *testing.T, run run, identity string, release bool) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -138,7 +138,7 @@ func start(t *testing.T, run run, identity string, release bool) (stop func()) {
 	return stop
 }
 
-// holder returns what stands in the Lease.
+// holder returns the holderIdentity of the Lease.
 func holder(t *testing.T, api *testapi.API) string {
 	l, err := lease.In(api.Store).Get(t.Context(), leaseNamespace, leaseName)
 	require.NoError(t, err)

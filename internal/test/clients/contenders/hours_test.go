@@ -18,10 +18,10 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-var seedFlag = flag.Uint64("seed", 0, "of what is random; 0 takes another one each time")
+var seedFlag = flag.Uint64("seed", 0, "of the random choices; 0 takes a new seed each time")
 
-// Three electors and three Contenders come and go for six hours, at times with a
-// release, and electors lose their connection.
+// Three electors and three Contenders start and stop for six hours, at times with
+// a release. Electors also lose their connection.
 func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 	const each, length = 3, 6 * time.Hour
 	seed := *seedFlag
@@ -38,9 +38,9 @@ func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 		for i := range each {
 			own := api.Bypass() // a connection of its own
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
-			all.Go(func() { comeAndGo(random, until, fmt.Sprint("elector-", i), elector(t, own, r), own.Link) })
+			all.Go(func() { runRepeatedly(random, until, fmt.Sprint("elector-", i), elector(t, own, r), own.Link) })
 			random = rand.New(rand.NewPCG(seed, uint64(each+i)))
-			all.Go(func() { comeAndGo(random, until, fmt.Sprint("contender-", i), contender(t, api, r), nil) })
+			all.Go(func() { runRepeatedly(random, until, fmt.Sprint("contender-", i), contender(t, api, r), nil) })
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		holdings := 0
@@ -75,9 +75,9 @@ func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 	t.Logf("took %s", time.Since(begin).Round(time.Millisecond))
 }
 
-// comeAndGo runs somebody again and again, each time under another identity, for a
-// while. Where there is a link it is cut at times.
-func comeAndGo(random *rand.Rand, until time.Time, name string, run run, link *testapi.Link) {
+// runRepeatedly runs a contender again and again, each time for a while under a new
+// identity. It cuts the link at times, if there is one.
+func runRepeatedly(random *rand.Rand, until time.Time, name string, run run, link *testapi.Link) {
 	for i := 0; time.Now().Before(until); i++ {
 		ctx, cancel := context.WithTimeout(context.Background(), upTo(random, 3*time.Minute))
 		release := random.IntN(2) == 0
@@ -114,17 +114,17 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-func TestOneFollowsTheOther(t *testing.T) {
+func TestElectorsAndContendersTakeOverFromEachOther(t *testing.T) {
 	type kind = func(t *testing.T, api *testapi.API, r *referee) run
 	for name, row := range map[string]struct {
 		first, second kind
 		release       bool
-		from, to      time.Duration // how long it takes the second one
+		from, to      time.Duration // bounds of the time until the second one leads
 	}{
-		"a contender an elector that releases": {elector, contender, true, 0, 0},
-		"a contender an elector that crashed":  {elector, contender, false, 13 * time.Second, 15 * time.Second},
-		"an elector a contender that releases": {contender, elector, true, 0, 4400 * time.Millisecond},
-		"an elector a contender that crashed":  {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
+		"a contender after an elector that releases": {elector, contender, true, 0, 0},
+		"a contender after an elector that crashed":  {elector, contender, false, 13 * time.Second, 15 * time.Second},
+		"an elector after a contender that releases": {contender, elector, true, 0, 4400 * time.Millisecond},
+		"an elector after a contender that crashed":  {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

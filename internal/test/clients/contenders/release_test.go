@@ -18,9 +18,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// An elector of client-go that has lost the Lease without having noticed releases
-// it all the same when it is stopped, whoever holds it (1.37: tryRelease). A
-// Contender in its place notices at once.
+// A client-go elector that has lost the Lease without noticing still releases it
+// when it is stopped, even if another holds it (1.37: tryRelease). A Contender
+// notices at once.
 func TestElectorReleasesALeaseThatItHasLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, r := testapi.New(t, store.Options{}), newReferee()
@@ -39,12 +39,12 @@ func TestElectorReleasesALeaseThatItHasLost(t *testing.T) {
 		require.Equal(t, "contender", holder(t, api))
 
 		stop()
-		assert.Empty(t, holder(t, api), "it was the contender's")
+		assert.Empty(t, holder(t, api), "the elector has released the contender's Lease")
 		assert.ErrorIs(t, <-lost, lease.ErrLost)
 	})
 }
 
-// An elector that cannot renew for RenewDeadline, but can write again then,
+// An elector fails to renew for RenewDeadline, and can then write again. It
 // releases the Lease before the context of its leader ends (1.37: renew releases,
 // Run cancels after that). With ReleaseOnCancel others may lead before it stops.
 func TestElectorThatCannotRenewReleasesBeforeItStops(t *testing.T) {
@@ -67,7 +67,7 @@ func TestElectorThatCannotRenewReleasesBeforeItStops(t *testing.T) {
 		require.NoError(t, err)
 		lock.atRelease = func() {
 			synctest.Wait()
-			assert.NoError(t, (<-led).Err(), "the leader has not been told")
+			assert.NoError(t, (<-led).Err(), "the context of the leader has not ended")
 		}
 		start := time.Now()
 		le.Run(t.Context())

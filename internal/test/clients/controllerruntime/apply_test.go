@@ -26,7 +26,7 @@ const (
 	operator = client.FieldOwner("operator")
 )
 
-func TestApplyMakesAndChangesALease(t *testing.T) {
+func TestApplyCreatesAndChangesALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, testapi.New(t, store.Options{}))
 		get := func() *coordinationv1.Lease {
@@ -42,11 +42,11 @@ func TestApplyMakesAndChangesALease(t *testing.T) {
 		require.NoError(t, c.Apply(t.Context(), applied, planner))
 		l := get()
 		assert.Equal(t, "one", *l.Spec.HolderIdentity)
-		assert.Equal(t, l.UID, *applied.UID, "the configuration becomes what is stored")
+		assert.Equal(t, l.UID, *applied.UID, "the configuration is updated to the stored object")
 		assert.Equal(t, []string{"planner Apply"}, owners(l))
 
 		require.NoError(t, c.Apply(t.Context(), plan("one"), planner))
-		assert.Equal(t, l, get(), "the same once more changes nothing")
+		assert.Equal(t, l, get(), "a repeated apply changes nothing")
 
 		err := c.Apply(t.Context(), plan("two"), operator)
 		require.True(t, apierrors.IsConflict(err), "%v", err)
@@ -60,7 +60,7 @@ func TestApplyMakesAndChangesALease(t *testing.T) {
 		nothing := coordinationv1ac.Lease("a", testapi.Namespace)
 		require.NoError(t, c.Apply(t.Context(), nothing, planner))
 		l = get()
-		assert.Equal(t, "x", l.Labels["app"], "the operator wants it still")
+		assert.Equal(t, "x", l.Labels["app"], "the operator still applies it")
 		require.NoError(t, c.Apply(t.Context(), coordinationv1ac.Lease("a", testapi.Namespace).
 			WithSpec(coordinationv1ac.LeaseSpec().WithHolderIdentity("two")), operator))
 		l = get()
@@ -70,7 +70,7 @@ func TestApplyMakesAndChangesALease(t *testing.T) {
 	})
 }
 
-func TestApplyTakesEachConfiguration(t *testing.T) {
+func TestApplyAcceptsEachConfigurationType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, testapi.New(t, store.Options{}))
 		for name, of := range map[string]func(value string) runtime.ApplyConfiguration{
@@ -86,8 +86,8 @@ func TestApplyTakesEachConfiguration(t *testing.T) {
 					WithLeaseName("leader").WithBinaryVersion("1.37." + v).WithStrategy("OldestEmulationVersion").WithEmulationVersion("1.37.0"))
 			},
 			"endpoints": func(v string) runtime.ApplyConfiguration {
-				// Subsets are one field, and compared before their defaults are
-				// set: who leaves the protocol out does not agree.
+				// Subsets are one field, compared before defaulting: a manager
+				// that omits the protocol conflicts.
 				return corev1ac.Endpoints("endpoints", testapi.Namespace).WithSubsets(corev1ac.EndpointSubset().
 					WithAddresses(corev1ac.EndpointAddress().WithIP("10.0.0.1").WithHostname(v)).
 					WithPorts(corev1ac.EndpointPort().WithPort(80).WithProtocol(corev1.ProtocolTCP)))
@@ -110,7 +110,7 @@ func TestApplyTakesEachConfiguration(t *testing.T) {
 	})
 }
 
-func TestUnstructuredObjectsAreApplied(t *testing.T) {
+func TestApplyAcceptsUnstructuredObjects(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		labels := func(labels map[string]string) *unstructured.Unstructured {
 			u := f.New(t, "a")

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// cached are the options of a manager whose client reads everything from the
+// cached is options for a manager whose client reads everything from the
 // cache.
 func cached() manager.Options {
 	return manager.Options{Client: client.Options{Cache: &client.CacheOptions{Unstructured: true}}}
@@ -44,7 +44,7 @@ func TestCacheFollowsTheServer(t *testing.T) {
 		require.NoError(t, mgr.GetClient().Get(t.Context(), key("a"), got))
 		assert.Equal(t, a.GetLabels(), got.GetLabels())
 		assert.NoError(t, client.IgnoreNotFound(mgr.GetClient().Get(t.Context(), key("c"), got)))
-		assert.Empty(t, link.Link.Requests(), "nothing is read twice")
+		assert.Empty(t, link.Link.Requests(), "reads come from the cache")
 	})
 }
 
@@ -80,7 +80,7 @@ func TestCachedClientReadsItsOwnWrites(t *testing.T) {
 	}, typed, metadataOnly) // controller-runtime 0.25 takes unstructured writes for typed ones and does not wait
 }
 
-func TestCacheIsIndexedByFields(t *testing.T) {
+func TestCacheSelectsByIndexedFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := newClient(t, api.Bypass())
@@ -112,7 +112,7 @@ func TestCacheIsIndexedByFields(t *testing.T) {
 	})
 }
 
-func TestCacheHoldsNoMoreThanItIsRestrictedTo(t *testing.T) {
+func TestCacheHoldsOnlySelectedObjects(t *testing.T) {
 	blue := labels.SelectorFromSet(labels.Set{"colour": "blue"})
 	named := fields.OneTermEqualSelector("metadata.name", "a")
 	for name, row := range map[string]struct {

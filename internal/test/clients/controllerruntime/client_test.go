@@ -46,7 +46,7 @@ func TestStaleUpdateIsAConflict(t *testing.T) {
 	}, typed, untyped)
 }
 
-func TestNamesAreTakenOnlyOnce(t *testing.T) {
+func TestCreateOfATakenNameIsAlreadyExists(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		require.NoError(t, f.Create(t.Context(), f.fresh(t, "a")))
 		err := f.Create(t.Context(), f.fresh(t, "a"))
@@ -66,26 +66,26 @@ func TestNamesAreTakenOnlyOnce(t *testing.T) {
 	}, typed, untyped)
 }
 
-func TestWhatIsNotThereIsNotFound(t *testing.T) {
+func TestMissingObjectsAreNotFound(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a")
 		require.NoError(t, f.Delete(t.Context(), o))
-		for what, err := range map[string]error{
+		for name, err := range map[string]error{
 			"get":               f.Get(t.Context(), key("a"), f.empty(t)),
 			"delete":            f.Delete(t.Context(), o),
 			"patch":             f.Patch(t.Context(), f.fresh(t, "a"), client.RawPatch("application/merge-patch+json", []byte(`{}`))),
 			"another namespace": f.Get(t.Context(), client.ObjectKey{Namespace: "other", Name: "a"}, f.empty(t)),
 		} {
-			assert.True(t, apierrors.IsNotFound(err), "%s: %v", what, err)
+			assert.True(t, apierrors.IsNotFound(err), "%s: %v", name, err)
 			assert.NoError(t, client.IgnoreNotFound(err))
 		}
 		assert.Empty(t, f.names(t))
 	})
 }
 
-// A PartialObjectMetadata must not be a view of the whole object that the
-// client has cut down: the server is asked for it.
-func TestMetadataIsThatOfTheWholeObject(t *testing.T) {
+// The client must request PartialObjectMetadata from the server, not read the
+// whole object and drop the rest.
+func TestMetadataEqualsTheMetadataOfTheWholeObject(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		whole := f.New(t, "a")
 		whole.SetLabels(map[string]string{"a": "1"})
@@ -104,7 +104,7 @@ func TestMetadataIsThatOfTheWholeObject(t *testing.T) {
 	}, metadataOnly)
 }
 
-func TestThereAreNoSubresources(t *testing.T) {
+func TestSubresourcesAreNotFound(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a")
 		err := f.Status().Update(t.Context(), copyOf(o))
@@ -115,7 +115,7 @@ func TestThereAreNoSubresources(t *testing.T) {
 	}, typed, untyped)
 }
 
-func TestClientKnowsResourcesByDiscovery(t *testing.T) {
+func TestClientFindsResourcesByDiscovery(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		gvk, err := f.GroupVersionKindFor(f.empty(t))
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestClientKnowsResourcesByDiscovery(t *testing.T) {
 	})
 }
 
-func TestNamespacedClientStaysInItsNamespace(t *testing.T) {
+func TestNamespacedClientUsesOnlyItsNamespace(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a", inNamespace("other"))
 		c := client.NewNamespacedClient(f.WithWatch, testapi.Namespace)

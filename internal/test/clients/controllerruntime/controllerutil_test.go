@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestCreateOrUpdateDoesWhatIsNeeded(t *testing.T) {
+func TestCreateOrUpdateCreatesUpdatesOrDoesNothing(t *testing.T) {
 	for name, ensure := range map[string]struct {
 		do func(f *fixture, t *testing.T, o client.Object, change controllerutil.MutateFn) (controllerutil.OperationResult, error)
 	}{
@@ -62,7 +62,7 @@ func TestFinalizersAreAddedAndRemoved(t *testing.T) {
 		o := f.fresh(t, "a")
 		require.NoError(t, f.Create(t.Context(), o))
 		require.True(t, controllerutil.AddFinalizer(o, finalizer))
-		require.False(t, controllerutil.AddFinalizer(o, finalizer), "once is enough")
+		require.False(t, controllerutil.AddFinalizer(o, finalizer), "a second call changes nothing")
 		require.NoError(t, f.Update(t.Context(), o))
 
 		require.NoError(t, f.Delete(t.Context(), o))
@@ -73,7 +73,7 @@ func TestFinalizersAreAddedAndRemoved(t *testing.T) {
 		late := copyOf(o)
 		require.True(t, controllerutil.AddFinalizer(late, "x.io/late"))
 		err := f.Update(t.Context(), late)
-		assert.True(t, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "nothing new may hold what is being deleted: %v", err)
+		assert.True(t, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "a finalizer must not be added during deletion: %v", err)
 
 		require.True(t, controllerutil.RemoveFinalizer(o, finalizer))
 		require.NoError(t, f.Update(t.Context(), o))
@@ -82,7 +82,7 @@ func TestFinalizersAreAddedAndRemoved(t *testing.T) {
 	}, typed, untyped)
 }
 
-func TestOwnersAreReferredTo(t *testing.T) {
+func TestOwnerReferencesAreSet(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		owner := testapi.Endpoints("owner")
 		require.NoError(t, f.Create(t.Context(), owner))

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestDeleteHeedsItsPreconditions(t *testing.T) {
+func TestDeleteChecksPreconditions(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a")
 		uid, version := o.GetUID(), o.GetResourceVersion()
@@ -27,7 +27,7 @@ func TestDeleteHeedsItsPreconditions(t *testing.T) {
 	})
 }
 
-func TestDeleteAllOfTakesWhatIsSelected(t *testing.T) {
+func TestDeleteAllOfDeletesTheSelectedObjects(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		x, y := labelled(map[string]string{"app": "x"}), labelled(map[string]string{"app": "y"})
 		for _, ns := range []string{"one", "two"} {
@@ -66,7 +66,7 @@ func TestDeletedObjectStaysUntilItsLastFinalizerIsGone(t *testing.T) {
 		o := f.get(t, "a")
 		assert.NotNil(t, o.GetDeletionTimestamp())
 		f.mark(t, o)
-		assert.Equal(t, o, f.get(t, "a"), "once is enough")
+		assert.Equal(t, o, f.get(t, "a"), "a second call changes nothing")
 
 		before := copyOf(o)
 		o.SetFinalizers([]string{"x.io/two"})
@@ -79,7 +79,7 @@ func TestDeletedObjectStaysUntilItsLastFinalizerIsGone(t *testing.T) {
 	})
 }
 
-func TestPropagationPolicyBecomesAFinalizer(t *testing.T) {
+func TestPropagationPolicyAddsAFinalizer(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		for policy, finalizer := range map[metav1.DeletionPropagation]string{
 			metav1.DeletePropagationForeground: metav1.FinalizerDeleteDependents,

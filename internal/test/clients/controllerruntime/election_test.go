@@ -24,14 +24,14 @@ import (
 const (
 	lock = "operator.kubecoord.example"
 
-	// The durations are controller-runtime's defaults. A replica looks at the
-	// lock each 2 s, and as much as 1.2 times later.
+	// The durations are controller-runtime's defaults. A replica reads the
+	// lock every 2 s plus a jitter of at most 1.2 times that.
 	leaseDuration = 15 * time.Second
 	longestRetry  = 4400 * time.Millisecond
 )
 
-// replica is one of several managers that do the same, each over a link of its
-// own, of which only the leader is to do anything.
+// replica is one of several managers with the same reconciler, each over a link
+// of its own. Only the leader reconciles.
 type replica struct {
 	manager.Manager
 	*running
@@ -45,7 +45,7 @@ type signer struct {
 	name string
 }
 
-// wanted tells the Leases that are to be signed.
+// wanted selects the Leases to sign.
 var wanted = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["sign"] != "" })
 
 // Reconcile signs one Lease.
@@ -89,7 +89,7 @@ func (r *replica) leads() bool {
 	}
 }
 
-// toSign stores a Lease that is to be signed, or asks for it once more.
+// toSign stores a Lease to sign, or changes the value to sign.
 func toSign(t *testing.T, c client.Client, name, value string) {
 	t.Helper()
 	l := testapi.Lease(name)
@@ -97,7 +97,7 @@ func toSign(t *testing.T, c client.Client, name, value string) {
 	require.NoError(t, c.Patch(t.Context(), l, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{"sign":%q}}}`, value))))
 }
 
-// signature returns who signed a Lease, and for which value.
+// signature returns the name that signed a Lease, and the signed value.
 func signature(t *testing.T, c client.Client, name string) (by, value string) {
 	t.Helper()
 	l := &coordinationv1.Lease{}
@@ -133,7 +133,7 @@ func TestOnlyTheElectedManagerReconciles(t *testing.T) {
 		assert.Less(t, time.Since(held.Spec.RenewTime.Time), leaseDuration)
 
 		for _, r := range second.link.Requests() {
-			assert.Equal(t, "GET", r.Method, "who does not lead writes nothing: %v", r)
+			assert.Equal(t, "GET", r.Method, "a follower writes nothing: %v", r)
 		}
 		var events []testapi.Request
 		for _, r := range first.link.Requests() {
@@ -141,18 +141,18 @@ func TestOnlyTheElectedManagerReconciles(t *testing.T) {
 				events = append(events, r)
 			}
 		}
-		require.Len(t, events, 1, "the leader has told that it leads")
-		assert.Equal(t, 404, events[0].Code, "and does without an answer")
+		require.Len(t, events, 1, "the leader has sent an Event")
+		assert.Equal(t, 404, events[0].Code, "the leader ignores the answer")
 	})
 }
 
-func TestStoppedManagerIsFollowed(t *testing.T) {
+func TestAnotherManagerLeadsAfterOneStops(t *testing.T) {
 	for name, row := range map[string]struct {
 		options []func(*manager.Options)
 		early   bool
 	}{
-		"at once if it releases":        {[]func(*manager.Options){released}, true},
-		"when its term is over, if not": {nil, false},
+		"at once after a release":                    {[]func(*manager.Options){released}, true},
+		"after the lease duration without a release": {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestStoppedManagerIsFollowed(t *testing.T) {
 				assert.Less(t, took, leaseDuration+2*longestRetry)
 				settle()
 				by, value := signature(t, c, "a")
-				assert.Equal(t, "second 2", by+" "+value, "what was left undone is done")
+				assert.Equal(t, "second 2", by+" "+value, "the new leader does the remaining work")
 				assert.Equal(t, int32(1), *theLock(t, c).Spec.LeaseTransitions)
 				assert.Zero(t, first.link.Open())
 			})
@@ -183,7 +183,7 @@ func TestStoppedManagerIsFollowed(t *testing.T) {
 	}
 }
 
-func TestManagerThatIsCutOffGivesUpBeforeAnotherLeads(t *testing.T) {
+func TestDisconnectedManagerStopsBeforeAnotherLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := newClient(t, api)
@@ -198,7 +198,7 @@ func TestManagerThatIsCutOffGivesUpBeforeAnotherLeads(t *testing.T) {
 		err := first.wait()
 		require.ErrorContains(t, err, "leader election lost")
 		synctest.Wait()
-		assert.False(t, second.leads(), "its term is not over")
+		assert.False(t, second.leads(), "the lease has not expired")
 		<-second.Elected()
 		settle()
 		by, value := signature(t, c, "a")

@@ -19,9 +19,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// Where a test would start envtest, two lines give it a server, and a third
-// one what controller-runtime needs to know of it. Nothing is downloaded and
-// nothing listens.
+// Two lines start a server where a test would start envtest, and a third makes
+// the rest.Config for controller-runtime. Nothing is downloaded and nothing
+// listens.
 func Example() {
 	st := store.New(store.Options{})
 	api := httpapi.New(st, httpapi.Options{})

@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// form is one of the three ways in which the client takes any object.
+// form is one of the three types of objects that the client accepts.
 type form string
 
 const (
@@ -34,7 +34,7 @@ type fixture struct {
 	api  *testapi.API
 }
 
-// history is how many changes a server of eachForm remembers.
+// history is the number of changes that a server of eachForm keeps.
 const history = 16
 
 // eachForm runs a test inside a bubble for each resource in each of the forms
@@ -58,7 +58,7 @@ func eachForm(t *testing.T, test func(t *testing.T, f *fixture), forms ...form) 
 	}
 }
 
-// newClient returns controller-runtime's client as it comes.
+// newClient returns controller-runtime's client with its defaults.
 func newClient(t testing.TB, api *testapi.API) client.WithWatch {
 	c, err := client.NewWithWatch(api.Config(), client.Options{})
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func newClient(t testing.TB, api *testapi.API) client.WithWatch {
 
 func (f *fixture) gvk() schema.GroupVersionKind { return f.GroupVersion().WithKind(f.Kind) }
 
-// empty returns an object to be read into.
+// empty returns an empty object for a read.
 func (f *fixture) empty(t *testing.T) client.Object {
 	switch f.form {
 	case untyped:
@@ -85,7 +85,7 @@ func (f *fixture) empty(t *testing.T) client.Object {
 	}
 }
 
-// emptyList returns a list to be read into.
+// emptyList returns an empty list for a read.
 func (f *fixture) emptyList(t *testing.T) client.ObjectList {
 	gvk := f.GroupVersion().WithKind(f.Kind + "List")
 	switch f.form {
@@ -104,8 +104,8 @@ func (f *fixture) emptyList(t *testing.T) client.ObjectList {
 	}
 }
 
-// fresh returns an object that can be created. Of metadata alone there is
-// nothing to create, so that it has a name and no more.
+// fresh returns an object that can be created. In the metadata-only form, which
+// cannot be created, it only has a name.
 func (f *fixture) fresh(t *testing.T, name string) client.Object {
 	o := f.empty(t)
 	content := f.New(t, name)
@@ -121,7 +121,7 @@ func (f *fixture) fresh(t *testing.T, name string) client.Object {
 	return o
 }
 
-// given stores an object, changed as the test needs it, and returns it in the
+// given stores an object after calling change on it, and returns it in the
 // form of the fixture.
 func (f *fixture) given(t *testing.T, name string, changes ...func(client.Object)) client.Object {
 	t.Helper()
@@ -150,14 +150,14 @@ func (f *fixture) get(t *testing.T, name string) client.Object {
 func (f *fixture) mark(t *testing.T, o client.Object, opts ...client.DeleteOption) {
 	t.Helper()
 	if !scheme.Scheme.Recognizes(f.gvk()) {
-		// The answer is the object, and controller-runtime wants the Go type of
-		// it, even where it was asked by metadata alone.
+		// The answer is the whole object, and controller-runtime needs its Go
+		// type, even for a request by metadata.
 		o = f.New(t, o.GetName())
 	}
 	require.NoError(t, f.Delete(t.Context(), o, opts...))
 }
 
-// names returns what a list holds, as namespace/name.
+// names returns the items of a list as namespace/name.
 func (f *fixture) names(t *testing.T, opts ...client.ListOption) []string {
 	t.Helper()
 	list := f.emptyList(t)
@@ -174,8 +174,8 @@ func namesIn(t *testing.T, list client.ObjectList) []string {
 	return out
 }
 
-// itemsIn returns what is in a list. Its kinds are dropped: those who list
-// from the server know them, and some caches add them.
+// itemsIn returns the items of a list without their kinds, which only some
+// clients and caches set.
 func itemsIn(t *testing.T, list client.ObjectList) []client.Object {
 	t.Helper()
 	out := []client.Object{}
@@ -192,7 +192,7 @@ func key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: testapi.Namespace, Name: name}
 }
 
-// copyOf returns an object to be changed, with the original left as it is.
+// copyOf returns a deep copy of an object.
 func copyOf[T client.Object](o T) T { return o.DeepCopyObject().(T) }
 
 func labelled(labels map[string]string) func(client.Object) {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestListHoldsWhatIsAskedFor(t *testing.T) {
+func TestListReturnsTheSelectedObjects(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a", inNamespace("one"), labelled(map[string]string{"app": "x", "tier": "front"}))
 		f.given(t, "b", inNamespace("one"), labelled(map[string]string{"app": "y"}))
@@ -23,13 +23,13 @@ func TestListHoldsWhatIsAskedFor(t *testing.T) {
 		selector, err := labels.Parse("app notin (y),!tier")
 		require.NoError(t, err)
 		for _, row := range []struct {
-			what string
+			name string
 			opts []client.ListOption
 			want []string
 		}{
 			{"everything", nil, []string{"one/a", "one/b", "two/a", "two/c"}},
 			{"a namespace", []client.ListOption{client.InNamespace("two")}, []string{"two/a", "two/c"}},
-			{"a namespace where nothing is", []client.ListOption{client.InNamespace("three")}, []string{}},
+			{"an empty namespace", []client.ListOption{client.InNamespace("three")}, []string{}},
 			{"a label", []client.ListOption{client.MatchingLabels{"app": "x"}}, []string{"one/a", "two/a"}},
 			{"two labels", []client.ListOption{client.MatchingLabels{"app": "x", "tier": "front"}}, []string{"one/a"}},
 			{"the key of a label", []client.ListOption{client.HasLabels{"app"}}, []string{"one/a", "one/b", "two/a"}},
@@ -39,14 +39,14 @@ func TestListHoldsWhatIsAskedFor(t *testing.T) {
 			{"a field selector", []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("metadata.name", "a")}}, []string{"one/b", "two/c"}},
 			{"all at once", []client.ListOption{client.InNamespace("one"), client.MatchingLabels{"app": "x"}, client.MatchingFields{"metadata.name": "a"}}, []string{"one/a"}},
 		} {
-			assert.Equal(t, row.want, f.names(t, row.opts...), row.what)
+			assert.Equal(t, row.want, f.names(t, row.opts...), row.name)
 		}
 		err = f.List(t.Context(), f.emptyList(t), client.MatchingFields{"spec.holderIdentity": "a"})
 		assert.True(t, apierrors.IsBadRequest(err), "%v", err)
 	})
 }
 
-func TestListComesInPages(t *testing.T) {
+func TestListReturnsPages(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			f.given(t, name)
@@ -69,12 +69,12 @@ func TestListComesInPages(t *testing.T) {
 				break
 			}
 		}
-		assert.Equal(t, [][]string{{"test/a", "test/b"}, {"test/c", "test/d"}, {"test/e"}}, got, "as it was when it began")
+		assert.Equal(t, [][]string{{"test/a", "test/b"}, {"test/c", "test/d"}, {"test/e"}}, got, "all pages are the state at the first page")
 		assert.Equal(t, []string{"test/a", "test/b", "test/bb", "test/c", "test/d"}, f.names(t))
 	})
 }
 
-func TestListGoesBackInHistory(t *testing.T) {
+func TestListAtAnOlderVersion(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a")
 		f.given(t, "b")

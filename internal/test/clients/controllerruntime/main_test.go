@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/virtualtime"
 )
 
-// TestMain drops logs: they are full of errors that the tests are about.
+// TestMain drops logs: the tests provoke the errors that they contain.
 func TestMain(m *testing.M) {
 	virtualtime.HandleErrorsAtOnce()
 	ctrl.SetLogger(logr.Discard())

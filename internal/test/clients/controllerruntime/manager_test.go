@@ -17,11 +17,11 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-// newManager returns a manager that listens nowhere.
+// newManager returns a manager without listeners.
 func newManager(t *testing.T, api *testapi.API, opts manager.Options) manager.Manager {
 	t.Helper()
 	opts.Metrics.BindAddress = "0"
-	opts.Controller.SkipNameValidation = new(true) // names are remembered for the whole process
+	opts.Controller.SkipNameValidation = new(true) // the names in use are global to the process
 	config := api.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return quietEnd{next} })
 	mgr, err := manager.New(config, opts)
@@ -29,15 +29,15 @@ func newManager(t *testing.T, api *testapi.API, opts manager.Options) manager.Ma
 	return mgr
 }
 
-// quietEnd makes a watch that its reader has left end like any other.
+// quietEnd hides the read error of a watch whose body its reader has closed.
 //
-// controller-runtime passes watches of metadata alone through apimachinery's
-// watch.Filter, whose goroutine waits for ever when such a watch brings one
-// event more than is read, and the error of a body that was closed is one more.
-// A bubble cannot be left while that goroutine is there.
+// controller-runtime passes metadata-only watches through apimachinery's
+// watch.Filter. Its goroutine blocks for ever on an event that nobody reads,
+// and the read error would be such an event. A bubble cannot end while that
+// goroutine exists.
 type quietEnd struct{ http.RoundTripper }
 
-// RoundTrip watches over the end of each answer.
+// RoundTrip wraps the body of each answer.
 func (q quietEnd) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := q.RoundTripper.RoundTrip(req)
 	if err == nil {
@@ -68,11 +68,11 @@ func (b *quietBody) Close() error {
 // running is a manager that was started.
 type running struct {
 	cancel func()
-	ended  chan struct{} // closed when err is there
+	ended  chan struct{} // closed after err is set
 	err    error
 }
 
-// start runs a manager inside a bubble, and waits until it has nothing to do.
+// start runs a manager inside a bubble, and waits until it is idle.
 func start(t *testing.T, mgr manager.Manager) *running {
 	t.Helper()
 	r := run(t, mgr)
@@ -92,29 +92,29 @@ func run(t *testing.T, mgr manager.Manager) *running {
 	return r
 }
 
-// stop stops the manager and returns what it ended with.
+// stop stops the manager and returns its error.
 func (r *running) stop() error {
 	r.cancel()
 	return r.wait()
 }
 
-// wait waits until the manager has ended, by whatever cause.
+// wait waits until the manager has ended and returns its error.
 func (r *running) wait() error {
 	<-r.ended
 	return r.err
 }
 
-// settle waits until nobody has anything to do, not even what is put off for
-// some seconds.
+// settle waits until all goroutines are idle, including work delayed by some
+// seconds.
 func settle() {
 	time.Sleep(10 * time.Second)
 	synctest.Wait()
 }
 
-// longestBackoff is more than reflectors wait before they try again.
+// longestBackoff is longer than the backoff of reflectors.
 const longestBackoff = 2 * time.Minute
 
-// assertFresh holds what a manager has in its cache against the server.
+// assertFresh compares the cache of a manager with the server.
 func (f *fixture) assertFresh(t *testing.T, cached client.Reader) {
 	t.Helper()
 	settle()

@@ -38,7 +38,7 @@ func TestDryRunAnswersButStoresNothing(t *testing.T) {
 			if f.form != metadataOnly {
 				created := f.fresh(t, "b")
 				require.NoError(t, w.create(created))
-				assert.NotEmpty(t, created.GetUID(), "what would be stored is answered")
+				assert.NotEmpty(t, created.GetUID(), "the answer is the object that would be stored")
 				err := w.create(f.fresh(t, name))
 				assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
 
@@ -59,7 +59,7 @@ func TestDryRunAnswersButStoresNothing(t *testing.T) {
 	})
 }
 
-func TestFieldOwnerIsRemembered(t *testing.T) {
+func TestFieldOwnerIsRecorded(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		c := client.WithFieldOwner(f.WithWatch, "gardener")
 		whole := f.New(t, "a")
@@ -71,13 +71,13 @@ func TestFieldOwnerIsRemembered(t *testing.T) {
 		before := copyOf(o)
 		o.SetLabels(map[string]string{"zero": "0", "one": "1"})
 		require.NoError(t, c.Patch(t.Context(), o, client.MergeFrom(before), client.FieldOwner("guest")))
-		assert.ElementsMatch(t, []string{"gardener Update", "guest Update"}, owners(f.get(t, "a")), "one call's owner goes before the client's")
+		assert.ElementsMatch(t, []string{"gardener Update", "guest Update"}, owners(f.get(t, "a")), "the owner in the call overrides the client's")
 
 		before = copyOf(o)
 		o.SetLabels(map[string]string{"zero": "0", "one": "2"})
 		require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
 		assert.ElementsMatch(t, []string{"gardener Update", "controllerruntime.test Update"}, owners(f.get(t, "a")),
-			"without an owner it is the program, and what it takes over is no longer the guest's")
+			"without an owner it is the program name, and the guest no longer owns the changed field")
 
 		if f.form != metadataOnly {
 			o.SetLabels(map[string]string{"zero": "0", "one": "3"})
@@ -87,7 +87,7 @@ func TestFieldOwnerIsRemembered(t *testing.T) {
 	})
 }
 
-// owners returns the managers of an object's fields and how they came to it.
+// owners returns the managers of an object's fields and their operations.
 func owners(o client.Object) []string {
 	out := []string{}
 	for _, m := range o.GetManagedFields() {
@@ -96,7 +96,7 @@ func owners(o client.Object) []string {
 	return out
 }
 
-func TestFieldValidationRefusesWhatIsUnknown(t *testing.T) {
+func TestFieldValidationRefusesUnknownFields(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		var warnings []string
 		config := f.api.Config()
@@ -119,7 +119,7 @@ func TestFieldValidationRefusesWhatIsUnknown(t *testing.T) {
 		assert.Empty(t, f.names(t))
 
 		require.NoError(t, plain.Create(t.Context(), with("surplus")))
-		assert.Equal(t, []string{`unknown field "surplus"`}, warnings, "a warning is the default")
+		assert.Equal(t, []string{`unknown field "surplus"`}, warnings, "the default is Warn")
 		warnings = nil
 		o := f.get(t, "a").(*unstructured.Unstructured)
 		assert.NotContains(t, o.Object, "surplus")

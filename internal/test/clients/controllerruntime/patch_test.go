@@ -32,7 +32,7 @@ func TestPatchesOfDifferentFieldsDoNotCollide(t *testing.T) {
 				one.SetLabels(map[string]string{"old": "x", "one": "1"})
 				require.NoError(t, f.Patch(t.Context(), one, from(before)))
 				two.SetLabels(map[string]string{"two": "2"})
-				require.NoError(t, f.Patch(t.Context(), two, from(before)), "although it is stale")
+				require.NoError(t, f.Patch(t.Context(), two, from(before)), "a patch without a version may be stale")
 				assert.Equal(t, map[string]string{"one": "1", "two": "2"}, two.GetLabels(), "the answer is the whole object")
 				assert.Equal(t, two, f.get(t, "a"))
 			}, forms...)
@@ -71,8 +71,7 @@ func TestStalePatchWithOptimisticLockIsAConflict(t *testing.T) {
 	}
 }
 
-// The difference between the two patches is what they do to lists that others
-// change as well.
+// The two patch types differ for lists that others also change.
 func TestStrategicPatchKeepsTheFinalizersOfOthers(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		stale := f.given(t, "a")
@@ -96,11 +95,11 @@ func TestStrategicPatchKeepsTheFinalizersOfOthers(t *testing.T) {
 		o = copyOf(stale)
 		o.SetFinalizers([]string{"x.io/three"})
 		require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(stale)))
-		assert.Equal(t, []string{"x.io/three"}, o.GetFinalizers(), "a merge patch knows no better")
+		assert.Equal(t, []string{"x.io/three"}, o.GetFinalizers(), "a merge patch replaces the list")
 	}, typed, metadataOnly)
 }
 
-func TestRawPatchesAreTakenAsTheyAre(t *testing.T) {
+func TestRawPatchesAreSentUnchanged(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a", labelled(map[string]string{"one": "1"}))
 		for _, row := range []struct {
@@ -125,7 +124,7 @@ func TestRawPatchesAreTakenAsTheyAre(t *testing.T) {
 }
 
 // client.Merge sends the object itself as a merge patch.
-func TestObjectIsAPatchOfItself(t *testing.T) {
+func TestMergeSendsTheObjectAsAPatch(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a", labelled(map[string]string{"old": "x"}))
 		o := f.empty(t)
@@ -137,7 +136,7 @@ func TestObjectIsAPatchOfItself(t *testing.T) {
 	}, untyped, metadataOnly)
 }
 
-func TestOptimisticLockCountsEachIncrement(t *testing.T) {
+func TestOptimisticLockLosesNoIncrement(t *testing.T) {
 	const writers, each = 8, 10
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a", func(o client.Object) { o.SetAnnotations(map[string]string{"count": "0"}) })

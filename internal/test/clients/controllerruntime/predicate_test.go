@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// recorder is a reconciler that remembers what it was called for.
+// recorder is a reconciler that records the names of its requests.
 type recorder struct {
 	mu    sync.Mutex // guards names
 	names []string
 }
 
-// Reconcile remembers the object's name.
+// Reconcile records the object's name.
 func (r *recorder) Reconcile(_ context.Context, req reconcile.Request) (reconcile.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,11 +51,11 @@ func (f *fixture) record(t *testing.T, opts ...builder.ForOption) *recorder {
 	return rec
 }
 
-func TestReconcilerIsToldOfEachForm(t *testing.T) {
+func TestReconcilerSeesChangesInEachForm(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		o := f.given(t, "a")
 		rec := f.record(t)
-		assert.Equal(t, []string{"a"}, rec.take(), "what is there")
+		assert.Equal(t, []string{"a"}, rec.take(), "the existing object")
 		f.given(t, "b", inNamespace("other"))
 		assert.Equal(t, []string{"b"}, rec.take())
 		f.label(t, o, "1")
@@ -65,11 +65,11 @@ func TestReconcilerIsToldOfEachForm(t *testing.T) {
 		require.NoError(t, f.Delete(t.Context(), o))
 		assert.Equal(t, []string{"a"}, rec.take())
 		time.Sleep(time.Hour)
-		assert.Empty(t, rec.take(), "watches that are renewed tell nothing twice")
+		assert.Empty(t, rec.take(), "watches opened again repeat no event")
 	})
 }
 
-func TestPredicatesKeepChangesFromTheReconciler(t *testing.T) {
+func TestPredicatesFilterChanges(t *testing.T) {
 	selected, err := predicate.LabelSelectorPredicate(metav1.LabelSelector{MatchLabels: map[string]string{"value": "2"}})
 	require.NoError(t, err)
 	for name, row := range map[string]struct {

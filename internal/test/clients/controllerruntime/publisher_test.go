@@ -31,7 +31,7 @@ func publish(t *testing.T, mgr manager.Manager, opts ...builder.ForOption) {
 		Complete(publisher{mgr.GetClient()}))
 }
 
-// Reconcile brings the Endpoints of one Lease in step with it.
+// Reconcile updates the Endpoints of one Lease.
 func (p publisher) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	lease := &coordinationv1.Lease{}
 	if err := p.Get(ctx, req.NamespacedName, lease); err != nil {

@@ -39,7 +39,7 @@ func renew(t *testing.T, c client.Client, name, holder string) {
 	require.NoError(t, c.Patch(t.Context(), l, client.MergeFrom(before)))
 }
 
-// addresses returns what is published, ready and not.
+// addresses returns the published addresses, ready and not ready.
 func addresses(t *testing.T, c client.Client, name string) (ready, notReady []string) {
 	t.Helper()
 	e := &corev1.Endpoints{}
@@ -82,16 +82,16 @@ func TestReconcilerFollowsALease(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
 		ready, notReady := addresses(t, c, "a")
-		assert.Empty(t, ready, "nobody has renewed")
+		assert.Empty(t, ready, "the holder has not renewed")
 		assert.Equal(t, []string{"10.0.0.2"}, notReady)
 		renew(t, c, "a", "10.0.0.2")
 		assertReady("10.0.0.2")
 		assert.NoError(t, running.stop())
-		assert.Zero(t, api.Link.Open(), "a manager that has stopped leaves no connection behind")
+		assert.Zero(t, api.Link.Open(), "a stopped manager has closed its connections")
 	})
 }
 
-func TestReconcilerRepairsWhatItOwns(t *testing.T) {
+func TestReconcilerRepairsItsObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := newClient(t, api.Bypass())
@@ -100,7 +100,7 @@ func TestReconcilerRepairsWhatItOwns(t *testing.T) {
 		start(t, mgr)
 		require.NoError(t, c.Create(t.Context(), heldBy("a", "10.0.0.1")))
 		synctest.Wait()
-		for what, harm := range map[string]func(e *corev1.Endpoints) error{
+		for name, harm := range map[string]func(e *corev1.Endpoints) error{
 			"deleted": func(e *corev1.Endpoints) error { return c.Delete(t.Context(), e) },
 			"changed": func(e *corev1.Endpoints) error {
 				e.Subsets[0].Addresses[0].IP = "10.6.6.6"
@@ -113,15 +113,15 @@ func TestReconcilerRepairsWhatItOwns(t *testing.T) {
 		} {
 			e := &corev1.Endpoints{}
 			require.NoError(t, c.Get(t.Context(), key("a"), e))
-			require.NoError(t, harm(e), what)
+			require.NoError(t, harm(e), name)
 			synctest.Wait()
 			ready, _ := addresses(t, c, "a")
-			assert.Equal(t, []string{"10.0.0.1"}, ready, what)
+			assert.Equal(t, []string{"10.0.0.1"}, ready, name)
 		}
 	})
 }
 
-func TestFinalizerHoldsALeaseUntilTheReconcilerIsDone(t *testing.T) {
+func TestFinalizerKeepsALeaseUntilTheReconcilerIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := newClient(t, api.Bypass())
@@ -136,7 +136,7 @@ func TestFinalizerHoldsALeaseUntilTheReconcilerIsDone(t *testing.T) {
 		require.NoError(t, c.Get(t.Context(), key("a"), l))
 		assert.Equal(t, []string{published}, l.Finalizers)
 		require.NoError(t, c.Delete(t.Context(), l))
-		require.NoError(t, c.Get(t.Context(), key("a"), l), "nobody has looked after it")
+		require.NoError(t, c.Get(t.Context(), key("a"), l), "the reconciler has not run")
 		require.NoError(t, c.Get(t.Context(), key("a"), &corev1.Endpoints{}))
 
 		second := newManager(t, api, manager.Options{})
@@ -149,7 +149,7 @@ func TestFinalizerHoldsALeaseUntilTheReconcilerIsDone(t *testing.T) {
 	})
 }
 
-func TestReconcilerIsInStepAfterAStorm(t *testing.T) {
+func TestReconcilerIsUpToDateAfterManyWritesAndCuts(t *testing.T) {
 	const leases, writers, each = 10, 4, 100
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{History: 64})

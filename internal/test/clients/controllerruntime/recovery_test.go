@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// crowd makes so many changes that no older version is left in the history.
+// crowd makes enough changes to drop all older versions from the history.
 func crowd(t *testing.T, c client.Client) {
 	t.Helper()
 	busy := testapi.Endpoints("busy")
@@ -29,8 +29,8 @@ func crowd(t *testing.T, c client.Client) {
 	}
 }
 
-// startsOf counts the lists of a resource, and the watches that bring what a
-// list would.
+// startsOf counts the lists of a resource, and the watches that begin with the
+// initial state.
 func startsOf(resource string, requests []testapi.Request) (starts int) {
 	for _, r := range requests {
 		if strings.HasSuffix(r.Path, "/"+resource) && (!r.Watches() || r.Query.Has("sendInitialEvents")) {
@@ -45,8 +45,8 @@ func TestCacheRecoversFromALostConnection(t *testing.T) {
 		meanwhile func(t *testing.T, c client.Client)
 		starts    int
 	}{
-		"and goes on where it was":           {func(*testing.T, client.Client) {}, 0},
-		"and starts afresh where it expired": {crowd, 1},
+		"and resumes at its version":                {func(*testing.T, client.Client) {}, 0},
+		"and lists again after its version expired": {crowd, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachForm(t, func(t *testing.T, f *fixture) {
@@ -55,7 +55,7 @@ func TestCacheRecoversFromALostConnection(t *testing.T) {
 				mgr := newManager(t, link, cached())
 				start(t, mgr)
 				f.assertFresh(t, mgr.GetClient())
-				settle() // reflectors mistrust watches that end within a second
+				settle() // reflectors treat a watch that ends within a second as failed
 				link.Link.Requests()
 
 				link.Link.Cut()
@@ -73,8 +73,8 @@ func TestCacheRecoversFromALostConnection(t *testing.T) {
 	}
 }
 
-// The reconciler must learn of what it has not seen happen.
-func TestReconcilerLearnsWhatItMissed(t *testing.T) {
+// The reconciler must see the result of changes made while it was disconnected.
+func TestReconcilerCatchesUpAfterMissedChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{History: history})
 		c := newClient(t, api.Bypass())
@@ -106,9 +106,9 @@ func TestReconcilerLearnsWhatItMissed(t *testing.T) {
 	})
 }
 
-// A server that lost its memory must not start at versions that it has given
-// out before: see store.Options.FirstResourceVersion.
-func TestCacheOutlivesARestartOfTheServer(t *testing.T) {
+// A server that restarts empty must not use versions that it used
+// before: see store.Options.FirstResourceVersion.
+func TestCacheRecoversFromARestartOfTheServer(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		f.given(t, "a")
 		link := f.api.Bypass()
@@ -129,7 +129,7 @@ func TestCacheOutlivesARestartOfTheServer(t *testing.T) {
 	})
 }
 
-func TestIdleCacheIsKeptFreshByBookmarks(t *testing.T) {
+func TestBookmarksKeepAnIdleCacheFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{History: history})
 		c := newClient(t, api.Bypass())
@@ -146,8 +146,8 @@ func TestIdleCacheIsKeptFreshByBookmarks(t *testing.T) {
 			require.NoError(t, c.Update(t.Context(), busy))
 		}
 		requests := api.Link.Requests()
-		assert.Zero(t, startsOf("leases", requests), "a day without a change needs no second start")
-		assert.Greater(t, len(requests), 100, "although its watches end and are renewed")
+		assert.Zero(t, startsOf("leases", requests), "a day without a change needs no second list")
+		assert.Greater(t, len(requests), 100, "its watches end and are opened again")
 		renew(t, c, "a", "b")
 		synctest.Wait()
 		require.NoError(t, mgr.GetClient().Get(t.Context(), key("a"), got))

@@ -16,8 +16,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// All other tests do without a socket; this one shows that nothing depends on
-// that.
+// All other tests use the in-memory transport. This one shows the same over a
+// real connection.
 func TestElectedManagerReconcilesOverASocket(t *testing.T) {
 	api := testapi.Listen(t, store.Options{})
 	mgr := newManager(t, api, manager.Options{

@@ -14,8 +14,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// Leaders come and go: some are stopped, some are cut off. At no time
-// do two of them lead, and nothing that was asked for is left undone.
+// Leaders stop or lose their connection. Two must never lead at once, and all
+// requested work must be done.
 func TestManagersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{History: 256})
@@ -51,7 +51,7 @@ func TestManagersTakeTurns(t *testing.T) {
 				require.ErrorContains(t, old.wait(), "leader election lost")
 			}
 			for _, r := range team {
-				assert.Equal(t, r == old, r.leads(), "nobody else leads before the leader has ended")
+				assert.Equal(t, r == old, r.leads(), "no other manager leads before the leader has ended")
 			}
 			team[leader] = join(t, api, fmt.Sprint("replica-", joined), released)
 			joined++

@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestWatchTellsEachChange(t *testing.T) {
+func TestWatchSendsEachChange(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		w, err := f.Watch(t.Context(), f.emptyList(t), client.InNamespace(testapi.Namespace))
 		require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestWatchTellsEachChange(t *testing.T) {
 	})
 }
 
-func TestWatchHeedsItsSelectors(t *testing.T) {
+func TestWatchAppliesItsSelectors(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		blue := client.MatchingLabels{"colour": "blue"}
 		f.given(t, "other")
@@ -48,7 +48,7 @@ func TestWatchHeedsItsSelectors(t *testing.T) {
 		w, err := f.Watch(t.Context(), f.emptyList(t), blue, client.MatchingFields{"metadata.name": "a"})
 		require.NoError(t, err)
 		defer w.Stop()
-		assert.Equal(t, watch.Added, testapi.Next(t, w).Type, "what is there comes first")
+		assert.Equal(t, watch.Added, testapi.Next(t, w).Type, "existing objects come first")
 		for _, row := range []struct {
 			labels map[string]string
 			want   watch.EventType
@@ -65,7 +65,7 @@ func TestWatchHeedsItsSelectors(t *testing.T) {
 	})
 }
 
-func TestWatchGoesOnFromAVersion(t *testing.T) {
+func TestWatchResumesAtAVersion(t *testing.T) {
 	eachForm(t, func(t *testing.T, f *fixture) {
 		from := func(version string) watch.Interface {
 			w, err := f.Watch(t.Context(), f.emptyList(t), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})

@@ -31,8 +31,8 @@ func TestMemoryCacheAsksOnceUntilItIsInvalidated(t *testing.T) {
 	assert.Equal(t, 2, ask())
 }
 
-// This is how kubectl does it.
-func TestDiskCacheIsConfirmedByTag(t *testing.T) {
+// kubectl caches discovery in this way.
+func TestDiskCacheRevalidatesByETag(t *testing.T) {
 	api := testapi.New(t, store.Options{})
 	dir := t.TempDir()
 	c, err := disk.NewCachedDiscoveryClientForConfig(api.Config(), dir+"/discovery", dir+"/http", time.Hour)

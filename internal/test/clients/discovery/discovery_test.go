@@ -16,8 +16,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// eachProtocol runs a test with the aggregated documents, which clients ask
-// for first, and with the older ones.
+// eachProtocol runs a test with aggregated discovery, which clients request
+// first, and with the older documents.
 func eachProtocol(t *testing.T, test func(t *testing.T, api *testapi.API, c *discovery.DiscoveryClient)) {
 	for name, legacy := range map[string]bool{"aggregated": false, "legacy": true} {
 		for name, start := range map[string]func(testing.TB, store.Options) *testapi.API{
@@ -35,7 +35,7 @@ func eachProtocol(t *testing.T, test func(t *testing.T, api *testapi.API, c *dis
 
 var allVerbs = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-func TestDiscoveryTellsAllGroupsAndResources(t *testing.T) {
+func TestDiscoveryListsAllGroupsAndResources(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, api *testapi.API, c *discovery.DiscoveryClient) {
 		groups, lists, err := c.ServerGroupsAndResourcesWithContext(t.Context())
 		require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestAggregatedDiscoveryTakesTwoRequests(t *testing.T) {
 	assert.Equal(t, []string{"/api", "/apis"}, paths)
 }
 
-func TestPreferredResourcesAreEachInOneVersion(t *testing.T) {
+func TestPreferredResourcesListEachResourceInOneVersion(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
 		lists, err := c.ServerPreferredNamespacedResourcesWithContext(t.Context())
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestPreferredResourcesAreEachInOneVersion(t *testing.T) {
 	})
 }
 
-func TestOneGroupVersionCanBeAskedFor(t *testing.T) {
+func TestDiscoveryAnswersForOneGroupVersion(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
 		l, err := c.ServerResourcesForGroupVersionWithContext(t.Context(), "coordination.k8s.io/v1")
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestMapperFindsResourcesByKindAndBack(t *testing.T) {
+func TestMapperMapsKindsToResourcesAndBack(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, api *testapi.API, c *discovery.DiscoveryClient) {
 		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c))
 		for _, r := range testapi.Resources {

@@ -1,5 +1,4 @@
-// Package fastforward holds tests by real clients over a socket, outside of any
-// bubble, of a server whose clock is moved by hand: what clients see when an hour
-// passes at once. The clients' own timers are real all the while, so nothing here
-// waits for one of them.
+// Package fastforward tests a server with a manual clock with real clients over a
+// socket, outside of any bubble: an hour passes at once for the server. The
+// clients' timers are real, so no test waits for one of them.
 package fastforward

@@ -24,7 +24,7 @@ const namespace = "default"
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// serve returns a server whose clock is moved by hand, and client-go's clients over a socket.
+// serve returns a server with a manual clock, and client-go's clients over a socket.
 func serve(t *testing.T) (*apitest.API, kubernetes.Interface) {
 	t.Helper()
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start)}})
@@ -51,12 +51,12 @@ func TestWatchOfAClientTimesOut(t *testing.T) {
 		assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type)
 	}
 	api.FastForward(time.Minute)
-	assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type, "how far it came")
+	assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type, "a last bookmark with the version")
 	_, open := <-w.ResultChan()
 	assert.False(t, open)
 }
 
-// An Elector pings, gets an answer, elects, and collects a candidate that falls silent: all by the clock of the server.
+// An Elector pings, gets an answer, elects, and deletes a silent candidate, all by the clock of the server.
 func TestElectorActsWhenTimePasses(t *testing.T) {
 	api, cs := serve(t)
 	e, err := candidate.NewElector(api.Store(), candidate.ElectorOptions{})
@@ -78,7 +78,7 @@ func TestElectorActsWhenTimePasses(t *testing.T) {
 		},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	<-pings.ResultChan() // it was created
+	<-pings.ResultChan() // the creation
 	answer := func(after time.Duration) {
 		asked := (<-pings.ResultChan()).Object.(*coordinationv1beta1.LeaseCandidate)
 		require.NotNil(t, asked.Spec.PingTime)
@@ -90,14 +90,14 @@ func TestElectorActsWhenTimePasses(t *testing.T) {
 	}
 	answer(0)
 
-	// The Elector waits a moment for other candidates.
+	// The Elector waits for other candidates.
 	const moment = 200 * time.Millisecond
 	api.FastForward(moment)
 	elected := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
 	assert.Equal(t, "a", *elected.Spec.HolderIdentity)
 	assert.Equal(t, start.Add(moment), elected.Spec.RenewTime.UTC())
 
-	// The candidate does not take up the Lease, which runs out. It answers once more, and is elected at that very moment.
+	// The candidate does not renew the Lease, which expires. It answers again, and is elected at the time of the answer.
 	api.FastForward(5 * time.Second)
 	answer(moment + 5*time.Second)
 	again := (<-w.ResultChan()).Object.(*coordinationv1.Lease)
@@ -106,5 +106,5 @@ func TestElectorActsWhenTimePasses(t *testing.T) {
 	api.FastForward(time.Hour)
 	left, err := candidates.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	assert.Empty(t, left.Items, "a candidate that is silent for half an hour is collected")
+	assert.Empty(t, left.Items, "a candidate that is silent for half an hour is deleted")
 }

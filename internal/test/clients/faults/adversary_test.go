@@ -16,9 +16,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-// Whatever the adversary does, a write that was acknowledged counts, one that was not counts once or not at all, and an
-// informer ends up with what is there.
-func TestClientsArePatientWithAnAdversary(t *testing.T) {
+// Under any adversary, an acknowledged write is done once, any other write is done at most once, and an informer ends with
+// the state of the server.
+func TestClientsRecoverFromAnAdversary(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed+1), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

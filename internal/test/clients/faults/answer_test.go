@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
+func TestAnswersWithoutRetryAfterBecomeTypedErrors(t *testing.T) {
 	for name, row := range map[string]struct {
 		answer meta.Status
 		is     func(error) bool
@@ -37,7 +37,7 @@ func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
 				_, err := leases.Update(t.Context(), l, metav1.UpdateOptions{})
 				require.Error(t, err)
 				assert.True(t, row.is(err), "%v", err)
-				assert.Equal(t, 1, f.Hits(), "client-go does not try again")
+				assert.Equal(t, 1, f.Hits(), "client-go does not retry")
 				f.Remove()
 				_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
 				assert.NoError(t, err, "nothing was changed")
@@ -46,18 +46,18 @@ func TestAnswersWithoutRetryAfterAreErrorsOfTheirKind(t *testing.T) {
 	}
 }
 
-func TestCreateThatMeetsAConflictExistsAlready(t *testing.T) {
+func TestCreateAnsweredWithConflictIsAlreadyExists(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		f := api.Fault(apitest.Fault{Verb: "create", Name: "a", Answer: meta.Status{Code: 409}})
 		create(t, leases, "b")
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
 		assert.EqualError(t, err, `leases.coordination.k8s.io "a" already exists`)
-		assert.Equal(t, 1, f.Hits(), "the name is found in the body, protobuf as it is")
+		assert.Equal(t, 1, f.Hits(), "the fault finds the name in a protobuf body")
 	})
 }
 
-func TestRetryAfterIsWaitedFor(t *testing.T) {
+func TestClientWaitsForRetryAfter(t *testing.T) {
 	busy := meta.Status{Code: 503}
 	busy.Details = &meta.StatusDetails{RetryAfterSeconds: 7}
 	for name, answer := range map[string]meta.Status{"429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "503": busy} {
@@ -66,14 +66,14 @@ func TestRetryAfterIsWaitedFor(t *testing.T) {
 				f := api.Fault(apitest.Fault{First: 2, Answer: answer})
 				start := time.Now()
 				create(t, leasesOf(cs), "a")
-				assert.Equal(t, 14*time.Second, time.Since(start), "writes are tried again, too")
+				assert.Equal(t, 14*time.Second, time.Since(start), "writes are retried too")
 				assert.Equal(t, 2, f.Hits())
 			})
 		})
 	}
 }
 
-func TestRetryAfterIsGivenUpAfterTenTimes(t *testing.T) {
+func TestClientGivesUpAfterTenRetries(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 		f := api.Fault(apitest.Fault{Answer: meta.Status{Code: 429}})
 		_, err := leasesOf(cs).Get(t.Context(), "a", metav1.GetOptions{})
@@ -82,7 +82,7 @@ func TestRetryAfterIsGivenUpAfterTenTimes(t *testing.T) {
 	})
 }
 
-func TestRetryOnConflictOutlivesAConflictStorm(t *testing.T) {
+func TestRetryOnConflictSurvivesAConflictStorm(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "a")
 		api.ForgetRequests()

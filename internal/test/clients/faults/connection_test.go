@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestReadsThatAreCutAreTriedAgain(t *testing.T) {
+func TestReadsAreRetriedAfterAConnectionIsCut(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "a")
 		api.ForgetRequests()
@@ -28,19 +28,19 @@ func TestReadsThatAreCutAreTriedAgain(t *testing.T) {
 	})
 }
 
-func TestWritesThatAreCutBeforeTheCommitAreErrors(t *testing.T) {
+func TestWritesFailWhenTheConnectionIsCutBeforeTheCommit(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "warm")
 		f := api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutBefore})
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		require.Error(t, err)
 		assert.True(t, utilnet.IsProbableEOF(err), "%v", err)
-		assert.Equal(t, 1, f.Matches(), "client-go does not try again")
-		create(t, leases, "a") // it was not there
+		assert.Equal(t, 1, f.Matches(), "client-go does not retry")
+		create(t, leases, "a") // the first write had no effect
 	})
 }
 
-func TestWritesThatAreCutAfterTheCommitAreErrorsThoughTheyAreDone(t *testing.T) {
+func TestWritesFailButAreDoneWhenTheConnectionIsCutAfterTheCommit(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		f := api.Fault(apitest.Fault{Resource: "Lease", When: func(r apitest.Request) bool { return r.Verb != "get" }, Cut: apitest.CutAfter})
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
@@ -57,13 +57,13 @@ func TestWritesThatAreCutAfterTheCommitAreErrorsThoughTheyAreDone(t *testing.T) 
 		f.Remove()
 
 		_, err = leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
-		assert.True(t, apierrors.IsAlreadyExists(err), "who creates it again is told by whom: %v", err)
+		assert.True(t, apierrors.IsAlreadyExists(err), "a second create must be AlreadyExists: %v", err)
 		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
-		assert.True(t, apierrors.IsConflict(err), "who updates it again meets its own change: %v", err)
+		assert.True(t, apierrors.IsConflict(err), "a second update must conflict with the first: %v", err)
 	})
 }
 
-func TestRequestsThatHangEndAtTheirDeadline(t *testing.T) {
+func TestHangingRequestsEndAtTheirDeadline(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 		f := api.Fault(apitest.Fault{Verb: "get", Hang: true})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -76,7 +76,7 @@ func TestRequestsThatHangEndAtTheirDeadline(t *testing.T) {
 	})
 }
 
-func TestDelaysAreWaitedOutUnlessADeadlineComesFirst(t *testing.T) {
+func TestDelayedRequestsSucceedUnlessADeadlineComesFirst(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 		api.Fault(apitest.Fault{Verb: "create", Delay: 10 * time.Second})
 		start := time.Now()
@@ -88,6 +88,6 @@ func TestDelaysAreWaitedOutUnlessADeadlineComesFirst(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		time.Sleep(time.Minute)
 		_, err = leasesOf(cs).Get(t.Context(), "b", metav1.GetOptions{})
-		assert.True(t, apierrors.IsNotFound(err), "it was held back before the commit")
+		assert.True(t, apierrors.IsNotFound(err), "the delay was before the commit")
 	})
 }

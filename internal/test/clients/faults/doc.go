@@ -1,4 +1,3 @@
-// Package faults holds tests of what client-go makes of each fault that package
-// apitest can put in its way: which it gets over by itself, and which it leaves
-// to its caller.
+// Package faults tests how client-go reacts to each fault of package apitest:
+// which faults it recovers from, and which it returns to its caller.
 package faults

@@ -17,8 +17,8 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// The two lines that lead each kind of client to the server of a test.
-func TestEachDoorIsTwoLines(t *testing.T) {
+// Two lines connect each kind of client to the server of a test.
+func TestEachClientConnectsInTwoLines(t *testing.T) {
 	t.Run("client-go", func(t *testing.T) {
 		api := apitest.New(t)
 		cs, err := kubernetes.NewForConfig(&rest.Config{Host: api.Host(), Transport: api.Transport()})

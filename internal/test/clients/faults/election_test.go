@@ -25,7 +25,7 @@ const (
 	retryPeriod   = 2 * time.Second
 )
 
-// team is some electors that note when each led.
+// team is several electors that record when each led.
 type team struct {
 	t      *testing.T
 	api    *apitest.API
@@ -33,11 +33,11 @@ type team struct {
 	events []string // one elector at a time writes, or the test fails under -race
 }
 
-// elect starts an elector; its client is known by its name.
+// elect starts an elector with a client of the same name.
 func (tm *team) elect(name string) {
 	tm.t.Helper()
-	events := func(what string) {
-		tm.events = append(tm.events, name+" "+what)
+	events := func(event string) {
+		tm.events = append(tm.events, name+" "+event)
 	}
 	le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
@@ -65,7 +65,7 @@ func (tm *team) elect(name string) {
 	synctest.Wait()
 }
 
-// wait lets time pass and returns what happened.
+// wait lets time pass and returns the events since the last call.
 func (tm *team) wait(d time.Duration) []string {
 	time.Sleep(d)
 	synctest.Wait()
@@ -85,7 +85,7 @@ func inTeam(t *testing.T, test func(tm *team)) {
 	})
 }
 
-func TestPartitionedLeaderStepsDownBeforeAnotherOneLeads(t *testing.T) {
+func TestPartitionedLeaderStopsBeforeAnotherLeads(t *testing.T) {
 	for _, kind := range []apitest.Partition{apitest.Silent, apitest.Refused} {
 		t.Run(string(kind), func(t *testing.T) {
 			inTeam(t, func(tm *team) {
@@ -105,7 +105,7 @@ func TestPartitionOfAFollowerChangesNothing(t *testing.T) {
 	})
 }
 
-func TestLeaderOutlivesAShortPartition(t *testing.T) {
+func TestLeaderSurvivesAShortPartition(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		f := tm.api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused})
 		assert.Empty(t, tm.wait(renewDeadline-2*retryPeriod))
@@ -115,7 +115,7 @@ func TestLeaderOutlivesAShortPartition(t *testing.T) {
 	})
 }
 
-func TestLeaderOutlivesRenewalsThatItDoesNotHearOf(t *testing.T) {
+func TestLeaderSurvivesLostAnswersToRenewals(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		var renewals atomic.Int64
 		f := tm.api.Fault(apitest.Fault{Verb: "update", Client: "a", Cut: apitest.CutAfter, When: func(apitest.Request) bool {
@@ -126,7 +126,7 @@ func TestLeaderOutlivesRenewalsThatItDoesNotHearOf(t *testing.T) {
 	})
 }
 
-func TestLeaderWhoseRenewalsHangStepsDown(t *testing.T) {
+func TestLeaderStopsWhenItsRenewalsHang(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		tm.api.Fault(apitest.Fault{Verb: "update", Client: "a", Hang: true})
 		assert.Equal(t, []string{"a stops"}, tm.wait(renewDeadline+retryPeriod))
@@ -134,7 +134,7 @@ func TestLeaderWhoseRenewalsHangStepsDown(t *testing.T) {
 	})
 }
 
-func TestLeaderOutlivesAConflictStormThatIsShort(t *testing.T) {
+func TestLeaderSurvivesAShortConflictStorm(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		f := tm.api.Fault(apitest.Fault{Verb: "update", Resource: "leases", Client: "a", First: 4, Answer: meta.Status{Code: 409}})
 		assert.Empty(t, tm.wait(10*time.Minute))

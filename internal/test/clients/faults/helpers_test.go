@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-// clientOf returns client-go's clients over a transport, as they come.
+// clientOf returns client-go's clients over a transport, with their defaults.
 func clientOf(t testing.TB, host string, transport http.RoundTripper) kubernetes.Interface {
 	t.Helper()
 	cs, err := kubernetes.NewForConfig(&rest.Config{Host: host, Transport: transport, QPS: -1, WarningHandler: rest.NoWarnings{}})
@@ -24,7 +24,7 @@ func clientOf(t testing.TB, host string, transport http.RoundTripper) kubernetes
 	return cs
 }
 
-// inMemory runs a test inside a bubble, where time costs nothing.
+// inMemory runs a test inside a bubble, in virtual time.
 func inMemory(t *testing.T, test func(t *testing.T, api *apitest.API, cs kubernetes.Interface)) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
@@ -32,7 +32,7 @@ func inMemory(t *testing.T, test func(t *testing.T, api *apitest.API, cs kuberne
 	})
 }
 
-// eachDoor runs a test in memory and over a socket, which it must not keep waiting.
+// eachDoor runs a test in memory and over a socket. The test must not wait for time to pass.
 func eachDoor(t *testing.T, test func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface)) {
 	t.Run("in memory", func(t *testing.T) {
 		inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) { test(t, api, leasesOf(cs)) })

@@ -25,18 +25,18 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// controller is an informer for Leases, and what it was told: the label "phase" of each state that it saw.
+// controller is an informer for Leases that records its events: the label "phase" of each state.
 type controller struct {
 	leases coordinationclient.LeaseInterface // of the same client
 	store  cache.Store
 	synced cache.InformerSynced
-	crash  func() // ends it; it is started anew by another startController
+	crash  func() // ends it; startController starts a new one
 
 	mu     sync.Mutex // guards events
 	events []string
 }
 
-// startController starts one, whose client is "controller". It ends with the test.
+// startController starts a controller with the client name "controller". It ends with the test.
 func startController(t *testing.T, api *apitest.API) *controller {
 	t.Helper()
 	cs := clientOf(t, api.Host(), api.TransportFor("controller"))
@@ -65,7 +65,7 @@ func startController(t *testing.T, api *apitest.API) *controller {
 	return c
 }
 
-// saw returns what it was told since the last call.
+// saw returns the events since the last call.
 func (c *controller) saw() []string {
 	synctest.Wait()
 	c.mu.Lock()
@@ -75,7 +75,7 @@ func (c *controller) saw() []string {
 	return out
 }
 
-// cached returns what the informer has of the Lease a.
+// cached returns the Lease a from the informer's cache.
 func (c *controller) cached(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
 	obj, ok, err := c.store.GetByKey(testapi.Namespace + "/a")
@@ -84,8 +84,8 @@ func (c *controller) cached(t *testing.T) *coordinationv1.Lease {
 	return obj.(*coordinationv1.Lease).DeepCopy()
 }
 
-// inPhase runs a test in a bubble, with informers that list and watch; leases see the truth. There is a Lease a in phase
-// "new".
+// inPhase runs a test in a bubble, with informers that list and watch; leases reads the true state. A Lease a
+// exists in phase "new".
 func inPhase(t *testing.T, test func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface)) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	synctest.Test(t, func(t *testing.T) {
@@ -99,7 +99,7 @@ func inPhase(t *testing.T, test func(t *testing.T, api *apitest.API, leases coor
 	})
 }
 
-// setPhase changes the phase of the Lease a, without looking at what it was.
+// setPhase changes the phase of the Lease a without a read.
 func setPhase(t *testing.T, leases coordinationclient.LeaseInterface, phase string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{"phase": phase}}})
@@ -108,7 +108,7 @@ func setPhase(t *testing.T, leases coordinationclient.LeaseInterface, phase stri
 	require.NoError(t, err)
 }
 
-// recreate makes the Lease a another object of the same name.
+// recreate deletes the Lease a and creates it again.
 func recreate(t *testing.T, leases coordinationclient.LeaseInterface, phase string) {
 	t.Helper()
 	require.NoError(t, leases.Delete(t.Context(), "a", metav1.DeleteOptions{}))
@@ -118,15 +118,15 @@ func recreate(t *testing.T, leases coordinationclient.LeaseInterface, phase stri
 	require.NoError(t, err)
 }
 
-// Stale state: the controller deletes Leases whose time has come. It has seen that the Lease was made anew; restarted
-// against a replica that has not, it sees the old one again.
-func TestControllerThatRestartsGoesBackInTime(t *testing.T) {
+// Stale state: the controller deletes Leases in phase "over". It has seen that the Lease was created again. After a restart
+// against a replica that lags, it sees the old Lease.
+func TestRestartedControllerGoesBackInTime(t *testing.T) {
 	for name, row := range map[string]struct {
 		options func(seen *coordinationv1.Lease) metav1.DeleteOptions
 		lost    bool
 	}{
-		"and deletes what is alive": {func(*coordinationv1.Lease) metav1.DeleteOptions { return metav1.DeleteOptions{} }, true},
-		"and does no harm where it says what it saw": {func(seen *coordinationv1.Lease) metav1.DeleteOptions {
+		"and deletes the new object": {func(*coordinationv1.Lease) metav1.DeleteOptions { return metav1.DeleteOptions{} }, true},
+		"and deletes nothing with a precondition": {func(seen *coordinationv1.Lease) metav1.DeleteOptions {
 			return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &seen.UID}}
 		}, false},
 	} {
@@ -141,7 +141,7 @@ func TestControllerThatRestartsGoesBackInTime(t *testing.T) {
 
 				f := api.Fault(apitest.Fault{Client: "controller", Resource: "leases", Stale: &apitest.Stale{ResourceVersion: then}})
 				c = startController(t, api)
-				assert.Equal(t, []string{"added over"}, c.saw(), "what it had seen end")
+				assert.Equal(t, []string{"added over"}, c.saw(), "the state before the deletion")
 				err := c.leases.Delete(t.Context(), "a", row.options(c.cached(t)))
 				assert.Equal(t, row.lost, err == nil)
 				assert.Equal(t, !row.lost, apierrors.IsConflict(err))
@@ -154,14 +154,14 @@ func TestControllerThatRestartsGoesBackInTime(t *testing.T) {
 				if row.lost {
 					want = append(want, "deleted alive")
 				}
-				assert.Equal(t, want, c.saw(), "then it is told all")
+				assert.Equal(t, want, c.saw(), "after the replica catches up it sees all changes")
 			})
 		})
 	}
 }
 
-// Informers that start with a stream ask for the state as it is: they do without one as long as the replica lags.
-func TestControllerThatStreamsDoesNotGoBackInTime(t *testing.T) {
+// Informers that start with a stream request the latest state: they get none while the replica lags.
+func TestStreamingControllerDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		featurestesting.SetFeatureDuringTest(t, features.WatchListClient, true)
 		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{}})
@@ -170,7 +170,7 @@ func TestControllerThatStreamsDoesNotGoBackInTime(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.False(t, c.synced())
 		assert.Empty(t, c.saw())
-		assert.Greater(t, f.Hits(), 2, "each of its streams ends after three seconds")
+		assert.Greater(t, f.Hits(), 2, "each stream ends after three seconds")
 		f.Remove()
 		time.Sleep(longestBackoff)
 		assert.True(t, c.synced())
@@ -179,7 +179,7 @@ func TestControllerThatStreamsDoesNotGoBackInTime(t *testing.T) {
 }
 
 // An informer that goes on knows what it has seen, and so do its requests.
-func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
+func TestRunningControllerDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		c := startController(t, api)
 		then := api.Store().ResourceVersion()
@@ -192,18 +192,18 @@ func TestControllerThatGoesOnDoesNotGoBackInTime(t *testing.T) {
 		assert.NotZero(t, f.Hits())
 		setPhase(t, leases, "older")
 		time.Sleep(time.Minute)
-		assert.Empty(t, c.saw(), "the replica does not know yet")
+		assert.Empty(t, c.saw(), "the replica lags")
 
 		api.Fault(apitest.Fault{Verb: "watch", First: 1, Answer: meta.Status{Code: 410}})
 		api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it has to list anew
 		time.Sleep(longestBackoff)
-		assert.Equal(t, []string{"updated older"}, c.saw(), "the list waits for the replica in vain, and is true")
+		assert.Equal(t, []string{"updated older"}, c.saw(), "the list cannot wait for the replica, and is answered from the true state")
 		f.Remove()
-		assert.Empty(t, c.saw(), "nothing is told twice")
+		assert.Empty(t, c.saw(), "no event is repeated")
 	})
 }
 
-// Unobserved state: the mark was there, and then another, but only who watched saw it.
+// Unobserved state: only a client that watched all the time sees the intermediate phase.
 func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 	for name, row := range map[string]struct {
 		skip bool
@@ -218,7 +218,7 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: row.skip}})
 				assert.Equal(t, []string{"added new"}, c.saw())
 				time.Sleep(10 * time.Second)
-				api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it watches anew
+				api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it opens a new watch
 				time.Sleep(10 * time.Second)
 				setPhase(t, leases, "marked")
 				setPhase(t, leases, "done")
@@ -232,23 +232,23 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 	}
 }
 
-// What is deleted and made anew unobserved is an update to an informer.
-func TestControllerTakesANewObjectForTheOldOne(t *testing.T) {
+// To an informer that missed the deletion, a recreated object is an update.
+func TestControllerSeesARecreatedObjectAsAnUpdate(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: true}})
 		c := startController(t, api)
 		assert.Equal(t, []string{"added new"}, c.saw())
 		before := c.cached(t).UID
-		recreate(t, leases, "anew")
+		recreate(t, leases, "recreated")
 		f.Remove()
 		time.Sleep(longestBackoff)
-		assert.Equal(t, []string{"updated anew"}, c.saw(), "no deletion is told")
+		assert.Equal(t, []string{"updated recreated"}, c.saw(), "it gets no deletion")
 		assert.NotEqual(t, before, c.cached(t).UID)
 	})
 }
 
-// step is what a controller that works in two steps does about the phase that it has seen: it claims the Lease, and then
-// counts the transition. A careful one updates what it has seen, another what is there.
+// step takes the next of two steps for the phase that the controller has seen: it claims the Lease, and then counts the
+// transition. A careful controller updates the object that it has seen, another one the latest object.
 func (c *controller) step(t *testing.T, careful bool) error {
 	t.Helper()
 	seen := c.cached(t)
@@ -269,9 +269,9 @@ func (c *controller) step(t *testing.T, careful bool) error {
 	return err
 }
 
-// Intermediate state: the controller has taken both steps when it restarts, but sees the first alone.
-func TestControllerThatRestartsSeesTheMiddleOfItsWrites(t *testing.T) {
-	for name, careful := range map[string]bool{"and takes the second step twice": false, "and meets a conflict where it says what it saw": true} {
+// Intermediate state: the controller has taken both steps before it restarts, but then sees only the first.
+func TestRestartedControllerSeesItsWritesInPart(t *testing.T) {
+	for name, careful := range map[string]bool{"and takes the second step twice": false, "and gets a conflict with a resourceVersion": true} {
 		t.Run(name, func(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				c := startController(t, api)
@@ -300,8 +300,8 @@ func TestControllerThatRestartsSeesTheMiddleOfItsWrites(t *testing.T) {
 	}
 }
 
-// Electors read without a resourceVersion: what lags does not touch them. Where a cache against the rules makes a
-// follower believe that nobody renews, its write is refused.
+// Electors read without a resourceVersion, so a lagging replica does not affect them. If a faulty cache returns old state
+// and a follower believes that nobody renews, its write is refused.
 func TestElectorsAreSafeFromStaleReads(t *testing.T) {
 	for name, everyRead := range map[string]bool{"within the rules": false, "against them": true} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// named returns what an event tells in a word or two.
+// named returns the type and the object name of an event.
 func named(ev watch.Event) string {
 	switch o := ev.Object.(type) {
 	case *coordinationv1.Lease:
@@ -66,7 +66,7 @@ func TestTornWatchesCloseTheirChannel(t *testing.T) {
 	}
 }
 
-// recorder remembers what an informer is told.
+// recorder records the events of an informer.
 type recorder struct {
 	mu     sync.Mutex
 	events []string
@@ -109,20 +109,20 @@ func inform(t *testing.T, cs kubernetes.Interface) *recorder {
 	return rec
 }
 
-// starts returns how many times the state was asked for from the beginning.
+// starts returns how many requests asked for the whole state.
 func starts(api *apitest.API) int {
 	return len(api.Requests().Where(func(r apitest.Request) bool {
 		return r.Verb == "list" || r.Verb == "watch" && r.Query.Get("sendInitialEvents") == "true"
 	}))
 }
 
-// longestBackoff is more than reflectors wait before they try again.
+// longestBackoff is longer than the backoff of reflectors.
 const longestBackoff = 2 * time.Minute
 
-func TestInformerGoesOnAfterATornWatch(t *testing.T) {
+func TestInformerRecoversFromATornWatch(t *testing.T) {
 	for name, row := range map[string]struct {
 		tear   apitest.Tear
-		starts int // again, from the beginning
+		starts int // requests for the whole state
 	}{
 		"cleanly":        {apitest.Tear{After: 1}, 0},
 		"in mid-frame":   {apitest.Tear{After: 1, MidFrame: true}, 0},
@@ -133,9 +133,9 @@ func TestInformerGoesOnAfterATornWatch(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 				leases := leasesOf(cs)
 				rec := inform(t, cs)
-				time.Sleep(10 * time.Second) // reflectors mistrust watches that end within a second
+				time.Sleep(10 * time.Second) // reflectors treat a watch that ends within a second as failed
 				f := api.Fault(apitest.Fault{Verb: "watch", First: 1, Tear: &row.tear})
-				api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused}).Remove() // it watches anew
+				api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused}).Remove() // it opens a new watch
 				time.Sleep(10 * time.Second)
 				api.ForgetRequests()
 				create(t, leases, "a")
@@ -145,8 +145,8 @@ func TestInformerGoesOnAfterATornWatch(t *testing.T) {
 				synctest.Wait()
 				assert.Equal(t, 1, f.Hits())
 				added := slices.DeleteFunc(rec.take(), func(event string) bool { return event == "updated a" && row.starts > 0 })
-				assert.ElementsMatch(t, []string{"added a", "added b", "added c"}, added, "each is told once")
-				assert.Equal(t, row.starts, starts(api), "any ERROR makes client-go start afresh")
+				assert.ElementsMatch(t, []string{"added a", "added b", "added c"}, added, "each object is added once")
+				assert.Equal(t, row.starts, starts(api), "any ERROR makes client-go list again")
 			})
 		})
 	}
@@ -169,11 +169,11 @@ func TestInformerListsAgainWhenHistoryHasExpired(t *testing.T) {
 		time.Sleep(longestBackoff)
 		assert.Equal(t, 1, expire.Hits())
 		assert.Equal(t, 1, starts(api))
-		assert.ElementsMatch(t, []string{"updated a", "added c"}, rec.take(), "of b it never hears")
+		assert.ElementsMatch(t, []string{"updated a", "added c"}, rec.take(), "it gets no event of b")
 	})
 }
 
-func TestInformerOutlivesAServerThatIsNotAvailable(t *testing.T) {
+func TestInformerRecoversFromAnUnavailableServer(t *testing.T) {
 	for name, answer := range map[string]meta.Status{
 		"500": meta.Status{Code: 500}, "503": meta.Status{Code: 503}, "429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 3}}, "504": meta.Status{Code: 504},
 	} {
@@ -199,12 +199,12 @@ func TestSlowEventsReachAnInformerLate(t *testing.T) {
 		}
 		time.Sleep(59 * time.Second)
 		assert.Empty(t, rec.take())
-		time.Sleep(10 * time.Minute) // bookmarks are held back, too
+		time.Sleep(10 * time.Minute) // bookmarks are delayed too
 		assert.Equal(t, []string{"added a", "added b", "added c"}, rec.take())
 	})
 }
 
-func TestSilentPartitionStopsAnInformerUntilItEnds(t *testing.T) {
+func TestInformerGetsNoEventsDuringASilentPartition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		rec := inform(t, clientOf(t, api.Host(), api.TransportFor("informer")))
@@ -219,7 +219,7 @@ func TestSilentPartitionStopsAnInformerUntilItEnds(t *testing.T) {
 	})
 }
 
-func TestAnExpiredListIsAnErrorOfItsKind(t *testing.T) {
+func TestExpiredListIsAResourceExpiredError(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		for i := range 3 {
 			_, err := leases.Create(t.Context(), testapi.LeaseNumber(i), metav1.CreateOptions{})

@@ -17,9 +17,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// The detector lists at the exact version of each stream's end and panics at a
-// difference.
-func TestStreamsHoldWhatAListAtTheirVersionHolds(t *testing.T) {
+// The detector lists at the exact version of the end of each stream, and panics
+// if the list differs.
+func TestStreamEqualsTheListAtItsVersion(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, true)
 	t.Cleanup(consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true))
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestStreamsHoldWhatAListAtTheirVersionHolds(t *testing.T) {
 				exact++
 			}
 		}
-		assert.Equal(t, 2, exact, "the detector has looked")
+		assert.Equal(t, 2, exact, "the detector has listed")
 		time.Sleep(time.Hour)
 		f.assertFresh(t, factory)
 	})

@@ -23,8 +23,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// eachProtocol runs a test inside a bubble, once with informers that start by
-// a list and once with such that start by a stream.
+// eachProtocol runs a test inside a bubble, once with informers that start with a
+// list and once with informers that start with a stream.
 func eachProtocol(t *testing.T, opts store.Options, test func(t *testing.T, f *fixture)) {
 	for name, watchList := range map[string]bool{"list and watch": false, "WatchList": true} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func (f *fixture) deleteLease(t *testing.T, name string) {
 	require.NoError(t, f.cs.CoordinationV1().Leases(testapi.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
 }
 
-// assertFresh holds the cached leases against those of the server.
+// assertFresh compares the cached leases with the server.
 func (f *fixture) assertFresh(t *testing.T, factory informers.SharedInformerFactory) {
 	t.Helper()
 	synctest.Wait()
@@ -117,7 +117,7 @@ func (f *fixture) leaseRequests() (starts, resumes []testapi.Request) {
 	return starts, resumes
 }
 
-// recorder remembers what handlers are told.
+// recorder records the calls of event handlers.
 type recorder struct {
 	mu     sync.Mutex
 	events []string

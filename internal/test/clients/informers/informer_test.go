@@ -22,7 +22,7 @@ func TestCacheFollowsTheServer(t *testing.T) {
 		_, err := f.cs.CoreV1().Endpoints(testapi.Namespace).Create(t.Context(), testapi.Endpoints("e"), metav1.CreateOptions{})
 		require.NoError(t, err)
 		factory, rec := f.start(t)
-		assert.ElementsMatch(t, []string{"found a", "found b"}, rec.take(), "a stream is gathered in a map first")
+		assert.ElementsMatch(t, []string{"found a", "found b"}, rec.take(), "a stream is collected in a map first, without order")
 		f.assertFresh(t, factory)
 		e, err := factory.Core().V1().Endpoints().Lister().Endpoints(testapi.Namespace).Get("e")
 		require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestCacheFollowsTheServer(t *testing.T) {
 	})
 }
 
-func TestInformerStartsAsItsProtocolSays(t *testing.T) {
+func TestInformerStartsWithAListOrAStream(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		f.createLease(t, "a")
 		f.Link.Requests()
@@ -46,7 +46,7 @@ func TestInformerStartsAsItsProtocolSays(t *testing.T) {
 		q := starts[0].Query
 		if f.watchList {
 			assert.Equal(t, "true", q.Get("sendInitialEvents"))
-			assert.Empty(t, resumes, "the stream goes on")
+			assert.Empty(t, resumes, "the stream continues as the watch")
 		} else {
 			assert.Equal(t, "500", q.Get("limit"))
 			assert.Equal(t, "0", q.Get("resourceVersion"))
@@ -56,7 +56,7 @@ func TestInformerStartsAsItsProtocolSays(t *testing.T) {
 	})
 }
 
-func TestFilteredInformerSeesWhatEntersAndLeaves(t *testing.T) {
+func TestFilteredInformerSeesObjectsEnterAndLeave(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		f.createLease(t, "a")
 		f.createLease(t, "b")
@@ -77,7 +77,7 @@ func TestFilteredInformerSeesWhatEntersAndLeaves(t *testing.T) {
 	})
 }
 
-func TestInformerEndsWithoutLeavingAWatch(t *testing.T) {
+func TestStoppedInformerLeavesNoWatch(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		done := make(chan struct{})
 		factory := informers.NewSharedInformerFactory(f.cs, time.Hour)

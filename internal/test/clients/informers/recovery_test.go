@@ -18,13 +18,13 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// longestBackoff is more than reflectors wait before they try again.
+// longestBackoff is longer than the backoff of reflectors.
 const longestBackoff = 2 * time.Minute
 
-// offline does something while informers cannot reach the server.
+// offline calls a function while informers cannot reach the server.
 func (f *fixture) offline(t *testing.T, do func(direct kubernetes.Interface)) {
 	t.Helper()
-	time.Sleep(10 * time.Second) // reflectors mistrust watches that end within a second
+	time.Sleep(10 * time.Second) // reflectors treat a watch that ends within a second as failed
 	f.Link.Cut()
 	synctest.Wait()
 	bypass := f.Bypass()
@@ -33,7 +33,7 @@ func (f *fixture) offline(t *testing.T, do func(direct kubernetes.Interface)) {
 	time.Sleep(longestBackoff)
 }
 
-func TestInformerResumesWhereItWasCutOff(t *testing.T) {
+func TestInformerResumesAfterALostConnection(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		a := f.createLease(t, "a")
 		f.createLease(t, "b")
@@ -47,13 +47,13 @@ func TestInformerResumesWhereItWasCutOff(t *testing.T) {
 			g.createLease(t, "c")
 		})
 		f.assertFresh(t, factory)
-		assert.Equal(t, []string{"updated a", "updated a", "deleted b", "added c"}, rec.take(), "each change is told")
+		assert.Equal(t, []string{"updated a", "updated a", "deleted b", "added c"}, rec.take(), "the informer gets each change")
 		starts, _ := f.leaseRequests()
-		require.Len(t, starts, 1, "only that of assertFresh: %v", starts)
+		require.Len(t, starts, 1, "only the list of assertFresh: %v", starts)
 	})
 }
 
-func TestInformerStartsAfreshWhenItsVersionIsGone(t *testing.T) {
+func TestInformerListsAgainWhenItsVersionHasExpired(t *testing.T) {
 	eachProtocol(t, store.Options{History: 8}, func(t *testing.T, f *fixture) {
 		a := f.createLease(t, "a")
 		f.createLease(t, "b")
@@ -69,8 +69,8 @@ func TestInformerStartsAfreshWhenItsVersionIsGone(t *testing.T) {
 			}
 		})
 		starts, resumes := f.leaseRequests()
-		assert.NotEmpty(t, resumes, "it tried to go on")
-		assert.Len(t, starts, 1, "and started afresh")
+		assert.NotEmpty(t, resumes, "it tried to resume")
+		assert.Len(t, starts, 1, "then it listed again")
 		f.assertFresh(t, factory)
 		assert.ElementsMatch(t, []string{"updated a", "missed the deletion of b", "added c"}, rec.take())
 	})
@@ -91,7 +91,7 @@ func TestBookmarksKeepAnIdleInformerFresh(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		starts, resumes := f.leaseRequests()
-		assert.Empty(t, starts, "six hours without a change need no second start")
+		assert.Empty(t, starts, "six hours without a change need no second list")
 		assert.Greater(t, len(resumes), 30, "watches end and are resumed")
 		assert.Empty(t, rec.take())
 		f.renewLease(t, a)
@@ -100,9 +100,9 @@ func TestBookmarksKeepAnIdleInformerFresh(t *testing.T) {
 	})
 }
 
-// A server that lost its memory must not start at versions that it has given
-// out before: see store.Options.FirstResourceVersion.
-func TestInformerOutlivesARestartOfTheServer(t *testing.T) {
+// A server that restarts empty must not use versions that it used
+// before: see store.Options.FirstResourceVersion.
+func TestInformerRecoversFromARestartOfTheServer(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		f.createLease(t, "a")
 		factory, rec := f.start(t)
@@ -120,7 +120,7 @@ func TestInformerOutlivesARestartOfTheServer(t *testing.T) {
 	})
 }
 
-func TestAllInformersAgreeAfterAStormOfWritesAndCuts(t *testing.T) {
+func TestAllInformersAgreeAfterManyWritesAndCuts(t *testing.T) {
 	const watchers, writers, each = 8, 4, 100
 	eachProtocol(t, store.Options{History: 64}, func(t *testing.T, f *fixture) {
 		var factories []informers.SharedInformerFactory

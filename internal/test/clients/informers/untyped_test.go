@@ -16,8 +16,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// follow checks that an informer which is about to be started sees an object
-// come, change and go.
+// follow starts an informer and checks that it sees an object created, changed
+// and deleted.
 func (f *fixture) follow(t *testing.T, r testapi.Resource, informer cache.SharedIndexInformer, start func(ctx context.Context), stop func()) {
 	t.Helper()
 	c := f.Dynamic(t).Resource(r.GroupVersionResource).Namespace(testapi.Namespace)

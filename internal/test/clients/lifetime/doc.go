@@ -1,3 +1,3 @@
-// Package lifetime tests where kubecoord's answers end: at contexts, deadlines
-// and Close. It also reaches the API below a prefix of a user's mux.
+// Package lifetime tests that contexts, deadlines and Close end kubecoord's
+// answers. It also tests the API below a prefix of a user's mux.
 package lifetime

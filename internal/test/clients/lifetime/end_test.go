@@ -18,8 +18,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// eachWay runs a test in memory, inside a bubble, which fails if a goroutine is
-// left, and over a socket.
+// eachWay runs a test in memory, inside a bubble that fails if a goroutine
+// remains, and over a socket.
 func eachWay(t *testing.T, test func(t *testing.T, api *testapi.API)) {
 	t.Run("in memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(t, testapi.New(t, store.Options{})) })
@@ -31,7 +31,7 @@ func leases(t *testing.T, api *testapi.API) clientv1.LeaseInterface {
 	return api.Client(t).CoordinationV1().Leases(testapi.Namespace)
 }
 
-// awaitNoWatcher waits until the server has let go of all watches.
+// awaitNoWatcher waits until the server has ended all watches.
 func awaitNoWatcher(t *testing.T, api *testapi.API) {
 	t.Helper()
 	require.Eventually(t, func() bool { return api.Store.Watchers() == 0 }, 10*time.Second, time.Millisecond)
@@ -50,8 +50,8 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// drain reads a watch to its end. client-go reports a broken connection as an
-// ERROR event of its own making.
+// drain reads a watch to its end. client-go itself makes an ERROR event from a
+// broken connection.
 func drain(t *testing.T, w watch.Interface) {
 	t.Helper()
 	timeout := time.After(20 * time.Second)
@@ -62,12 +62,12 @@ func drain(t *testing.T, w watch.Interface) {
 				return
 			}
 		case <-timeout:
-			require.FailNow(t, "the watch goes on")
+			require.FailNow(t, "the watch did not end")
 		}
 	}
 }
 
-func TestStoppedWatchIsGoneFromTheServer(t *testing.T) {
+func TestStoppedWatchEndsOnTheServer(t *testing.T) {
 	eachWay(t, func(t *testing.T, api *testapi.API) {
 		w, err := leases(t, api).Watch(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestDeadlineEndsAWatch(t *testing.T) {
 	})
 }
 
-func TestTimeoutSecondsEndAWatchInPeace(t *testing.T) {
+func TestTimeoutSecondsEndAWatchWithoutError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		start := time.Now()
@@ -158,7 +158,7 @@ func TestTimeoutSecondsEndAWatchInPeace(t *testing.T) {
 	})
 }
 
-func TestTimeoutOfTheHTTPClientEndsWhatTakesLonger(t *testing.T) {
+func TestHTTPClientTimeoutEndsALongRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		config := api.Config()
@@ -172,7 +172,7 @@ func TestTimeoutOfTheHTTPClientEndsWhatTakesLonger(t *testing.T) {
 		drain(t, w)
 		assert.Equal(t, time.Second, time.Since(start))
 
-		// A version in the future is waited for, three seconds at most.
+		// The server waits at most three seconds for a future version.
 		future := metav1.ListOptions{ResourceVersion: "5000"}
 		start = time.Now()
 		_, err = c.List(t.Context(), future)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// lag opens a watch and makes more changes than an unread answer can hold.
+// lag opens a watch and makes more changes than the buffers of an unread answer hold.
 func lag(t *testing.T, history, changes int) (w watch.Interface, first uint64) {
 	t.Helper()
 	api := testapi.New(t, store.Options{History: history})
@@ -55,7 +55,7 @@ func TestSlowWatcherCatchesUpWithinHistory(t *testing.T) {
 	})
 }
 
-func TestSlowWatcherIsToldThatItMissedChanges(t *testing.T) {
+func TestSlowWatcherGetsExpiredAfterMissedChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, first := lag(t, 10, 50)
 		defer w.Stop()
@@ -64,7 +64,7 @@ func TestSlowWatcherIsToldThatItMissedChanges(t *testing.T) {
 			if ev.Type == watch.Error {
 				err := apierrors.FromObject(ev.Object)
 				assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
-				assert.Greater(t, i, uint64(1), "what was there has been told")
+				assert.Greater(t, i, uint64(1), "existing objects were sent")
 				assert.Less(t, i, uint64(40))
 				break
 			}

@@ -23,7 +23,7 @@ import (
 
 const prefix = "/some/prefix"
 
-// mount serves an API below a prefix, beside something else.
+// mount serves an API below a prefix, next to another handler.
 func mount(t *testing.T) *rest.Config {
 	st := store.New(store.Options{})
 	api := httpapi.New(st, httpapi.Options{})

@@ -18,7 +18,7 @@ import (
 
 const leasesPath = "http://kubecoord/apis/coordination.k8s.io/v1/namespaces/" + testapi.Namespace + "/leases"
 
-// bulk fills a store with more than an unread answer can hold.
+// bulk fills a store with more than the buffers of an unread answer hold.
 func bulk(t *testing.T, api *testapi.API) {
 	t.Helper()
 	for i := range 40 {
@@ -72,7 +72,7 @@ func TestUnreadAnswersEndWithTheirContext(t *testing.T) {
 	}
 }
 
-func TestUnreadAnswersDoNotKeepTheAPIFromClosing(t *testing.T) {
+func TestUnreadAnswersDoNotDelayClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		bulk(t, api)
@@ -91,12 +91,12 @@ func TestUnreadAnswersDoNotKeepTheAPIFromClosing(t *testing.T) {
 		select {
 		case <-closed:
 		default:
-			assert.Fail(t, "Close waits for a watcher that does not read")
+			assert.Fail(t, "Close must not wait for a watcher that does not read")
 		}
 	})
 }
 
-// upload starts a POST whose body comes bit by bit.
+// upload starts a POST with a body that the test writes in pieces.
 func upload(t *testing.T, ctx context.Context, api *testapi.API) (send *io.PipeWriter, ended <-chan *http.Response) {
 	t.Helper()
 	body, send := io.Pipe()
@@ -129,7 +129,7 @@ func TestBodyOfUnknownLengthIsReadToItsEnd(t *testing.T) {
 	})
 }
 
-func TestContextEndsARequestWhoseBodyIsStillBeingSent(t *testing.T) {
+func TestContextEndsARequestDuringItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		send, ended := upload(t, ctx, testapi.New(t, store.Options{}))
@@ -150,7 +150,7 @@ func TestContextEndsARequestWhoseBodyIsStillBeingSent(t *testing.T) {
 		case err := <-writes:
 			assert.ErrorIs(t, err, io.ErrClosedPipe)
 		default:
-			assert.Fail(t, "the server waits for more")
+			assert.Fail(t, "the server still waits for the body")
 		}
 	})
 }

@@ -1,9 +1,9 @@
-// Package oldclients runs the modules below it: elections by versions of
-// client-go whose LeaseCandidate is an older one. They are modules of their own,
-// outside go.work, which would raise all to one version. The newest client-go
-// plays the same scenarios in examples/clients/coordinated.
+// Package oldclients runs the modules below it: elections with versions of
+// client-go that use an older LeaseCandidate. They are separate modules outside
+// go.work, because go.work would select one version for all. The newest client-go
+// runs the same scenarios in examples/clients/coordinated.
 //
-// A module is run alone by:
+// To run one module:
 //
 //	GOWORK=off go -C internal/test/clients/oldclients/client031 test ./...
 package oldclients

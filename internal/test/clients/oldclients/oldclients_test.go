@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Election, hand-over to a better candidate and failover, and never two leaders:
-// see internal/test/electiontest. The modules are found by their go.mod.
+// The scenarios are in internal/test/electiontest. The modules are found by their
+// go.mod.
 func TestOldClientsElectHandOverAndFailOver(t *testing.T) {
 	mods, err := filepath.Glob("*/go.mod")
 	require.NoError(t, err)
@@ -22,14 +22,14 @@ func TestOldClientsElectHandOverAndFailOver(t *testing.T) {
 	for _, mod := range mods {
 		dir := filepath.Dir(mod)
 		t.Run(dir, func(t *testing.T) {
-			// go test remembers a result by the files that the test itself reads.
+			// go test caches a result by the files that the test reads.
 			for _, file := range []string{mod, filepath.Join(dir, "go.sum"), filepath.Join(dir, "elector_test.go")} {
 				_, err := os.ReadFile(file)
 				require.NoError(t, err)
 			}
 			list := run(t, dir, "list", "-m", "-f", "{{.Version}}", "k8s.io/client-go")
 			assert.Regexp(t, "^"+regexp.QuoteMeta(want[dir])+`\.`, list)
-			// To vet it, all of an old client-go would have to be read once more.
+			// Vet would compile all of an old client-go again.
 			out := run(t, dir, "test", "-vet=off", "-v", "./...")
 			for _, scenario := range []string{"election", "hand-over_to_a_better_candidate", "failover"} {
 				assert.Contains(t, out, "--- PASS: TestElectionHandOverAndFailover/"+scenario)

@@ -1,3 +1,3 @@
-// Package paging tests that the pages of a list are one state, whatever is
-// written while a client reads them.
+// Package paging tests that the pages of a list are one state, also with
+// concurrent writes.
 package paging

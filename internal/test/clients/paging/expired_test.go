@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-func TestExpiredPagesOfferToGoOnWithoutConsistency(t *testing.T) {
+func TestExpiredPageOffersAnInconsistentContinueToken(t *testing.T) {
 	api := testapi.New(t, store.Options{History: 10})
 	c := api.Client(t).CoordinationV1().Leases(testapi.Namespace)
 	fill(t, c, 100)

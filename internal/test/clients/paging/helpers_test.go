@@ -31,11 +31,11 @@ func byName(items []coordinationv1.Lease) map[string]coordinationv1.Lease {
 	return out
 }
 
-// asLeases returns what a pager has put together as a list of one type. A
-// pager keeps the version of the first page.
+// asLeases returns the list of a pager as a LeaseList. A pager keeps the version
+// of the first page.
 func asLeases(list runtime.Object) *coordinationv1.LeaseList {
 	if l, ok := list.(*coordinationv1.LeaseList); ok {
-		return l // in one piece after all
+		return l // a full list
 	}
 	l := list.(*internalversion.List)
 	out := &coordinationv1.LeaseList{ListMeta: l.ListMeta}

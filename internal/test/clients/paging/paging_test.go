@@ -25,7 +25,7 @@ const (
 	objects  = 1000
 	pageSize = 50
 	writers  = 5
-	// between is how many writes come between two pages.
+	// between is the number of writes between two pages.
 	between = 40
 )
 
@@ -38,11 +38,11 @@ func fill(t *testing.T, c clientv1.LeaseInterface, n int) {
 	}
 }
 
-// write creates, updates and deletes leases at random, one write for each
-// turn, until there are no more turns.
+// write creates, updates and deletes leases at random, one write for each value
+// of turns, until turns is closed.
 func write(t *testing.T, c clientv1.LeaseInterface, number int, turns <-chan struct{}) {
 	for range turns {
-		l := testapi.LeaseNumber(rand.IntN(2*objects)/writers*writers + number) // each writer has leases of its own
+		l := testapi.LeaseNumber(rand.IntN(2*objects)/writers*writers + number) // no two writers share a lease
 		old, err := c.Get(t.Context(), l.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -57,7 +57,7 @@ func write(t *testing.T, c clientv1.LeaseInterface, number int, turns <-chan str
 	}
 }
 
-// pageThrough reads all pages while writers are at work.
+// pageThrough reads all pages while writers run.
 func pageThrough(t *testing.T, c clientv1.LeaseInterface) *coordinationv1.LeaseList {
 	t.Helper()
 	turns := make(chan struct{})
@@ -83,7 +83,7 @@ func pageThrough(t *testing.T, c clientv1.LeaseInterface) *coordinationv1.LeaseL
 	return asLeases(list)
 }
 
-func TestPagesTogetherAreTheStateAtTheFirst(t *testing.T) {
+func TestPagesAreTheStateAtTheFirstPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := api.Client(t).CoordinationV1().Leases(testapi.Namespace)
@@ -93,7 +93,7 @@ func TestPagesTogetherAreTheStateAtTheFirst(t *testing.T) {
 		require.NoError(t, err)
 		paged := pageThrough(t, c)
 		require.NotEqual(t, start, paged.ResourceVersion)
-		require.Greater(t, version(t, api.Store.ResourceVersion()), version(t, paged.ResourceVersion)+objects/pageSize*between/2, "writers were at work")
+		require.Greater(t, version(t, api.Store.ResourceVersion()), version(t, paged.ResourceVersion)+objects/pageSize*between/2, "writers must run between the pages")
 
 		exact, err := c.List(t.Context(), metav1.ListOptions{
 			ResourceVersion: paged.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact,
@@ -107,7 +107,7 @@ func TestPagesTogetherAreTheStateAtTheFirst(t *testing.T) {
 	})
 }
 
-// replay returns the state at a version as a watch tells it.
+// replay returns the state at a version, built from the events of a watch.
 func replay(t *testing.T, c clientv1.LeaseInterface, from *coordinationv1.LeaseList, to string) map[string]coordinationv1.Lease {
 	t.Helper()
 	state := byName(from.Items)
@@ -127,7 +127,7 @@ func replay(t *testing.T, c clientv1.LeaseInterface, from *coordinationv1.LeaseL
 	return state
 }
 
-func TestManyPagersAtOnceEachSeeTheirOwnState(t *testing.T) {
+func TestConcurrentPagersEachSeeOneState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := testapi.New(t, store.Options{})
 		c := api.Client(t).CoordinationV1().Leases(testapi.Namespace)

@@ -24,7 +24,7 @@ func TestDeletedObjectIsGone(t *testing.T) {
 	})
 }
 
-func TestDeletePreconditionsHold(t *testing.T) {
+func TestDeleteChecksPreconditions(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		first := k.create(t, "a")
 		second := k.update(t, first)
@@ -42,7 +42,7 @@ func TestDeletePreconditionsHold(t *testing.T) {
 	})
 }
 
-func TestFinalizersHoldADeletedObject(t *testing.T) {
+func TestFinalizersKeepADeletedObject(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		o := k.new("a")
 		o.SetFinalizers([]string{"x.io/hold"})
@@ -79,7 +79,7 @@ func TestPropagationPolicyAddsItsFinalizer(t *testing.T) {
 	})
 }
 
-func TestDeleteCollectionTakesWhatIsSelected(t *testing.T) {
+func TestDeleteCollectionDeletesTheSelectedObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		for _, name := range []string{"a", "b", "c", "d"} {
 			o := k.new(name)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// create stores a new object.
+// create creates an object.
 func (k kind) create(t *testing.T, name string) object {
 	t.Helper()
 	o, err := k.Create(t.Context(), k.new(name), metav1.CreateOptions{})
@@ -34,7 +34,7 @@ func (k kind) get(t *testing.T, name string) object {
 	return o
 }
 
-// names returns what a list holds.
+// names returns the names of the items of a list.
 func (k kind) names(t *testing.T, opts metav1.ListOptions) []string {
 	t.Helper()
 	list, err := k.List(t.Context(), opts)

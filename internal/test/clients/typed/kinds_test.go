@@ -22,7 +22,7 @@ type object interface {
 	runtime.Object
 }
 
-// client is what all of client-go's typed clients have.
+// client is the methods that all typed clients of client-go have.
 type client[T object, L runtime.Object] interface {
 	Create(ctx context.Context, obj T, opts metav1.CreateOptions) (T, error)
 	Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error)
@@ -34,16 +34,16 @@ type client[T object, L runtime.Object] interface {
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error)
 }
 
-// kind is a typed client with its types rubbed off, and what the tests need to
-// know of the objects.
+// kind is a typed client without its types, and the functions that tests need for
+// its objects.
 type kind struct {
 	client[object, runtime.Object]
-	resource string // with its group, as it stands in errors
+	resource string // with its group, as in error texts
 	// new returns an object that can be created.
 	new func(name string) object
 	// change makes a change that is valid, each time another one.
 	change func(object)
-	// spoil makes a change that is not, and returns the field at fault.
+	// spoil makes an invalid change and returns the path of the field.
 	spoil func(object) string
 	// unconditional kinds can be updated without a resourceVersion.
 	unconditional bool
@@ -118,7 +118,7 @@ func endpoints(cs kubernetes.Interface) kind {
 	}
 }
 
-// adapter rubs off the types of a client.
+// adapter removes the types of a client.
 type adapter[T object, L runtime.Object] struct{ c client[T, L] }
 
 func (a adapter[T, L]) Create(ctx context.Context, obj object, opts metav1.CreateOptions) (object, error) {

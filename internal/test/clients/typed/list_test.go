@@ -55,7 +55,7 @@ func TestListSelects(t *testing.T) {
 	})
 }
 
-func TestListCoversOneNamespaceOrAll(t *testing.T) {
+func TestListReadsOneNamespaceOrAll(t *testing.T) {
 	testapi.EachWire(t, func(t *testing.T, _ *testapi.API, cs kubernetes.Interface) {
 		for _, ns := range []string{"b", "a", "a-b"} {
 			o := testapi.Lease("x")
@@ -72,7 +72,7 @@ func TestListCoversOneNamespaceOrAll(t *testing.T) {
 			return out
 		}
 		assert.Equal(t, []string{"a"}, namespaces("a"))
-		assert.Equal(t, []string{"a-b", "a", "b"}, namespaces(metav1.NamespaceAll), "in the order of the bytes of namespace/name")
+		assert.Equal(t, []string{"a-b", "a", "b"}, namespaces(metav1.NamespaceAll), "in byte order of namespace/name")
 		assert.Empty(t, namespaces("c"))
 	})
 }

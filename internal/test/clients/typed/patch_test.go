@@ -57,7 +57,7 @@ func TestStrategicPatchMergesFinalizersAndOwners(t *testing.T) {
 	})
 }
 
-func TestPatchErrorsTellWhatIsWrong(t *testing.T) {
+func TestPatchErrorsNameTheMistake(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		o := k.create(t, "a")
 		patch := func(name string, pt types.PatchType, data string) error {

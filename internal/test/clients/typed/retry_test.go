@@ -14,9 +14,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-func TestRetriedIncrementsAreEachCountedOnce(t *testing.T) {
+func TestRetriedIncrementsAreCountedOnce(t *testing.T) {
 	const writers, each = 20, 10
-	backoff := wait.Backoff{Steps: 100_000, Duration: 1} // as often as it takes
+	backoff := wait.Backoff{Steps: 100_000, Duration: 1} // practically without limit
 	testapi.EachWire(t, func(t *testing.T, api *testapi.API, cs kubernetes.Interface) {
 		c := cs.CoordinationV1().Leases(testapi.Namespace)
 		start, err := c.Create(t.Context(), testapi.Lease("counter"), metav1.CreateOptions{})

@@ -12,7 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-// expect takes the next event of a watch and returns its object.
+// expect checks the type of the next event of a watch and returns its object.
 func expect(t *testing.T, w watch.Interface, want watch.EventType, name string) object {
 	t.Helper()
 	ev := testapi.Next(t, w)
@@ -22,7 +22,7 @@ func expect(t *testing.T, w watch.Interface, want watch.EventType, name string) 
 	return o
 }
 
-func TestWatchTellsEachChangeInOrder(t *testing.T) {
+func TestWatchSendsEachChangeInOrder(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		first := k.create(t, "a")
 		w, err := k.Watch(t.Context(), metav1.ListOptions{})
@@ -56,7 +56,7 @@ func TestWatchReplaysFromAVersion(t *testing.T) {
 	})
 }
 
-func TestWatchShowsWhatEntersAndLeavesTheSelector(t *testing.T) {
+func TestWatchAddsAndDeletesObjectsThatEnterAndLeaveTheSelector(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		label := func(value string) object {
 			o, err := k.Patch(t.Context(), "a", mergePatch, []byte(`{"metadata":{"labels":{"on":"`+value+`"}}}`), metav1.PatchOptions{})
@@ -78,7 +78,7 @@ func TestWatchShowsWhatEntersAndLeavesTheSelector(t *testing.T) {
 	})
 }
 
-func TestWatchOfOneObjectSeesNoOther(t *testing.T) {
+func TestWatchOfOneObjectSendsNoOther(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		w, err := k.Watch(t.Context(), metav1.SingleObject(metav1.ObjectMeta{Name: "b"}))
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestWatchListEndsItsInitialEventsWithABookmark(t *testing.T) {
 	})
 }
 
-func TestWatchFromAVersionThatIsGoneAnswersExpired(t *testing.T) {
+func TestWatchFromExpiredVersionAnswersExpired(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		w, err := k.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
 		require.NoError(t, err)

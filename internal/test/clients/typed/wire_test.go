@@ -12,8 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// What the other tests are said to show holds only if this does.
-func TestClientsSpeakWhatTheyAreSetTo(t *testing.T) {
+// The other tests rely on these media types.
+func TestClientsUseTheirMediaType(t *testing.T) {
 	api := testapi.New(t, store.Options{})
 	for name, row := range map[string]struct {
 		cs            kubernetes.Interface

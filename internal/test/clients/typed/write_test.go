@@ -112,7 +112,7 @@ func TestUpdateOfAMissingObjectCreatesIt(t *testing.T) {
 	})
 }
 
-func TestUpdateOfAnotherLifeAnswersConflict(t *testing.T) {
+func TestUpdateWithAnotherUIDAnswersConflict(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		first := k.create(t, "a")
 		require.NoError(t, k.Delete(t.Context(), "a", metav1.DeleteOptions{}))
@@ -123,7 +123,7 @@ func TestUpdateOfAnotherLifeAnswersConflict(t *testing.T) {
 	})
 }
 
-func TestInvalidObjectsAreRefusedWithTheFieldAtFault(t *testing.T) {
+func TestInvalidObjectsAreRefusedWithTheirField(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		check := func(err error, want string) {
 			t.Helper()

@@ -27,7 +27,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// engine is the Go type of the kinds below that have one.
+// engine is the Go type of the typed kinds below.
 type engine struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -45,7 +45,7 @@ type engineStatus struct {
 	Turns int64 `json:"turns,omitempty" protobuf:"2"`
 }
 
-// anyKind is one way to have a kind of one's own.
+// anyKind is one way to define a custom kind.
 type anyKind struct {
 	kind    store.AnyKind
 	cluster bool
@@ -67,7 +67,7 @@ func anyKinds() map[string]anyKind {
 
 var engines = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "engines"}
 
-// eachKind runs a test in virtual time for each way to have a kind.
+// eachKind runs a test in virtual time for each way to define a kind.
 func eachKind(t *testing.T, test func(t *testing.T, config *rest.Config, k anyKind)) {
 	for name, k := range anyKinds() {
 		t.Run(name, func(t *testing.T) {

@@ -1,3 +1,3 @@
-// Package untyped tests kubecoord with client-go's clients that know no Go
-// types: the dynamic client, and the one for metadata alone.
+// Package untyped tests kubecoord with client-go's clients without Go types: the
+// dynamic client and the metadata client.
 package untyped

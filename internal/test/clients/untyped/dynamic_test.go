@@ -64,7 +64,7 @@ func TestDynamicClientReadsWhatItWrites(t *testing.T) {
 		assert.Equal(t, r.Kind+"List", list.GetKind())
 		require.Len(t, list.Items, 1)
 		item := list.Items[0]
-		item.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind)) // items have none of their own
+		item.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind)) // items have no apiVersion and kind
 		assert.Equal(t, patched, &item)
 
 		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
@@ -73,7 +73,7 @@ func TestDynamicClientReadsWhatItWrites(t *testing.T) {
 	})
 }
 
-func TestDynamicClientIsToldOfUnknownFields(t *testing.T) {
+func TestDynamicClientIsWarnedOfUnknownFields(t *testing.T) {
 	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
 		o := r.New(t, "a")
 		o.Object["surplus"] = "x"
@@ -130,7 +130,7 @@ func TestDynamicClientPagesThroughAllNamespaces(t *testing.T) {
 	})
 }
 
-func TestOneCandidateIsSeenInEachVersion(t *testing.T) {
+func TestCandidateIsServedInEachVersion(t *testing.T) {
 	api := testapi.New(t, store.Options{})
 	var versions []testapi.Resource
 	for _, r := range testapi.Resources {

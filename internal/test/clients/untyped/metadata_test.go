@@ -16,8 +16,8 @@ import (
 
 const partial = "PartialObjectMetadata"
 
-// metadataOf returns the client for one resource and an object to look at. It
-// skips the test where metadata alone is not served.
+// metadataOf returns the client for one resource, and an object to read. It skips
+// the test if the server has no PartialObjectMetadata.
 func metadataOf(t *testing.T, api *testapi.API, r testapi.Resource) (metadata.ResourceInterface, metav1.ObjectMeta) {
 	t.Helper()
 	o := r.New(t, "a")
@@ -80,7 +80,7 @@ func TestMetadataClientWatches(t *testing.T) {
 	})
 }
 
-// Deletions of this client are plain, so they do not need the form.
+// The answer to a delete is a Status, so this test needs no PartialObjectMetadata.
 func TestMetadataClientDeletes(t *testing.T) {
 	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
 		c := api.Metadata(t).Resource(r.GroupVersionResource).Namespace(testapi.Namespace)

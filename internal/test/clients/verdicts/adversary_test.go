@@ -59,8 +59,8 @@ func inform(ctx context.Context, t testing.TB, api *apitest.API, name, contentTy
 	factory.Shutdown()
 }
 
-// Whatever the adversary does to electors, writers and informers, the server tells them the truth, and no two lead at once.
-func TestVerifyHasNothingToSayOfAnAdversary(t *testing.T) {
+// The adversary must not make the server answer wrongly, nor make two electors lead at once.
+func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 	for seed := range uint64(20) {
 		watchList := seed%2 == 0
 		t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {

@@ -22,10 +22,10 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
-// hasty makes an elector of client-go take no notice of how long a Lease is held.
+// hasty makes a client-go elector ignore how long a Lease is held.
 type hasty struct{ resourcelock.Interface }
 
-// Get returns what is held as if it were held no longer.
+// Get returns the record with a duration of zero, unless this elector holds the Lease.
 func (h hasty) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := h.Interface.Get(ctx)
 	if err == nil && record.HolderIdentity != h.Identity() {
@@ -34,7 +34,7 @@ func (h hasty) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, err
 }
 
-func TestVerifyFindsAnElectorOfClientGoThatIgnoresRenewTime(t *testing.T) {
+func TestVerifyFindsAClientGoElectorThatIgnoresRenewTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -51,7 +51,7 @@ func TestVerifyFindsAnElectorOfClientGoThatIgnoresRenewTime(t *testing.T) {
 	})
 }
 
-// dropping is a ResponseWriter that leaves out what holds a text.
+// dropping is a ResponseWriter that drops writes that contain a text.
 type dropping struct {
 	http.ResponseWriter
 	text string
@@ -67,7 +67,7 @@ func (d *dropping) Write(p []byte) (int, error) {
 }
 
 // An informer does not notice that its server leaves out an event.
-func TestReportFindsTheEventThatAnInformerMisses(t *testing.T) {
+func TestReportFindsAnEventThatAnInformerMisses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := behind(t, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,19 +96,19 @@ func TestReportFindsTheEventThatAnInformerMisses(t *testing.T) {
 		synctest.Wait()
 		cached, err := lister.Leases(testapi.Namespace).Get("a")
 		require.NoError(t, err)
-		require.NotContains(t, cached.Labels, "app", "it was not told")
+		require.NotContains(t, cached.Labels, "app", "the informer got no event")
 
 		found := api.Report().Findings
 		require.Len(t, found, 1)
 		assert.Equal(t, consistency.BrokenWatch, found[0].Kind)
 		text := found[0].String()
-		assert.Contains(t, text, `watch leases * by client "informer" did not tell of 1002 before ADDED 1003`)
-		assert.Contains(t, text, `1002 MODIFIED leases `+testapi.Namespace+`/a by update of client "writer", 200`)
+		assert.Contains(t, text, `watch leases * by client "informer" did not send 1002 before ADDED 1003`)
+		assert.Contains(t, text, `1002 MODIFIED leases `+testapi.Namespace+`/a by update from client "writer", 200`)
 	})
 }
 
-// A client believes the answer to its write.
-func TestReportFindsTheWriteThatAServerForgets(t *testing.T) {
+// A client cannot notice this: it trusts the answer to its write.
+func TestReportFindsAWriteThatTheServerForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forgetful := false
 		api := behind(t, func(next http.Handler) http.Handler {
@@ -138,12 +138,12 @@ func TestReportFindsTheWriteThatAServerForgets(t *testing.T) {
 		found := api.Report().Findings
 		require.Len(t, found, 2)
 		assert.Equal(t, consistency.LostWrite, found[1].Kind)
-		assert.Contains(t, found[0].Text, `update leases `+testapi.Namespace+`/a by client "writer" was answered 200, but it told of version 1002 with other content than that has`)
+		assert.Contains(t, found[0].Text, `update leases `+testapi.Namespace+`/a by client "writer" was answered 200, but it returned version 1002 with the wrong content`)
 	})
 }
 
-// Two controllers of the same object: one patches what it saw before the other changed it.
-func TestVerifyShowsThePatchThatUndoesAnUpdate(t *testing.T) {
+// Two controllers of one object: the first patches it from a state that the second has already replaced.
+func TestVerifyFindsAPatchThatUndoesAnUpdate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		write func(t *testing.T, api *apitest.API, based string)
 		lost  int

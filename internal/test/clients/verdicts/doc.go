@@ -1,3 +1,3 @@
-// Package verdicts tests what apitest's Verify finds in the behaviour of client-go's
-// clients, good and bad, and what package consistency finds in that of their server.
+// Package verdicts runs correct and faulty client-go clients. It tests the findings of apitest's Verify about the
+// clients, and the findings of package consistency about their server.
 package verdicts

@@ -21,7 +21,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 )
 
-// clientOf returns a client that is known by a name.
+// clientOf returns a named client.
 func clientOf(t testing.TB, api *apitest.API, name string, contentType string) kubernetes.Interface {
 	t.Helper()
 	cs, err := kubernetes.NewForConfig(&rest.Config{
@@ -37,7 +37,7 @@ const (
 	protobufType = "application/vnd.kubernetes.protobuf"
 )
 
-// leasesOf returns the Leases as a client with a name sees them.
+// leasesOf returns the Leases as a named client sees them.
 func leasesOf(t testing.TB, api *apitest.API, name string) coordinationclient.LeaseInterface {
 	t.Helper()
 	return clientOf(t, api, name, protobufType).CoordinationV1().Leases(testapi.Namespace)
@@ -50,7 +50,7 @@ const (
 	retryPeriod   = 2 * time.Second
 )
 
-// elect runs an elector until ctx ends, again and again: one that has lost its Lease contends for it anew.
+// elect runs an elector until ctx ends. After losing the Lease it contends again.
 func elect(ctx context.Context, t testing.TB, lock resourcelock.Interface) {
 	for ctx.Err() == nil {
 		le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -65,7 +65,7 @@ func elect(ctx context.Context, t testing.TB, lock resourcelock.Interface) {
 	}
 }
 
-// lockOf returns what a client with a name contends for.
+// lockOf returns the lock of a named client.
 func lockOf(t testing.TB, api *apitest.API, name string) resourcelock.Interface {
 	t.Helper()
 	return &resourcelock.LeaseLock{

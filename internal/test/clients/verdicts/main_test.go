@@ -12,6 +12,6 @@ import (
 
 func TestMain(m *testing.M) {
 	virtualtime.HandleErrorsAtOnce()
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors tell of each failed request
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors log each failed request
 	os.Exit(m.Run())
 }

@@ -35,11 +35,11 @@ func corrupt(r random, data []byte) []byte {
 	return data
 }
 
-// Upstream's code for maps reads on beyond the end of an entry, so that some
-// nonsense passes for a label or annotation. That is not worth to be repeated.
+// Upstream's code for maps reads beyond the end of an entry, so that it accepts
+// some invalid bytes as a label or annotation. kubecoord refuses them.
 func hasMaps(o object) bool { return len(o.GetLabels())+len(o.GetAnnotations()) > 0 }
 
-func TestBrokenBytesMeanWhatTheyMeanToUpstream(t *testing.T) {
+func TestCorruptBytesAreDecodedAsUpstream(t *testing.T) {
 	type message interface {
 		Marshal() ([]byte, error)
 		Unmarshal([]byte) error
@@ -69,7 +69,7 @@ func TestBrokenBytesMeanWhatTheyMeanToUpstream(t *testing.T) {
 				case code == http.StatusCreated:
 					requireBytes(t, content(t, k, want), content(t, k, decode(t, protobuf, answer).(object)))
 					taken++
-				case want.GetNamespace() == "" || want.GetNamespace() == namespace: // or else 400 as well
+				case want.GetNamespace() == "" || want.GetNamespace() == namespace: // otherwise also 400
 					require.Equal(t, http.StatusUnprocessableEntity, code, "%q\n%x", answer, raw)
 				}
 			}

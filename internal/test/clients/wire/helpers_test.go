@@ -22,7 +22,7 @@ const (
 	json      = "application/json"
 )
 
-// encode returns an object as upstream's codec writes it.
+// encode returns an object in the encoding of upstream's codec.
 func encode(t *testing.T, mediaType string, gv schema.GroupVersion, o runtime.Object) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -30,7 +30,7 @@ func encode(t *testing.T, mediaType string, gv schema.GroupVersion, o runtime.Ob
 	return buf.Bytes()
 }
 
-// decode reads what upstream's codec reads.
+// decode decodes bytes with upstream's codec.
 func decode(t *testing.T, mediaType string, data []byte) runtime.Object {
 	t.Helper()
 	o, _, err := serializer(t, mediaType).Decode(data, nil, nil)
@@ -45,7 +45,7 @@ func serializer(t *testing.T, mediaType string) runtime.Serializer {
 	return info.Serializer
 }
 
-// server is an API to send bytes to.
+// server is an API for requests in bytes.
 type server struct {
 	st     *store.Store
 	client http.Client
@@ -59,7 +59,7 @@ func newServer(t *testing.T) *server {
 	return &server{st, http.Client{Transport: api.Transport()}}
 }
 
-// open sends a request and returns its answer as it comes.
+// open sends a request and returns the answer unread.
 func (s *server) open(t *testing.T, method, path, accept, contentType string, body []byte) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://kubecoord"+path, bytes.NewReader(body))
@@ -91,14 +91,14 @@ func (s *server) get(t *testing.T, path, accept string) []byte {
 	return data
 }
 
-// write sends an object and returns it with what the server has set, and the
-// answer's bytes.
+// write sends an object. It returns the object with the fields that the server
+// set, and the bytes of the answer.
 func (s *server) write(t *testing.T, method, path, mediaType string, gv schema.GroupVersion, o object) (object, []byte) {
 	t.Helper()
 	code, data := s.do(t, method, path, mediaType, mediaType, encode(t, mediaType, gv, o))
 	require.Contains(t, []int{http.StatusOK, http.StatusCreated}, code, "%q", data)
 	got := decode(t, mediaType, data).(object)
-	want := decode(t, mediaType, encode(t, mediaType, gv, o)).(object) // JSON does not keep all
+	want := decode(t, mediaType, encode(t, mediaType, gv, o)).(object) // JSON loses precision
 	want.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
 	want.SetUID(got.GetUID())
 	want.SetResourceVersion(got.GetResourceVersion())
@@ -112,7 +112,7 @@ func empty(o object) object {
 	return reflect.New(reflect.TypeOf(o).Elem()).Interface().(object)
 }
 
-// requireBytes shows where two long texts start to differ.
+// requireBytes fails the test with the place where two long texts differ.
 func requireBytes(t *testing.T, want, got []byte) {
 	t.Helper()
 	if bytes.Equal(want, got) {

@@ -26,7 +26,7 @@ type kind struct {
 	list func(m metav1.ListMeta, items []object) runtime.Object
 }
 
-// path returns where objects of the kind are, or one of them.
+// path returns the path of the collection, or of one object.
 func (k kind) path(name string) string {
 	root := "/apis/" + k.Group
 	if k.Group == "" {

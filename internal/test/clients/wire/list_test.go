@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestListsAreWrittenAsUpstreamWritesThem(t *testing.T) {
+func TestListsAreEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.Kind+" "+k.Version, func(t *testing.T) {
 			r, s := newRandom(t), newServer(t)

@@ -10,7 +10,7 @@ import (
 	codecs "k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// encodeMeta is encode for the types that are of no group of their own.
+// encodeMeta is encode for types of the meta group.
 func encodeMeta(t *testing.T, mediaType string, o runtime.Object) []byte {
 	t.Helper()
 	s := runtime.NewScheme()
@@ -23,7 +23,7 @@ func encodeMeta(t *testing.T, mediaType string, o runtime.Object) []byte {
 	return data
 }
 
-func TestMetadataAloneIsWrittenAsUpstreamWritesIt(t *testing.T) {
+func TestPartialObjectMetadataIsEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		for _, accept := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestMetadataAloneIsWrittenAsUpstreamWritesIt(t *testing.T) {
 				}
 				list.ResourceVersion = s.st.ResourceVersion()
 				data := s.get(t, k.path(""), as("PartialObjectMetadataList"))
-				if accept == json { // where items of a server's list have a type
+				if accept == json { // in JSON, items of a server's list have apiVersion and kind
 					for i := range list.Items {
 						list.Items[i].SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))
 					}
@@ -57,7 +57,7 @@ func metadataOf(o object) metav1.ObjectMeta {
 	return *o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-func TestDiscoveryIsWrittenAsUpstreamWritesIt(t *testing.T) {
+func TestDiscoveryIsEncodedAsUpstream(t *testing.T) {
 	s := newServer(t)
 	// Not /api and /apis: a real server sends them without an apiVersion, which upstream's own decoder refuses.
 	for _, path := range []string{

@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// requireSame holds bytes against upstream's for an object.
+// requireSame compares bytes with upstream's encoding of an object.
 func requireSame(t *testing.T, k kind, mediaType string, want runtime.Object, got []byte) {
 	t.Helper()
 	requireBytes(t, encode(t, mediaType, k.GroupVersion(), want), got)
 	if mediaType == json {
-		return // which has no way to tell a zero time from none
+		return // protobuf does not distinguish a zero time from none
 	}
 	decoded := decode(t, mediaType, got)
 	decoded.GetObjectKind().SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
 	require.True(t, apiequality.Semantic.DeepEqual(want, decoded), "decoded to something else: %.2000q", got)
 }
 
-func TestObjectsComeBackAsUpstreamWritesThem(t *testing.T) {
+func TestCreatedObjectsAreEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		for _, sent := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" sent as "+sent, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestObjectsComeBackAsUpstreamWritesThem(t *testing.T) {
 	}
 }
 
-func TestUpdatesComeBackAsUpstreamWritesThem(t *testing.T) {
+func TestUpdatedObjectsAreEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.Kind+" "+k.Version, func(t *testing.T) {
 			r, s := newRandom(t), newServer(t)
@@ -58,7 +58,7 @@ func TestUpdatesComeBackAsUpstreamWritesThem(t *testing.T) {
 	}
 }
 
-// keep gives an object what an update must not change.
+// keep copies the metadata that an update must not change.
 func keep(from, to object) {
 	to.SetResourceVersion(from.GetResourceVersion())
 	to.SetUID(from.GetUID())
@@ -83,7 +83,7 @@ func TestCandidatesAreTheSameInBothVersions(t *testing.T) {
 	}
 }
 
-func TestErrorsAreWrittenAsUpstreamWritesThem(t *testing.T) {
+func TestErrorsAreEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		for _, accept := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestErrorsAreWrittenAsUpstreamWritesThem(t *testing.T) {
 					assert.Equal(t, row.code, code, "%q", data)
 					again := encode(t, accept, k.GroupVersion(), decode(t, accept, data))
 					if accept == json {
-						assert.JSONEq(t, string(again), string(data)) // errors are indented for people where a browser asks
+						assert.JSONEq(t, string(again), string(data)) // errors are indented for browsers
 						continue
 					}
 					requireBytes(t, again, data)

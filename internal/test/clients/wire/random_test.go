@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// random makes objects that are valid, and as odd as that allows.
+// random makes valid but unusual objects.
 type random struct{ *rand.Rand }
 
 func newRandom(t *testing.T) random {
@@ -28,7 +28,7 @@ func newRandom(t *testing.T) random {
 	return random{rand.New(rand.NewPCG(seed, 0))}
 }
 
-// count is how many objects of a kind a test takes.
+// count returns the number of objects of a kind that a test uses.
 func count(t *testing.T) int {
 	n, err := strconv.Atoi(os.Getenv("WIRE_OBJECTS"))
 	if err != nil {
@@ -40,12 +40,12 @@ func count(t *testing.T) int {
 	return n
 }
 
-// odds is true once in n times.
+// odds returns true once in n calls on average.
 func (r random) odds(n int) bool { return r.IntN(n) == 0 }
 
 func pick[T any](r random, from ...T) T { return from[r.IntN(len(from))] }
 
-// maybe returns a pointer to what it is given, or nil.
+// maybe returns a pointer to the value, or nil.
 func maybe[T any](r random, value func() T) *T {
 	if r.odds(2) {
 		return nil
@@ -69,7 +69,7 @@ func (r random) letters(from string, n int) string {
 // word returns a DNS label.
 func (r random) word() string { return r.letters(lower, 1) + r.letters(alnum, r.IntN(12)) }
 
-// text returns anything a string may hold.
+// text returns a random string.
 func (r random) text() string {
 	var b strings.Builder
 	for range r.IntN(12) {
@@ -94,8 +94,8 @@ func (r random) list(most int, item func()) {
 	}
 }
 
-// microTime returns a time that JSON can show, which is between the years 0
-// and 9999.
+// microTime returns a time that JSON can represent: between the years 0 and
+// 9999.
 func (r random) microTime() metav1.MicroTime {
 	if r.odds(20) {
 		return metav1.MicroTime{}
@@ -106,8 +106,8 @@ func (r random) microTime() metav1.MicroTime {
 	return metav1.MicroTime{Time: time.Unix(seconds, micros*1000).UTC()}
 }
 
-// metadata returns what a client may set. Names are made of the number, so
-// that they come in its order.
+// metadata returns random metadata that a client may set. Names contain the
+// number, so that they sort in its order.
 func (r random) metadata(number int) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("o%06d", number)}
 	if r.odds(4) {

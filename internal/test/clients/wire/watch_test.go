@@ -35,7 +35,7 @@ func frames(mediaType string, body io.Reader) func(t *testing.T) []byte {
 	}
 }
 
-// frame returns an event as upstream writes it.
+// frame returns an event in upstream's encoding.
 func frame(t *testing.T, k kind, mediaType string, event watch.EventType, o runtime.Object) []byte {
 	t.Helper()
 	raw := encode(t, mediaType, k.GroupVersion(), o)
@@ -51,7 +51,7 @@ func frame(t *testing.T, k kind, mediaType string, event watch.EventType, o runt
 	return buf.Bytes()
 }
 
-func TestEventsAreWrittenAsUpstreamWritesThem(t *testing.T) {
+func TestEventsAreEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		for _, accept := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestEventsAreWrittenAsUpstreamWritesThem(t *testing.T) {
 					defer resp.Body.Close()
 					assert.Equal(t, asked, resp.Header.Get("Content-Type"))
 					next := frames(accept, resp.Body)
-					bookmark := k.random(r, 0) // for its type alone
+					bookmark := k.random(r, 0) // only its type matters
 					bookmark = empty(bookmark)
 					bookmark.SetResourceVersion("1000")
 					bookmark.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
@@ -94,7 +94,7 @@ func TestEventsAreWrittenAsUpstreamWritesThem(t *testing.T) {
 	}
 }
 
-func TestExpiredWatchIsWrittenAsUpstreamWritesIt(t *testing.T) {
+func TestExpiredWatchIsEncodedAsUpstream(t *testing.T) {
 	for _, k := range kinds {
 		for _, accept := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Command current is kubectl as the module k8s.io/kubectl has it, so that the
-// tests run a kubectl as new as the libraries of this workspace.
+// Command current is the kubectl of the module k8s.io/kubectl, so that the tests
+// run the version of this workspace's libraries.
 package main
 
 import (

@@ -25,7 +25,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// This file holds kinds of any form against upstream's field manager for custom
+// This file compares unstructured kinds with upstream's field manager for custom
 // resources, with its reset fields for a status subresource.
 
 var blobVersions = []string{"v1", "v1beta1"}
@@ -34,7 +34,7 @@ func blobKind(version string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Blob"}
 }
 
-// sameInAllVersions converts custom resources by the strategy None.
+// sameInAllVersions converts custom resources with the strategy None.
 type sameInAllVersions struct{}
 
 func (sameInAllVersions) Convert(_, _, _ any) error { return errors.New("not used") }
@@ -61,13 +61,13 @@ func (sameInAllVersions) New(kind schema.GroupVersionKind) (runtime.Object, erro
 
 func (sameInAllVersions) Default(runtime.Object) {}
 
-// blobReference is one object as upstream keeps it.
+// blobReference is one object with upstream's field managers.
 type blobReference struct {
 	managers map[string]*managedfields.FieldManager // by version and subresource
 	live     *unstructured.Unstructured
 }
 
-// newBlobReference knows the types from the OpenAPI documents that the API serves.
+// newBlobReference reads the types from the OpenAPI documents of the API.
 func newBlobReference(t *testing.T, api http.Handler) *blobReference {
 	ref := &blobReference{managers: map[string]*managedfields.FieldManager{}}
 	schemas := map[string]*openapispec.Schema{}
@@ -99,7 +99,7 @@ func newBlobReference(t *testing.T, api http.Handler) *blobReference {
 	return ref
 }
 
-// write does what upstream's handlers and strategies do for a write.
+// write does a write as upstream's handlers and strategies do.
 func (r *blobReference) write(w blobWrite) error {
 	live := &unstructured.Unstructured{}
 	if r.live != nil {
@@ -130,19 +130,19 @@ func (r *blobReference) write(w blobWrite) error {
 	}
 	for name, v := range next.Object["metadata"].(map[string]any) {
 		if v == nil {
-			delete(next.Object["metadata"].(map[string]any), name) // which the storage does
+			delete(next.Object["metadata"].(map[string]any), name) // as the storage does
 		}
 	}
 	next.SetName("a")
 	next.SetUID("u")
 	if r.live != nil && comparableOf(r.live) == comparableOf(next) {
-		return nil // as upstream: a write that changes nothing but times
+		return nil // as upstream: a write that only changes timestamps
 	}
 	r.live = next
 	return nil
 }
 
-// setMember sets a member of an object to that of another, if it has one.
+// setMember copies a member from another object, or deletes it.
 func setMember(o *unstructured.Unstructured, name string, of map[string]any) {
 	if v, ok := of[name]; ok {
 		o.Object[name] = v
@@ -151,7 +151,7 @@ func setMember(o *unstructured.Unstructured, name string, of map[string]any) {
 	}
 }
 
-// comparableOf returns what is compared of an object.
+// comparableOf returns the compared part of an object.
 func comparableOf(o *unstructured.Unstructured) string {
 	c := o.DeepCopy()
 	c.SetAPIVersion("")
@@ -190,7 +190,7 @@ func (w blobWrite) String() string {
 	return fmt.Sprintf("%s/%s by %s, apply %t, force %t: %s", w.version, w.subresource, w.manager, w.apply, w.force, w.body)
 }
 
-// request returns the write as a client sends it.
+// request returns the HTTP request of the write.
 func (w blobWrite) request(first bool) *http.Request {
 	path, method, contentType := "/apis/example.com/"+w.version+"/blobs/a", "PUT", "application/json"
 	if w.subresource != "" {
@@ -266,8 +266,8 @@ func randomBlobWrite(g generator, first bool) blobWrite {
 	return w
 }
 
-// TestManagedFieldsOfAnyFormFollowUpstream sends random writes to both.
-func TestManagedFieldsOfAnyFormFollowUpstream(t *testing.T) {
+// TestManagedFieldsOfUnstructuredKindsEqualUpstream sends random writes to both.
+func TestManagedFieldsOfUnstructuredKindsEqualUpstream(t *testing.T) {
 	eachCaseInABubble(t, 150, func(g generator) string {
 		d := store.Descriptor[store.Unstructured]{
 			Group: "example.com", Name: "Blob", Status: true, ClusterScoped: true, UnconditionalUpdate: true,

@@ -15,7 +15,7 @@ func (w *writers) strategicPatch() object {
 	return o
 }
 
-// direct puts directives into a patch.
+// direct adds directives to a patch.
 func (g generator) direct(o object, depth int) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		switch v := o[name].(type) {
@@ -43,7 +43,7 @@ func (g generator) direct(o object, depth int) {
 	}
 }
 
-// directList puts directives for a list, which is the member name of o, into the list and beside it.
+// directList adds directives for the list o[name], in the list and next to it.
 func (g generator) directList(o object, name string, list []any, depth int) {
 	for i, item := range list {
 		if fields, ok := item.(object); ok {
@@ -61,13 +61,13 @@ func (g generator) directList(o object, name string, list []any, depth int) {
 	case n < 20:
 		o["$setElementOrder/"+name] = g.order(list)
 	case n < 30:
-		// Upstream looks at the members in random order, so the list itself would make the outcome one of chance.
+		// Upstream reads the members in random order, so with the list itself the result would be random.
 		o["$deleteFromPrimitiveList/"+name] = pick[any](g, list, some(g, any("f/1"), "f/2", "t1"), []any{"f/1"})
 		delete(o, name)
 	}
 }
 
-// order returns an order for the items of a list, mostly one that names them all.
+// order returns the value of $setElementOrder for a list, mostly with all its items.
 func (g generator) order(list []any) any {
 	var out []any
 	for _, i := range g.Perm(len(list)) {

@@ -5,7 +5,7 @@ import "fmt"
 // object is a JSON object.
 type object = map[string]any
 
-// metadata returns random metadata without a name. Values are few, so that writers meet in the same fields.
+// metadata returns random metadata without a name. It uses few values, so that writers share fields.
 func (g generator) metadata() object {
 	m := object{}
 	if g.percent(60) {
@@ -50,7 +50,7 @@ func (g generator) ownerReference(uid string) object {
 	return ref
 }
 
-// content returns random content of a kind outside its metadata. What must be there is there, unless only part of it is wanted.
+// content returns random content of a kind outside metadata. Required fields are set, unless part.
 func (g generator) content(plural string, part bool) object {
 	switch plural {
 	case "leases":

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/selector"
 )
 
-func TestFieldSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
+func TestFieldSelectorsAreParsedAsUpstream(t *testing.T) {
 	known := []string{"metadata.name", "metadata.namespace", "spec.leaseName", "", "a b"}
 	values := []string{"", "a", "b", "a,b", "a=b", `a\b`, " a", "é", "!", `\`}
 	eachCase(t, 20000, func(g generator) string {
@@ -32,7 +32,7 @@ func TestFieldSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
 		if wrong := differs(fmt.Sprintf("error of %q", text), err, wantErr); wrong != "" || err != nil {
 			return wrong
 		}
-		// Upstream leaves terms in the order that they had with "==" and "=" told apart.
+		// Upstream keeps terms in the order that they had while "==" and "=" were different.
 		same, err := selector.ParseFields(want.String())
 		if err != nil {
 			return fmt.Sprintf("%q: %v", want, err)
@@ -51,11 +51,11 @@ func TestFieldSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
 		}
 		for _, field := range known {
 			if contradicts(want, field) {
-				continue // any of its values will do
+				continue // any of its values is right
 			}
 			value, ok := got.Exact(field)
 			wantValue, wantOK := want.RequiresExactMatch(field)
-			if wrong := differs(fmt.Sprintf("what %q requires of %q", text, field), fmt.Sprint(value, ok), fmt.Sprint(wantValue, wantOK)); wrong != "" {
+			if wrong := differs(fmt.Sprintf("value that %q requires of %q", text, field), fmt.Sprint(value, ok), fmt.Sprint(wantValue, wantOK)); wrong != "" {
 				return wrong
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // Writes through the Go API are held against requests that say the same.
-func TestManagedFieldsOfTheGoDoorAreThoseOfRequests(t *testing.T) {
+func TestManagedFieldsOfTheGoAPIEqualRequests(t *testing.T) {
 	typ := codec.MustCompile(reflect.TypeFor[lease.Lease](), "v1")
 	eachCaseInABubble(t, 80, func(g generator) string {
 		w := &writers{generator: g, pair: newPair(), resource: resources[0], version: "v1"}
@@ -44,7 +44,7 @@ func TestManagedFieldsOfTheGoDoorAreThoseOfRequests(t *testing.T) {
 				out, err = leases.Update(t.Context(), &l, store.UpdateOptions{FieldManager: manager, DryRun: dryRun})
 			}
 			if err == nil {
-				w.ours.named(string(out.UID)) // also of what is not stored
+				w.ours.named(string(out.UID)) // also of objects that are not stored
 			}
 			want := w.theirs.answer(w.refer, c)
 			w.history = append(w.history, fmt.Sprintf("%d %s", want.code, c))
@@ -67,7 +67,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// statusMessage returns the message of an answer that is an error, "" for others.
+// statusMessage returns the message of an error answer, or "".
 func statusMessage(a answer) string {
 	if a.code < http.StatusBadRequest {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/selector"
 )
 
-func TestLabelSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
+func TestLabelSelectorsAreParsedAsUpstream(t *testing.T) {
 	eachCase(t, 20000, func(g generator) string {
 		text := g.labelSelector()
 		if g.percent(40) {
@@ -61,7 +61,7 @@ func (g generator) rarelyBad(values []string, good int) string {
 	return pick(g, values[:good]...)
 }
 
-// labels returns labels that selectors may ask for.
+// labels returns labels that selectors use.
 func (g generator) labels() map[string]string {
 	set := map[string]string{}
 	for _, key := range some(g, labelKeys...) {

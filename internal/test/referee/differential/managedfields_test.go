@@ -13,7 +13,7 @@ import (
 
 const typeJSON = "application/json"
 
-func TestManagedFieldsFollowUpstreamThroughAnyWrites(t *testing.T) {
+func TestManagedFieldsEqualUpstreamAfterRandomWrites(t *testing.T) {
 	eachCaseInABubble(t, 120, func(g generator) string {
 		w := &writers{generator: g, pair: newPair(), resource: pick(g, resources...)}
 		defer w.close()
@@ -27,16 +27,16 @@ func TestManagedFieldsFollowUpstreamThroughAnyWrites(t *testing.T) {
 	})
 }
 
-// writers write to one object of one kind in any way there is.
+// writers write to one object of one kind with all kinds of requests.
 type writers struct {
 	generator
 	*pair
 	resource resource
 	version  string // of the next request
-	current  object // what is stored, nil for nothing
+	current  object // the stored object, or nil
 }
 
-// step sends a random request to both servers, compares the answers, and then what is stored.
+// step sends a random request to both servers and compares the answers and the stored objects.
 func (w *writers) step() string {
 	w.version = pick(w.generator, w.resource.versions...)
 	if wrong := w.look(); wrong != "" {
@@ -49,7 +49,7 @@ func (w *writers) step() string {
 	return w.look()
 }
 
-// look compares what is stored and keeps it.
+// look compares the stored objects and keeps them.
 func (w *writers) look() string {
 	got, wrong := w.send(call{method: http.MethodGet, path: w.path(true), accept: typeJSON})
 	w.current = nil
@@ -124,7 +124,7 @@ func (w *writers) request() call {
 	return c
 }
 
-// manager returns one of so many that the oldest updaters are forgotten at times.
+// manager returns one of enough names that the oldest updaters are sometimes merged.
 func (w *writers) manager() string {
 	if w.percent(10) {
 		return "m" + strconv.Itoa(w.IntN(14))
@@ -132,7 +132,7 @@ func (w *writers) manager() string {
 	return pick(w.generator, "m1", "m2", "m3", "kubectl")
 }
 
-// whole returns an object of the kind with its type and name.
+// whole returns an object with the apiVersion, kind and name of the resource.
 func (w *writers) whole(part bool) object {
 	o := w.content(w.resource.plural, part)
 	o["apiVersion"], o["kind"] = w.apiVersion(), w.kind()

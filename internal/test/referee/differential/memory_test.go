@@ -11,8 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// memory is a storage.Interface over a map: what etcd's does for one reader and writer. Objects are kept as bytes, as there, since
-// what an encoder drops and whether two states are equal is part of what is compared. It does not list or watch.
+// memory is a storage.Interface over a map, like etcd's for one reader and writer. It keeps objects as bytes, as etcd does,
+// because the tests also compare the effect of encoding and of no-op detection. It does not list or watch.
 type memory struct {
 	codec     runtime.Codec
 	versioner storage.APIObjectVersioner
@@ -27,7 +27,7 @@ type stored struct {
 
 var errNotHere = errors.New("not part of the reference")
 
-// decode puts a stored object into out.
+// decode decodes a stored object into out.
 func (m *memory) decode(s stored, out runtime.Object) error {
 	zero(out)
 	if _, _, err := m.codec.Decode(s.data, nil, out); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-func TestTimesAreReadAsUpstreamReadsThem(t *testing.T) {
+func TestTimesAreDecodedAsUpstream(t *testing.T) {
 	eachCase(t, 20000, func(g generator) string {
 		text := g.timeText()
 		var micro meta.MicroTime
@@ -29,7 +29,7 @@ func TestTimesAreReadAsUpstreamReadsThem(t *testing.T) {
 	})
 }
 
-// sameTime reads a text into both types and compares the errors, the times, and what they are written as.
+// sameTime decodes a text into both types and compares the errors, the times, and their encodings.
 func sameTime(text string, got json.Unmarshaler, want json.Unmarshaler, gotTime, wantTime *time.Time) string {
 	name := fmt.Sprintf("%T of %s", want, text)
 	err, wantErr := json.Unmarshal([]byte(text), got), json.Unmarshal([]byte(text), want)
@@ -54,7 +54,7 @@ func (g generator) timeText() string {
 	return text
 }
 
-// instant returns a time, at times one of the far past or future.
+// instant returns a random time, sometimes in the far past or future.
 func (g generator) instant() time.Time {
 	if g.percent(10) {
 		return pick(g, time.Time{}, time.Unix(0, 0), time.Unix(0, 1), time.Unix(-1, 999_999_999), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC))
@@ -62,7 +62,7 @@ func (g generator) instant() time.Time {
 	return time.Unix(g.Int64N(8e9)-4e9, g.Int64N(1e9))
 }
 
-func TestTimesHaveTheProtobufOfUpstream(t *testing.T) {
+func TestTimesHaveUpstreamsProtobuf(t *testing.T) {
 	typ := codec.MustCompile(reflect.TypeFor[lease.Lease](), "v1")
 	eachCase(t, 5000, func(g generator) string {
 		at, created := g.instant(), g.instant()

@@ -17,13 +17,13 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// pair is kubecoord and the reference, which get the same requests.
+// pair sends the same requests to kubecoord and the reference.
 type pair struct {
 	st           *store.Store
 	api          *httpapi.API
 	reference    http.Handler
 	ours, theirs uids
-	history      []string // of requests, for whoever wants to know how it came to this
+	history      []string // all requests, for the message of a failure
 }
 
 func newPair() *pair {
@@ -47,7 +47,7 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s?%s  %s  %s\n    %s", c.method, c.path, c.query.Encode(), c.contentType, c.agent, c.body)
 }
 
-// answer is what is compared.
+// answer is the compared part of an answer.
 type answer struct {
 	code     int
 	warnings []string
@@ -58,7 +58,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%d %q %s", a.code, a.warnings, a.body)
 }
 
-// send sends a request to both, and returns kubecoord's answer and how that of the reference differs.
+// send sends a request to both. It returns kubecoord's answer and its difference from the reference's.
 func (p *pair) send(c call) (answer, string) {
 	got := p.ours.answer(func(r *http.Request) *http.Response {
 		resp, err := p.api.Transport().RoundTrip(r)
@@ -74,13 +74,13 @@ func (p *pair) send(c call) (answer, string) {
 	for range 50 {
 		want := p.theirs.answer(p.refer, c)
 		if want.code == 0 && got.code >= http.StatusBadRequest {
-			return got, "" // where upstream panics, it is enough to refuse
+			return got, "" // if upstream panics, kubecoord only has to refuse
 		}
 		wrong = p.explain(differs("the answers differ", got, want))
 		if wrong == "" || want.code < http.StatusBadRequest {
 			break
 		}
-		// Of several faults upstream tells that one on which it happens first, in the random order of a map.
+		// Upstream reports the first of several errors in the random order of a map.
 	}
 	return got, wrong
 }
@@ -100,7 +100,7 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// explain puts what was requested before what is wrong, if anything is.
+// explain puts the requests before a difference, if there is one.
 func (p *pair) explain(wrong string) string {
 	if wrong == "" {
 		return ""
@@ -108,11 +108,10 @@ func (p *pair) explain(wrong string) string {
 	return strings.Join(p.history, "\n") + "\n\n" + wrong
 }
 
-// uids are the random uids of one server in the order of their appearance. They are called uid-0, uid-1 and so on wherever
-// servers are compared.
+// uids are the random uids of one server in the order of their appearance. Comparisons call them uid-0, uid-1 and so on.
 type uids []string
 
-// real puts in the uids that the server knows.
+// real replaces the names by the uids of the server.
 func (u *uids) real(body string) string {
 	for i, id := range *u {
 		body = strings.ReplaceAll(body, fmt.Sprintf("uid-%d-", i), id)
@@ -120,7 +119,7 @@ func (u *uids) real(body string) string {
 	return body
 }
 
-// named puts in the names of the uids.
+// named replaces the uids by their names.
 func (u *uids) named(body string) string {
 	return uid.ReplaceAllStringFunc(body, func(id string) string {
 		at := slices.Index(*u, id)
@@ -145,13 +144,13 @@ func (u *uids) answer(send func(*http.Request) *http.Response, c call) answer {
 	return answer{resp.StatusCode, resp.Header.Values("Warning"), withoutChance(resp.StatusCode, u.named(string(text)))}
 }
 
-// widgetNames calls the Go types of Widget what kubecoord calls them.
+// widgetNames renames upstream's Go types of Widget to kubecoord's.
 var widgetNames = strings.NewReplacer("Go struct field widget", "Go struct field Widget", "differential.widget", "v1.Widget",
 	"differential.Widget", "v1.Widget", "handled as a widget", "handled as a Widget", "in struct widget", "in struct Widget")
 
 var schemeName = regexp.MustCompile(`in scheme \\".*?\\"`)
 
-// withoutChance returns a body without what upstream leaves to chance: the order of causes and of faults, and the name of the scheme.
+// withoutChance returns a body without the parts that are random upstream: the order of causes and errors, and the name of the scheme.
 func withoutChance(code int, body string) string {
 	if code < 400 {
 		return body
@@ -167,7 +166,7 @@ func withoutChance(code int, body string) string {
 		})
 	}
 	if lines := strings.Split(status.Message, "\n  "); len(lines) > 2 {
-		// Upstream stops at the first field it does not know, wherever that is.
+		// Upstream stops at the first unknown field, in random order.
 		if strings.Contains(status.Message, "field not declared in schema") {
 			lines = lines[:1]
 		}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The patches of TestManagedFieldsFollowUpstreamThroughAnyWrites meet objects of all sorts of histories. Those here meet one object
-// that has everything, are sent as a dry run, and are full of directives.
-func TestStrategicMergePatchesMergeAsUpstreamMerges(t *testing.T) {
+// The patches of TestManagedFieldsEqualUpstreamAfterRandomWrites apply to objects with random histories. The patches here apply to
+// one object with all fields set, as dry runs, and contain many directives.
+func TestStrategicMergePatchesEqualUpstream(t *testing.T) {
 	patches(t, "application/strategic-merge-patch+json", func(w *writers) any {
 		p := w.strategicPatch()
 		for range w.IntN(3) {
@@ -19,11 +19,11 @@ func TestStrategicMergePatchesMergeAsUpstreamMerges(t *testing.T) {
 	})
 }
 
-func TestMergePatchesMergeAsUpstreamMerges(t *testing.T) {
+func TestMergePatchesEqualUpstream(t *testing.T) {
 	patches(t, "application/merge-patch+json", func(w *writers) any { return w.mergePatch() })
 }
 
-func TestJSONPatchesDoWhatTheyDoUpstream(t *testing.T) {
+func TestJSONPatchesEqualUpstream(t *testing.T) {
 	patches(t, "application/json-patch+json", func(w *writers) any { return w.operations() })
 }
 

@@ -24,14 +24,14 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// message is an object that upstream has generated code for.
+// message is an object with upstream's generated code.
 type message interface {
 	runtime.Object
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
 
-// served are all kinds and versions that k8s.io/api still has; v1alpha1 of LeaseCandidate is gone from there.
+// served lists the kinds and versions that k8s.io/api has. It no longer has LeaseCandidate v1alpha1.
 var served = []struct {
 	apiVersion, kind string
 	ours, theirs     reflect.Type
@@ -42,7 +42,7 @@ var served = []struct {
 	{"v1", "Endpoints", reflect.TypeFor[endpoints.Endpoints](), reflect.TypeFor[corev1.Endpoints]()},
 }
 
-func TestObjectsHaveTheBytesOfUpstream(t *testing.T) {
+func TestObjectsAreEncodedAsUpstream(t *testing.T) {
 	serializer := protobuf.NewSerializer(scheme, scheme)
 	types := map[string]*codec.Type{}
 	for _, s := range served {
@@ -75,7 +75,7 @@ func TestObjectsHaveTheBytesOfUpstream(t *testing.T) {
 	})
 }
 
-// sameJSON compares the JSON that two objects are written as and what it is read as.
+// sameJSON compares the JSON of two objects, and the objects decoded from it.
 func sameJSON(typ *codec.Type, ours any, theirs message) string {
 	theirs.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	text, err := typ.AppendJSON(nil, ours)
@@ -92,10 +92,10 @@ func sameJSON(typ *codec.Type, ours any, theirs message) string {
 		return err.Error()
 	}
 	data, err := wantBack.Marshal()
-	return differs("protobuf of what was read from JSON", fmt.Sprintf("%x", typ.AppendProto(nil, back)), fmt.Sprintf("%x%s", data, errorText(err)))
+	return differs("protobuf of the object decoded from JSON", fmt.Sprintf("%x", typ.AppendProto(nil, back)), fmt.Sprintf("%x%s", data, errorText(err)))
 }
 
-func TestBrokenProtobufIsReadAsUpstreamReadsIt(t *testing.T) {
+func TestBrokenProtobufIsDecodedAsUpstream(t *testing.T) {
 	types := map[string]*codec.Type{}
 	for _, s := range served {
 		types[s.apiVersion+s.kind] = codec.MustCompile(s.ours, s.apiVersion)
@@ -120,11 +120,11 @@ func TestBrokenProtobufIsReadAsUpstreamReadsIt(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		return differs(fmt.Sprintf("what was read from %x", data), fmt.Sprintf("%x", typ.AppendProto(nil, ours)), fmt.Sprintf("%x", want))
+		return differs(fmt.Sprintf("object decoded from %x", data), fmt.Sprintf("%x", typ.AppendProto(nil, ours)), fmt.Sprintf("%x", want))
 	})
 }
 
-// fill puts random values into all that upstream's types are made of.
+// fill sets random values in all types that upstream's objects contain.
 func (g generator) fill(v reflect.Value) {
 	switch v.Interface().(type) {
 	case metav1.TypeMeta:
@@ -172,7 +172,7 @@ func (g generator) fill(v reflect.Value) {
 	}
 }
 
-// text returns anything that a string may hold.
+// text returns a random string.
 func (g generator) text() string {
 	return strings.Join(upTo(g, 4, func() string {
 		return pick(g, "a", "Z", " ", "é", "日", "😀", `"`, `\\`, "/", "<", ">", "&", "\n", "\t", "\x00", "\x1f", "\x7f", "\u2028", "\ufeff", "{}", "null", strings.Repeat("x", 130))

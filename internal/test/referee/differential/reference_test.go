@@ -39,7 +39,7 @@ type resource struct {
 	object, list            func() runtime.Object
 	strategy                strategy
 	prefix                  string // of the storage keys
-	mediaType               string // of what is stored
+	mediaType               string // of stored objects
 	converter               func() managedfields.TypeConverter
 }
 
@@ -62,7 +62,7 @@ var resources = []resource{{
 }}
 
 func init() {
-	// These would wait, by a clock that in a bubble is another one.
+	// These would wait by a clock that differs inside a bubble.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 }
@@ -78,7 +78,7 @@ func (r *resource) root() string {
 	return "/apis"
 }
 
-// newReference returns a server made of upstream's handlers and registry. Its versions start where those of a store do.
+// newReference returns a server made of upstream's handlers and registry. Its first version is the first version of a store.
 func newReference() http.Handler {
 	revision := uint64(registry.DefaultFirstVersion)
 	container := restful.NewContainer()

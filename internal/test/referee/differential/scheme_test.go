@@ -21,7 +21,7 @@ var (
 	parameterCodec = runtime.NewParameterCodec(scheme)
 )
 
-// newScheme returns the types that the reference serves. The first version of each kind doubles as its internal one.
+// newScheme returns the types that the reference serves. The first version of each kind is also its internal version.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -56,7 +56,7 @@ func defaultEndpoints(e *corev1.Endpoints) {
 	}
 }
 
-// addCandidateConversions teaches the scheme that the two versions of LeaseCandidate have the same fields.
+// addCandidateConversions adds conversions between the two versions of LeaseCandidate, which have the same fields.
 func addCandidateConversions(s *runtime.Scheme) {
 	type (
 		beta  = coordinationv1beta1.LeaseCandidate

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "what all cases are made from; 0 takes the clock")
-	casesFlag = flag.Int("cases", 0, "how many cases each test makes; 0 is a number of its own for each")
+	seedFlag  = flag.Uint64("seed", 0, "seed of all cases; 0 takes the clock")
+	casesFlag = flag.Int("cases", 0, "number of cases of each test; 0 is the default of each test")
 	caseFlag  = flag.Int("case", -1, "the one case to run")
 )
 
 // generator makes the values of one case.
 type generator struct{ *rand.Rand }
 
-// eachCase runs a number of cases, each with a generator of its own, until one fails. Cases return what is wrong, or "".
+// eachCase runs n cases until one fails, each with a new generator. A case returns an error text, or "".
 func eachCase(t *testing.T, usual int, run func(g generator) string) {
 	t.Helper()
 	seed := *seedFlag
@@ -53,13 +53,13 @@ func eachCaseInABubble(t *testing.T, usual int, run func(g generator) string) {
 	})
 }
 
-// percent is true that often.
+// percent returns true in n percent of the calls.
 func (g generator) percent(n int) bool { return g.IntN(100) < n }
 
 // pick returns one of the choices.
 func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
-// some returns a few of the choices in random order, each at most once.
+// some returns a random subset of the choices in random order.
 func some[T any](g generator, choices ...T) []T {
 	order := g.Perm(len(choices))[:g.IntN(len(choices)+1)]
 	out := make([]T, len(order))
@@ -78,7 +78,7 @@ func upTo[T any](g generator, n int, value func() T) []T {
 	return out
 }
 
-// mutate changes a text at random places: characters go, come, change and move.
+// mutate changes a text at random places: it deletes, inserts, replaces and moves characters.
 func (g generator) mutate(text string, alphabet string) string {
 	b := []byte(text)
 	for range 1 + g.IntN(3) {
@@ -99,11 +99,11 @@ func (g generator) mutate(text string, alphabet string) string {
 	return string(b)
 }
 
-// differs says how what was got differs from what was wanted, "" where they are the same.
-func differs(what string, got, want any) string {
+// differs describes the difference between got and want, "" if they are equal.
+func differs(label string, got, want any) string {
 	g, w := fmt.Sprint(got), fmt.Sprint(want)
 	if g == w {
 		return ""
 	}
-	return fmt.Sprintf("%s\n  kubecoord: %s\n  upstream:  %s", what, g, w)
+	return fmt.Sprintf("%s\n  kubecoord: %s\n  upstream:  %s", label, g, w)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/kubecoord/kubecoord/selector"
 )
 
-// TestShardSelectorsAreReadAsUpstreamReadsThem compares which selectors are refused, what the others select, and the error
+// TestShardSelectorsAreParsedAsUpstream compares which selectors are refused, what the others select, and the error
 // texts of upstream's own code. Syntax errors have other texts than those of cel-go. Package selector parses only a part of
 // CEL, so some selectors that upstream refuses later are syntax errors there.
-func TestShardSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
+func TestShardSelectorsAreParsedAsUpstream(t *testing.T) {
 	eachCase(t, 5000, func(g generator) string {
 		text := g.shardSelector()
 		if g.percent(40) {
@@ -29,14 +29,14 @@ func TestShardSelectorsAreReadAsUpstreamReadsThem(t *testing.T) {
 		got, warnings, err := selector.ParseShards(text)
 		want, wantErr := sharding.Parse(text)
 		if wantErr != nil && strings.Contains(wantErr.Error(), "did you mean") {
-			// Short bounds are accepted here on purpose. Something else may be wrong behind them.
+			// kubecoord accepts short bounds on purpose. Another mistake may follow them.
 			if err == nil && len(warnings) == 0 {
 				return fmt.Sprintf("%q: no warning, but upstream's error %v", text, wantErr)
 			}
 			return ""
 		}
 		if len(warnings) > 0 && wantErr == nil {
-			return fmt.Sprintf("%q: warnings %q for what upstream accepts", text, warnings)
+			return fmt.Sprintf("%q: warnings %q, but upstream accepts it", text, warnings)
 		}
 		if err != nil && isCELError(err) && receiver.MatchString(text) {
 			return "" // upstream drops any expression before .shardRange; package selector drops only a path

@@ -23,9 +23,9 @@ type strategy struct {
 	validateName   validation.ValidateNameFunc
 	validate       func(o runtime.Object) field.ErrorList
 	validateUpdate func(o, old runtime.Object) field.ErrorList
-	// core reports whether the kind is of the core group, which has a rule of its own for finalizers.
+	// core reports whether the kind is in the core group, which has another rule for finalizers.
 	core bool
-	// again reports whether the metadata of an update is held against the rules for new objects, too.
+	// again reports whether updates also validate metadata by the rules for new objects.
 	again bool
 }
 
@@ -54,7 +54,7 @@ func (strategy) PrepareForCreate(context.Context, runtime.Object)          {}
 func (strategy) Canonicalize(runtime.Object)                               {}
 func (strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
 
-// PrepareForUpdate clears what internal types do not have, as types that are internal and versioned at once keep it at times.
+// PrepareForUpdate clears apiVersion and kind, which internal types do not have. Here one type is both internal and versioned.
 func (strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	old.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
@@ -72,8 +72,8 @@ func metadata(o runtime.Object) *metav1.ObjectMeta {
 	return accessor.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-// validateMetadata holds metadata against the rules of a new object. For the core group it restates ValidateObjectMeta of
-// apis/core/validation, which is no library.
+// validateMetadata validates metadata by the rules for new objects. For the core group it restates ValidateObjectMeta of
+// apis/core/validation, which is not a library.
 func (s strategy) validateMetadata(o runtime.Object) field.ErrorList {
 	errs := validation.ValidateObjectMeta(metadata(o), true, s.validateName, field.NewPath("metadata"))
 	return append(errs, s.validateFinalizers(o)...)

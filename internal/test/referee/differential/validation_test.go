@@ -17,8 +17,8 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// This file restates what upstream checks outside the metadata, as far as generated requests get it wrong: that part of
-// Kubernetes is no library.
+// This file restates upstream's validation outside metadata, as far as generated requests violate it. That part of
+// Kubernetes is not in a library.
 
 var spec = field.NewPath("spec")
 
@@ -91,7 +91,7 @@ func validateCandidateUpdate(o, old runtime.Object) field.ErrorList {
 		old.(*coordinationv1beta1.LeaseCandidate).Spec.LeaseName, spec.Child("leaseName"))...)
 }
 
-// validateEndpointsUpdate accepts subsets that did not change, whatever they hold.
+// validateEndpointsUpdate accepts unchanged subsets, even if they are invalid.
 func validateEndpointsUpdate(o, old runtime.Object) field.ErrorList {
 	if equality.Semantic.DeepEqual(o.(*corev1.Endpoints).Subsets, old.(*corev1.Endpoints).Subsets) {
 		return nil

@@ -21,8 +21,8 @@ const widgetGroup = "example.com"
 
 var widgetVersion = schema.GroupVersion{Group: widgetGroup, Version: "v1"}
 
-// widget is a kind of one's own with all that the three kinds of kubecoord do not have: sets, lists by one and two keys, and
-// structs that are atomic. Upstream's side is this type, kubecoord's is Widget.
+// widget is a custom kind with the features that the three kinds of kubecoord lack: sets, lists by one and two keys, and atomic
+// structs. This is the type for upstream, and Widget the type for kubecoord.
 type widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -35,7 +35,7 @@ type widgetList struct {
 	Items           []widget `json:"items"`
 }
 
-// widgetSpec is WidgetSpec without what upstream does not read in tags.
+// widgetSpec is WidgetSpec without the tags that upstream does not read.
 type widgetSpec struct {
 	Mode    string            `json:"mode,omitempty"`
 	Count   *int32            `json:"count,omitempty"`
@@ -54,14 +54,14 @@ type widgetOrigin struct {
 	Y int32 `json:"y,omitempty"`
 }
 
-// Widget is the kind as kubecoord knows it.
+// Widget is the type for kubecoord.
 type Widget struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
 	Spec            WidgetSpec `json:"spec" protobuf:"2"`
 }
 
-// WidgetSpec has one field of each way to be owned.
+// WidgetSpec has one field for each kind of ownership.
 type WidgetSpec struct {
 	Mode    string            `json:"mode,omitempty" protobuf:"1"`
 	Count   *int32            `json:"count,omitempty" protobuf:"2"`
@@ -75,34 +75,34 @@ type WidgetSpec struct {
 	Nested  *WidgetNested     `json:"nested,omitempty" patchStrategy:"retainKeys" protobuf:"10"`
 }
 
-// WidgetPart is told from others by its name.
+// WidgetPart is an item with the key name.
 type WidgetPart struct {
 	Name   string   `json:"name" protobuf:"1"`
 	Size   int64    `json:"size,omitempty" protobuf:"2"`
 	Labels []string `json:"labels,omitempty" patchStrategy:"merge" listType:"set" protobuf:"3"`
 }
 
-// WidgetPort is told from others by two fields.
+// WidgetPort is an item with two keys.
 type WidgetPort struct {
 	Port     int32  `json:"port" protobuf:"1"`
 	Protocol string `json:"protocol" protobuf:"2"`
 	Target   string `json:"target,omitempty" protobuf:"3"`
 }
 
-// WidgetOrigin has one owner as a whole.
+// WidgetOrigin is atomic: it has one owner.
 type WidgetOrigin struct {
 	_ struct{} `structType:"atomic"`
 	X int32    `json:"x,omitempty" protobuf:"1"`
 	Y int32    `json:"y,omitempty" protobuf:"2"`
 }
 
-// WidgetNested has an owner for each field.
+// WidgetNested is granular: each field has its owner.
 type WidgetNested struct {
 	A string         `json:"a,omitempty" protobuf:"1"`
 	B *WidgetNested2 `json:"b,omitempty" protobuf:"2"`
 }
 
-// WidgetNested2 is a level further down.
+// WidgetNested2 is one level below.
 type WidgetNested2 struct {
 	C string            `json:"c,omitempty" protobuf:"1"`
 	D map[string]string `json:"d,omitempty" protobuf:"2"`
@@ -131,7 +131,7 @@ func (l *widgetList) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// widgetConverter knows the types of a Widget from the OpenAPI document that kubecoord itself serves for it.
+// widgetConverter reads the types of Widget from the OpenAPI document that kubecoord serves.
 var widgetConverter = sync.OnceValue(func() managedfields.TypeConverter {
 	st := store.New(store.Options{})
 	defer st.Close()

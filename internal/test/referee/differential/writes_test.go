@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file makes the bodies of the requests that writers send.
+// This file makes the request bodies of writers.
 
 // applied returns a configuration for server-side apply.
 func (w *writers) applied() object {
@@ -26,7 +26,7 @@ func (w *writers) applied() object {
 	return o
 }
 
-// spoil puts in one thing that does not belong there.
+// spoil adds one mistake.
 func (w *writers) spoil(o object) {
 	m := o["metadata"].(object)
 	switch w.IntN(12) {
@@ -105,7 +105,7 @@ func (w *writers) replacement() object {
 	return o
 }
 
-// claim may put managedFields of the client's own into metadata.
+// claim may set managedFields in metadata.
 func (w *writers) claim(m object) {
 	switch n := w.IntN(100); {
 	case n < 30:
@@ -123,7 +123,7 @@ func (w *writers) claim(m object) {
 	}
 }
 
-// forge changes an entry of a record.
+// forge changes an entry of managedFields.
 func (w *writers) forge(entries []any) {
 	e := entries[w.IntN(len(entries))].(object)
 	switch w.IntN(7) {
@@ -148,7 +148,7 @@ func (w *writers) anyVersion() string {
 	return pick(w.generator, w.apiVersion(), w.apiVersion(), "coordination.k8s.io/v1alpha2", "v1", "coordination.k8s.io/v9", "a/b/c")
 }
 
-// managedFields returns a record of the client's invention.
+// managedFields returns random managedFields.
 func (w *writers) managedFields() []any {
 	return upTo(w.generator, 3, func() any {
 		e := object{
@@ -176,8 +176,8 @@ func (w *writers) managedFields() []any {
 	})
 }
 
-// fieldsV1 returns a set of fields, mostly such as there are. None claims f:apiVersion: that makes upstream fail at every apply
-// that follows, and is ignored by kubecoord, which says so in internal/managedfields.
+// fieldsV1 returns a set of fields, most of which exist. It never contains f:apiVersion, which would make upstream fail at each
+// following apply. Kubecoord ignores it, see internal/managedfields.
 func (w *writers) fieldsV1() any {
 	set := object{}
 	for range w.IntN(5) {
@@ -262,7 +262,7 @@ func (w *writers) operations() any {
 	})
 }
 
-// valueAt returns what stands at a path, or something that could.
+// valueAt returns the value at a path, or a random one.
 func (w *writers) valueAt(o object, path string) any {
 	var v any = o
 	for name := range strings.SplitSeq(path[1:], "/") {

@@ -10,15 +10,15 @@ import (
 	ours "github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-func TestYAMLIsReadAsUpstreamReadsIt(t *testing.T) {
+func TestYAMLIsDecodedAsUpstream(t *testing.T) {
 	eachCase(t, 20000, func(g generator) string {
 		text := g.yamlDocument()
 		if strings.Count(text, "\ufeff") > 1 {
-			return "" // upstream looks for a second byte order mark in a place of its buffer where it is not, and drops other characters
+			return "" // upstream looks for a second byte order mark at a wrong place of its buffer, and drops other characters
 		}
 		got, duplicates, err := ours.ToJSON([]byte(text))
 		want, wantErr := yaml.YAMLToJSON([]byte(text))
-		// Of several faults upstream tells any, and of keys that are one in JSON, such as 1 and 1.0, it takes any: in the order of a map.
+		// Upstream follows the random order of a map: it reports any of several errors, and keeps any of the keys that are equal in JSON, such as 1 and 1.0.
 		for range 50 {
 			if errorText(err) == errorText(wantErr) && string(got) == string(want) {
 				break
@@ -36,7 +36,7 @@ func TestYAMLIsReadAsUpstreamReadsIt(t *testing.T) {
 	})
 }
 
-func TestYAMLIsWrittenAsUpstreamWritesIt(t *testing.T) {
+func TestYAMLIsEncodedAsUpstream(t *testing.T) {
 	eachCase(t, 5000, func(g generator) string {
 		text, err := yaml.YAMLToJSON([]byte(g.yamlDocument()))
 		if err != nil {
@@ -48,7 +48,7 @@ func TestYAMLIsWrittenAsUpstreamWritesIt(t *testing.T) {
 	})
 }
 
-// yamlDocument returns a document as people write them, or one with a few characters wrong.
+// yamlDocument returns a typical document, or one with a few wrong characters.
 func (g generator) yamlDocument() string {
 	var b strings.Builder
 	if g.percent(10) {

@@ -1,5 +1,5 @@
-// Command kube-apiserver is Kubernetes' own server, built from its public module. README.md in the folder above says how
-// to build it and how to take another version.
+// Command kube-apiserver is Kubernetes' own server, built from its public module. README.md in the parent folder says how
+// to build it and how to change its version.
 package main
 
 import (

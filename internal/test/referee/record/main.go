@@ -1,5 +1,5 @@
-// Command record plays the recorded scenarios to a real kube-apiserver, or to any other server, prints what it answers
-// otherwise, and can store the answers.
+// Command record sends the recorded scenarios to a real kube-apiserver, or to any other server. It prints the answers that
+// differ and can store them.
 //
 //	KUBE_APISERVER=/tmp/kube-apiserver go run ./record ../../../httpapi/testdata/wire
 //	go run ./record -server http://127.0.0.1:8001 -run '^lease-' ../../../httpapi/testdata/wire
@@ -28,7 +28,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.server, "server", "", "`URL` of the server, such as that of kubectl proxy; by default the binary that KUBE_APISERVER names is started")
+	flag.StringVar(&o.server, "server", "", "`URL` of the server, such as the URL of kubectl proxy; by default the binary in KUBE_APISERVER is started")
 	flag.StringVar(&o.scenarios, "run", "", "play only the scenarios whose names match this `regexp`")
 	flag.BoolVar(&o.write, "write", false, "store the answers that differ")
 	flag.BoolVar(&o.all, "all", false, "count the differences that accepted.txt accepts, too: for another version of Kubernetes")
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// run reports whether all answers are as stored, or are now.
+// run reports whether all answers equal the stored ones, or were stored.
 func run(ctx context.Context, o options) (bool, error) {
 	match, err := regexp.Compile(o.scenarios)
 	if err != nil {
@@ -94,7 +94,7 @@ type recorder struct {
 	scenarios, exchanges, different, failed int
 }
 
-// connect starts the reference, or uses the server at a URL. The function that it returns ends what it started.
+// connect starts the reference, or uses the server at a URL. The returned function stops the started processes.
 func (r *recorder) connect(ctx context.Context, server string) (func(), error) {
 	if server != "" {
 		transport := &http.Transport{DisableCompression: true}
@@ -119,7 +119,7 @@ func (r *recorder) connect(ctx context.Context, server string) (func(), error) {
 	}, nil
 }
 
-// file plays the scenarios of a file and replaces its answers.
+// file runs the scenarios of a file and replaces its answers.
 func (r *recorder) file(ctx context.Context, f *wiretest.File) error {
 	for _, g := range f.Goldens() {
 		if !r.match.MatchString(g.Scenario.Name) {

@@ -51,7 +51,7 @@ func TestRecordFillsInTheAnswers(t *testing.T) {
 	same, err := run(t.Context(), o)
 	require.NoError(t, err)
 	assert.False(t, same)
-	assert.Equal(t, requests, read(t, path), "nothing is stored without -write")
+	assert.Equal(t, requests, read(t, path), "without -write nothing is stored")
 
 	o.write = true
 	same, err = run(t.Context(), o)
@@ -65,7 +65,7 @@ func TestRecordFillsInTheAnswers(t *testing.T) {
 	assert.True(t, same)
 }
 
-func TestRecordPlaysOnlyWhatIsAskedFor(t *testing.T) {
+func TestRecordRunsOnlyTheSelectedScenarios(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kinds.txt"), []byte(kinds), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lease-a.txt"), []byte(strings.Replace(answered, "201", "409", 1)), 0o600))

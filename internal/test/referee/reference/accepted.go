@@ -15,7 +15,7 @@ import (
 //go:embed accepted.txt
 var acceptedText string
 
-// Accepted is the list of accepted.txt, which explains itself. It remembers which stanzas were needed.
+// Accepted is the list of accepted.txt, which explains its format. It records which stanzas were needed.
 type Accepted []*stanza
 
 type stanza struct {
@@ -42,7 +42,7 @@ func (a Accepted) Unneeded() []string {
 	var out []string
 	for _, s := range a {
 		if !s.needed {
-			out = append(out, fmt.Sprintf("accepted.txt:%d: nothing differs as this stanza says", s.line))
+			out = append(out, fmt.Sprintf("accepted.txt:%d: no difference matches this stanza", s.line))
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func parseStanza(block string) (*stanza, error) {
 	}, nil
 }
 
-// wildcards returns an expression for any of the patterns, in which * stands for any text.
+// wildcards returns an expression that matches any of the patterns, in which * matches any text.
 func wildcards(patterns ...string) *regexp.Regexp {
 	var forms []string
 	for _, p := range patterns {

@@ -21,7 +21,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startLimit is how long etcd and kube-apiserver each may take until they are ready.
+// startLimit is the longest time until etcd, and then kube-apiserver, is ready.
 const startLimit = 3 * time.Minute
 
 // Server is a running kube-apiserver. It is an http.RoundTripper that authenticates every request.
@@ -29,7 +29,7 @@ type Server struct {
 	url       string
 	transport *http.Transport
 
-	dir     string // everything that the server writes
+	dir     string // all files of the server
 	etcd    *embed.Etcd
 	process *exec.Cmd
 	exited  chan struct{} // closed when the process has ended
@@ -83,8 +83,7 @@ func (s *Server) start(ctx context.Context, binary string) error {
 	return s.waitUntilReady(ctx)
 }
 
-// arguments returns the flags of kube-apiserver: loopback only, no authorization, and no writer beside the scenarios
-// that could be left out.
+// arguments returns the flags of kube-apiserver: loopback only, no authorization, and as few other writers as possible.
 func arguments(dir, etcd, port string) []string {
 	key := filepath.Join(dir, "key")
 	return []string{
@@ -120,7 +119,7 @@ func (s *Server) waitUntilReady(ctx context.Context) error {
 	}
 }
 
-// Close ends the processes and removes what they wrote.
+// Close ends the processes and removes their files.
 func (s *Server) Close() error {
 	s.transport.CloseIdleConnections()
 	if s.process != nil {
@@ -133,7 +132,7 @@ func (s *Server) Close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// lastLog returns the end of what kube-apiserver logged as an error, nil if it logged nothing.
+// lastLog returns the end of kube-apiserver's log as an error, or nil if the log is empty.
 func (s *Server) lastLog() error {
 	const limit = 4000
 	log, _ := os.ReadFile(filepath.Join(s.dir, "log"))

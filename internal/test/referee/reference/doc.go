@@ -1,7 +1,7 @@
-// Package reference runs a real kube-apiserver beside the tests: a process on loopback with an etcd of its own, which
-// nothing but the recorded scenarios writes to.
+// Package reference runs a real kube-apiserver for the tests: a process on loopback with its own etcd. Only the recorded
+// scenarios write to it.
 //
-// The binary is built by ../kube-apiserver, or anywhere else; the environment variable KUBE_APISERVER names it.
+// The environment variable KUBE_APISERVER names the binary, which ../kube-apiserver builds.
 //
 //	server, err := reference.Start(ctx, os.Getenv("KUBE_APISERVER"))
 //	...

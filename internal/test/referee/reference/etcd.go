@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// firstVersion is the version that etcd has before kube-apiserver starts. What is older is compacted, because a few
+// firstVersion is the version of etcd before kube-apiserver starts. Older versions are compacted, because a few
 // scenarios ask for version 1 and expect that it has expired.
 const firstVersion = 1000
 
@@ -76,8 +76,8 @@ func prepareEtcd(ctx context.Context, etcd *embed.Etcd, endpoint string) error {
 	return err
 }
 
-// silenceElection stores the lease that the controller of coordinated leader election works under, held by somebody
-// else for years. Otherwise the controller would write to the Leases and candidates of the scenarios.
+// silenceElection stores the lease of the controller of coordinated leader election with another holder and a duration
+// of years. Otherwise the controller would write to the Leases and candidates of the scenarios.
 // Source: pkg/controlplane/controller/leaderelection/run_with_leaderelection.go.
 func silenceElection(ctx context.Context, client *clientv3.Client) error {
 	const lease = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",` +

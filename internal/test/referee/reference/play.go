@@ -8,19 +8,19 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
 )
 
-// attempts is how often a scenario is played at most. A real server has other writers and a real clock: a version may be
-// used up between two steps, and a second may begin between two writes of managed fields.
+// attempts is the most runs of a scenario. A real server has other writers and a real clock: another write may take a
+// version between two steps, and a second may begin between two writes of managed fields.
 const attempts = 3
 
 // Played is the outcome of a scenario.
 type Played struct {
 	Recorded    wiretest.Golden       // with the answers of the server where they differ
-	Differences []wiretest.Difference // those that are not accepted
+	Differences []wiretest.Difference // without accepted ones
 	Exchanges   int
 }
 
-// Play plays a scenario until it is as recorded, but for accepted differences, or until two attempts in a row got the same
-// answers. It is an error if the scenario cannot be carried out, or if no two attempts in a row agree.
+// Play runs a scenario until it is as recorded, except for accepted differences, or until two runs in a row got the same
+// answers. It returns an error if a step cannot be carried out, or if no two runs in a row agree.
 func Play(ctx context.Context, runner *wiretest.Runner, g wiretest.Golden, accepted Accepted) (Played, error) {
 	var last Played
 	for range attempts {

@@ -19,7 +19,7 @@ const recorded = "../../../../httpapi/testdata/wire"
 
 // TestKubeAPIServerGivesTheRecordedAnswers plays the recorded scenarios to the kube-apiserver that KUBE_APISERVER names,
 // and to kubecoord over the network. It fails on each difference that accepted.txt does not accept, and on each stanza
-// there that was not needed. Nothing is accepted from kubecoord.
+// of it that was not needed. kubecoord must have no difference.
 func TestKubeAPIServerGivesTheRecordedAnswers(t *testing.T) {
 	binary := os.Getenv("KUBE_APISERVER")
 	if binary == "" {
@@ -36,7 +36,7 @@ func TestKubeAPIServerGivesTheRecordedAnswers(t *testing.T) {
 		for _, g := range goldens {
 			t.Run(g.Scenario.Name, func(t *testing.T) { play(t, runner, g, accepted) })
 		}
-		// Tests that fail, or that -run leaves out, may have needed the others.
+		// Failed tests, and tests that -run leaves out, may need the other stanzas.
 		if !t.Failed() && flag.Lookup("test.run").Value.String() == "" {
 			assert.Empty(t, accepted.Unneeded())
 		}

@@ -23,7 +23,7 @@ func newTransport() *http.Transport {
 	}
 }
 
-// URL returns where the server listens, without a slash at the end.
+// URL returns the address of the server, without a slash at the end.
 func (s *Server) URL() string { return s.url }
 
 // RoundTrip sends a request with the token of the only user.

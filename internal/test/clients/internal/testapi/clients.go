@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// Client returns client-go's typed clients as they come: they speak protobuf.
+// Client returns client-go's typed clients with their default, protobuf.
 func (a *API) Client(t testing.TB) kubernetes.Interface {
 	cs, err := kubernetes.NewForConfig(a.Config())
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func (a *API) Dynamic(t testing.TB) dynamic.Interface {
 	return c
 }
 
-// Metadata returns client-go's client for metadata alone.
+// Metadata returns client-go's metadata client.
 func (a *API) Metadata(t testing.TB) metadata.Interface {
 	c, err := metadata.NewForConfig(a.Config())
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Link is an http.RoundTripper that can be cut like a network, and remembers
-// the requests that came through.
+// Link is an http.RoundTripper that can be cut like a network connection. It
+// records the requests that pass through.
 type Link struct {
 	mu       sync.Mutex // guards all below
 	next     http.RoundTripper
@@ -21,18 +21,18 @@ type Link struct {
 	requests []Request
 }
 
-// Request is what a client asked for, and what it got.
+// Request is a request of a client and its answer.
 type Request struct {
 	Method, Path        string
 	Query               url.Values
 	Accept, ContentType string
 	IfNoneMatch         string
-	// Code and AnswerType are those of the answer.
+	// Code and AnswerType are the status code and Content-Type of the answer.
 	Code       int
 	AnswerType string
 }
 
-// String is meant for the messages of failing tests.
+// String returns the request as text for failing tests.
 func (r Request) String() string {
 	return fmt.Sprintf("%s %s?%s %d %s", r.Method, r.Path, r.Query.Encode(), r.Code, r.AnswerType)
 }
@@ -95,8 +95,8 @@ func (l *Link) Mend() {
 	l.down = false
 }
 
-// Redirect lets requests through to another server, as if the one at this
-// address had been replaced by it.
+// Redirect sends requests to another server, as if it had replaced the one at
+// this address.
 func (l *Link) Redirect(to *API) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,13 +128,13 @@ func (l *Link) forget(body *answer) {
 	delete(l.open, body)
 }
 
-// answer is the body of a response on its way through a Link.
+// answer is the body of a response that passes through a Link.
 type answer struct {
 	io.ReadCloser
 	link *Link
 }
 
-// Close lets go of the connection.
+// Close closes the body and removes it from the open ones.
 func (a *answer) Close() error {
 	err := a.ReadCloser.Close()
 	a.link.forget(a)

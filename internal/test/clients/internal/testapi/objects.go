@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Namespace is where the objects of this package live.
+// Namespace is the namespace of the objects of this package.
 const Namespace = "test"
 
 // Lease returns a lease that can be created.
@@ -23,7 +23,7 @@ func Lease(name string) *coordinationv1.Lease {
 	}
 }
 
-// LeaseNumber returns one of many leases. Their order is that of their numbers.
+// LeaseNumber returns one of many leases. They sort by their numbers.
 func LeaseNumber(i int) *coordinationv1.Lease { return Lease(fmt.Sprintf("lease-%05d", i)) }
 
 // Candidate returns a LeaseCandidate that can be created.

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a resource as clients without Go types know it.
+// Resource is a resource for clients without Go types.
 type Resource struct {
 	schema.GroupVersionResource
 	Kind string
 }
 
-// Resources are all that is served.
+// Resources are all served resources.
 var Resources = []Resource{
 	{schema.GroupVersionResource{Version: "v1", Resource: "endpoints"}, "Endpoints"},
 	{schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease"},
@@ -46,8 +46,7 @@ func (r Resource) New(t testing.TB, name string) *unstructured.Unstructured {
 	return o
 }
 
-// SkipIfNotAcceptable skips the test where the server has no such form of its
-// answers.
+// SkipIfNotAcceptable skips the test if the server answered 406.
 func SkipIfNotAcceptable(t testing.TB, err error, form string) {
 	t.Helper()
 	if apierrors.IsNotAcceptable(err) {

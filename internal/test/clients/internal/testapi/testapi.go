@@ -1,9 +1,9 @@
-// Package testapi starts kubecoord in tests and points Kubernetes' own client
-// libraries at it.
+// Package testapi starts kubecoord in tests and connects Kubernetes' client
+// libraries to it.
 //
 // New serves a store without a socket, so that a test can run inside a
 // testing/synctest bubble, where hours pass at once. Listen serves it on a real
-// loopback port, for what only a real connection shows.
+// loopback port, for tests that need a real connection.
 package testapi
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// API is a running API and the way to it.
+// API is a running API with its store and its Link.
 type API struct {
 	Store  *store.Store
 	Server *httpapi.API
@@ -27,7 +27,7 @@ type API struct {
 	host string
 }
 
-// New returns an API without a socket. It ends with the test.
+// New returns an API without a socket. It is closed at the end of the test.
 func New(t testing.TB, opts store.Options) *API {
 	st := store.New(opts)
 	server := httpapi.New(st, httpapi.Options{})
@@ -36,7 +36,7 @@ func New(t testing.TB, opts store.Options) *API {
 	return &API{Store: st, Server: server, Link: newLink(server.Transport()), host: "http://kubecoord"}
 }
 
-// Listen returns an API on a loopback port. It ends with the test.
+// Listen returns an API on a loopback port. It is closed at the end of the test.
 func Listen(t testing.TB, opts store.Options) *API {
 	st := store.New(opts)
 	server := httpapi.New(st, httpapi.Options{})
@@ -49,14 +49,14 @@ func Listen(t testing.TB, opts store.Options) *API {
 	return &API{Store: st, Server: server, Link: newLink(transport), host: listener.URL}
 }
 
-// Config returns how to reach the API. All that clients have a default for is
-// left to them, except that requests are not limited and warnings not printed.
+// Config returns the configuration of clients. It keeps the defaults of client-go,
+// except that requests are not rate limited and warnings are not printed.
 func (a *API) Config() *rest.Config {
 	return &rest.Config{Host: a.host, Transport: a.Link, QPS: -1, WarningHandler: rest.NoWarnings{}}
 }
 
-// Bypass returns the same API behind a Link of its own, which is there when the
-// other one is cut.
+// Bypass returns the same API behind a Link of its own, which still works when
+// the other Link is cut.
 func (a *API) Bypass() *API {
 	b := *a
 	b.Link = newLink(a.Link.next)

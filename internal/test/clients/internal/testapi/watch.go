@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Next returns the next event of a watch and fails the test where there is
-// none.
+// Next returns the next event of a watch. It fails the test if the watch ends.
 func Next(t testing.TB, w watch.Interface) watch.Event {
 	t.Helper()
 	select {
@@ -29,6 +28,6 @@ func End(t testing.TB, w watch.Interface) {
 	case ev, open := <-w.ResultChan():
 		require.False(t, open, "event %v", ev)
 	case <-time.After(20 * time.Second):
-		require.FailNow(t, "the watch goes on")
+		require.FailNow(t, "the watch did not end")
 	}
 }

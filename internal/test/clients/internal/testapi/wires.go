@@ -9,9 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// EachWire runs a test over each way that a typed client can take: protobuf
-// and JSON in memory, inside a bubble, and protobuf over a socket. What the
-// test waits for must come without the clock being moved.
+// EachWire runs a test over each connection of a typed client: protobuf and JSON
+// in memory, inside a bubble, and protobuf over a socket. The test must not wait
+// for time to pass.
 func EachWire(t *testing.T, test func(t *testing.T, api *API, cs kubernetes.Interface)) {
 	t.Run("protobuf in memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package virtualtime lets tests run in a testing/synctest bubble.
+// Package virtualtime prepares apimachinery for tests in a testing/synctest bubble.
 package virtualtime
 
 import utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-// HandleErrorsAtOnce takes out the handler that slows down whoever reports errors
-// to apimachinery: it remembers when the last error was for the whole process, and
-// in a bubble whose clock is behind that of another one it would sleep for years.
-// The first handler, which logs, stays. It is to be called before anything else.
+// HandleErrorsAtOnce removes the apimachinery error handler that limits the rate
+// of errors. That handler keeps the time of the last error for the whole process:
+// in a bubble with an earlier clock it would sleep for years. The first handler,
+// which logs, stays. Call it from TestMain before the tests.
 func HandleErrorsAtOnce() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] }

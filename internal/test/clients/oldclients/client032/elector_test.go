@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
-	utilruntime.ErrorHandlers = nil // one of them sleeps for decades where time is virtual
+	utilruntime.ErrorHandlers = nil // one handler would sleep for decades in virtual time
 	os.Exit(m.Run())
 }
 
@@ -31,8 +31,7 @@ func TestElectionHandOverAndFailover(t *testing.T) {
 	})
 }
 
-// start runs a candidate and a coordinated elector, as a process of its own
-// would.
+// start runs a candidate and a coordinated elector, as one process would.
 func start(c electiontest.Contender) (stop func(), err error) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://coordination", Transport: c.Transport, QPS: -1})
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Normalizer replaces what differs between two honest runs of a session by
-// symbols in braces. Versions and UIDs are numbered as they appear, so that
-// those that are the same stay the same, and different ones different:
+// Normalizer replaces values that differ between two correct runs of a session by
+// symbols in braces. Versions and UIDs are numbered in order of appearance, so
+// that equal values stay equal, and different values stay different:
 //
 //	{rv1} {uid1}  a resourceVersion, a UID
 //	{time}        a time of whole seconds, as the server writes them, and the times of diff
-//	{gen}         what the server put behind "gen-" to make a name
-//	{key}         where etcd keeps an object
+//	{gen}         the suffix that the server added to the generateName "gen-"
+//	{key}         the etcd key of an object
 //	{log}         the head of a line that kubectl logs
 //	{n}           the random part of a temporary file's name
 //
@@ -23,8 +23,8 @@ type Normalizer struct {
 	versions, uids map[string]string
 }
 
-// NewNormalizer returns a Normalizer that also replaces given texts, named by
-// pairs of a symbol and a text. Of two that begin alike, the earlier one wins.
+// NewNormalizer returns a Normalizer that also replaces given texts, passed as
+// pairs of a symbol and a text. If two texts match, the earlier pair wins.
 func NewNormalizer(symbolsAndTexts ...string) *Normalizer {
 	pairs := make([]string, 0, len(symbolsAndTexts))
 	for i := 0; i+1 < len(symbolsAndTexts); i += 2 {
@@ -44,7 +44,7 @@ var (
 	ageForm     = regexp.MustCompile(`(?m)\b\d{1,2}s( *)(  |$)`)
 )
 
-// Normalize replaces what differs. The order of calls numbers the symbols.
+// Normalize replaces values by symbols. The order of calls numbers the symbols.
 func (n *Normalizer) Normalize(text string) string {
 	text = n.names.Replace(text)
 	text = uidForm.ReplaceAllStringFunc(text, func(uid string) string { return symbol(n.uids, "uid", uid) })

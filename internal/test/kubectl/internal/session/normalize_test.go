@@ -6,14 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWhatDiffersBetweenRunsIsReplaced(t *testing.T) {
+func TestNormalizeReplacesValuesThatDifferBetweenRuns(t *testing.T) {
 	const uid = "0a1b2c3d-0000-4000-8000-00000000000"
 	for name, tt := range map[string]struct{ text, want string }{
 		"a UID, twice and another":    {uid + "1 " + uid + "1 " + uid + "2", "{uid1} {uid1} {uid2}"},
 		"a version in YAML":           {`resourceVersion: "1001"`, `resourceVersion: "{rv1}"`},
 		"a version in JSON":           {`"resourceVersion": "1001", "resourceVersion":"1002"`, `"resourceVersion": "{rv1}", "resourceVersion":"{rv2}"`},
 		"a version in quoted JSON":    {`\"resourceVersion\":\"1001\"`, `\"resourceVersion\":\"{rv1}\"`},
-		"a version that is described": {"Resource Version:  1001", "Resource Version:  {rv1}"},
+		"a version in describe":       {"Resource Version:  1001", "Resource Version:  {rv1}"},
 		"a number that is no version": {"leaseTransitions: 1001", "leaseTransitions: 1001"},
 		"a time":                      {`"2026-01-02T03:04:05Z"`, `"{time}"`},
 		"a time of microseconds":      {"2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05.000001Z"},
@@ -34,7 +34,7 @@ func TestWhatDiffersBetweenRunsIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSymbolsAreKeptFromOneStepToTheNext(t *testing.T) {
+func TestSymbolsAreKeptBetweenSteps(t *testing.T) {
 	n := NewNormalizer()
 	assert.Equal(t, `resourceVersion: "{rv1}"`, n.Normalize(`resourceVersion: "7"`))
 	assert.Equal(t, `resourceVersion: "{rv2}"`, n.Normalize(`resourceVersion: "8"`))

@@ -1,25 +1,24 @@
-// Package session reads and writes what somebody typed at a shell, and what
-// was printed: the scenarios of the kubectl tests. It runs nothing; Normalizer
-// says how two honest runs are made comparable.
+// Package session reads and writes shell sessions, the scenarios of the kubectl
+// tests: commands and their output. It does not run them. Normalizer makes two
+// correct runs comparable.
 //
-// A session is text. Lines that are not indented are prose; a paragraph of
-// prose and the commands below it belong together. What is indented by two
-// blanks is a step:
+// A session is text. Lines that are not indented are prose. A paragraph of prose
+// and the steps below it form a part. Lines indented by two blanks are a step:
 //
-//	Somebody else's lease is not there.
+//	A lease that does not exist.
 //
 //	  $ kubectl get lease nope
 //	  2> Error from server (NotFound): leases.coordination.k8s.io "nope" not found
 //	  [exit 1]
 //
-// A command may go on in lines that start with "> ". Then come the lines of
-// standard output, those of standard error after "2> ", and the exit status if
-// it is not 0. "[no newline]" ends an output whose last line does not end, and
-// "(blank)" stands for a blank line at its beginning or end. Where kubectls differ, each
-// has its own result below a line with its name in brackets.
+// A command may continue in lines that start with "> ". Below it are the lines of
+// standard output, the lines of standard error after "2> ", and the exit status
+// if it is not 0. "[no newline]" ends an output without a final newline, and
+// "(blank)" is a blank line at its beginning or end. If kubectls differ, each has
+// its own result below a line with its name in brackets.
 //
-// Two kinds of prose say who runs the steps below, up to the next prose, or if
-// they are in the first paragraph, those of the whole session:
+// Two kinds of prose restrict the steps up to the next prose. In the first
+// paragraph they restrict all steps of the session:
 //
 //	Only current: reason
 //	Not on the reference: reason
@@ -33,7 +32,7 @@ import (
 
 // Session is one file.
 type Session struct {
-	// Variants are the names under which results may be kept.
+	// Variants are the names that results may have.
 	Variants []string
 	Parts    []*Part
 }
@@ -43,22 +42,22 @@ type Part struct {
 	Prose []string
 	Steps []*Step
 
-	// Only is the variant that the steps are for, if not for all, and
-	// NotOnReference says that only this project's own server can run them.
+	// Only is the only variant that runs the steps, or "" for all.
+	// NotOnReference reports whether only this project's server can run them.
 	Only           string
 	NotOnReference bool
-	// Reason is why.
+	// Reason is the reason for Only or NotOnReference.
 	Reason string
 }
 
-// Step is a command and what it printed, by variant. Where all variants
-// printed the same there is one result, by the empty name.
+// Step is a command and its output by variant. If all variants print the same,
+// there is one result with the empty name.
 type Step struct {
 	Command string
 	Results map[string]string
 }
 
-// Result returns what the step printed, as Format has it.
+// Result returns the output of the step in the format of Format.
 func (s *Step) Result(variant string) string {
 	if r, ok := s.Results[variant]; ok {
 		return r
@@ -142,10 +141,10 @@ func Parse(text string, variants ...string) (*Session, error) {
 	return s, nil
 }
 
-// direct reads the prose that says who runs the steps.
+// direct reads prose that restricts the steps.
 func (p *Part) direct(line string, variants []string) error {
-	who, reason, found := strings.Cut(line, ": ")
-	only, isOnly := strings.CutPrefix(who, "Only ")
+	runner, reason, found := strings.Cut(line, ": ")
+	only, isOnly := strings.CutPrefix(runner, "Only ")
 	switch {
 	case !found:
 		return nil
@@ -153,13 +152,13 @@ func (p *Part) direct(line string, variants []string) error {
 		p.Only, p.Reason = only, reason
 	case isOnly:
 		return fmt.Errorf("nobody is called %q", only)
-	case who == "Not on the reference":
+	case runner == "Not on the reference":
 		p.NotOnReference, p.Reason = true, reason
 	}
 	return nil
 }
 
-// String writes a session as Parse reads it.
+// String returns the session as text that Parse reads.
 func (s *Session) String() string {
 	var b strings.Builder
 	for _, p := range s.Parts {
@@ -198,13 +197,13 @@ func writeResult(b *strings.Builder, r string) {
 	}
 }
 
-// Output is what a command did.
+// Output is the output and the exit status of a command.
 type Output struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// Format writes an output as results are kept.
+// Format returns an output as the text of a result.
 func Format(o Output) string {
 	var lines []string
 	stream := func(prefix, text string) {
@@ -237,7 +236,7 @@ func Format(o Output) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// Record keeps the results of a step, by variant, in the shortest form.
+// Record sets the results of a step by variant. It keeps equal results once.
 func (s *Step) Record(results map[string]string) {
 	s.Results = map[string]string{}
 	var first string

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const sample = `What the first part is about.
+const sample = `About the first part.
 
   $ cat > file <<END
   > one
@@ -36,7 +36,7 @@ Not on the reference: it cannot.
   $ true
 `
 
-func TestSessionIsWrittenAsItWasRead(t *testing.T) {
+func TestParsedSessionPrintsTheSameText(t *testing.T) {
 	s, err := Parse(sample, "old", "new")
 	require.NoError(t, err)
 	assert.Equal(t, sample, s.String())
@@ -53,7 +53,7 @@ func TestSessionIsWrittenAsItWasRead(t *testing.T) {
 	assert.Equal(t, "2\n[no newline]", version.Result("new"))
 }
 
-func TestProseSaysWhoRunsTheStepsBelow(t *testing.T) {
+func TestProseRestrictsTheStepsBelow(t *testing.T) {
 	s, err := Parse(sample, "old", "new")
 	require.NoError(t, err)
 	assert.Equal(t, Part{Prose: s.Parts[0].Prose, Steps: s.Parts[0].Steps}, *s.Parts[0])
@@ -64,7 +64,7 @@ func TestProseSaysWhoRunsTheStepsBelow(t *testing.T) {
 	assert.Empty(t, s.Parts[2].Only)
 }
 
-func TestFirstParagraphSpeaksForTheWholeSession(t *testing.T) {
+func TestFirstParagraphRestrictsTheWholeSession(t *testing.T) {
 	s, err := Parse("About.\nOnly new: reason.\n\n  $ one\n\nMore.\n\n  $ two\n", "old", "new")
 	require.NoError(t, err)
 	require.Len(t, s.Parts, 2)
@@ -72,11 +72,11 @@ func TestFirstParagraphSpeaksForTheWholeSession(t *testing.T) {
 	assert.Equal(t, "reason.", s.Parts[1].Reason)
 }
 
-func TestSessionThatCannotBeReadIsRefused(t *testing.T) {
+func TestInvalidSessionIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"a command before any prose": {"  $ true\n", "line 1: a command before any prose"},
 		"output without a command":   {"Prose.\n\n  output\n", "line 3: output without a command"},
-		"a variant nobody knows":     {"Only nobody: reason\n", `line 1: nobody is called "nobody"`},
+		"an unknown variant":         {"Only nobody: reason\n", `line 1: nobody is called "nobody"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(tt.text, "old", "new")
@@ -85,7 +85,7 @@ func TestSessionThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestOutputIsKeptToTheLastNewline(t *testing.T) {
+func TestFormatKeepsBlankLinesAndMissingNewlines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		out  Output
 		want string
@@ -103,7 +103,7 @@ func TestOutputIsKeptToTheLastNewline(t *testing.T) {
 	}
 }
 
-func TestResultsThatAreTheSameAreRecordedOnce(t *testing.T) {
+func TestEqualResultsAreRecordedOnce(t *testing.T) {
 	var s Step
 	s.Record(map[string]string{"old": "a", "new": "a"})
 	assert.Equal(t, map[string]string{"": "a"}, s.Results)
