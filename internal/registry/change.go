@@ -33,13 +33,13 @@ type Replacement struct {
 // be in the stored form with defaults filled in.
 func (r *Resource) Replace(o Object) Replacement {
 	m := o.GetObjectMeta()
-	given := m.ResourceVersion
+	given := *m
 	return Replacement{m.UID, func(current *Item) (Object, error) {
-		if current == nil || given == "" {
+		*m = given // an attempt before may have changed it
+		if current == nil || given.ResourceVersion == "" {
 			return r.kind.copy(o), nil // another attempt may follow
 		}
-		m.ResourceVersion = given // another attempt finds the conflict
-		return o, nil
+		return o, nil // another attempt finds the conflict
 	}}
 }
 
