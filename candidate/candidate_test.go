@@ -176,14 +176,14 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}
-		it, _, err := r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
 				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
 			}
 			w.Spec.LeaseName, w.Spec.PreferredStrategies = "main", list
 			return r.FromWire(alpha1, w), nil
-		}})
+		}))
 		require.NoError(t, err)
 		return it
 	}
@@ -195,8 +195,8 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
-	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		return current.Wire(0), nil
-	}})
+	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
 }

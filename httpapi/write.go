@@ -62,8 +62,9 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	req := c.request(opts)
-	if err := c.endpoint.res.MatchNames(o.GetObjectMeta(), req); err != nil {
+	m, req := o.GetObjectMeta(), c.request(opts)
+	req.UID = m.UID
+	if err := c.endpoint.res.MatchNames(m, req); err != nil {
 		return err
 	}
 	it, created, err := c.endpoint.res.Update(c.req.Context(), req, c.endpoint.res.Replace(o))

@@ -59,13 +59,13 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	o := object(obj)
 	m := o.GetObjectMeta()
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
-	req.Namespace, req.Name = c.namespace(m), m.Name
+	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if err := c.check(ctx, req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	it, _, err := c.r.Update(ctx, req, registry.Replacement{UID: m.UID, Object: func(current *registry.Item) (registry.Object, error) {
+	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		return c.r.Own(o, current), nil
-	}})
+	}))
 	return typed[T](it), err
 }
 
@@ -78,7 +78,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 	if err := c.check(ctx, req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	it, _, err := c.r.Update(ctx, req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
@@ -87,7 +87,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 			return nil, err
 		}
 		return c.r.Own(object(obj), current), nil
-	}})
+	}))
 	return typed[T](it), err
 }
 
@@ -194,7 +194,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	o := object(config)
 	m := o.GetObjectMeta()
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
-	req.Namespace, req.Name = c.namespace(m), m.Name
+	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if err := c.check(ctx, req, "PatchOptions"); err != nil {
 		return nil, err
 	}

@@ -234,11 +234,11 @@ func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 		`metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
 	}
 	assert.Equal(t, want, warnings)
-	_, _, err = r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		e := current.Wire(0).(*engine)
 		e.Spec.Speed = 2
 		return r.FromWire(0, e), nil
-	}})
+	}))
 	require.NoError(t, err)
 	assert.Equal(t, want, warnings, "they are told once")
 }

@@ -18,58 +18,54 @@ type Change interface {
 	// next returns the state after current, in the stored form and with its field
 	// managers. The store owns the result. current is nil if there is no object. next is
 	// called again if another write came first.
-	next(r *Resource, current *Item, req *Request) (Object, error)
+	next(r *Resource, current *Item, req Request) (Object, error)
 }
 
-// Replacement replaces the whole object.
-type Replacement struct {
-	// UID, if not "", must be that of the current object.
-	UID meta.UID
-	// Object returns the new object in the stored form. The store owns it.
-	Object func(current *Item) (Object, error)
-}
+// Replacement replaces the whole object. It returns the new object in the stored form,
+// for the store to own.
+type Replacement func(current *Item) (Object, error)
 
 // Replace returns the Replacement of a PUT. It takes ownership of the object, which must
 // be in the stored form with defaults filled in.
 func (r *Resource) Replace(o Object) Replacement {
 	m := o.GetObjectMeta()
 	given := *m
-	return Replacement{m.UID, func(current *Item) (Object, error) {
+	return func(current *Item) (Object, error) {
 		*m = given // an attempt before may have changed it
 		if current == nil || given.ResourceVersion == "" {
 			return r.kind.copy(o), nil // another attempt may follow
 		}
 		return o, nil // another attempt finds the conflict
-	}}
+	}
 }
 
-func (c Replacement) next(r *Resource, current *Item, req *Request) (Object, error) {
+func (c Replacement) next(r *Resource, current *Item, req Request) (Object, error) {
 	if current == nil && (req.Status || !r.kind.createOnUpdate) {
 		return nil, r.NotFound(req.Name)
 	}
-	if err := r.checkUID(c.UID, current, req); err != nil {
+	if err := r.checkUID(current, &req); err != nil {
 		return nil, err
 	}
-	o, err := c.Object(current)
+	o, err := c(current)
 	if err != nil {
 		return nil, err
 	}
-	r.dedupOwners(o.GetObjectMeta(), req, "")
-	r.updateManagers(o, current, req)
+	r.dedupOwners(o.GetObjectMeta(), &req, "")
+	r.updateManagers(o, current, &req)
 	return o, nil
 }
 
 // checkUID compares the uid of an update with the current one.
-func (r *Resource) checkUID(uid meta.UID, current *Item, req *Request) error {
+func (r *Resource) checkUID(current *Item, req *Request) error {
 	var have meta.UID
 	if current != nil {
 		have = current.UID()
 	}
-	if uid == "" || uid == have {
+	if req.UID == "" || req.UID == have {
 		return nil
 	}
 	return meta.NewConflict(r.kind.groupResource(), req.Name, r.invalidObject(req.key(),
-		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, have)))
+		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", req.UID, have)))
 }
 
 // afterAdmission is part of the warning about owner references in patches.
@@ -97,7 +93,7 @@ type Patch struct {
 	Scheme *Scheme
 }
 
-func (c Patch) next(r *Resource, current *Item, req *Request) (Object, error) {
+func (c Patch) next(r *Resource, current *Item, req Request) (Object, error) {
 	if current == nil {
 		return nil, r.NotFound(req.Name)
 	}
@@ -113,15 +109,15 @@ func (c Patch) next(r *Resource, current *Item, req *Request) (Object, error) {
 		req.warn(text)
 	}
 	o := patched.(Object)
-	if err := r.MatchNames(o.GetObjectMeta(), *req); err != nil {
+	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
 		return nil, err
 	}
 	if !r.kind.native && o.GetTypeMeta().APIVersion == "" {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.fromWire(o)
-	r.updateManagers(o, current, req)
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	r.updateManagers(o, current, &req)
+	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
 	return o, nil
 }
 
@@ -151,7 +147,7 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
+func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
 	if current == nil && req.Status {
 		return nil, r.NotFound(req.Name)
 	}
@@ -159,12 +155,12 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
 	if current != nil {
 		live = current.Wire(req.Version)
 	}
-	applied, err := r.kind.managersOf(req).Apply(req.Version, live, c.Config,
+	applied, err := r.kind.managersOf(&req).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkDuplicates(req); err != nil {
+	if err := c.checkDuplicates(&req); err != nil {
 		return nil, err
 	}
 	o := applied.(Object)
@@ -173,11 +169,11 @@ func (c Apply) next(r *Resource, current *Item, req *Request) (Object, error) {
 		return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 	}
-	if err := r.MatchNames(m, *req); err != nil {
+	if err := r.MatchNames(m, req); err != nil {
 		return nil, err
 	}
 	o = r.kind.fromWire(req.Version, o)
-	r.dedupOwners(o.GetObjectMeta(), req, afterAdmission)
+	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
 	return o, nil
 }
 
@@ -273,11 +269,11 @@ func markManagersReset(m *meta.ObjectMeta) {
 }
 
 // ignoreManagerTimes uses the old managers if only their times differ, so that the write
-// can turn out to change nothing. restore undoes it.
-func ignoreManagerTimes(m, old *meta.ObjectMeta) (restore func()) {
-	now := m.ManagedFields
+// can turn out to change nothing. It returns the new managers.
+func ignoreManagerTimes(m, old *meta.ObjectMeta) (now []meta.ManagedFieldsEntry) {
+	now = m.ManagedFields
 	if managedfields.SameOwners(now, old.ManagedFields) {
 		m.ManagedFields = old.ManagedFields
 	}
-	return func() { m.ManagedFields = now }
+	return now
 }

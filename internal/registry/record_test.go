@@ -119,20 +119,20 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	}
 	_, err := r.Create(t.Context(), newLease("ns/a"), req(1))
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), req(2), registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(t.Context(), req(2), registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		holder("x")(l)
 		finalizers("a/b")(l)
 		return l, nil
-	}})
+	}))
 	require.NoError(t, err)
 	_, _, err = r.Delete(t.Context(), req(3), registry.DeleteOptions{})
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), req(4), registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(t.Context(), req(4), registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		l.Finalizers = nil
 		return l, nil
-	}})
+	}))
 	require.NoError(t, err)
 	_, err = r.Create(t.Context(), newLease("ns/a"), req(5))
 	require.NoError(t, err)

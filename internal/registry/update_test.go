@@ -231,13 +231,13 @@ func TestUpdateReportsWhetherItCreated(t *testing.T) {
 	r := leaseResource(newStore(t))
 	req := registry.Request{Namespace: "ns", Name: "a"}
 	put := func() (*registry.Item, bool, error) {
-		return r.Update(t.Context(), req, registry.Replacement{Object: func(current *registry.Item) (registry.Object, error) {
+		return r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 			l := newLease("ns/a")
 			if current != nil {
 				l.ResourceVersion, l.Spec.HolderIdentity = current.ResourceVersion(), new("x")
 			}
 			return l, nil
-		}})
+		}))
 	}
 	_, created, err := put()
 	require.NoError(t, err)

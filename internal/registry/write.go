@@ -34,6 +34,8 @@ import (
 type Request struct {
 	// Namespace and Name are those of the path. A create ignores Name.
 	Namespace, Name string
+	// UID, if not "", must be that of the object that a Replacement replaces.
+	UID meta.UID
 	// Version is the index of the API version whose rules hold.
 	Version int
 	// DryRun does everything except the write.
@@ -163,7 +165,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 			return nil, false, err
 		}
 		current := r.lookup(req.key())
-		o, err := change.next(r, current, &req)
+		o, err := change.next(r, current, req)
 		if err != nil {
 			return nil, false, err
 		}
@@ -207,11 +209,11 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	m, old := o.GetObjectMeta(), current.meta()
 	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
-	restore := ignoreManagerTimes(m, old)
+	managers := ignoreManagerTimes(m, old)
 	if !last && r.kind.forms[0].typ.Equal(o, current.obj) {
 		return r.stillCurrent(current, current)
 	}
-	restore()
+	m.ManagedFields = managers
 	if err := r.checkSize(o, req, applied); err != nil {
 		return nil, err
 	}

@@ -106,14 +106,16 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 		return err
 	}
 	var plain []byte
-	it, _, err := s.pods.Update(ctx, at.request(), registry.Replacement{UID: uid, Object: func(current *registry.Item) (registry.Object, error) {
+	req := at.request()
+	req.UID = uid
+	it, _, err := s.pods.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		if current == nil && !ignoreNotFound {
 			return nil, storage.NewKeyNotFoundError(key, 0)
 		}
 		var pod *Pod
 		pod, plain, err = s.successor(ctx, key, at, current, rest, tryUpdate)
 		return pod, err
-	}})
+	}))
 	if err != nil {
 		return translate(key, err)
 	}
