@@ -12,24 +12,24 @@ import (
 // Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The
 // copy is normalised as by encoding and decoding: times are in UTC and cut to the
 // precision of their type, and empty slices and maps that are left out on the wire
-// are nil. A pointer to a zero time stays one, though JSON has only null for it.
+// are nil. A pointer to a zero time stays a pointer, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
 
-// CopyOnto is Copy, but the copy shares the labels, annotations, owner references,
+// CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
 // finalizers and managedFields of base where they are equal. It is for objects
 // that never change.
 func (t *Type) CopyOnto(obj, base any) any { return t.copyOnto(t.check(obj), t.check(base)) }
 
 func (t *Type) copyOnto(src, base unsafe.Pointer) any {
-	dst := t.room.new(src)
-	for _, step := range t.room.steps {
+	dst := t.copyLayout.new(src)
+	for _, step := range t.copyLayout.steps {
 		step.run(dst, base)
 	}
-	return t.room.asObject(dst)
+	return t.copyLayout.asObject(dst)
 }
 
-// detach turns the value at p, a plain assignment from another, into a deep
-// copy: it replaces every reference to memory that can change.
+// detach turns the value at p, which was assigned from another value, into a deep
+// copy: it replaces every reference to memory that can change by one to a copy.
 func (t *Type) detach(p unsafe.Pointer) {
 	switch t.shape {
 	case shapeTime:
@@ -70,7 +70,7 @@ func (f *Field) detach(p unsafe.Pointer) {
 		f.Type.detachPointer((*unsafe.Pointer)(p))
 		return
 	}
-	if f.OmitEmpty && f.Type.refers() && f.Type.length(p) == 0 {
+	if f.OmitEmpty && f.Type.nilable() && f.Type.length(p) == 0 {
 		f.Type.clear(p)
 		return
 	}
@@ -86,7 +86,8 @@ func (t *Type) clear(p unsafe.Pointer) {
 	*(*slice)(p) = slice{}
 }
 
-// detachPointer replaces the pointer at p to a t by one to a copy.
+// detachPointer replaces the pointer at p, to a value of type t, by a pointer to a
+// copy.
 func (t *Type) detachPointer(p *unsafe.Pointer) {
 	if *p == nil {
 		return
@@ -103,16 +104,16 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		s.cap = 0 // stays nil or empty; an append must not write to the old array
 		return
 	}
-	if s.len == 1 && t.Elem.room != nil {
-		item := t.Elem.room.new(s.data)
+	if s.len == 1 && t.Elem.copyLayout != nil {
+		item := t.Elem.copyLayout.new(s.data)
 		*s = slice{data: item, len: 1, cap: 1}
-		for _, step := range t.Elem.room.steps {
+		for _, step := range t.Elem.copyLayout.steps {
 			step.run(item, nil)
 		}
 		return
 	}
 	list := t.value(p)
-	old := list.Slice(0, s.len) // holds the old array while the new one is made
+	old := list.Slice(0, s.len) // keeps the old array until it is copied
 	*s = slice{}
 	list.Grow(old.Len())
 	list.SetLen(old.Len())
@@ -128,7 +129,7 @@ func (t *Type) detachList(p unsafe.Pointer) {
 func (t *Type) detachMap(p unsafe.Pointer) {
 	if t.stringMap {
 		m := (*map[string]string)(p)
-		if old := *m; old != nil { // faster than maps.Clone for the few there are
+		if old := *m; old != nil { // faster than maps.Clone for small maps
 			*m = make(map[string]string, len(old))
 			for k, v := range old {
 				(*m)[k] = v
@@ -190,7 +191,7 @@ func (f *Field) assign(p, q unsafe.Pointer) {
 	to.Set(f.Type.value(f.at(q)))
 }
 
-// EqualBeside is Equal for all members but the one with the given JSON name.
+// EqualBeside is like Equal, but ignores the member with the given JSON name.
 func (t *Type) EqualBeside(a, b any, name string) bool {
 	p, q := t.check(a), t.check(b)
 	for _, f := range t.all {

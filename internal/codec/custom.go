@@ -11,28 +11,29 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// This file holds what is different for types with JSON or text methods of their
-// own, such as json.RawMessage. Their values are copied as memory, so that they
-// must be slices of bytes or have no pointers in them.
+// This file handles custom types: types with JSON or text methods of their own,
+// such as json.RawMessage. Their values are copied as memory, so they must be
+// slices of bytes or have no pointers in them.
 
 // hasMethods reports whether encoding/json calls methods of t or *t.
 func hasMethods(t reflect.Type) bool {
-	return has[json.Marshaler](t) || has[json.Unmarshaler](t) || has[encoding.TextMarshaler](t) || has[encoding.TextUnmarshaler](t)
+	return implements[json.Marshaler](t) || implements[json.Unmarshaler](t) || implements[encoding.TextMarshaler](t) || implements[encoding.TextUnmarshaler](t)
 }
 
-func has[I any](t reflect.Type) bool { return reflect.PointerTo(t).Implements(reflect.TypeFor[I]()) }
+func implements[I any](t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[I]())
+}
 
-// compileCustom compiles a type with methods of its own, and reports whether it
-// has them.
+// compileCustom compiles a custom type. It returns false for other types.
 func (c *compiler) compileCustom(out *Type) bool {
 	t := out.goType
 	if t.Kind() == reflect.Interface || !hasMethods(t) {
 		return false
 	}
 	out.Kind, out.shape, out.Custom, out.flat = Untyped, shapeCustom, true, true
-	isJSON, readsJSON := has[json.Marshaler](t), has[json.Unmarshaler](t)
-	isText, readsText := has[encoding.TextMarshaler](t), has[encoding.TextUnmarshaler](t)
-	if !isJSON && !readsJSON {
+	writesJSON, readsJSON := implements[json.Marshaler](t), implements[json.Unmarshaler](t)
+	writesText, readsText := implements[encoding.TextMarshaler](t), implements[encoding.TextUnmarshaler](t)
+	if !writesJSON && !readsJSON {
 		out.Kind = Scalar
 	}
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
@@ -41,9 +42,9 @@ func (c *compiler) compileCustom(out *Type) bool {
 	switch {
 	case t.ConvertibleTo(reflect.TypeFor[time.Time]()):
 		c.refuse(t, "meta.Time or meta.MicroTime")
-	case isJSON != readsJSON || out.Kind == Scalar && isText != readsText:
+	case writesJSON != readsJSON || out.Kind == Scalar && writesText != readsText:
 		c.refuse(t, "MarshalJSON and UnmarshalJSON, or MarshalText and UnmarshalText")
-	case !out.refers() && hasPointers(t):
+	case !out.nilable() && hasPointers(t):
 		c.refuse(t, "a type without pointers, slices and maps, or a slice of bytes, as it has JSON or text methods of its own")
 	}
 	return true
@@ -70,7 +71,7 @@ func (t *Type) appendCustom(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	return append(dst, data...), err
 }
 
-// customTree returns the value at p as a tree, nil if it has no JSON.
+// customTree returns the tree of the value at p, or nil if it has no JSON.
 func (t *Type) customTree(p unsafe.Pointer) (tree any) {
 	data, err := t.appendCustom(nil, p)
 	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, &tree) != nil {
@@ -79,7 +80,7 @@ func (t *Type) customTree(p unsafe.Pointer) (tree any) {
 	return tree
 }
 
-// equalCustom compares memory first, as JSON takes long.
+// equalCustom compares memory first, as comparing JSON is slow.
 func (t *Type) equalCustom(p, q unsafe.Pointer) bool {
 	if t.shape == shapeCustomBytes && bytes.Equal(*(*[]byte)(p), *(*[]byte)(q)) || t.shape == shapeCustom && t.sameMemory(p, q) {
 		return true
@@ -87,8 +88,8 @@ func (t *Type) equalCustom(p, q unsafe.Pointer) bool {
 	return equalTree(t.customTree(p), t.customTree(q))
 }
 
-// CheckJSON returns an error if a value in obj, a non-nil pointer to the compiled
-// struct, has no JSON form, and the path of the member.
+// CheckJSON returns an error, and the path of the member, if a value in obj has no
+// JSON form. obj is a non-nil pointer to the compiled struct.
 func (t *Type) CheckJSON(obj any) (path string, err error) {
 	p := t.check(obj)
 	if !t.fallible {

@@ -6,12 +6,12 @@ import (
 )
 
 // This file serves field management: Diff finds where two objects differ, and
-// Outline returns a tree with atomic lists unopened.
+// Outline returns a tree whose atomic lists are not converted.
 
-// maxPath is the longest Path.
+// maxPath is the length of the longest Path.
 const maxPath = 6
 
-// Path is the members from an object down to one of its fields, through structs.
+// Path is a list of members: it leads from an object through structs to a field.
 type Path struct {
 	fields [maxPath]*Field
 	len    int
@@ -32,11 +32,11 @@ func (p Path) to(f *Field) Path {
 }
 
 // Diff calls report for each member on the wire in which a and b, non-nil pointers
-// to the compiled struct, differ. leaf reports that both have the member and that
-// it has one owner: it is a scalar, or an atomic list or struct. The members of
-// other structs are compared one by one. A map, another list, and a member too
-// deep for a Path are reported once. Diff stops and returns false when report
-// returns false.
+// to the compiled struct, differ. leaf is true if both have the member and it is
+// owned as a whole: a scalar, or an atomic list or struct. The members of other
+// structs are compared one by one. A map, a list that is not atomic, and a member
+// too deep for a Path are reported once, with leaf false. Diff stops and returns
+// false when report returns false.
 func (t *Type) Diff(a, b any, report func(at Path, leaf bool) bool) bool {
 	p, q := t.check(a), t.check(b)
 	return p == q || t.diff(p, q, &Path{}, report)
@@ -44,9 +44,9 @@ func (t *Type) Diff(a, b any, report func(at Path, leaf bool) bool) bool {
 
 // diff compares the members of two structs at a path.
 func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
-	deep := at.len == maxPath
+	atLimit := at.len == maxPath
 	for _, f := range t.Fields {
-		if f.Type.Kind == Struct && !f.Type.Atomic && !deep && !f.omitted(p) && !f.omitted(q) {
+		if f.Type.Kind == Struct && !f.Type.Atomic && !atLimit && !f.omitted(p) && !f.omitted(q) {
 			if x, y := f.target(p), f.target(q); x != nil && y != nil {
 				if f.Type.sameMemory(x, y) {
 					continue
@@ -61,22 +61,22 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 				continue
 			}
 		}
-		if !f.equal(p, q) && !report(at.to(f), f.whole() && !deep && !f.omitted(p) && !f.omitted(q)) {
+		if !f.equal(p, q) && !report(at.to(f), f.hasOneOwner() && !atLimit && !f.omitted(p) && !f.omitted(q)) {
 			return false
 		}
 	}
 	return t.Rest == nil || t.diffRest(p, q, at, report)
 }
 
-// sameMemory reports whether two structs are equal byte for byte. Most parts that
-// a write leaves alone are.
+// sameMemory reports whether two values are equal byte for byte. Most structs that
+// a write does not change are.
 func (t *Type) sameMemory(p, q unsafe.Pointer) bool {
 	size := t.goType.Size()
 	return bytes.Equal(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
 }
 
-// whole reports whether the member has one owner.
-func (f *Field) whole() bool {
+// hasOneOwner reports whether the member is owned as a whole.
+func (f *Field) hasOneOwner() bool {
 	switch f.Type.Kind {
 	case Struct:
 		return f.Type.Atomic
@@ -88,16 +88,17 @@ func (f *Field) whole() bool {
 	return true
 }
 
-// Unopened is an atomic list in an outline. It shares memory with the object.
+// Unopened is an atomic list in an outline that is not converted to a tree. It
+// shares memory with the object.
 type Unopened struct {
 	typ *Type
 	at  unsafe.Pointer
 }
 
-// Equal reports whether both lists mean the same on the wire.
+// Equal reports whether both lists have the same meaning on the wire.
 func (u Unopened) Equal(o Unopened) bool { return u.typ == o.typ && u.typ.equal(u.at, o.at) }
 
-// Open returns the list as ToUnstructured would.
+// Open returns the tree of the list, as in the result of ToUnstructured.
 func (u Unopened) Open() any { return u.typ.toTree(u.at) }
 
 // Outline returns obj, a non-nil pointer to the compiled struct, as
@@ -120,7 +121,7 @@ const (
 func (t *Type) ScalarKind() ScalarKind {
 	switch t.shape {
 	case shapeCustom, shapeCustomBytes:
-		return String // of text methods; others are not scalars
+		return String // a type with text methods; one with JSON methods is no Scalar
 	case shapeBool:
 		return Boolean
 	case shapeInt32, shapeInt64, shapeFloat64:

@@ -40,7 +40,7 @@ func OpenEnvelope(data []byte) (Envelope, error) {
 	return e, nil
 }
 
-// read reads the message that the API calls Unknown.
+// read reads the message Unknown, which every envelope consists of.
 func (e *Envelope) read(data []byte) error {
 	c := newCursor("Unknown", data)
 	return c.each(func() error {
@@ -87,9 +87,9 @@ func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
 	return append(dst, 3<<3|wireBytes, 0, 4<<3|wireBytes, 0)
 }
 
-// AppendProtoWatchEvent appends one frame of a protobuf watch: its length in four
-// bytes, and the message WatchEvent, which has no envelope, around the envelope of
-// the object.
+// AppendProtoWatchEvent appends one frame of a protobuf watch: the length of a message
+// in four bytes, and the message, a WatchEvent. The WatchEvent has no envelope, but it
+// holds the object in an envelope.
 func AppendProtoWatchEvent(dst []byte, eventType string, envelope []byte) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Equal reports whether a and b, non-nil pointers to the compiled struct, mean the
-// same on the wire. Times are compared in the precision of their type, and an
+// Equal reports whether a and b, non-nil pointers to the compiled struct, have the
+// same meaning on the wire. Times are compared in the precision of their type. An
 // empty slice or map equals nil if both would be left out. A pointer to a zero
 // value differs from a nil pointer.
 func (t *Type) Equal(a, b any) bool {
@@ -51,7 +51,7 @@ func (t *Type) equal(p, q unsafe.Pointer) bool {
 	case shapeTree:
 		return equalTrees(*(*map[string]any)(p), *(*map[string]any)(q))
 	}
-	// Backward, as the fields behind the metadata differ most often.
+	// Backward, because the fields after the metadata differ most often.
 	for _, f := range slices.Backward(t.all) {
 		if !f.equal(p, q) {
 			return false
@@ -103,16 +103,16 @@ func (t *Type) equalOtherMaps(x, y reflect.Value) bool {
 	}
 	for key, value := range x.Seq2() {
 		other := y.MapIndex(key)
-		if !other.IsValid() || !t.Elem.equal(t.elemAt(value), t.elemAt(other)) {
+		if !other.IsValid() || !t.Elem.equal(t.copyMapValue(value), t.copyMapValue(other)) {
 			return false
 		}
 	}
 	return true
 }
 
-// elemAt returns the address of a copy of a map value, as map values have no
-// address.
-func (t *Type) elemAt(value reflect.Value) unsafe.Pointer {
+// copyMapValue returns the address of a copy of a map value, as map values
+// themselves have no address.
+func (t *Type) copyMapValue(value reflect.Value) unsafe.Pointer {
 	v := reflect.New(t.goType.Elem())
 	v.Elem().Set(value)
 	return v.UnsafePointer()

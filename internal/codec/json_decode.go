@@ -12,21 +12,21 @@ import (
 )
 
 // DecodeJSON reads a JSON document into obj, a pointer to the compiled struct.
-// Member names are case-sensitive. Unknown members are ignored, and the last of
-// duplicate members counts; if strict is set, strictErrs reports both in the order
-// of the document, at most 100 of them. Error texts are the API server's, which
-// name types by their API version.
+// Member names are case-sensitive. Unknown members are ignored, and of duplicate
+// members the last one is used. If strict is set, strictErrs reports both, in the
+// order of the document and at most 100 in all. Error texts are the API server's,
+// which name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
 	p := t.check(obj)
 	if t.Rest != nil {
-		strictErrs, err = t.decodeOpen(data, p, strict)
+		strictErrs, err = t.decodeWithRest(data, p, strict)
 	} else if strict {
 		strictErrs, err = kjson.UnmarshalStrict(data, obj)
 	} else {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = &typeError{wrong, t.labelOf(wrong.Type)}
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = &typeError{typeErr, t.labelOf(typeErr.Type)}
 	}
 	return strictErrs, err
 }
@@ -49,7 +49,7 @@ func (e *typeError) Error() string {
 // Unwrap returns the error of the JSON package.
 func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
 
-// labelOf returns the label of a Go type within t.
+// labelOf returns the label of a Go type that occurs in t.
 func (t *Type) labelOf(goType reflect.Type) string {
 	if label, ok := t.labels[goType]; ok {
 		return label
@@ -57,13 +57,12 @@ func (t *Type) labelOf(goType reflect.Type) string {
 	return goType.String()
 }
 
-// RecognizeJSON returns the kind and apiVersion in a JSON document. The error is
-// about a document that is neither an object nor null, a kind or apiVersion that
-// is not a string, or an apiVersion with two slashes. Unlike decoding, it ignores
-// the case of the two names, as the API server does (apimachinery,
-// serializer/json/meta.go).
+// RecognizeJSON returns the kind and apiVersion in a JSON document. It returns an
+// error if the document is neither an object nor null, if kind or apiVersion is not
+// a string, or if apiVersion has two slashes. Unlike DecodeJSON it ignores the case
+// of the two names, as the API server does (apimachinery, serializer/json/meta.go).
 func RecognizeJSON(data []byte) (kind, apiVersion string, err error) {
-	var found struct { // errors print this type: it is part of the text
+	var found struct { // error texts contain this type
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 // AppendJSON appends the JSON form of obj, a non-nil pointer to the compiled
-// struct, byte for byte as encoding/json does. The error is about a value without
-// JSON: a float that is not a number, a FieldsV1 that is not JSON, or a custom
-// type whose method fails.
+// struct, byte for byte as encoding/json does. It returns an error for a value
+// without JSON: a float that is infinite or not a number, a FieldsV1 that is not
+// JSON, or a custom type whose method fails.
 func (t *Type) AppendJSON(dst []byte, obj any) ([]byte, error) {
 	p := t.check(obj)
 	if cap(dst) == 0 {
@@ -169,9 +169,9 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 	if *(*unsafe.Pointer)(p) == nil {
 		return append(dst, "null"...), nil
 	}
-	var room [16]string
+	var buf [16]string
 	dst = append(dst, '{')
-	for i, key := range t.sortedKeys(room[:0], p) {
+	for i, key := range t.sortedKeys(buf[:0], p) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -185,16 +185,17 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 	return append(dst, '}'), nil
 }
 
-// sortedKeys returns the sorted keys of the map at p, in room if they fit.
-func (t *Type) sortedKeys(room []string, p unsafe.Pointer) []string {
+// sortedKeys returns the sorted keys of the map at p. It uses the memory of buf if
+// they fit.
+func (t *Type) sortedKeys(buf []string, p unsafe.Pointer) []string {
 	if !t.stringMap {
 		return t.sortedOtherKeys(p)
 	}
 	for key := range *(*map[string]string)(p) {
-		room = append(room, key)
+		buf = append(buf, key)
 	}
-	slices.Sort(room)
-	return room
+	slices.Sort(buf)
+	return buf
 }
 
 func (t *Type) sortedOtherKeys(p unsafe.Pointer) []string {
@@ -208,7 +209,7 @@ func (t *Type) sortedOtherKeys(p unsafe.Pointer) []string {
 
 // mapValue returns the address of a copy of one value of the map at p.
 func (t *Type) mapValue(p unsafe.Pointer, key string) unsafe.Pointer {
-	return t.elemAt(t.value(p).MapIndex(reflect.ValueOf(key).Convert(t.goType.Key())))
+	return t.copyMapValue(t.value(p).MapIndex(reflect.ValueOf(key).Convert(t.goType.Key())))
 }
 
 const hexDigits = "0123456789abcdef"
@@ -216,7 +217,7 @@ const hexDigits = "0123456789abcdef"
 // appendJSONString appends s in quotes, with the escapes of encoding/json.
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	done := 0 // s up to here is in dst
+	copied := 0 // s[:copied] is in dst
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -224,25 +225,25 @@ func appendJSONString(dst []byte, s string) []byte {
 				i++
 				continue
 			}
-			dst = append(dst, s[done:i]...)
+			dst = append(dst, s[copied:i]...)
 			dst = appendEscape(dst, c)
 			i++
-			done = i
+			copied = i
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			dst = append(append(dst, s[done:i]...), `\ufffd`...)
-			done = i + size
+			dst = append(append(dst, s[copied:i]...), `\ufffd`...)
+			copied = i + size
 		case r == '\u2028' || r == '\u2029':
-			dst = append(append(dst, s[done:i]...), `\u202`...)
+			dst = append(append(dst, s[copied:i]...), `\u202`...)
 			dst = append(dst, hexDigits[r&0xf])
-			done = i + size
+			copied = i + size
 		}
 		i += size
 	}
-	return append(append(dst, s[done:]...), '"')
+	return append(append(dst, s[copied:]...), '"')
 }
 
 func appendEscape(dst []byte, c byte) []byte {
@@ -272,9 +273,8 @@ func appendJSONBytes(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendJSONFloat appends f the way encoding/json does, which follows
-// ECMAScript: exponents for the very large and very small, with no leading
-// zero.
+// appendJSONFloat appends f as encoding/json does, which follows ECMAScript: very
+// large and very small numbers have exponents, without a leading zero.
 func appendJSONFloat(dst []byte, f float64) ([]byte, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return nil, fmt.Errorf("json: unsupported value: %s", strconv.FormatFloat(f, 'g', -1, 64))
@@ -291,15 +291,15 @@ func appendJSONFloat(dst []byte, f float64) ([]byte, error) {
 	return dst, nil
 }
 
-// appendJSONTime appends s as RFC 3339 in UTC and quotes, with six digits of
-// micros unless that is negative. The zero time is null.
+// appendJSONTime appends s in quotes, as RFC 3339 in UTC, with six digits of micros
+// unless micros is negative. The zero time is null.
 func appendJSONTime(dst []byte, s time.Time, micros int) []byte {
 	if s.IsZero() {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
 	dst = s.UTC().AppendFormat(dst, time.RFC3339)
-	if micros >= 0 { // in place of the Z
+	if micros >= 0 { // the fraction goes before the Z
 		dst[len(dst)-1] = '.'
 		for unit := 100_000; unit > 0; unit /= 10 {
 			dst = append(dst, byte('0'+micros/unit%10))
@@ -310,7 +310,7 @@ func appendJSONTime(dst []byte, s time.Time, micros int) []byte {
 }
 
 // appendRawJSON appends a JSON text without spaces and with the escapes of
-// encoding/json. No text is null.
+// encoding/json. An empty text becomes null.
 func appendRawJSON(dst, raw []byte) ([]byte, error) {
 	if len(raw) == 0 {
 		return append(dst, "null"...), nil
@@ -326,10 +326,10 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 	return append(dst, escaped.Bytes()...), nil
 }
 
-// isPlainFieldSet reports whether encoding leaves raw as it is: nested objects
-// without spaces and without anything to escape, as field managers write it. The
-// check takes a tenth of the time of compacting. False only means that raw must be
-// compacted.
+// isPlainFieldSet reports whether encoding would not change raw: it consists of
+// nested objects without spaces and has nothing to escape, as field managers write
+// it. The check takes a tenth of the time of compacting. If it returns false, raw
+// may still be plain.
 func isPlainFieldSet(raw []byte) bool {
 	const maxDepth = 100
 	depth, i := 0, 0
@@ -368,7 +368,7 @@ func isPlainFieldSet(raw []byte) bool {
 }
 
 // plainStringLen returns the length of the quoted string at the start of b, or 0
-// if it may need more escapes than it has for quotes and backslashes.
+// if it may need other escapes than those of quotes and backslashes.
 func plainStringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0

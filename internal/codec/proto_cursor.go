@@ -17,13 +17,13 @@ var (
 // cursor reads the fields of one protobuf message.
 type cursor struct {
 	message  string // its name for error texts
-	rest     []byte
-	field    []byte // rest from the tag of the current field on
+	rest     []byte // not yet read
+	field    []byte // the rest of the message, from the tag of the current field
 	number   int32
 	wireType int
 
 	size    int // of the message
-	overrun int // bytes that map entries read beyond their ends
+	overrun int // how many bytes map entries have read beyond their ends
 }
 
 func newCursor(message string, data []byte) *cursor {
@@ -33,7 +33,7 @@ func newCursor(message string, data []byte) *cursor {
 // more reports whether there is another field.
 func (c *cursor) more() bool { return len(c.rest) > 0 }
 
-// next reads the tag of a field.
+// next reads the tag of the next field.
 func (c *cursor) next() error {
 	tag, err := c.nextUnchecked()
 	switch {
@@ -47,7 +47,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// each calls read at each field.
+// each reads the tag of each field and calls read, which must read the value.
 func (c *cursor) each(read func() error) error {
 	for c.more() {
 		if err := c.next(); err != nil {
@@ -60,7 +60,8 @@ func (c *cursor) each(read func() error) error {
 	return nil
 }
 
-// nextUnchecked is next for map entries, where the API server accepts any tag.
+// nextUnchecked is like next, but accepts any tag, as the API server does in map
+// entries.
 func (c *cursor) nextUnchecked() (tag uint64, err error) {
 	c.field = c.rest
 	tag, err = c.takeVarint()
@@ -68,8 +69,8 @@ func (c *cursor) nextUnchecked() (tag uint64, err error) {
 	return tag, err
 }
 
-// expect returns an error if the current field, which has that name, has another
-// wire type.
+// expect returns an error if the current field has another wire type. name is the
+// name of the field.
 func (c *cursor) expect(wireType int, name string) error {
 	if c.wireType != wireType {
 		return fmt.Errorf("proto: wrong wireType = %d for field %s", c.wireType, name)
@@ -140,14 +141,13 @@ func (c *cursor) takeBytes() ([]byte, error) {
 	return c.take(n)
 }
 
-// takeLength reads the length of the next bytes, and checks that all of them are
-// there.
+// takeLength reads a length, and checks that as many bytes follow.
 func (c *cursor) takeLength() (int, error) {
 	v, err := c.takeVarint()
 	switch {
 	case err != nil:
 		return 0, err
-	case int64(v) < 0, int64(v)+int64(c.size-len(c.rest)) < 0: // the end, as a place in the message
+	case int64(v) < 0, int64(v)+int64(c.size-len(c.rest)) < 0: // the end overflows, as an offset in the message
 		return 0, errProtoLength
 	case v > uint64(len(c.rest)):
 		return 0, io.ErrUnexpectedEOF

@@ -17,9 +17,10 @@ import (
 const maxProtoDepth = 10_000
 
 // DecodeProto reads a protobuf message without an envelope into obj, a pointer to
-// the compiled struct. Fields of obj stay: lists grow and messages merge. Unknown
-// fields are ignored, and strings need not be UTF-8. obj shares no memory with
-// data. Error texts are those of the API server's generated code.
+// the compiled struct. Fields that data does not have keep their values, items are
+// appended to lists, and messages are merged. Unknown fields are ignored, and
+// strings need not be UTF-8. obj shares no memory with data. Error texts are the
+// ones of the API server's generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error {
 	return t.readMessage(t.check(obj), data, 0)
 }
@@ -75,15 +76,15 @@ func (f *Field) readProto(c *cursor, p unsafe.Pointer, depth int) error {
 	}
 	if f.Pointer {
 		q := (*unsafe.Pointer)(p)
-		if p = *q; p == nil || t.Kind == Scalar { // others may share the old value
+		if p = *q; p == nil || t.Kind == Scalar { // other objects may share the old scalar
 			p = t.allocate(q)
 		}
 	}
 	return t.readValue(c, p, depth)
 }
 
-// readPacked reads numbers that were written as one field. The API server reads
-// this form, but never writes it.
+// readPacked reads a list of numbers that was written as one field. The API server
+// reads this form, but never writes it.
 func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
 	data, err := c.takeBytes()
 	if err != nil {
@@ -108,14 +109,14 @@ func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
 	return item.Addr().UnsafePointer()
 }
 
-// maxOverrun limits how much the map entries of a message may read beyond their
-// ends, in sizes of the message.
+// maxOverrun limits how many bytes the map entries of a message may read beyond
+// their ends, as a multiple of the size of the message.
 const maxOverrun = 16
 
 // readEntry reads one map entry. As in the API server, wire types in it are not
-// checked, and a key or value may reach beyond the end of the entry; the next
-// field starts at that end all the same. maxOverrun bounds this, as entries that
-// each hold the rest of the message would take its square of memory.
+// checked, and a key or value may reach beyond the end of the entry. The next field
+// still starts at the end of the entry. Without maxOverrun, entries that each read
+// the rest of the message would take memory quadratic in its size.
 func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 	if err := c.expect(wireBytes, f.goName); err != nil {
 		return err
@@ -124,10 +125,10 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 	if err != nil {
 		return err
 	}
-	behind := c.rest[size:]
+	after := c.rest[size:]
 	var key string
 	value := reflect.New(f.Type.Elem.goType)
-	for len(c.rest) > len(behind) {
+	for len(c.rest) > len(after) {
 		if _, err := c.nextUnchecked(); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 			value.Elem().SetZero()
 			err = f.Type.Elem.readValue(c, value.UnsafePointer(), depth)
 		default:
-			if err = c.skip(); err == nil && len(c.rest) < len(behind) {
+			if err = c.skip(); err == nil && len(c.rest) < len(after) {
 				err = io.ErrUnexpectedEOF
 			}
 		}
@@ -148,10 +149,10 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 			return err
 		}
 	}
-	if c.overrun += len(behind) - len(c.rest); c.overrun > maxOverrun*c.size {
+	if c.overrun += len(after) - len(c.rest); c.overrun > maxOverrun*c.size {
 		return io.ErrUnexpectedEOF
 	}
-	c.rest = behind
+	c.rest = after
 	f.Type.put(p, key, value.Elem())
 	return nil
 }
@@ -222,7 +223,7 @@ func (t *Type) setVarint(p unsafe.Pointer, v uint64) {
 
 func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
 	c := newCursor("Timestamp", data)
-	for err == nil && c.more() { // not c.each, as most leases have four times
+	for err == nil && c.more() { // not c.each, for speed: most leases have four times
 		if err = c.next(); err != nil {
 			break
 		}
@@ -241,8 +242,7 @@ func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
 	return seconds, nanos, err
 }
 
-// fromTimestamp returns the time in a message, where an empty message is the zero
-// time.
+// fromTimestamp returns the time in a message. An empty message is the zero time.
 func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time {
 	if len(data) == 0 {
 		return time.Time{}

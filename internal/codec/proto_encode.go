@@ -17,8 +17,8 @@ const (
 	wireBytes   = 2
 )
 
-// wireType returns the wire type of a field of type t; a list has the wire type of
-// its items.
+// wireType returns the wire type of a field of type t. For a list it is the wire
+// type of the items.
 func (t *Type) wireType() int {
 	switch t.shape {
 	case shapeBool, shapeInt32, shapeInt64:
@@ -68,10 +68,11 @@ func (f *Field) appendRepeated(dst []byte, s *slice) []byte {
 	return dst
 }
 
-// appendEntries appends a map: messages of a key 1 and a value 2 each.
+// appendEntries appends a map: one message for each entry, with the key as field 1
+// and the value as field 2.
 func (f *Field) appendEntries(dst []byte, p unsafe.Pointer) []byte {
-	var room [16]string
-	for _, key := range f.Type.sortedKeys(room[:0], p) {
+	var buf [16]string
+	for _, key := range f.Type.sortedKeys(buf[:0], p) {
 		dst = append(append(dst, f.tag...), 0)
 		start := len(dst)
 		dst = protowire.AppendString(append(dst, 1<<3|wireBytes), key)
@@ -86,7 +87,7 @@ func (f *Field) appendEntries(dst []byte, p unsafe.Pointer) []byte {
 	return dst
 }
 
-// appendProto appends the value at p without its tag. It is no list or map.
+// appendProto appends the value at p without its tag. t must not be a list or map.
 func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 	switch t.shape {
 	case shapeBool:
@@ -131,17 +132,17 @@ func appendTimestamp(dst []byte, seconds, nanos int64, zero bool) []byte {
 	return binary.AppendUvarint(append(dst, 2<<3|wireVarint), uint64(nanos))
 }
 
-// closeMessage writes the length of the message that begins at start into the
-// byte before, and moves the message when one byte is not enough. Short
-// messages are the rule, so this costs less than finding all sizes first.
+// closeMessage writes the length of the message that begins at start into the byte
+// before it. If one byte is not enough, it moves the message. Most messages are
+// short, so this costs less than computing all sizes first.
 func closeMessage(dst []byte, start int) []byte {
 	n := len(dst) - start
 	if n < 0x80 {
 		dst[start-1] = byte(n)
 		return dst
 	}
-	var room [binary.MaxVarintLen64]byte
-	length := binary.AppendUvarint(room[:0], uint64(n))
+	var buf [binary.MaxVarintLen64]byte
+	length := binary.AppendUvarint(buf[:0], uint64(n))
 	dst = append(dst, length[1:]...)
 	copy(dst[start-1+len(length):], dst[start:start+n])
 	copy(dst[start-1:], length)

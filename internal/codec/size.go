@@ -8,13 +8,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Size returns how many bytes obj takes where a real server stores it: as many as
-// AppendProto would append, or about as many as AppendJSON if it has no protobuf
-// form.
+// Size returns how many bytes a real server stores for obj: the length of its
+// protobuf message, or about the length of its JSON if it has no protobuf form.
 func (t *Type) Size(obj any) int {
 	p := t.check(obj)
 	if t.jsonOnly && t.Rest == nil {
-		data, _ := t.appendJSON(nil, p) // what has no JSON is refused elsewhere
+		data, _ := t.appendJSON(nil, p) // callers refuse values without JSON; see CheckJSON
 		return len(data)
 	}
 	return t.messageSize(p)
@@ -55,8 +54,8 @@ func (f *Field) entriesSize(p unsafe.Pointer) int {
 		}
 		return n
 	}
-	var room [16]string
-	for _, k := range f.Type.sortedKeys(room[:0], p) {
+	var buf [16]string
+	for _, k := range f.Type.sortedKeys(buf[:0], p) {
 		entry(k, f.Type.Elem.valueSize(f.Type.mapValue(p, k)))
 	}
 	return n

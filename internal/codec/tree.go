@@ -15,10 +15,10 @@ import (
 )
 
 // This file handles undeclared members: trees of map[string]any, []any, string,
-// int64, float64, bool and nil. A struct that may have them is written with its
-// members sorted by name at each level, as API servers write custom resources.
+// int64, float64, bool and nil. The JSON of a struct that may have them is sorted by
+// member name at each level, as in the API server's answers for custom resources.
 
-// copyObject returns a deep copy of a tree, nil for nil.
+// copyObject returns a deep copy of a tree, or nil for nil.
 func copyObject(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
@@ -30,9 +30,9 @@ func copyObject(m map[string]any) map[string]any {
 	return out
 }
 
-// copyTree returns a deep copy of a tree in which each number has the type it is
-// decoded to. Other Go values are replaced by their JSON. It panics for a value
-// without JSON.
+// copyTree returns a deep copy of a tree. Each number gets the type that its JSON
+// decodes to. Values of other Go types are replaced by the tree of their JSON. It
+// panics for a value without JSON.
 func copyTree(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64:
@@ -68,7 +68,7 @@ func copyTree(v any) any {
 	return copyTree(out)
 }
 
-// equalTrees reports whether two objects mean the same on the wire. A nil object
+// equalTrees reports whether two objects have the same meaning on the wire. A nil object
 // equals an empty one.
 func equalTrees(a, b map[string]any) bool { return maps.EqualFunc(a, b, equalTree) }
 
@@ -134,7 +134,7 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 	return appendTree(dst, copyTree(v))
 }
 
-// treeSize returns about how many bytes a tree takes as JSON.
+// treeSize estimates the length of the JSON of a tree.
 func treeSize(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -158,7 +158,7 @@ func treeSize(v any) int {
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
-// addRestTo adds the undeclared members to a tree, or copies of them.
+// addRestTo adds the undeclared members to a tree. If copies is set, it adds copies.
 func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 	for name, v := range *t.rest(p) {
 		if t.byName[name] != nil {
@@ -171,8 +171,8 @@ func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 	}
 }
 
-// setRest sets the undeclared members of the struct at p to copies of those in a
-// document.
+// setRest sets the undeclared members of the struct at p to copies of the
+// undeclared members of a document.
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	rest := make(map[string]any, len(doc))
 	for name, v := range doc {
@@ -183,8 +183,9 @@ func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	*t.rest(p) = rest
 }
 
-// copyRestMember sets an undeclared member to a copy of the one in the struct at
-// from, or removes it if that is nil or does not have it.
+// copyRestMember sets an undeclared member of the struct at p to a copy of the same
+// member of the struct at from. It removes the member if from is nil or does not
+// have it.
 func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	rest := t.rest(p)
 	var v any
@@ -205,26 +206,26 @@ func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 // diffRest reports the undeclared members in which two structs differ.
 func (t *Type) diffRest(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
 	a, b := *t.rest(p), *t.rest(q)
-	goesOn := func(name string) bool {
+	reportMember := func(name string) bool {
 		return report(at.to(&Field{Name: name, Type: t.Rest.Type.Elem}), false)
 	}
 	for name, v := range a {
-		if w, ok := b[name]; (!ok || !equalTree(v, w)) && !goesOn(name) {
+		if w, ok := b[name]; (!ok || !equalTree(v, w)) && !reportMember(name) {
 			return false
 		}
 	}
 	for name := range b {
-		if _, ok := a[name]; !ok && !goesOn(name) {
+		if _, ok := a[name]; !ok && !reportMember(name) {
 			return false
 		}
 	}
 	return true
 }
 
-// decodeOpen is DecodeJSON for a struct with undeclared members, none of which is
-// unknown. Declared members are decoded from the tree of the document, so that
-// duplicates in them are reported once.
-func (t *Type) decodeOpen(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
+// decodeWithRest is DecodeJSON for a struct with undeclared members. No member of
+// the struct itself is unknown then. Declared members are decoded from the tree of
+// the document, so that duplicates in them are reported once.
+func (t *Type) decodeWithRest(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
 	var doc map[string]any
 	if strict {
 		strictErrs, err = kjson.UnmarshalStrict(data, &doc)

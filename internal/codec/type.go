@@ -23,20 +23,20 @@ const (
 	List
 	Map     // an object with arbitrary members of one type
 	Opaque  // JSON of any form, with one owner
-	Untyped // JSON of any form, whose members have owners of their own
+	Untyped // JSON of any form, where each member may have another owner
 )
 
 // Type is the compiled plan of a Go type, and its schema. Nothing in it may be
 // changed.
 type Type struct {
 	Kind Kind
-	// Name is the Go name without its package, empty for unnamed types.
+	// Name is the Go name without its package. It is empty for unnamed types.
 	Name string
-	// Fields are the members of a Struct in the order they are encoded in.
-	// Members of inlined structs are among them.
+	// Fields are the members of a Struct, including members of inlined structs, in
+	// the order in which they are encoded.
 	Fields []*Field
-	// Rest holds the members of a Struct that are not among Fields, as a Map of
-	// Untyped values; nil where there can be none.
+	// Rest holds the undeclared members of a Struct, as a Map of Untyped values. It
+	// is nil if the Struct cannot have any.
 	Rest *Field
 	// Elem is the type of the items of a List and of the values of a Map.
 	Elem *Type
@@ -46,20 +46,20 @@ type Type struct {
 	// a Scalar if it is text.
 	Custom bool
 
-	goType    reflect.Type
-	ptrType   reflect.Type
-	shape     shape
-	label     string // how error texts name the type
-	stringMap bool   // exactly map[string]string, which needs no reflection
-	flat      bool   // a copy is an assignment
-	byName    map[string]*Field
-	all       []*Field                // Fields, Rest, and fields that are on no wire
-	deep      []*Field                // the fields in all that are not flat
-	numbered  []*Field                // those with a protobuf number, ascending
-	labels    map[reflect.Type]string // of all types it is made of; only at the top
-	fallible  bool                    // whether a value may have no JSON form; only at the top
-	jsonOnly  bool                    // whether a field has no protobuf number; only at the top
-	room      *room                   // how it is copied; of structs only
+	goType     reflect.Type
+	ptrType    reflect.Type
+	shape      shape
+	label      string // the name of the type in error texts
+	stringMap  bool   // exactly map[string]string, which needs no reflection
+	flat       bool   // a copy is an assignment
+	byName     map[string]*Field
+	all        []*Field                // Fields, Rest, and fields that are not encoded
+	deep       []*Field                // the fields in all that are not flat
+	numbered   []*Field                // the fields with a protobuf number, ascending
+	labels     map[reflect.Type]string // of the type and all types in it; only for the object
+	fallible   bool                    // whether a value may have no JSON form; only for the object
+	jsonOnly   bool                    // whether a field has no protobuf number; only for the object
+	copyLayout *copyLayout             // only for a Struct
 }
 
 // Field is one member of a Struct.
@@ -74,14 +74,16 @@ type Field struct {
 	// OmitEmpty leaves the member out when it is empty.
 	OmitEmpty bool
 	// PatchStrategy is "merge" for lists that a strategic merge patch merges.
-	// PatchMergeKey is the member that identifies an item, empty for scalars.
+	// PatchMergeKey is the member that identifies an item. It is empty if items are
+	// scalars.
 	PatchStrategy string
 	PatchMergeKey string
-	// ListType is "atomic", "set" or "map" for lists, ListMapKeys the members
-	// that identify an item of a "map". Both are empty for all else.
+	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members
+	// that identify an item of a "map". Both are empty for other types.
 	ListType    string
 	ListMapKeys []string
-	// Number is the number in the protobuf form, 0 when the field is not there.
+	// Number is the field number in the protobuf form, or 0 if the field is not in
+	// it.
 	Number int
 
 	goName   string
@@ -116,10 +118,10 @@ const (
 	shapeCustomBytes // a slice of bytes
 )
 
-// Compile returns the plan for the struct type t. version is the API version
-// that t is the form of; error texts use it as the package of the types that
-// are declared beside t. The error names the first field that has no wire form,
-// its type, and what is allowed.
+// Compile returns the plan for the struct type t. version is the API version of the
+// objects; error texts use it as the package of all types in the package of t. The
+// error names the first field that cannot be encoded, its type, and the allowed
+// types.
 func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
@@ -143,24 +145,25 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	}
 	for _, part := range c.seen {
 		if part.shape == shapeStruct {
-			part.room = newRoom(part)
+			part.copyLayout = newCopyLayout(part)
 		}
 	}
 	return out, nil
 }
 
-// lacksNumbers reports whether a member has no protobuf number. The kind and
-// apiVersion of an object need none, as they are in the envelope.
-func (t *Type) lacksNumbers(isObject bool) bool {
+// lacksNumbers reports whether a member has no protobuf number. At the top level,
+// kind and apiVersion need none, as they are in the envelope.
+func (t *Type) lacksNumbers(topLevel bool) bool {
 	return slices.ContainsFunc(t.Fields, func(f *Field) bool {
-		return f.Number == 0 && !(isObject && (f.Name == "kind" || f.Name == "apiVersion"))
+		return f.Number == 0 && !(topLevel && (f.Name == "kind" || f.Name == "apiVersion"))
 	})
 }
 
-// HasProto reports whether every member has a place in the protobuf form.
+// HasProto reports whether objects have a protobuf form: every member has a number.
 func (t *Type) HasProto() bool { return !t.jsonOnly }
 
-// MustCompile is Compile for the types of this module. It panics with the error.
+// MustCompile is like Compile, but panics on an error. It is for types of this
+// module.
 func MustCompile(t reflect.Type, version string) *Type {
 	out, err := Compile(t, version)
 	if err != nil {
@@ -169,42 +172,43 @@ func MustCompile(t reflect.Type, version string) *Type {
 	return out
 }
 
-// compiler compiles the types of one object. It goes on after an error, which is
-// the first one then.
+// compiler compiles the types of one object. It continues after an error, and keeps
+// the first one.
 type compiler struct {
 	pkg     string
 	version string
-	path    string // of the Go field that is compiled
+	path    string // of the current Go field
 	err     error
 	seen    map[reflect.Type]*Type // also types not yet complete, for recursion
-	// within are the types around the current one, up to the next named struct.
-	within []reflect.Type
+	// enclosing are the types around the current one, up to the next named struct.
+	enclosing []reflect.Type
 }
 
-// fail records an error, unless there is one.
+// fail records an error if it is the first one.
 func (c *compiler) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf(format, args...)
 	}
 }
 
-// refuse records that the current field has a type without a wire form.
+// refuse records that the current field has type t, which cannot be encoded. want
+// is an allowed type.
 func (c *compiler) refuse(t reflect.Type, want string) {
 	c.fail("%s: got type %v, want %s", c.path, t, want)
 }
 
-// compile compiles the type of the current field, or of the items of it.
+// compile compiles the type of the current field, or of its items.
 func (c *compiler) compile(t reflect.Type) *Type {
-	if slices.Contains(c.within, t) {
+	if slices.Contains(c.enclosing, t) {
 		c.refuse(t, "a named struct in each type that holds itself")
 		return &Type{}
 	}
 	if known, ok := c.seen[t]; ok {
 		return known
 	}
-	defer func(within []reflect.Type) { c.within = within }(c.within)
-	if c.within = append(slices.Clip(c.within), t); t.Kind() == reflect.Struct && t.Name() != "" {
-		c.within = nil
+	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
+	if c.enclosing = append(slices.Clip(c.enclosing), t); t.Kind() == reflect.Struct && t.Name() != "" {
+		c.enclosing = nil
 	}
 	out := &Type{Name: t.Name(), goType: t, ptrType: reflect.PointerTo(t), label: c.label(t)}
 	c.seen[t] = out
@@ -257,7 +261,7 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.Kind, out.shape = Struct, shapeStruct
 		c.compileStruct(out)
 	default:
-		c.refuse(t, insteadOf(t.Kind()))
+		c.refuse(t, supportedType(t.Kind()))
 	}
 	return out
 }
@@ -269,9 +273,9 @@ func (c *compiler) compileElem(t reflect.Type) *Type {
 	return c.compile(t)
 }
 
-// insteadOf returns what an error recommends for a kind of type that has no wire
-// form.
-func insteadOf(kind reflect.Kind) string {
+// supportedType returns the type that an error recommends in place of a kind of type
+// that cannot be encoded.
+func supportedType(kind reflect.Kind) string {
 	switch kind {
 	case reflect.Int8, reflect.Int16, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64, reflect.Uintptr:
 		return "int, int32 or int64"
@@ -287,8 +291,8 @@ func insteadOf(kind reflect.Kind) string {
 	return "a type that JSON can hold"
 }
 
-// label returns the name of a type as the API server prints it, where packages are
-// named for API versions.
+// label returns the name of a type in the API server's error texts. Its packages are
+// named after API versions.
 func (c *compiler) label(t reflect.Type) string {
 	switch {
 	case t.Name() == "":
@@ -340,8 +344,8 @@ func (c *compiler) compileStruct(t *Type) {
 	}
 }
 
-// addFields adds the fields of goType, which starts offset bytes into t, and the
-// fields of its inlined structs.
+// addFields adds the fields of goType, which is at an offset in t, and the fields of
+// its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 	defer func(path string) { c.path = path }(c.path)
 	path := c.path
@@ -377,7 +381,7 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 	}
 }
 
-// addRest adds the field that holds all other members of the document.
+// addRest adds the field that holds the undeclared members.
 func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
 	if sf.Type != reflect.TypeFor[map[string]any]() || t.Rest != nil {
 		c.refuse(sf.Type, `one map[string]any with the JSON option "rest"`)
@@ -397,14 +401,14 @@ func (c *compiler) newField(sf reflect.StructField) *Field {
 		goType = goType.Elem()
 	}
 	f.Type = c.compile(goType)
-	if f.Pointer && f.Type.refers() {
+	if f.Pointer && f.Type.nilable() {
 		c.refuse(sf.Type, goType.String())
 	}
 	return f
 }
 
-// readTags fills in the tags of a field that is on the wire. name and options are
-// from its json tag.
+// readTags sets the properties of f from the tags of an encoded field. name and
+// options are from its json tag.
 func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options string) {
 	f.Name = cmp.Or(name, sf.Name)
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
@@ -473,8 +477,8 @@ func (t *Type) value(p unsafe.Pointer) reflect.Value { return reflect.NewAt(t.go
 // at returns the address of the field in the struct at p.
 func (f *Field) at(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, f.offset) }
 
-// target returns the address of the field's value in the struct at p. For a
-// pointer it is the pointer itself, which may be nil.
+// target returns the address of the field's value in the struct at p. For a pointer
+// field it is the pointer, which may be nil.
 func (f *Field) target(p unsafe.Pointer) unsafe.Pointer {
 	p = unsafe.Add(p, f.offset)
 	if f.Pointer {
@@ -494,8 +498,8 @@ func (t *Type) item(s *slice, i int) unsafe.Pointer {
 	return unsafe.Add(s.data, uintptr(i)*t.Elem.goType.Size())
 }
 
-// refers reports whether a value of the type is a reference that can be nil.
-func (t *Type) refers() bool {
+// nilable reports whether a value of the type, such as a slice or map, can be nil.
+func (t *Type) nilable() bool {
 	switch t.shape {
 	case shapeBytes, shapeList, shapeMap, shapeTree, shapeCustomBytes:
 		return true
@@ -503,8 +507,8 @@ func (t *Type) refers() bool {
 	return false
 }
 
-// length returns the number of items of a value that has them: of a list, a
-// map, bytes or a string.
+// length returns the length of a list, a map, bytes or a string, and 1 for other
+// values.
 func (t *Type) length(p unsafe.Pointer) int {
 	switch t.shape {
 	case shapeString:

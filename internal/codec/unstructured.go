@@ -17,14 +17,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ToUnstructured returns obj, a non-nil pointer to the compiled struct, as its
-// JSON decodes: a tree of map[string]any, []any, string, int64, float64, bool and
-// nil. A value without JSON becomes nil.
+// ToUnstructured returns the tree that the JSON of obj decodes to: of map[string]any,
+// []any, string, int64, float64, bool and nil. A value without JSON becomes nil. obj
+// is a non-nil pointer to the compiled struct.
 func (t *Type) ToUnstructured(obj any) map[string]any {
 	return t.structToTree(t.check(obj), copiedTree)
 }
 
-// toTree converts the value at p.
+// toTree returns the tree of the value at p.
 func (t *Type) toTree(p unsafe.Pointer) any {
 	switch t.shape {
 	case shapeBool:
@@ -64,7 +64,7 @@ func (t *Type) toTree(p unsafe.Pointer) any {
 	return t.structToTree(p, copiedTree)
 }
 
-// treeMode is a kind of tree of a struct.
+// treeMode is how a struct is converted to a tree.
 type treeMode uint8
 
 const (
@@ -120,16 +120,16 @@ func (t *Type) mapToTree(p unsafe.Pointer) any {
 		return tree
 	}
 	for key, value := range t.value(p).Seq2() {
-		tree[key.String()] = t.Elem.toTree(t.elemAt(value))
+		tree[key.String()] = t.Elem.toTree(t.copyMapValue(value))
 	}
 	return tree
 }
 
 // FromUnstructured reads a tree of the types that ToUnstructured returns into obj,
 // a pointer to the compiled struct. Members that doc does not have become zero. If
-// strict is set, strictErrs reports unknown members, sorted by text. Rules and
-// texts are those of the API server's converter (apimachinery,
-// runtime/converter.go), which differ from its JSON decoder's.
+// strict is set, strictErrs reports unknown members, sorted by text. Rules and error
+// texts are the ones of the API server's converter (apimachinery,
+// runtime/converter.go). They differ from its JSON decoder's.
 func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
 	r := &treeReader{strict: strict}
 	if err := r.readStruct(t, t.check(obj), doc); err != nil {
@@ -142,14 +142,14 @@ func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (stric
 	return strictErrs, nil
 }
 
-// treeReader reads one document.
+// treeReader converts one document to a struct.
 type treeReader struct {
 	strict  bool
 	path    []string // to the current value, if strict
-	unknown []string // texts
+	unknown []string // the error texts for unknown members
 }
 
-// enter adds to the path and returns the argument for leave.
+// enter adds parts to the path and returns the argument for leave.
 func (r *treeReader) enter(parts ...string) int {
 	n := len(r.path)
 	if r.strict {
@@ -167,7 +167,7 @@ func (r *treeReader) enterMember(name string) int {
 	return r.enter(name)
 }
 
-// read sets the zero value of type t at p to tree; nil leaves it zero.
+// read sets the value of type t at p, which is zero, to tree. It stays zero for nil.
 func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 	if tree == nil {
 		return nil
@@ -197,9 +197,9 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 	return t.setScalar(p, tree)
 }
 
-// setScalar converts like Go where JSON does too: within strings, bools and
-// numbers, and from a float to an integer only when nothing is lost. Integers
-// that do not fit wrap around.
+// setScalar sets a string from a string, a bool from a bool, and a number from a
+// number, but an integer only from a float without a fraction. Integers that do not
+// fit wrap around.
 func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
 	switch v := tree.(type) {
 	case string:
@@ -238,8 +238,8 @@ func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
 			return nil
 		}
 	}
-	// Go can convert an integer to a string, so that the API server sees a
-	// conversion there that it does not do rather than an unknown type.
+	// The API server has another text for types that Go could convert, such as an
+	// integer to a string.
 	if from := reflect.TypeOf(tree); from.ConvertibleTo(t.goType) {
 		return fmt.Errorf("cannot convert %s to %s", from, t.label)
 	}

@@ -4,7 +4,7 @@
 // # Order
 //
 // Every change has a version, one greater than the change before it, and a slot in one
-// ring. A watcher is a position in that ring: it sees the changes of its scope in the order
+// ring. A watcher is a position in that ring. It sees the changes of its scope in the order
 // of their versions, each exactly once.
 //
 // # Slow watchers
@@ -12,10 +12,10 @@
 // A writer never waits for a watcher, and watchers have no queues. The writer marks the
 // watchers whose scope the change touches. A watcher whose next change was overwritten gets
 // an *ExpiredError and must list again. A watcher that has nothing to read does not expire,
-// however much happens elsewhere.
+// however many changes there are in other scopes.
 //
 // # Forks
 //
 // A fork has the same history and no watchers, and is independent of its parent. Both share
-// the history up to the fork, and copy the parts that they write to.
+// the history up to the fork. Before either writes to a part of it, it copies that part.
 package hub

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// ExpiredError means that history does not reach back to a version.
+// ExpiredError reports that the history no longer has the changes after a version.
 type ExpiredError struct {
-	Requested uint64 // the version to start after
-	Oldest    uint64 // the oldest version a watch could start after
+	Requested uint64 // the version after which to start
+	Oldest    uint64 // the oldest version after which a watch can start
 }
 
 // Error returns the text of the API.
@@ -20,17 +20,17 @@ func (e *ExpiredError) Error() string {
 	return fmt.Sprintf("too old resource version: %d (%d)", e.Requested, e.Oldest)
 }
 
-// Hub is the history of a store and the watchers that follow it. All methods
-// may be called at any time from any goroutine, except that Publish, Skip,
-// Expire and Fork have one caller at a time.
+// Hub is the history of a store and the watchers that follow it. All methods may be called
+// at any time from any goroutine, except that no two calls of Publish, Skip, Expire and Fork
+// may run at the same time.
 type Hub[P any] struct {
 	ring    *ring[P]
-	settled atomic.Uint64 // the last version whose marks were all set
+	settled atomic.Uint64 // all watchers are marked for the changes up to this version
 	done    chan struct{}
 
-	mu     sync.RWMutex        // guards all below, and the index of every watcher
-	grown  chan struct{}       // closed by the next change; nil while nobody waits
-	groups map[Scope]*group[P] // no group is empty
+	mu         sync.RWMutex        // guards the fields below, and the index of every watcher
+	nextChange chan struct{}       // closed by the next change; nil if nothing waits for it
+	groups     map[Scope]*group[P] // no group is empty
 }
 
 // group holds the watchers of one scope.
@@ -50,8 +50,8 @@ func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	return h
 }
 
-// Fork returns an independent hub with the same history and no watchers. It counts as a
-// Publish: the two have one caller at a time. The cost does not depend on the length of the
+// Fork returns an independent hub with the same history and no watchers. It must not run
+// at the same time as Publish. The cost does not depend on the length of the
 // history; the first changes after it cost a little more.
 func (h *Hub[P]) Fork() *Hub[P] {
 	f := &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
@@ -59,8 +59,8 @@ func (h *Hub[P]) Fork() *Hub[P] {
 	return f
 }
 
-// Publish appends a change, whose version must be one above the last, and
-// marks the watchers it concerns. It never waits for a watcher.
+// Publish appends a change, whose version must be one greater than the last, and marks the
+// watchers whose scope it is in. It never waits for a watcher.
 func (h *Hub[P]) Publish(c *Change[P]) {
 	h.ring.append(c)
 	h.mu.RLock()
@@ -69,28 +69,28 @@ func (h *Hub[P]) Publish(c *Change[P]) {
 		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c.Version)
 		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c.Version)
 	}
-	waiting := h.grown != nil
+	waiting := h.nextChange != nil
 	h.mu.RUnlock()
 	h.setSettled(c.Version, waiting)
 }
 
-// Skip advances to a version without changes. The caller must reach the version last by
-// further calls. It counts as a Publish: the two have one caller at a time.
+// Skip advances to a version without changes. The caller must continue until the history
+// has the version last. Skip must not run at the same time as Publish.
 func (h *Hub[P]) Skip(to, last uint64, at time.Time) {
 	h.ring.skip(to, last, at)
 	h.mu.RLock()
-	waiting := h.grown != nil
+	waiting := h.nextChange != nil
 	h.mu.RUnlock()
 	h.setSettled(to, waiting)
 }
 
-// setSettled records that all marks up to a version were set, and wakes WaitFor.
+// setSettled records that all marks up to a version are set, and wakes WaitFor.
 func (h *Hub[P]) setSettled(version uint64, waiting bool) {
 	h.settled.Store(version)
 	if waiting {
 		h.mu.Lock()
-		close(h.grown)
-		h.grown = nil
+		close(h.nextChange)
+		h.nextChange = nil
 		h.mu.Unlock()
 	}
 }
@@ -105,24 +105,24 @@ func (h *Hub[P]) markLocked(s Scope, version uint64) {
 	}
 }
 
-// Get returns the change with a version, or nil if history no longer holds it.
+// Get returns the change with a version, or nil if the history no longer has it.
 func (h *Hub[P]) Get(version uint64) *Change[P] { return h.ring.get(version) }
 
 // Oldest returns the oldest version whose state can be reconstructed, and after which a
 // watch can start.
 func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.first(now) - 1 }
 
-// Expire drops the whole history. A watcher that has not seen all of it expires. It counts
-// as a Publish: the two have one caller at a time.
+// Expire drops the whole history. A watcher that has not seen all of it expires. It must
+// not run at the same time as Publish.
 func (h *Hub[P]) Expire() { h.ring.dropAll() }
 
 // Watch returns a watcher of the changes of a scope after a version, which may lie in the
-// future. woken, if not nil, is called before a change makes Wake deliver a value. The
-// writer calls it with locks held, so it must not wait. The error is an *ExpiredError. The
+// future. If onWake is not nil, it is called before a change makes Wake deliver a value. The
+// writer calls it with locks held, so it must not block. The error is an *ExpiredError. The
 // caller must Close the watcher.
-func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, woken func()) (*Watcher[P], error) {
-	w := h.register(s, after, woken)
-	// It is registered first and checked second, so a change between the two is seen.
+func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, onWake func()) (*Watcher[P], error) {
+	w := h.register(s, after, onWake)
+	// The watcher is registered before the check, so it sees a change between the two.
 	if oldest := h.Oldest(now); after < oldest {
 		w.Close()
 		return nil, &ExpiredError{Requested: after, Oldest: oldest}
@@ -132,15 +132,15 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, woken func()) (*Wat
 }
 
 // WatchLate is like Watch, but reports expiry from Poll.
-func (h *Hub[P]) WatchLate(s Scope, after uint64, woken func()) *Watcher[P] {
-	w := h.register(s, after, woken)
+func (h *Hub[P]) WatchLate(s Scope, after uint64, onWake func()) *Watcher[P] {
+	w := h.register(s, after, onWake)
 	w.start(after)
 	return w
 }
 
 // register adds a watcher to its group.
-func (h *Hub[P]) register(s Scope, after uint64, woken func()) *Watcher[P] {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), woken: woken}
+func (h *Hub[P]) register(s Scope, after uint64, onWake func()) *Watcher[P] {
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake}
 	w.seen.Store(after)
 	h.mu.Lock()
 	g := h.groups[s]
@@ -154,7 +154,7 @@ func (h *Hub[P]) register(s Scope, after uint64, woken func()) *Watcher[P] {
 	return w
 }
 
-// remove takes a watcher out of its group.
+// remove removes a watcher from its group. It may be called more than once.
 func (h *Hub[P]) remove(w *Watcher[P]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,25 +184,26 @@ func (h *Hub[P]) Watchers() int {
 	return n
 }
 
-// Close ends all watchers, now and to come. It must be called only once.
+// Close closes Done, which ends all present and future watchers. It must be called only
+// once.
 func (h *Hub[P]) Close() { close(h.done) }
 
-// Done is closed when the hub is.
+// Done returns a channel that is closed when the hub is closed.
 func (h *Hub[P]) Done() <-chan struct{} { return h.done }
 
-// ErrClosed ends a wait on a closed hub.
+// ErrClosed is the error of WaitFor on a closed hub.
 var ErrClosed = errors.New("hub: closed")
 
-// WaitFor blocks until the history has a version. The error is the error of the context,
-// or ErrClosed.
+// WaitFor blocks until the history has a version. It returns ErrClosed, or the error of
+// the context, if it stops earlier.
 func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 	for {
-		head, grown := h.Head()
+		head, nextChange := h.Head()
 		if head >= version {
 			return nil
 		}
 		select {
-		case <-grown:
+		case <-nextChange:
 		case <-h.done:
 			return ErrClosed
 		case <-ctx.Done():
@@ -212,13 +213,13 @@ func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
 }
 
 // Head returns the last version of the history, and a channel that the next change closes.
-func (h *Hub[P]) Head() (version uint64, grown <-chan struct{}) {
+func (h *Hub[P]) Head() (version uint64, nextChange <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.grown == nil {
-		h.grown = make(chan struct{})
+	if h.nextChange == nil {
+		h.nextChange = make(chan struct{})
 	}
-	return h.ring.head.Load(), h.grown
+	return h.ring.head.Load(), h.nextChange
 }
 
 // Change is one entry of the history. It must not be modified once published.
@@ -227,18 +228,18 @@ type Change[P any] struct {
 	// Collection, Namespace and Name identify the object.
 	Collection      int
 	Namespace, Name string
-	At              time.Time // for histories that are limited by age
+	At              time.Time // the time of the change, for a history with a maxAge
 	Payload         P
 
-	// skipped, if not 0, makes the entry stand for the versions from skipped to Version,
-	// which have no change.
+	// skipped is 0 for a change. Otherwise the entry represents all versions from skipped
+	// to Version, which have no changes.
 	skipped uint64
 }
 
 // noCollection is the Collection of an entry for skipped versions.
 const noCollection = -1
 
-// holds reports whether the entry stands for a version.
+// holds reports whether the entry represents a version.
 func (c *Change[P]) holds(version uint64) bool {
 	return c.Version == version || c.skipped != 0 && c.skipped <= version && version < c.Version
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// ring holds the last changes by version. One writer appends; readers take no lock: a slot
-// with another version has been overwritten. Pages are allocated when they are first
-// written to, so a short history costs little. Forks share them; see pages.
+// ring holds the last changes by version. There is one writer. Readers take no lock: if a
+// slot has another version, the change was overwritten. A page is allocated at the first
+// write to it, so a short history costs little. Forks share pages; see pages.
 type ring[P any] struct {
 	size   uint64
 	pages  pages[P]
 	maxAge time.Duration // 0: limited by count only
 	head   atomic.Uint64 // the last version appended
-	oldest atomic.Uint64 // the first version that is still kept
+	oldest atomic.Uint64 // the oldest version that is kept
 }
 
 func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
@@ -39,7 +39,7 @@ func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
 	return &r.pages.own(i / pageSlots)[i%pageSlots]
 }
 
-// append publishes c, whose version follows the head.
+// append adds c, whose version must be one greater than the head.
 func (r *ring[P]) append(c *Change[P]) {
 	if c.Version >= r.size && r.oldest.Load() <= c.Version-r.size {
 		r.oldest.Store(c.Version - r.size + 1)
@@ -51,8 +51,8 @@ func (r *ring[P]) append(c *Change[P]) {
 	}
 }
 
-// skip advances to a version without changes. The writer is about to reach the version
-// last, so entries that will be overwritten by then are left out.
+// skip advances to a version without changes. The writer will continue up to the version
+// last, so skip leaves out the entries that will be overwritten by then.
 func (r *ring[P]) skip(to, last uint64, at time.Time) {
 	size := r.size
 	from := r.head.Load() + 1
@@ -87,7 +87,7 @@ func (r *ring[P]) dropAll() {
 	}
 }
 
-// drop drops the oldest change.
+// drop drops v, which must be the oldest version that is kept.
 func (r *ring[P]) drop(v uint64) {
 	r.oldest.Store(v + 1)
 	r.slot(v).Store(nil)
@@ -123,40 +123,40 @@ func (r *ring[P]) first(now time.Time) uint64 {
 // pageSlots is the number of changes in a page of the ring.
 const pageSlots = 64
 
-// page is a part of a ring. It is never written to once two rings share it.
+// page is a part of a ring. A page that two rings share is never written to.
 type page[P any] [pageSlots]atomic.Pointer[Change[P]]
 
-// pages are the pages of a ring. A fork begins with the table of its parent, and from then
-// on neither writes to that table or its pages: before a write each copies the table, and
+// pages are the pages of a ring. A fork starts with the table of its parent. After that
+// neither ring writes to that table or its pages: before a write, each copies the table and
 // the page that it writes to.
 //
-// Only the ring's writer writes. A reader may find the old or the new copy: both hold all
-// changes up to the head that the reader has seen.
+// Only the ring's writer writes. A reader may find the original or the copy: both hold
+// all changes up to the head that the reader has loaded.
 type pages[P any] struct {
 	table  atomic.Pointer[table[P]]
-	shared bool // another ring may have the table; only the writer uses it
+	shared bool // whether another ring may have the table; only the writer uses it
 }
 
 type table[P any] struct {
 	pages []atomic.Pointer[page[P]]
-	own   []bool // by page: no other ring has it; only the writer uses it
+	own   []bool // for each page whether no other ring has it; only the writer uses it
 }
 
 func newTable[P any](n int) *table[P] {
 	return &table[P]{make([]atomic.Pointer[page[P]], n), make([]bool, n)}
 }
 
-// shareWith gives the table to another ring, which has none. The caller must be the writer
-// of both.
+// shareWith gives the table to another ring, which must not have one yet. The caller must
+// be the writer of both rings.
 func (p *pages[P]) shareWith(other *pages[P]) {
 	p.shared, other.shared = true, true
 	other.table.Store(p.table.Load())
 }
 
-// get returns a page, or nil if nothing was written to it.
+// get returns a page, or nil if it was never written to.
 func (p *pages[P]) get(i uint64) *page[P] { return p.table.Load().pages[i].Load() }
 
-// own returns a page that may be written to.
+// own returns a page that no other ring has, so that it may be written to.
 func (p *pages[P]) own(i uint64) *page[P] {
 	t := p.table.Load()
 	if p.shared {
@@ -178,8 +178,8 @@ func (p *pages[P]) own(i uint64) *page[P] {
 	return pg
 }
 
-// copy returns a table with the same pages, and owns none of them. The original is no
-// longer written to, so the pointers need no atomic loads.
+// copy returns a table with the same pages, all of which other rings may have. No ring
+// writes to the original any more, so the pointers need no atomic loads.
 func (t *table[P]) copy() *table[P] {
 	c := newTable[P](len(t.pages))
 	copy(c.pages, t.pages)

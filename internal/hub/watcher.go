@@ -4,41 +4,42 @@ import (
 	"sync/atomic"
 )
 
-// batchSize bounds the result of a Poll, so that a watcher far behind sends its first
-// events early.
+// batchSize is how many changes a Poll returns at most. With a limit, a watcher that is far
+// behind sends its first events early.
 const batchSize = 256
 
-// Watcher is a position in the history. Its methods are for one goroutine.
+// Watcher is a position in the history. Only one goroutine at a time may call its methods.
 type Watcher[P any] struct {
 	hub   *Hub[P]
 	scope Scope
 	index int // in its group, guarded by hub.mu; -1 once removed
 
-	wake  chan struct{} // capacity 1: a change was marked
-	woken func()        // called before wake is sent to; may be nil
-	// marked is the version of the first change of the scope since the last Poll, or 0. A
-	// writer touches nothing else.
+	wake   chan struct{} // capacity 1: holds a value after a change was marked
+	onWake func()        // called before wake is sent to; may be nil
+	// marked is the version of the first change of the scope since the last Poll, or 0. It
+	// is the only field that a writer changes.
 	marked atomic.Uint64
 
-	// seen is set by the reader: Poll has returned all changes of the scope up to here.
+	// seen is a version. Poll has returned all changes of the scope up to it. Only the
+	// reader sets it.
 	seen atomic.Uint64
 	next uint64 // the next version to read; 0: no later change is known
 }
 
-// start makes the watcher read after a version, if there are later changes already.
+// start makes the watcher read after a version if the history has later changes.
 func (w *Watcher[P]) start(after uint64) {
 	if after < w.hub.ring.head.Load() {
-		w.next = after + 1 // later than any change marked meanwhile
+		w.next = after + 1 // no change that was marked meanwhile is earlier
 		w.signal()
 	}
 }
 
-// mark is how a writer tells of a change. The version is marked before the
+// mark is called by the writer for a change in the scope. The version is marked before the
 // wake-up is sent, and taken after it is received, so none is lost. A mark for
-// a change that the reader has met already must not stay: it would hide the
-// next one, and point to where history may be gone by then. So whichever of
-// the two is second, the writer with its mark or the reader with what it has
-// seen, takes it back.
+// a change that the reader has already returned must not stay: it would hide
+// the next mark, and its change may have left the history when it is read. So
+// both check: the writer after it sets marked, and the reader after it sets
+// seen. The later of the two removes the mark.
 func (w *Watcher[P]) mark(version uint64) {
 	if version <= w.seen.Load() || !w.marked.CompareAndSwap(0, version) {
 		return
@@ -47,8 +48,8 @@ func (w *Watcher[P]) mark(version uint64) {
 		w.marked.CompareAndSwap(version, 0)
 		return
 	}
-	if w.woken != nil {
-		w.woken()
+	if w.onWake != nil {
+		w.onWake()
 	}
 	w.signal()
 }
@@ -56,7 +57,7 @@ func (w *Watcher[P]) mark(version uint64) {
 func (w *Watcher[P]) signal() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // it is awake or about to be
+	default: // a wake-up is already pending
 	}
 }
 
@@ -65,8 +66,8 @@ func (w *Watcher[P]) Wake() <-chan struct{} { return w.wake }
 
 // Poll appends the next changes up to version last to dst, at most a batch, and returns
 // it. It does not block. more reports whether another call will return more. Wake does not
-// report the changes after last again. The error is an *ExpiredError: the next change has
-// left the history.
+// report the changes after last again. The error is an *ExpiredError if the next change
+// is no longer in the history.
 func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bool, err error) {
 	marked := w.marked.Swap(0)
 	if w.next == 0 {
@@ -93,24 +94,25 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 		}
 		w.seen.Store(max(w.seen.Load(), head))
 		if w.hub.ring.head.Load() > last {
-			return dst, false, nil // next stays where the rest begins
+			return dst, false, nil // next stays at the first change after last
 		}
 		if !w.dropStaleMark() || w.hub.ring.head.Load() == head {
 			w.next = 0
 			return dst, false, nil
 		}
-		// The mark may have hidden one for a change after the head.
+		// The dropped mark may have hidden a mark for a change after head.
 	}
 }
 
-// dropStaleMark removes a mark for a change that was returned.
+// dropStaleMark removes a mark for a change that was already returned, and reports
+// whether there was one.
 func (w *Watcher[P]) dropStaleMark() bool {
 	marked := w.marked.Load()
 	return marked != 0 && marked <= w.seen.Load() && w.marked.CompareAndSwap(marked, 0)
 }
 
 // Settled returns a version up to which Poll has returned every change of the scope, for a
-// bookmark. It returns false if there is more to read first.
+// bookmark. It returns false if there are changes to read first.
 func (w *Watcher[P]) Settled() (uint64, bool) {
 	// All marks up to this version were set before it was stored.
 	version := w.hub.settled.Load()

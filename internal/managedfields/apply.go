@@ -8,7 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// ApplyOptions say how to apply.
+// ApplyOptions are the options of an apply.
 type ApplyOptions struct {
 	// Manager is the name of the applier. It must not be empty.
 	Manager string
@@ -19,20 +19,21 @@ type ApplyOptions struct {
 }
 
 // Apply merges an applied configuration into an object. config is the document of
-// the request, in the types of codec.Type.ToUnstructured. live is the object in
-// the requested version, or nil if there is none. Neither is changed.
+// the request, as a tree of the types that codec.Type.ToUnstructured returns. live is
+// the object in the requested version, or nil if there is none. Apply changes
+// neither.
 //
 // The result is a new object of that version with its managedFields set, before
-// defaulting and validation. If config changes nothing, it is a copy of live with
+// defaulting and validation. If config changes nothing, the result is a copy of live with
 // new managedFields, which may equal the old ones. The managedFields may share
-// memory with live's. kind and apiVersion of the result may be empty.
+// memory with the ones of live. kind and apiVersion of the result may be empty.
 //
-// Errors are checked in this order: 400 for a config of another type or with
-// managedFields, a plain error for a config that does not fit the schema, 409 for
-// conflicts, and a plain error if the result is no object. A plain error is
-// answered as 500.
+// Errors are checked in this order: 400 for a config of another type, 400 for one
+// with managedFields, a plain error for a config that does not fit the schema, 409 for
+// conflicts, and a plain error if the result cannot be converted to an object.
+// The API answers a plain error with 500.
 //
-// live's managedFields must come from this package.
+// The managedFields of live must come from this package.
 func (k *Kind) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
 	a := application{
 		kind: k, version: version, config: document{kind: k, version: version, tree: config},
@@ -45,11 +46,11 @@ func (k *Kind) Apply(version int, live Object, config map[string]any, opts Apply
 		live = k.Versions[version].New()
 	}
 	var err error
-	if a.had, err = decode(live.GetObjectMeta().ManagedFields); err != nil {
+	if a.liveOwners, err = decode(live.GetObjectMeta().ManagedFields); err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
-	a.obj, a.live = live, k.open(version, live)
-	result, os, err := a.runAsKubectl()
+	a.liveObject, a.live = live, k.open(version, live)
+	result, os, err := a.runWithLastApplied()
 	if cs, ok := err.(conflicts); ok {
 		return nil, cs.status()
 	}
@@ -60,16 +61,16 @@ func (k *Kind) Apply(version int, live Object, config map[string]any, opts Apply
 	return result, nil
 }
 
-// application is one apply.
+// application is one call of Apply.
 type application struct {
-	kind    *Kind
-	version int
-	config  document
-	opts    ApplyOptions
-	writer  identity
-	obj     Object   // the live object
-	live    document // the same
-	had     owners   // of the live object
+	kind       *Kind
+	version    int
+	config     document
+	opts       ApplyOptions
+	writer     identity
+	liveObject Object
+	live       document // liveObject as a document
+	liveOwners owners
 }
 
 func (a *application) checkType() error {
@@ -81,13 +82,13 @@ func (a *application) checkType() error {
 	return nil
 }
 
-// run applies. Its errors include conflicts.
+// run does the apply. Its error may be of type conflicts.
 func (a *application) run(force bool) (Object, owners, error) {
 	os, err := a.owners()
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.hasRecord() {
+	if a.hasManagedFields() {
 		return nil, nil, meta.NewBadRequest("metadata.managedFields must be nil")
 	}
 	if err := a.config.schema().validate(a.config.tree).err(); err != nil {
@@ -108,7 +109,7 @@ func (a *application) run(force bool) (Object, owners, error) {
 			return nil, nil, cs
 		}
 	}
-	if os, err = c.settle(os, a.writer); err != nil {
+	if os, err = c.takeFromOthers(os, a.writer); err != nil {
 		return nil, nil, err
 	}
 	return a.finish(merged, os)
@@ -117,21 +118,21 @@ func (a *application) run(force bool) (Object, owners, error) {
 // owners returns the owners of the live object. If it has none, the manager
 // "before-first-apply" owns all its fields.
 func (a *application) owners() (owners, error) {
-	if len(a.had) > 0 {
-		return a.had, nil
+	if len(a.liveOwners) > 0 {
+		return a.liveOwners, nil
 	}
 	empty := a.kind.open(a.version, a.kind.Versions[a.version].New())
 	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion, a.kind.Subresource)
-	os, err := a.kind.credit(empty, a.live, nil, id, false, a.opts.Now)
+	os, err := a.kind.recordUpdate(empty, a.live, nil, id, false, a.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 	}
 	return os, nil
 }
 
-// hasRecord reports whether the configuration has managedFields that can be
-// decoded. Others fail the schema.
-func (a *application) hasRecord() bool {
+// hasManagedFields reports whether the configuration has managedFields that can be
+// decoded. If they cannot be decoded, validation fails.
+func (a *application) hasManagedFields() bool {
 	m, _ := a.config.tree["metadata"].(map[string]any)
 	list, ok := m["managedFields"].([]any)
 	if !ok || slices.ContainsFunc(list, func(item any) bool { return item == nil }) {
@@ -143,9 +144,9 @@ func (a *application) hasRecord() bool {
 	return err == nil
 }
 
-// merge merges the configuration into the live object and removes fields that the
-// writer applied before and no longer does. The writer becomes owner of the fields
-// in the configuration.
+// merge merges the configuration into the live object, and removes the fields that
+// the writer applied the last time but not now. The writer becomes owner of the
+// fields in the configuration.
 func (a *application) merge(os owners) (document, owners, error) {
 	tree, err := a.live.schema().merge(a.live.tree, a.config.tree)
 	if err != nil {
@@ -164,7 +165,7 @@ func (a *application) merge(os owners) (document, owners, error) {
 	}
 	pruned, err := prune(merged, os, last)
 	if err == nil {
-		pruned, err = pruned.in(own.version)
+		pruned, err = pruned.inVersion(own.version)
 	}
 	if err != nil {
 		return document{}, nil, fmt.Errorf("failed to prune fields: %w", err)
@@ -178,14 +179,14 @@ func (a *application) finish(merged document, os owners) (Object, owners, error)
 	changed := !equalValues(a.live.tree, merged.tree)
 	if own != nil {
 		o := *own
-		o.fields = ownable(o.fields)
+		o.fields = recordable(o.fields)
 		if changed {
 			o.time = new(meta.NewTime(a.opts.Now))
 		}
 		os = os.put(o)
 	}
 	if !changed {
-		return a.kind.Versions[a.version].Type.Copy(a.obj).(Object), os, nil
+		return a.kind.Versions[a.version].Type.Copy(a.liveObject).(Object), os, nil
 	}
 	o, err := merged.object()
 	if err != nil {

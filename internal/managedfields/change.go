@@ -9,14 +9,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// change is the effect of a write on an object, computed for each version that
-// fields are owned in.
+// change is the effect of a write on an object. It is computed for each version in
+// which fields are owned.
 type change struct {
 	before, after document
-	// recordVanished reports that before had managedFields. Upstream sees an
-	// update remove them.
-	recordVanished bool
-	seen           []versionedComparison
+	// hadManagedFields reports whether before had managedFields. If so, they count
+	// as removed: upstream's comparison sees an update remove them.
+	hadManagedFields bool
+	seen             []versionedComparison
 }
 
 type versionedComparison struct {
@@ -24,18 +24,18 @@ type versionedComparison struct {
 	comparison
 }
 
-// in returns the change in one version.
-func (c *change) in(apiVersion string) (comparison, error) {
+// inVersion returns the change in one version.
+func (c *change) inVersion(apiVersion string) (comparison, error) {
 	for i := range c.seen {
 		if c.seen[i].apiVersion == apiVersion {
 			return c.seen[i].comparison, nil
 		}
 	}
-	before, err := c.before.in(apiVersion)
+	before, err := c.before.inVersion(apiVersion)
 	if err != nil {
 		return comparison{}, fmt.Errorf("failed to convert old object: %w", err)
 	}
-	after, err := c.after.in(apiVersion)
+	after, err := c.after.inVersion(apiVersion)
 	if err != nil {
 		return comparison{}, fmt.Errorf("failed to convert new object: %w", err)
 	}
@@ -43,7 +43,7 @@ func (c *change) in(apiVersion string) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	if c.recordVanished {
+	if c.hadManagedFields {
 		record := &set{}
 		record.insert([]step{member("metadata"), member("managedFields")})
 		found.removed = union(found.removed, record)
@@ -55,13 +55,13 @@ func (c *change) in(apiVersion string) (comparison, error) {
 	return found, nil
 }
 
-// settle takes the fields that were gained or removed from all managers but the
-// writer. Managers without fields are dropped.
-func (c *change) settle(os owners, writer identity) (owners, error) {
+// takeFromOthers removes the fields that were gained or removed from the sets of
+// all managers except the writer. Managers without fields are dropped.
+func (c *change) takeFromOthers(os owners, writer identity) (owners, error) {
 	out := make(owners, 0, len(os)+1)
 	for _, o := range os {
 		if o.identity != writer {
-			in, err := c.in(o.version)
+			in, err := c.inVersion(o.version)
 			if err != nil {
 				return nil, err
 			}
@@ -74,15 +74,15 @@ func (c *change) settle(os owners, writer identity) (owners, error) {
 	return out, nil
 }
 
-// conflicts returns the fields that the change takes from managers other than the
-// writer.
+// conflicts returns the fields that the change would take from managers other than
+// the writer.
 func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 	var found conflicts
 	for _, o := range os {
 		if o.identity == writer {
 			continue
 		}
-		in, err := c.in(o.version)
+		in, err := c.inVersion(o.version)
 		if err != nil {
 			return nil, err
 		}
@@ -93,28 +93,28 @@ func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 	return found, nil
 }
 
-// ownable returns a set of an object's fields without the fields that are never
+// recordable returns a set of an object's fields without the fields that are never
 // recorded.
-func ownable(fields *set) *set {
+func recordable(fields *set) *set {
 	if fields == nil {
 		return nil
 	}
-	return fields.each(func(n node) node {
+	return fields.mapNodes(func(n node) node {
 		switch n.step {
 		case member("apiVersion"), member("kind"):
 			n.member = false
 		case member("metadata"):
-			n.member, n.sub = false, ownableMetadata(n.sub)
+			n.member, n.sub = false, recordableMetadata(n.sub)
 		}
 		return n
 	})
 }
 
-func ownableMetadata(fields *set) *set {
+func recordableMetadata(fields *set) *set {
 	if fields == nil {
 		return nil
 	}
-	return fields.each(func(n node) node {
+	return fields.mapNodes(func(n node) node {
 		n.member = n.member && !(n.step.kind == memberStep && isSystemField(n.step.name))
 		return n
 	})
@@ -135,13 +135,12 @@ type conflict struct {
 	path  []step
 }
 
-// conflicts are an error within the package. status turns them into the error of
-// the API.
+// conflicts are an error inside this package. status returns the error of the API.
 type conflicts []conflict
 
 func (cs conflicts) Error() string { return cs.message() }
 
-// status returns the 409 for the conflicts, managers in order.
+// status returns the 409 for the conflicts, sorted by manager.
 func (cs conflicts) status() *meta.StatusError {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b conflict) int { return strings.Compare(a.owner.order(), b.owner.order()) })
@@ -154,7 +153,8 @@ func (cs conflicts) status() *meta.StatusError {
 	return meta.NewStatusError(http.StatusConflict, meta.ReasonConflict, &meta.StatusDetails{Causes: causes}, cs.message())
 }
 
-// message expects the conflicts of each manager together.
+// message returns the text of the error. The conflicts of each manager must be
+// adjacent.
 func (cs conflicts) message() string {
 	if len(cs) == 1 {
 		return fmt.Sprintf("Apply failed with 1 conflict: conflict with %s: %s", cs[0].owner, pathText(cs[0].path))

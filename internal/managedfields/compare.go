@@ -16,7 +16,7 @@ func (s schema) compare(l, r map[string]any) (comparison, error) {
 	if err := c.compare(s, l, r); err != nil {
 		return comparison{}, err
 	}
-	return comparison{c.gained.built(), c.removed.built()}, nil
+	return comparison{c.gained.orNil(), c.removed.orNil()}, nil
 }
 
 type comparer struct {
@@ -24,10 +24,10 @@ type comparer struct {
 	path            []step
 }
 
-// mark records that the value at the current path became r.
-func (c *comparer) mark(r any) {
+// record records that the value at the current path became r.
+func (c *comparer) record(r any) {
 	switch {
-	case len(c.path) == 0: // nobody owns the whole object
+	case len(c.path) == 0: // the whole object has no owner
 	case isAbsent(r):
 		c.removed.insert(c.path)
 	default:
@@ -35,19 +35,19 @@ func (c *comparer) mark(r any) {
 	}
 }
 
-// compare compares two values, of which one may be absent.
+// compare compares two values. One of them may be absent.
 func (c *comparer) compare(s schema, l, r any) error {
 	if s.untyped() {
 		return c.compareUntyped(s, l, r)
 	}
 	if s.isLeaf(l, r) {
 		if !equalValues(l, r) {
-			c.mark(r)
+			c.record(r)
 		}
 		return nil
 	}
 	if isAbsent(l) || isAbsent(r) {
-		c.mark(r)
+		c.record(r)
 	}
 	if s.isList() {
 		x, _ := l.([]any)
@@ -58,39 +58,39 @@ func (c *comparer) compare(s schema, l, r any) error {
 	y, _ := r.(map[string]any)
 	for _, name := range sortedNames(x, y) {
 		below, _ := s.member(name)
-		if err := c.under(member(name), below, get(x, name), get(y, name)); err != nil {
+		if err := c.compareAt(member(name), below, memberOrAbsent(x, name), memberOrAbsent(y, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compareUntyped compares two values that may have different forms. If they do,
-// the members of one and the place as a whole differ.
+// compareUntyped compares two values that may have different forms. If only one of
+// them is an object, its members differ and the value as a whole does too.
 func (c *comparer) compareUntyped(s schema, l, r any) error {
 	x, y := members(l), members(r)
 	open := len(x) > 0 || len(y) > 0
 	for _, name := range sortedNames(x, y) {
-		if err := c.under(member(name), s, get(x, name), get(y, name)); err != nil {
+		if err := c.compareAt(member(name), s, memberOrAbsent(x, name), memberOrAbsent(y, name)); err != nil {
 			return err
 		}
 	}
 	whole := func(v any) bool { return !isAbsent(v) && !isObjectOrNull(v) }
 	leaf := !open || whole(l) || whole(r)
 	if leaf && !equalValues(l, r) || !leaf && (isAbsent(l) || isAbsent(r)) {
-		c.mark(r)
+		c.record(r)
 	}
 	return nil
 }
 
-func get(object map[string]any, name string) any {
+func memberOrAbsent(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v
 	}
 	return absent{}
 }
 
-func (c *comparer) under(st step, s schema, l, r any) error {
+func (c *comparer) compareAt(st step, s schema, l, r any) error {
 	c.path = append(c.path, st)
 	err := c.compare(s, l, r)
 	c.path = c.path[:len(c.path)-1]
@@ -111,16 +111,16 @@ func (c *comparer) compareItems(s schema, l, r []any) error {
 	steps = slices.CompactFunc(steps, func(a, b step) bool { return compareSteps(a, b) == 0 })
 	for _, st := range steps {
 		text := st.text()
-		x, y := pick(l, inL[text]), pick(r, inR[text])
+		x, y := itemsAt(l, inL[text]), itemsAt(r, inR[text])
 		if len(x) <= 1 && len(y) <= 1 {
-			if err := c.under(st, s.item(), only(x), only(y)); err != nil {
+			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
 				return err
 			}
 			continue
 		}
-		// A duplicate is owned as a whole.
+		// An item that occurs twice is owned as a whole.
 		if len(x) == 1 || len(y) == 1 {
-			if err := c.under(st, s.item(), only(x), only(y)); err != nil {
+			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
 				return err
 			}
 		}
@@ -135,8 +135,8 @@ func (c *comparer) compareItems(s schema, l, r []any) error {
 	return nil
 }
 
-// pick returns the items at the given places.
-func pick(list []any, at []int) []any {
+// itemsAt returns the items at the given places.
+func itemsAt(list []any, at []int) []any {
 	var out []any
 	for _, i := range at {
 		out = append(out, list[i])
@@ -144,8 +144,8 @@ func pick(list []any, at []int) []any {
 	return out
 }
 
-// only returns the item of a list of one, and absent for other lists.
-func only(list []any) any {
+// singleItem returns the item of a list with one item, and absent for other lists.
+func singleItem(list []any) any {
 	if len(list) == 1 {
 		return list[0]
 	}

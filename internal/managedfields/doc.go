@@ -5,30 +5,32 @@
 // sigs.k8s.io/structured-merge-diff do for an API server, for types that
 // package codec has compiled. [Kind.Apply] is for an apply, [Kind.Update] for every
 // other write. Rules, error texts and the bytes of the record equal upstream's,
-// oddities included; the tests that compare the two need upstream's packages and
-// are in internal/test/referee/differential.
+// including its oddities. The tests that compare the two need upstream's packages.
+// They are in internal/test/referee/differential.
 //
 // # Sets
 //
-// The record is a list of managers with a set of fields each. A set is a tree. Its
-// nodes are members of objects, and items of lists that are identified by keys or
-// by their value. A node is in the set, or only leads to nodes that are.
+// The record of an object, its managedFields, lists managers, each with a set of
+// fields. A set is a tree. Its nodes are members of objects and items of lists; an
+// item is identified by its keys or by its value. A node is in the set, or only
+// leads to nodes that are in the set.
 //
 // An applier owns the fields that its configuration contains. Any other writer
-// gains the fields that it changes, and every field of an object or list that it
-// adds. An atomic object or list is one field.
+// gains the fields that it changes. If it adds an object or list, it gains every
+// field in it. An atomic object or list is one field.
 //
 // # Versions
 //
-// A set stays in the API version that its manager used. When another version is
-// written, the object is converted before and after, to find the fields that each
-// manager loses.
+// A set stays in the API version that its manager used. For a write in
+// another version, the objects before and after the write are converted to the
+// version of each set, to find the fields that its manager loses.
 //
 // # Renewals
 //
 // Nearly all writes are renewals: the holder of a lease sets a new time in a field
-// that it alone owns. Update recognizes them by comparing the objects and finding
-// the field in the bytes of the record. Then only a time in the record changes.
+// that no other manager owns. To recognize a renewal, Update compares the objects
+// and looks up the field in the bytes of the record. A renewal only changes a time in
+// the record.
 //
 // # Differences
 //

@@ -12,12 +12,12 @@ type document struct {
 	kind    *Kind
 	version int
 	tree    map[string]any
-	// obj is the object itself, nil for a document that was made of a tree.
+	// obj is the object that tree was made from. It is nil for other trees.
 	obj Object
 }
 
-// outline returns an object as a document whose atomic lists are unopened.
-// managedFields are left out.
+// outline returns an object as a document without managedFields. Atomic lists in it
+// are codec.Unopened.
 func (k *Kind) outline(version int, o Object) document {
 	tree := k.Versions[version].Type.Outline(o)
 	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
@@ -27,7 +27,8 @@ func (k *Kind) outline(version int, o Object) document {
 	return document{kind: k, version: version, tree: tree, obj: o}
 }
 
-// open returns an object as a document that is only a tree.
+// open returns an object as a document without managedFields and without obj. Atomic
+// lists in it are converted.
 func (k *Kind) open(version int, o Object) document {
 	d := k.outline(version, o)
 	openLists(d.tree)
@@ -67,9 +68,9 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
-// in returns the document in another version, or errNoVersion if the kind does not
+// inVersion returns the document in another version, or errNoVersion if the kind does not
 // have it.
-func (d document) in(apiVersion string) (document, error) {
+func (d document) inVersion(apiVersion string) (document, error) {
 	to, err := d.kind.version(apiVersion)
 	if err != nil {
 		return document{}, err
@@ -78,7 +79,7 @@ func (d document) in(apiVersion string) (document, error) {
 		return d, nil
 	}
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
-		// As upstream, where no Go type drops nulls.
+		// As upstream: without a Go type, the conversion keeps nulls.
 		tree := maps.Clone(d.tree)
 		tree["apiVersion"] = apiVersion
 		return document{kind: d.kind, version: to, tree: tree, obj: d.obj}, nil
@@ -103,7 +104,7 @@ func (d document) in(apiVersion string) (document, error) {
 	return out, out.schema().validate(out.tree).err()
 }
 
-// name returns the document's name and type as the texts of errors have it.
+// name returns the name and type of the document for error texts.
 func (d document) name() string {
 	m, _ := d.tree["metadata"].(map[string]any)
 	namespace, _ := m["namespace"].(string)

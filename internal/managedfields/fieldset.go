@@ -8,7 +8,7 @@ func fieldsOf(s schema, doc map[string]any) *set {
 	return below
 }
 
-// fieldsIn returns the fields within a value, and whether the value itself is a
+// fieldsIn returns the fields in a value. self reports whether the value itself is a
 // field.
 func fieldsIn(s schema, v any) (below *set, self bool) {
 	if s.atomic() {
@@ -42,11 +42,11 @@ func (s schema) fieldsInObject(object map[string]any) *set {
 	return newSet(nodes)
 }
 
-// fieldsInList returns duplicate items as whole fields.
+// fieldsInList returns the fields in a list. An item that occurs twice is one field.
 func (s schema) fieldsInList(list []any) *set {
 	steps, at, err := s.items(list)
 	if err != nil {
-		return nil // not valid
+		return nil // the list is not valid
 	}
 	var nodes []node
 	for i, st := range steps {
@@ -64,13 +64,13 @@ func (s schema) fieldsInList(list []any) *set {
 	return newSet(nodes)
 }
 
-// named adds to a set of a struct's fields the members that contain them, but not
-// items of maps and lists.
-func (s schema) named(of *set) *set {
-	if of == nil {
+// withParents adds to a set the declared members that contain its fields. It does
+// not add items of maps and lists.
+func (s schema) withParents(fields *set) *set {
+	if fields == nil {
 		return nil
 	}
-	nodes := slices.Clone(of.nodes)
+	nodes := slices.Clone(fields.nodes)
 	for i, n := range nodes {
 		if n.sub == nil {
 			continue
@@ -88,23 +88,24 @@ func (s schema) named(of *set) *set {
 				below = s.item()
 			}
 		}
-		nodes[i].sub = below.named(n.sub)
+		nodes[i].sub = below.withParents(n.sub)
 	}
 	return &set{nodes}
 }
 
-// reconcile replaces fields within an atomic value by the value, as a set may come
-// from another schema (upstream: typed, reconcile_schema.go).
-func (s schema) reconcile(of *set) *set {
-	if of == nil || s.typ == nil {
-		return of
+// reconcile replaces fields inside an atomic value by the value itself. A set can
+// have such fields if it was made with another schema (upstream: typed,
+// reconcile_schema.go).
+func (s schema) reconcile(fields *set) *set {
+	if fields == nil || s.typ == nil {
+		return fields
 	}
-	var nodes []node // made when something changes
-	for i, n := range of.nodes {
+	var nodes []node // nil until something changes
+	for i, n := range fields.nodes {
 		if n.sub == nil {
 			continue
 		}
-		below := s.under(n.step)
+		below := s.atStep(n.step)
 		now := node{n.step, n.member, below.reconcile(n.sub)}
 		if (below.isList() || below.isObject()) && below.atomic() {
 			now = node{step: n.step, member: true}
@@ -113,12 +114,12 @@ func (s schema) reconcile(of *set) *set {
 			continue
 		}
 		if nodes == nil {
-			nodes = slices.Clone(of.nodes)
+			nodes = slices.Clone(fields.nodes)
 		}
 		nodes[i] = now
 	}
 	if nodes == nil {
-		return of
+		return fields
 	}
 	return &set{nodes}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep documents may be nested, as upstream.
+// maxDepth is how deep documents may be nested. It is upstream's limit.
 const maxDepth = 10000
 
 var errFieldsV1 = errors.New("fieldsV1 is not a tree of fields")
@@ -23,9 +23,9 @@ func appendFields(dst []byte, s *set) []byte {
 	return append(dst, '}')
 }
 
-// appendNodes appends the members of the object for s. name is a buffer for their
-// names.
-func appendNodes(dst, name []byte, s *set) (_, room []byte) {
+// appendNodes appends the nodes of s as members of an object. name is a buffer for
+// their names; it is returned for the next call.
+func appendNodes(dst, name []byte, s *set) (_, buf []byte) {
 	for i, n := range s.nodes {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -44,7 +44,7 @@ func appendNodes(dst, name []byte, s *set) (_, room []byte) {
 }
 
 // parseFields reads the FieldsV1 form of a set. As upstream, it drops steps of an
-// unknown kind, and the last of duplicates counts.
+// unknown kind, and of duplicate fields the last one is used.
 func parseFields(text []byte) (*set, error) {
 	p := fieldsParser{text: text}
 	s, _, err := p.object(0)
@@ -92,7 +92,7 @@ func (p *fieldsParser) null() bool {
 	return false
 }
 
-// object reads the tree of one field. member reports that the field itself is in
+// object reads the tree of one field. member reports whether the field itself is in
 // the set.
 func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
 	if p.null() {
@@ -122,7 +122,7 @@ func (p *fieldsParser) object(depth int) (s *set, member bool, err error) {
 		}
 		return err
 	})
-	s = newSet(inOrder(nodes))
+	s = newSet(sortNodes(nodes))
 	return s, member || s == nil, err
 }
 
@@ -157,8 +157,8 @@ func (p *fieldsParser) members(f func(name string) error) error {
 	}
 }
 
-// inOrder sorts nodes and merges nodes of equal steps.
-func inOrder(nodes []node) []node {
+// sortNodes sorts nodes and merges nodes with equal steps.
+func sortNodes(nodes []node) []node {
 	order := func(a, b node) int { return compareSteps(a.step, b.step) }
 	for i := 1; i < len(nodes); i++ {
 		if order(nodes[i-1], nodes[i]) < 0 {
@@ -250,11 +250,11 @@ func (p *fieldsParser) raw() ([]byte, error) {
 	return text, nil
 }
 
-// parseStep reads a member name of FieldsV1. known is false for a kind of step
-// that a later version may have.
+// parseStep reads a member name of FieldsV1. known is false for an unknown kind of
+// step, which a later version of the format may have.
 func parseStep(text string) (s step, known bool, err error) {
 	if len(text) < 2 || text[1] != ':' {
-		return step{}, false, fmt.Errorf("fieldsV1: %q is no step", text)
+		return step{}, false, fmt.Errorf("fieldsV1: got field %q, want a letter and a colon first", text)
 	}
 	rest := text[2:]
 	switch text[0] {

@@ -92,8 +92,8 @@ func TestInsertKeepsOrder(t *testing.T) {
 		s.insert([]step{member(name)})
 		s.insert([]step{member("x"), member(name)})
 	}
-	assert.Equal(t, `{"f:a":{},"f:b":{},"f:c":{},"f:d":{},"f:x":{"f:a":{},"f:b":{},"f:c":{},"f:d":{}}}`, string(appendFields(nil, s.built())))
-	assert.Nil(t, (&set{}).built())
+	assert.Equal(t, `{"f:a":{},"f:b":{},"f:c":{},"f:d":{},"f:x":{"f:a":{},"f:b":{},"f:c":{},"f:d":{}}}`, string(appendFields(nil, s.orNil())))
+	assert.Nil(t, (&set{}).orNil())
 }
 
 func FuzzFieldsV1(f *testing.F) {

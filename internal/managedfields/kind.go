@@ -20,17 +20,17 @@ type Object interface {
 type Kind struct {
 	// Name is the kind in CamelCase, such as "Lease".
 	Name string
-	// Versions are all versions of the kind. Other places name them by their
-	// index.
+	// Versions are all versions of the kind. Methods take a version as its index.
 	Versions []Version
-	// Convert returns an object of one version in the form of another one. It
+	// Convert returns an object of one version in the form of another version. It
 	// must not change its argument, but may share memory with it. Nil means
 	// that all versions have the same form.
 	Convert func(o Object, from, to int) Object
 	// Subresource is the subresource that is written, such as "status", or "" for
 	// the object itself. Its managers are separate from the object's.
 	Subresource string
-	// Reset are the members that such writes never change. They have no owners.
+	// Reset are the members that writes of the subresource or object never change.
+	// They have no owners.
 	Reset []string
 }
 
@@ -46,14 +46,15 @@ type Version struct {
 
 func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
-// changeable returns a set of fields without those that a write does not change.
+// changeable returns a set of fields without the fields that a write cannot change.
 // apiVersion is the version of the set, writer the version of the write. As
-// upstream, a write of the object itself only resets fields of its own version.
+// upstream, Reset applies to a write of the object itself only if the two versions
+// are equal.
 func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
 	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
 		return fields
 	}
-	return fields.each(func(n node) node {
+	return fields.mapNodes(func(n node) node {
 		if n.step.kind == memberStep && slices.Contains(k.Reset, n.step.name) {
 			return node{}
 		}
@@ -61,13 +62,13 @@ func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
 	})
 }
 
-// typeText names a version of the kind in the texts of errors.
+// typeText returns the name of a version of the kind for error texts.
 func (k *Kind) typeText(version int) string {
 	return typeText(k.Versions[version].APIVersion, k.Name)
 }
 
-// typeText returns "group/version, Kind=kind"; the core group has no name but
-// keeps the slash.
+// typeText returns "group/version, Kind=kind". The name of the core group is empty,
+// so its texts begin with the slash.
 func typeText(apiVersion, kind string) string {
 	gv, ok := meta.ParseGroupVersion(apiVersion)
 	if !ok {
@@ -76,7 +77,7 @@ func typeText(apiVersion, kind string) string {
 	return fmt.Sprintf("%s/%s, Kind=%s", gv.Group, gv.Version, kind)
 }
 
-// errNoVersion reports that the kind has no such version. Owners of fields in it
+// errNoVersion reports that the kind does not have a version. Owners in that version
 // are dropped.
 var errNoVersion = errors.New("managedfields: no such version")
 

@@ -15,16 +15,16 @@ const (
 	maxAnnotations        = 256 << 10 // bytes of all keys and values
 )
 
-// runAsKubectl applies. For kubectl it ignores conflicts over fields that the
-// annotation names, and updates the annotation.
-func (a *application) runAsKubectl() (Object, owners, error) {
+// runWithLastApplied does the apply. If the manager is kubectl, it ignores conflicts
+// over fields in the annotation, and updates the annotation.
+func (a *application) runWithLastApplied() (Object, owners, error) {
 	result, os, err := a.run(a.opts.Force)
 	if a.writer.Manager != kubectl {
 		return result, os, err
 	}
 	if cs, ok := err.(conflicts); ok {
-		if forgiven, ferr := a.lastApplied(); ferr == nil {
-			if cs = cs.without(forgiven); len(cs) > 0 {
+		if ignorable, ferr := a.lastApplied(); ferr == nil {
+			if cs = cs.without(ignorable); len(cs) > 0 {
 				return nil, nil, cs
 			}
 			result, os, err = a.run(true)
@@ -63,10 +63,10 @@ func (cs conflicts) without(fields *set) conflicts {
 	return out
 }
 
-// lastApplied returns the fields that kubectl applied according to the annotation
-// and that have not changed since.
+// lastApplied returns the fields in the annotation that have not changed since
+// kubectl applied them.
 func (a *application) lastApplied() (*set, error) {
-	text := a.obj.GetObjectMeta().Annotations[lastAppliedAnnotation]
+	text := a.liveObject.GetObjectMeta().Annotations[lastAppliedAnnotation]
 	if text == "" {
 		return nil, errors.New("no last applied annotation")
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// owns reports whether a field is in a set printed by appendFields, without
-// parsing all of it. ok is false if appendFields cannot have printed the text.
+// owns reports whether a field is in a set. text is the output of appendFields; owns
+// does not parse all of it. ok is false if appendFields cannot have written text.
 func owns(text []byte, path codec.Path) (owned, ok bool) {
 	l := lookup{text: text}
 	if !l.accept('{') {
@@ -19,12 +19,13 @@ func owns(text []byte, path codec.Path) (owned, ok bool) {
 			return false, ok
 		}
 	}
-	// A leaf is {}, and a member with others within begins with ".".
+	// A field without children is {}. If a field with children is in the set, its
+	// object begins with ".".
 	rest := l.text[l.at:]
 	return len(rest) > 0 && (rest[0] == '}' || len(rest) > 2 && rest[1] == '.' && rest[2] == '"'), true
 }
 
-// lookup reads a FieldsV1 without spaces.
+// lookup reads a FieldsV1 without spaces between its tokens.
 type lookup struct {
 	text []byte
 	at   int
@@ -38,8 +39,8 @@ func (l *lookup) accept(c byte) bool {
 	return true
 }
 
-// enter skips the members of an object, after its opening brace, until the opening
-// brace of the named member's value.
+// enter starts after the opening brace of an object, and stops after the opening
+// brace of the value of the named member.
 func (l *lookup) enter(name string) (found, ok bool) {
 	for !l.accept('}') {
 		l.accept(',')

@@ -1,8 +1,8 @@
 package managedfields
 
-// merge returns the document l with r applied: r replaces values of l, and lists
-// that are not atomic are merged item by item. Neither is changed; the result
-// shares memory with both.
+// merge returns the document l with r applied: values in r replace values in l, and
+// lists that are not atomic are merged item by item. merge changes neither l nor r,
+// but the result shares memory with both.
 func (s schema) merge(l, r map[string]any) (map[string]any, error) {
 	out, err := s.mergeValues(l, r)
 	if err != nil {
@@ -12,17 +12,18 @@ func (s schema) merge(l, r map[string]any) (map[string]any, error) {
 	return merged, nil
 }
 
-// mergesWhole reports whether one value replaces the other.
-func (s schema) mergesWhole(l, r any) bool {
+// replacesWhole reports whether r replaces l, so that their members are not merged.
+func (s schema) replacesWhole(l, r any) bool {
 	if !s.untyped() {
 		return s.isLeaf(l, r)
 	}
 	return len(members(l)) == 0 && len(members(r)) == 0 || !isAbsent(r) && !isObjectOrNull(r)
 }
 
-// mergeValues returns absent if nothing is left.
+// mergeValues merges two values, which may be absent. The result is absent if it has
+// no members or items.
 func (s schema) mergeValues(l, r any) (any, error) {
-	if s.mergesWhole(l, r) {
+	if s.replacesWhole(l, r) {
 		if isAbsent(r) {
 			return l, nil
 		}
@@ -38,7 +39,7 @@ func (s schema) mergeValues(l, r any) (any, error) {
 	out := make(map[string]any, max(len(x), len(y)))
 	for _, name := range sortedNames(x, y) {
 		below, _ := s.member(name)
-		v, err := below.mergeValues(get(x, name), get(y, name))
+		v, err := below.mergeValues(memberOrAbsent(x, name), memberOrAbsent(y, name))
 		if err != nil {
 			return nil, err
 		}
@@ -52,9 +53,9 @@ func (s schema) mergeValues(l, r any) (any, error) {
 	return out, nil
 }
 
-// listMerge is the merge of two lists whose items have steps. Common items are in
-// the order of r. Items that only l has keep their place among them where possible
-// (upstream: typed, merge.go, visitListItems).
+// listMerge is the merge of two lists whose items have steps. Common items get the
+// order that they have in r. Items that only l has keep their place between the
+// common items where possible (upstream: typed, merge.go, visitListItems).
 type listMerge struct {
 	schema
 	l, r           []any
@@ -101,7 +102,7 @@ func (m *listMerge) run() error {
 		if i < len(m.l) && j < len(m.r) {
 			st := m.stepsL[i]
 			if st == m.stepsR[j] {
-				if err := m.both(st, j); err != nil {
+				if err := m.addRight(st, j); err != nil {
 					return err
 				}
 				i, j = i+1, j+1
@@ -109,7 +110,7 @@ func (m *listMerge) run() error {
 				continue
 			}
 			if m.inR[st] != nil && len(m.shared) > 0 && m.shared[0] != st {
-				i++ // its turn comes later
+				i++ // addRight adds it later, in the order of r
 				continue
 			}
 		}
@@ -128,7 +129,7 @@ func (m *listMerge) run() error {
 		}
 		if j < len(m.r) {
 			st := m.stepsR[j]
-			if err := m.both(st, j); err != nil {
+			if err := m.addRight(st, j); err != nil {
 				return err
 			}
 			j++
@@ -146,8 +147,8 @@ func (m *listMerge) advance() {
 	}
 }
 
-// both adds item j of r, merged with that of l if there is one.
-func (m *listMerge) both(st string, j int) error {
+// addRight adds item j of r, merged with the item of l that has the same step.
+func (m *listMerge) addRight(st string, j int) error {
 	m.merged[st] = true
 	var l any = absent{}
 	switch at := m.inL[st]; len(at) {

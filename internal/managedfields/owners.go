@@ -12,8 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// identity identifies a manager. An applier is the same manager in all versions;
-// an updater is a different one in each.
+// identity identifies a manager. An applier has one identity for all versions; an
+// updater has one for each version.
 type identity struct {
 	Manager     string                          `json:"manager,omitempty"`
 	Operation   meta.ManagedFieldsOperationType `json:"operation,omitempty"`
@@ -39,13 +39,13 @@ func managerName(name string) string {
 	return cmp.Or(name, "unknown")
 }
 
-// order returns upstream's sort key of managers: the JSON of the identity.
+// order returns the sort key of upstream for managers: the JSON of the identity.
 func (id identity) order() string {
 	text, _ := json.Marshal(id) // strings always encode
 	return string(text)
 }
 
-// String returns the manager as conflicts name it.
+// String returns the name of the manager in the texts of conflicts.
 func (id identity) String() string {
 	text := fmt.Sprintf("%q", id.Manager)
 	if id.Subresource != "" {
@@ -63,10 +63,10 @@ type owner struct {
 	version string // the API version of fields
 	fields  *set
 	time    *meta.Time
-	printed *meta.FieldsV1 // the text that fields were parsed from, or nil
+	encoded *meta.FieldsV1 // the form that fields were decoded from, or nil
 }
 
-// owners are the managers of one object, each identity once.
+// owners are the managers of one object. Each identity occurs once.
 type owners []owner
 
 func (os owners) find(id identity) *owner {
@@ -78,8 +78,8 @@ func (os owners) find(id identity) *owner {
 	return nil
 }
 
-// put returns the owners with one replaced or added, or removed if it owns
-// nothing. os is not changed.
+// put returns the owners with o replaced or added. If o has no fields, it is removed.
+// put does not change os.
 func (os owners) put(o owner) owners {
 	out := slices.DeleteFunc(slices.Clone(os), func(have owner) bool { return have.identity == o.identity })
 	if o.fields != nil {
@@ -118,7 +118,7 @@ func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	}
 	o := owner{
 		identity: identity{Manager: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource},
-		version:  e.APIVersion, time: e.Time, printed: e.FieldsV1,
+		version:  e.APIVersion, time: e.Time, encoded: e.FieldsV1,
 	}
 	if e.Operation == meta.ManagedFieldsOperationApply {
 		o.APIVersion = ""
@@ -131,7 +131,7 @@ func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	return o, err
 }
 
-// encode returns the entries of the owners, nil for none. Unchanged sets share
+// encode returns the entries of the owners, or nil if there are none. Unchanged sets share
 // memory with the entries they were decoded from.
 func (os owners) encode() []meta.ManagedFieldsEntry {
 	if len(os) == 0 {
@@ -141,19 +141,19 @@ func (os owners) encode() []meta.ManagedFieldsEntry {
 	text := make([]byte, 0, 512)
 	for i, o := range os {
 		text = appendFields(text[:0], o.fields)
-		if o.printed == nil || !bytes.Equal(o.printed.Raw, text) {
-			o.printed = &meta.FieldsV1{Raw: bytes.Clone(text)}
+		if o.encoded == nil || !bytes.Equal(o.encoded.Raw, text) {
+			o.encoded = &meta.FieldsV1{Raw: bytes.Clone(text)}
 		}
 		entries[i] = meta.ManagedFieldsEntry{
 			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,
-			Time: o.time, FieldsType: "FieldsV1", FieldsV1: o.printed,
+			Time: o.time, FieldsType: "FieldsV1", FieldsV1: o.encoded,
 		}
 	}
 	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
 	return entries
 }
 
-// compareEntries orders the entries of an object: appliers first, then by time.
+// compareEntries compares entries for sorting: appliers come first, then older times.
 func compareEntries(a, b *meta.ManagedFieldsEntry) int {
 	if c := strings.Compare(string(a.Operation), string(b.Operation)); c != 0 {
 		return c
@@ -165,7 +165,7 @@ func compareEntries(a, b *meta.ManagedFieldsEntry) int {
 		strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Subresource, b.Subresource))
 }
 
-// seconds returns a time as entries are sorted by it; nil is 0.
+// seconds returns the sort key of a time in an entry; it is 0 for nil.
 func seconds(t *meta.Time) int64 {
 	if t == nil {
 		return 0
@@ -173,11 +173,12 @@ func seconds(t *meta.Time) int64 {
 	return t.Unix()
 }
 
-// maxUpdaters is how many managers may own fields by updates.
+// maxUpdaters is how many managers may own fields through updates.
 const maxUpdaters = 10
 
-// capped merges the oldest updaters into one for each API version while there are
-// too many (upstream: managedfields, capmanagers.go).
+// capped returns at most maxUpdaters updaters, and all appliers. While there are too
+// many updaters, it merges the oldest ones of each API version into one (upstream:
+// managedfields, capmanagers.go).
 func (os owners) capped() owners {
 	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
 		return o.Operation != meta.ManagedFieldsOperationUpdate
@@ -192,8 +193,8 @@ func (os owners) capped() owners {
 	for _, o := range os {
 		left[o.identity] = o
 	}
-	first := map[string]identity{}    // the oldest of each version
-	gathered := map[identity][]*set{} // the sets to merge into each
+	first := map[string]identity{}   // the oldest updater of each version
+	toMerge := map[identity][]*set{} // the sets to merge into each updater
 	for count, i := len(updaters), 0; count > maxUpdaters && i < len(updaters); i++ {
 		o := updaters[i]
 		oldest, ok := first[o.version]
@@ -206,18 +207,18 @@ func (os owners) capped() owners {
 		if !ok {
 			merged = owner{identity: id, version: o.version, fields: left[oldest].fields}
 			delete(left, oldest)
-			gathered[id] = nil
+			toMerge[id] = nil
 		}
-		gathered[id] = append(gathered[id], o.fields)
+		toMerge[id] = append(toMerge[id], o.fields)
 		merged.time = o.time
 		left[id] = merged
-		// As upstream, o is lost if others were merged into it.
+		// As upstream, o is removed even if others were merged into it.
 		delete(left, o.identity)
 		count--
 	}
 	out := make(owners, 0, len(left))
 	for id, o := range left {
-		o.fields = unionOf(append(gathered[id], o.fields))
+		o.fields = unionOf(append(toMerge[id], o.fields))
 		out = append(out, o)
 	}
 	return out
@@ -234,9 +235,9 @@ func isReset(entries []meta.ManagedFieldsEntry) bool {
 	return false
 }
 
-// Given returns the managedFields of an object that is restored, as this package
-// writes them. known is false if the object has none at all; an empty list, or one
-// with one empty entry, means that there are no managers.
+// Given returns the managedFields of a restored object in the form that this package
+// writes. known is false if entries is nil. An empty list, or a list with one empty
+// entry, means that there are no managers.
 func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, known bool, err error) {
 	if isReset(entries) {
 		return nil, true, nil

@@ -7,80 +7,80 @@ import (
 	"slices"
 )
 
-// prune removes from a merged document the fields that the writer owned the last
-// time and nobody owns now. os already has the writer's new fields. The result is
-// in the version of the writer's last apply.
+// prune removes from a merged document the fields that the writer applied the last
+// time and that no manager owns now. os already has the writer's new fields. The
+// result is in the version of the writer's last apply.
 //
-// Removing a member leaves empty containers, and removing an item also removes
-// fields in it that others own, which must be added back (upstream: merge,
-// update.go).
+// Removing an item also removes fields in it that other managers own, so these are
+// added back (upstream: merge, update.go).
 func prune(merged document, os owners, last *owner) (document, error) {
-	former, err := merged.in(last.version)
+	lastVersion, err := merged.inVersion(last.version)
 	if errors.Is(err, errNoVersion) {
 		return merged, nil
 	}
 	if err != nil {
 		return document{}, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
 	}
-	s := former.schema()
-	lastFields := s.named(last.fields)
-	pruned := former.with(s.remove(former.tree, lastFields))
-	if pruned, err = keepOwned(former, pruned, os); err != nil {
+	s := lastVersion.schema()
+	lastFields := s.withParents(last.fields)
+	pruned := lastVersion.with(s.remove(lastVersion.tree, lastFields))
+	if pruned, err = addBackOwned(lastVersion, pruned, os); err != nil {
 		return document{}, fmt.Errorf("failed add back owned items: %w", err)
 	}
-	if pruned, err = pruned.in(last.version); err != nil {
+	if pruned, err = pruned.inVersion(last.version); err != nil {
 		return document{}, fmt.Errorf("failed add back dangling items: failed to convert pruned object to last applied version: %w", err)
 	}
-	// What went although the writer never owned it comes back.
-	gone := intersection(difference(s.named(former.fields()), s.named(pruned.fields())), lastFields)
-	return former.with(s.remove(former.tree, gone)), nil
+	// Only fields that the writer owned are removed in the end.
+	toRemove := intersection(difference(s.withParents(lastVersion.fields()), s.withParents(pruned.fields())), lastFields)
+	return lastVersion.with(s.remove(lastVersion.tree, toRemove)), nil
 }
 
-// keepOwned adds back fields that have an owner, version by version, beginning
-// with the version of the documents.
-func keepOwned(merged, pruned document, os owners) (document, error) {
+// addBackOwned adds back the fields that have an owner. It does so for one version
+// after the other, beginning with the version of the documents.
+func addBackOwned(merged, pruned document, os owners) (document, error) {
 	owned := map[string][]*set{}
 	for _, o := range os {
 		owned[o.version] = append(owned[o.version], o.fields)
 	}
-	here := merged.kind.Versions[merged.version].APIVersion
+	ownVersion := merged.kind.Versions[merged.version].APIVersion
 	order := slices.Sorted(maps.Keys(owned))
 	slices.SortStableFunc(order, func(a, b string) int {
 		switch {
-		case a == here && b != here:
+		case a == ownVersion && b != ownVersion:
 			return -1
-		case b == here && a != here:
+		case b == ownVersion && a != ownVersion:
 			return 1
 		}
 		return 0
 	})
 	for _, apiVersion := range order {
-		m, err := merged.in(apiVersion)
+		m, err := merged.inVersion(apiVersion)
 		if errors.Is(err, errNoVersion) {
 			continue
 		}
 		if err != nil {
 			return document{}, fmt.Errorf("failed to convert merged object at version %s: %w", apiVersion, err)
 		}
-		p, err := pruned.in(apiVersion)
+		p, err := pruned.inVersion(apiVersion)
 		if err != nil {
 			return document{}, fmt.Errorf("failed to convert pruned object at version %s: %w", apiVersion, err)
 		}
 		s := m.schema()
-		keep := union(s.named(p.fields()), s.named(unionOf(owned[apiVersion])))
-		merged, pruned = m, m.with(s.remove(m.tree, difference(s.named(m.fields()), keep)))
+		keep := union(s.withParents(p.fields()), s.withParents(unionOf(owned[apiVersion])))
+		merged, pruned = m, m.with(s.remove(m.tree, difference(s.withParents(m.fields()), keep)))
 	}
 	return pruned, nil
 }
 
-// remove returns a document without some of its fields. It shares memory with
-// v, which is not changed.
+// remove returns v without fields. It does not change v, but the result shares memory
+// with it.
 func (s schema) remove(v map[string]any, fields *set) map[string]any {
 	out, _ := s.without(v, fields).(map[string]any)
 	return out
 }
 
-// without returns nil for a value with nothing left, and for an atomic value.
+// without returns v without fields. It returns nil if v is atomic, and if no member or
+// item is left.
 func (s schema) without(v any, fields *set) any {
 	if !s.isList() && !s.isObject() {
 		return v
@@ -127,7 +127,7 @@ func (s schema) withoutItems(list []any, fields *set) any {
 	for _, item := range list {
 		st, err := s.step(item)
 		if err != nil {
-			continue // not valid
+			continue // the item is not valid
 		}
 		n := fields.get(st)
 		if n.member {

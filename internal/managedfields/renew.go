@@ -10,34 +10,34 @@ import (
 )
 
 // renew is Update for the most frequent write: a manager changes values of fields
-// that it alone owns, so that only a time changes. It returns false if more may
-// change. It neither parses nor prints a set.
+// that no other manager owns. Such a write only changes a time in the record. renew
+// returns false if more may change. It neither decodes nor encodes a set.
 func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
 	entries := live.GetObjectMeta().ManagedFields
 	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil, reset: k.Reset}
-	if !r.findOwn(updater(manager, k.Versions[version].APIVersion, k.Subresource)) {
+	if !r.findWriter(updater(manager, k.Versions[version].APIVersion, k.Subresource)) {
 		return nil, false
 	}
-	if !k.Versions[version].Type.Diff(live, obj, r.differs) {
+	if !k.Versions[version].Type.Diff(live, obj, r.keepsOwners) {
 		return nil, false
 	}
 	if own := entries[r.own]; !r.gained || own.Time != nil && own.Time.Unix() == now.Unix() {
 		return entries, true
 	}
-	return r.stamped(meta.NewTime(now)), true
+	return r.withTime(meta.NewTime(now)), true
 }
 
 type renewal struct {
 	entries []meta.ManagedFieldsEntry
-	own     int  // the entry of the writer
-	sent    bool // whether the request has managedFields of its own
-	gained  bool
+	own     int      // the index of the writer's entry
+	sent    bool     // whether the request has managedFields
+	gained  bool     // whether a field changed that the writer owns
 	reset   []string // members that the write does not change
 }
 
-// findOwn finds the writer's entry. It returns false if there is none, or if
+// findWriter finds the writer's entry. It returns false if there is none, or if other
 // entries may have to change.
-func (r *renewal) findOwn(id identity) bool {
+func (r *renewal) findWriter(id identity) bool {
 	updaters := 0
 	for i := range r.entries {
 		e := &r.entries[i]
@@ -55,21 +55,21 @@ func (r *renewal) findOwn(id identity) bool {
 	return r.own >= 0 && updaters <= maxUpdaters
 }
 
-// differs judges one member in which the objects differ. It returns false if a
-// manager gains or loses a field.
-func (r *renewal) differs(at codec.Path, leaf bool) bool {
+// keepsOwners is called for each member in which the objects differ. It returns false
+// if a manager may gain or lose a field.
+func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
 	name := at.At(at.Len() - 1).Name
 	top := at.At(0).Name
 	inMetadata := top == "metadata" && at.Len() == 2
 	switch {
 	case top == "apiVersion" || top == "kind":
-		return true // set from the path
+		return true // the server sets them
 	case len(r.reset) > 0 && slices.Contains(r.reset, top):
 		return true
 	case inMetadata && name == "managedFields":
 		return !r.sent
 	case inMetadata && isSystemField(name):
-		// It has no owner, and its name rarely occurs in an entry.
+		// No manager should own it, and its name rarely occurs in an entry.
 		for i := range r.entries {
 			raw := r.entries[i].FieldsV1.Raw
 			if !bytes.Contains(raw, []byte(name)) {
@@ -92,8 +92,8 @@ func (r *renewal) differs(at codec.Path, leaf bool) bool {
 	return true
 }
 
-// stamped returns the entries with the time of the writer's entry set, sorted.
-func (r *renewal) stamped(now meta.Time) []meta.ManagedFieldsEntry {
+// withTime returns the sorted entries, where the writer's entry has the time now.
+func (r *renewal) withTime(now meta.Time) []meta.ManagedFieldsEntry {
 	entries := slices.Clone(r.entries)
 	entries[r.own].Time = &now
 	for i := r.own; i+1 < len(entries) && compareEntries(&entries[i], &entries[i+1]) > 0; i++ {
@@ -113,9 +113,9 @@ func sameOwner(a, b *meta.ManagedFieldsEntry) bool {
 	return a.FieldsV1 == b.FieldsV1 || bytes.Equal(a.FieldsV1.Raw, b.FieldsV1.Raw)
 }
 
-// SameOwners reports whether two managedFields differ at most in their times. A
-// write that only changes these times changes nothing (upstream: apiserver,
-// fieldmanager/equality.go).
+// SameOwners reports whether two managedFields are equal except for their times. A
+// write that would only change these times does not change the object (upstream:
+// apiserver, fieldmanager/equality.go).
 func SameOwners(a, b []meta.ManagedFieldsEntry) bool {
 	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
 		return true

@@ -9,18 +9,18 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// schema is the type of a value and how its list items are identified. The zero
-// schema is of values that no type declares.
+// schema is the type of a value, and for a list how its items are identified. The
+// zero schema is for values that no type declares.
 type schema struct {
 	typ *codec.Type
-	// list is the field that holds a list. It is nil for a list in a list or map,
-	// which is atomic.
+	// list is the field that holds a list. It is nil for a list that is an item of a
+	// list or map. Such a list is atomic.
 	list *codec.Field
 }
 
 func schemaOf(f *codec.Field) schema { return schema{f.Type, f} }
 
-// member returns the schema of a member, and whether it is a field of a
+// member returns the schema of a member. declared reports whether it is a field of a
 // struct.
 func (s schema) member(name string) (_ schema, declared bool) {
 	switch {
@@ -43,8 +43,8 @@ func (s schema) member(name string) (_ schema, declared bool) {
 // item returns the schema of the items of a list.
 func (s schema) item() schema { return schema{typ: s.typ.Elem} }
 
-// under returns the schema of the value at a step.
-func (s schema) under(st step) schema {
+// atStep returns the schema of the value at a step.
+func (s schema) atStep(st step) schema {
 	if s.typ != nil && s.typ.Kind == codec.List {
 		return s.item()
 	}
@@ -59,7 +59,7 @@ func (s schema) isObject() bool {
 	return s.typ != nil && s.typ.Kind != codec.List && s.typ.Kind != codec.Scalar
 }
 
-// atomic reports whether values have one owner.
+// atomic reports whether values are owned as a whole.
 func (s schema) atomic() bool {
 	switch {
 	case s.typ == nil:
@@ -72,17 +72,17 @@ func (s schema) atomic() bool {
 	return s.typ.Kind != codec.Map && s.typ.Kind != codec.Untyped
 }
 
-// untyped reports whether values may have any form. Objects in them are not
-// atomic, all else is.
+// untyped reports whether values may have any form. Objects in them are not atomic;
+// all other values are.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
-// isLeaf reports whether one of the values, of which one may be absent, has one
-// owner. Empty lists and objects do, which distinguishes them from null.
+// isLeaf reports whether two values of the schema are compared as a whole: they are
+// atomic, or both are empty. Either may be absent.
 func (s schema) isLeaf(l, r any) bool {
 	return s.atomic() || size(l) == 0 && size(r) == 0
 }
 
-// members returns v if it is an object, else nil.
+// members returns v if it is an object, and nil otherwise.
 func members(v any) map[string]any {
 	object, _ := v.(map[string]any)
 	return object
@@ -147,8 +147,8 @@ func (s schema) keyStep(item any) (step, error) {
 	return step{kind: keyStep, value: ks}, nil
 }
 
-// defaultKey returns the value of a key that is left out: the zero value of a
-// field that is always written.
+// defaultKey returns the value of a key that an item does not have: the zero value,
+// if the field is one that is always written.
 func (s schema) defaultKey(name string) (any, bool) {
 	f := s.typ.Elem.Field(name)
 	if f == nil || f.Pointer || f.OmitEmpty || f.Type.Kind != codec.Scalar {
@@ -165,8 +165,8 @@ func (s schema) defaultKey(name string) (any, bool) {
 	return nil, false
 }
 
-// items returns the steps of the items of a list, and the indexes of the items at
-// each step.
+// items returns the steps of the items of a list, and for the text of each step the
+// indexes of its items.
 func (s schema) items(list []any) (steps []step, at map[string][]int, err error) {
 	at = make(map[string][]int, len(list))
 	for i, item := range list {

@@ -3,11 +3,11 @@ package managedfields
 import "slices"
 
 // set is a set of fields as a tree. Nil is the empty set. A set has at least one
-// node, and a node is a member or has a sub.
+// node, and each node is a member or has a sub.
 //
-// A set may be shared once it is built: only insert changes one.
+// Only insert changes a set, so a set may be shared after the last insert.
 type set struct {
-	nodes []node // by their steps
+	nodes []node // sorted by step
 }
 
 type node struct {
@@ -16,8 +16,8 @@ type node struct {
 	sub    *set // of the fields within
 }
 
-// insert adds a field, but not its parents. It is cheap for fields in order. The
-// set must not be nil.
+// insert adds a field, but not its parents. It is cheap if fields are inserted in
+// order. The set must not be nil.
 func (s *set) insert(path []step) {
 	for len(path) > 1 {
 		n := s.at(path[0])
@@ -29,7 +29,7 @@ func (s *set) insert(path []step) {
 	s.at(path[0]).member = true
 }
 
-// at returns the node of a step, which it adds if there is none.
+// at returns the node of a step. It adds the node if there is none.
 func (s *set) at(st step) *node {
 	if n := len(s.nodes); n == 0 || compareSteps(s.nodes[n-1].step, st) < 0 {
 		s.nodes = append(s.nodes, node{step: st})
@@ -65,7 +65,7 @@ func (s *set) has(path []step) bool {
 	return n.member
 }
 
-// union returns the fields that are in either.
+// union returns the fields that are in a or in b.
 func union(a, b *set) *set {
 	switch {
 	case a == nil:
@@ -96,18 +96,18 @@ func unionOf(sets []*set) *set {
 		return nil
 	case 1:
 		return sets[0]
-	default: // by halves, as there may be many
+	default: // by halves, as there may be many sets
 		return union(unionOf(sets[:n/2]), unionOf(sets[n/2:]))
 	}
 }
 
-// difference returns the fields of a that are not in b. Only the field itself
-// counts, not its parents or children. It is cheap if a is much smaller than b.
+// difference returns the fields of a that are not in b. Parents and
+// children of a field are compared separately. It is cheap if a is much smaller than b.
 func difference(a, b *set) *set {
 	if a == nil || b == nil {
 		return a
 	}
-	return a.each(func(x node) node {
+	return a.mapNodes(func(x node) node {
 		y := b.get(x.step)
 		return node{x.step, x.member && !y.member, difference(x.sub, y.sub)}
 	})
@@ -118,14 +118,15 @@ func intersection(a, b *set) *set {
 	if a == nil || b == nil {
 		return nil
 	}
-	return a.each(func(x node) node {
+	return a.mapNodes(func(x node) node {
 		y := b.get(x.step)
 		return node{x.step, x.member && y.member, intersection(x.sub, y.sub)}
 	})
 }
 
-// each returns the set of the nodes that f returns.
-func (s *set) each(f func(n node) node) *set {
+// mapNodes returns the set of the nodes that f returns. f may return an empty node
+// to leave a node out.
+func (s *set) mapNodes(f func(n node) node) *set {
 	nodes := make([]node, 0, len(s.nodes))
 	for _, n := range s.nodes {
 		if n = f(n); n.member || n.sub != nil {
@@ -143,11 +144,11 @@ func newSet(nodes []node) *set {
 	return &set{nodes}
 }
 
-// built returns a set that was filled by insert, nil if it is empty.
-func (s *set) built() *set { return newSet(s.nodes) }
+// orNil returns s, or nil if s is empty.
+func (s *set) orNil() *set { return newSet(s.nodes) }
 
-// walk calls f for each field, siblings before their children. f must not keep the
-// path.
+// walk calls f for each field. It visits all nodes of a set before their children. f
+// must not keep the path.
 func (s *set) walk(f func(path []step)) { s.walkFrom(nil, f) }
 
 func (s *set) walkFrom(path []step, f func(path []step)) {

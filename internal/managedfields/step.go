@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// stepKind orders the steps of a set, as upstream does.
+// stepKind is the kind of a step. Kinds are in the order in which upstream sorts
+// them.
 type stepKind uint8
 
 const (
@@ -21,8 +22,8 @@ const (
 type step struct {
 	kind stepKind
 	name string // of a memberStep
-	// value is the item of a valueStep, in the types of a decoded document; the
-	// keys of a keyStep; the int of an indexStep.
+	// value is the item for a valueStep, keys for a keyStep, and an int for an
+	// indexStep.
 	value any
 }
 
@@ -53,7 +54,7 @@ func compareSteps(a, b step) int {
 	return compareValues(a.value, b.value)
 }
 
-// appendText appends the step as FieldsV1 names it, unquoted. Equal steps have
+// appendText appends the name of the step in FieldsV1, without quotes. Equal steps have
 // equal texts.
 func (s step) appendText(dst []byte) []byte {
 	switch s.kind {
@@ -75,7 +76,7 @@ func (s step) appendText(dst []byte) []byte {
 	return appendValue(append(dst, "v:"...), s.value)
 }
 
-// text returns the step as FieldsV1 names it.
+// text returns the name of the step in FieldsV1.
 func (s step) text() string { return string(s.appendText(nil)) }
 
 // String returns the step as it appears in a path: `.name`, `[uid="u1"]`,
@@ -96,7 +97,7 @@ func (s step) String() string {
 	return "[=" + valueText(s.value) + "]"
 }
 
-// pathText returns a path as error texts show it.
+// pathText returns a path for error texts.
 func pathText(path []step) string {
 	var b strings.Builder
 	for _, s := range path {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// fault is one mismatch of a document and the schema.
+// fault is one place where a document does not fit the schema.
 type fault struct{ path, text string }
 
-// faults are an error; the texts are upstream's.
+// faults are an error. Its texts are upstream's.
 type faults []fault
 
 func (fs faults) Error() string {
@@ -33,8 +33,8 @@ func faultf(format string, args ...any) faults {
 	return faults{{text: fmt.Sprintf(format, args...)}}
 }
 
-// under adds a step in front of all paths.
-func (fs faults) under(st string) faults {
+// prefixed adds a step before all paths.
+func (fs faults) prefixed(st string) faults {
 	for i := range fs {
 		fs[i].path = st + fs[i].path
 	}
@@ -50,8 +50,8 @@ func (fs faults) err() error {
 }
 
 // validate checks a document against the schema. Upstream walks objects in random
-// order and stops at the first unknown member; here the first unknown member by
-// name is the only fault of its object, and other faults are sorted by name.
+// order and stops at the first unknown member; here the unknown member with the
+// lowest name is the only fault of its object, and other faults are sorted by name.
 func (s schema) validate(v any) faults {
 	switch {
 	case v == nil || s.typ == nil || s.untyped():
@@ -104,7 +104,7 @@ func (s schema) validateList(v any) (fs faults) {
 				seen[text] = true
 			}
 		}
-		fs = append(fs, s.item().validate(item).under(at)...)
+		fs = append(fs, s.item().validate(item).prefixed(at)...)
 	}
 	return fs
 }
@@ -118,13 +118,13 @@ func (s schema) validateObject(v any) (fs faults) {
 	if s.typ.Kind == codec.Struct && s.typ.Rest == nil {
 		for _, name := range names {
 			if s.typ.Field(name) == nil {
-				return faultf("field not declared in schema").under("." + name)
+				return faultf("field not declared in schema").prefixed("." + name)
 			}
 		}
 	}
 	for _, name := range names {
 		below, _ := s.member(name)
-		fs = append(fs, below.validate(object[name]).under("."+name)...)
+		fs = append(fs, below.validate(object[name]).prefixed("."+name)...)
 	}
 	return fs
 }

@@ -32,8 +32,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// equalValues reports whether two values are equal. Numbers are compared by value,
-// whatever their type.
+// equalValues reports whether two values are equal. An int64 and a float64 are equal
+// if they are the same number.
 func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -60,8 +60,8 @@ func equalValues(a, b any) bool {
 	return a == b // a string or bool
 }
 
-// compareValues orders values that identify items: numbers, strings, bools,
-// lists, objects, null.
+// compareValues compares values that identify items. Their order is numbers, strings,
+// bools, lists, objects, null.
 func compareValues(a, b any) int {
 	rank := func(v any) int {
 		switch v.(type) {
@@ -132,7 +132,7 @@ func compareObjects(a, b map[string]any) int {
 	return 0
 }
 
-// sortedNames returns the sorted names of the members of both.
+// sortedNames returns the sorted names of the members of a and b.
 func sortedNames(a, b map[string]any) []string {
 	names := make([]string, 0, max(len(a), len(b)))
 	for name := range a {
@@ -147,7 +147,7 @@ func sortedNames(a, b map[string]any) []string {
 	return names
 }
 
-// valueText returns a value as it appears in a path.
+// valueText returns the text of a value in a path.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -170,8 +170,8 @@ func valueText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// appendValue appends the JSON of a value within a step. Strings in it are escaped
-// for HTML, unlike names.
+// appendValue appends the JSON of a value in a step. Strings in it are escaped for
+// HTML; the names of keys in the step are not.
 func appendValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case int64:
@@ -209,12 +209,12 @@ func appendValue(dst []byte, v any) []byte {
 	return append(dst, "null"...)
 }
 
-// appendString appends a JSON string as member names are written: not escaped for
-// HTML.
+// appendString appends a JSON string that is not escaped for HTML, such as a member
+// name.
 func appendString[S string | []byte](dst []byte, s S) []byte { return appendQuoted(dst, s, false) }
 
-// appendQuoted appends a JSON string. Unlike encoding/json it has no short form
-// for \b and \f.
+// appendQuoted appends a JSON string. Unlike encoding/json it does not write \b and
+// \f.
 func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

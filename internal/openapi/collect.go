@@ -12,22 +12,22 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// collector makes definitions of Go types.
+// collector makes definitions from Go types.
 type collector struct {
 	definitions map[string]*definition
-	names       map[placedType]string
-	taken       map[string]bool
-	words       map[string]notes
+	names       map[placedType]string // of definitions
+	taken       map[string]bool       // names of definitions
+	words       map[string]notes      // by definition
 }
 
-// placedType is a Go type in one group version. Group versions may share a Go type, but
-// not a definition.
+// placedType is a Go type in one group version. If two group versions share a Go type,
+// each has its own definition.
 type placedType struct {
 	meta.GroupVersion
 	goType reflect.Type
 }
 
-// collect returns all definitions of an API by name.
+// collect returns the definitions of an API by their names.
 func collect(a API) map[string]*definition {
 	c := &collector{
 		definitions: metaDefinitions(),
@@ -36,7 +36,7 @@ func collect(a API) map[string]*definition {
 		words:       words(),
 	}
 	c.meta(reflect.TypeFor[meta.Status](), "Status").kinds = unversioned("Status")
-	c.meta(reflect.TypeFor[registry.DeleteOptions](), "DeleteOptions").everywhere = "DeleteOptions"
+	c.meta(reflect.TypeFor[registry.DeleteOptions](), "DeleteOptions").inEveryGroupVersion = "DeleteOptions"
 	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
 	for _, gv := range a.GroupVersions {
 		// Kinds get their names before other types.
@@ -47,7 +47,7 @@ func collect(a API) map[string]*definition {
 			c.names[placedType{gv.GroupVersion, r.GoType}] = gv.definition(r.Kind)
 		}
 		for _, r := range gv.Resources {
-			// Kinds may share a Go type, but not a definition.
+			// If two kinds share a Go type, each has its own definition.
 			name := gv.definition(r.Kind)
 			c.defineAs(name, r.Type, r.GoType, gv)
 			c.definitions[name].kinds = append(c.definitions[name].kinds, groupVersionKind{gv.GroupVersion, r.Kind})
@@ -57,8 +57,8 @@ func collect(a API) map[string]*definition {
 	return c.definitions
 }
 
-// definition returns the name of a definition of the group version: it begins with the
-// package of k8s.io/api, or for other groups with the reversed group.
+// definition returns the name of a definition in the group version. It begins with the
+// package of k8s.io/api, or for groups of other projects with the reversed group.
 func (gv GroupVersion) definition(name string) string {
 	if gv.Group == "" || strings.HasSuffix(gv.Group, ".k8s.io") {
 		first, _, _ := strings.Cut(cmp.Or(gv.Group, "core"), ".")
@@ -79,7 +79,7 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 		return known
 	}
 	full := strings.Map(wordCharacter, goType.Name())
-	// The name of a Go type may end in the version.
+	// The name of a Go type may end with the version, which the definition's does not.
 	short := strings.TrimSuffix(full, strings.ToUpper(gv.Version[:1])+gv.Version[1:])
 	name := gv.definition(cmp.Or(short, full))
 	for i := 1; c.taken[name]; i++ {
@@ -92,7 +92,7 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	return name
 }
 
-// wordCharacter replaces the characters in names of instantiated generic types.
+// wordCharacter replaces the characters that occur only in names of generic types.
 func wordCharacter(r rune) rune {
 	if strings.ContainsRune("[],./* ", r) {
 		return '_'
@@ -100,7 +100,8 @@ func wordCharacter(r rune) rune {
 	return r
 }
 
-// define makes the definition of a struct type if it is missing, and returns its name.
+// define returns the name of the definition of a struct type. If there is no definition
+// yet, it makes one.
 func (c *collector) define(t *codec.Type, goType reflect.Type, gv GroupVersion) string {
 	name := c.name(goType, gv)
 	c.defineAs(name, t, goType, gv)
@@ -112,22 +113,23 @@ func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv
 		return
 	}
 	def := &definition{}
-	c.definitions[name] = def // before its fields, which may lead back to it
+	c.definitions[name] = def // set before its fields are, as their types may refer to it
 	c.fill(def, t, goType, gv, c.words[name])
 }
 
-// meta makes and returns the definition of a type of package meta.
+// meta returns the definition of a type of package meta. If there is none yet, it makes
+// one.
 func (c *collector) meta(goType reflect.Type, name string) *definition {
 	c.define(codec.MustCompile(goType, "v1"), goType, GroupVersion{})
 	return c.definitions[metaPrefix+name]
 }
 
-func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, about notes) {
-	def.description, def.atomic, def.open = about.text, t.Atomic, t.Rest != nil
+func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, n notes) {
+	def.description, def.atomic, def.open = n.text, t.Atomic, t.Rest != nil
 	goFields := map[string]reflect.StructField{}
 	addGoFields(goFields, goType)
 	for _, f := range t.Fields {
-		note := about.fields[f.Name]
+		note := n.fields[f.Name]
 		if note.text == "" {
 			note.text = commonNote(f.Name, goFields[f.Name].Type)
 		}
@@ -135,20 +137,20 @@ func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv
 	}
 }
 
-// property describes a member. A member that is always written is required, unless it
-// is a struct.
+// property returns the property for a member. A member that is always encoded is
+// required, unless it is a struct.
 func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, note note) property {
 	goType := sf.Type
 	if f.Pointer {
 		goType = goType.Elem()
 	}
 	_, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-	leftOut := f.OmitEmpty || slices.Contains(strings.Split(options, ","), "omitzero")
+	omitted := f.OmitEmpty || slices.Contains(strings.Split(options, ","), "omitzero")
 	isStruct := f.Type.Kind == codec.Struct && !f.Pointer
 	p := property{
 		name: f.Name, value: c.value(f.Type, goType, gv),
 		description: note.text, enum: note.enum,
-		required: note.required || !leftOut && !isStruct,
+		required: note.required || !omitted && !isStruct,
 		listType: f.ListType, listMapKeys: f.ListMapKeys,
 		patchStrategy: f.PatchStrategy, patchMergeKey: f.PatchMergeKey,
 	}
@@ -156,7 +158,7 @@ func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVer
 	case f.Pointer:
 	case isStruct:
 		p.zero = object{}
-	case !leftOut && !f.Type.Custom:
+	case !omitted && !f.Type.Custom:
 		p.zero = zero(p.value)
 	}
 	return p
@@ -215,7 +217,8 @@ func scalar(goType reflect.Type) value {
 	return value{typ: "string"}
 }
 
-// list describes the list of a kind. Lists have no Go type here.
+// list returns the definition of the list of a kind. Lists have no Go type in this
+// module.
 func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
 	text := func(name string) property {
 		return property{name: name, value: value{typ: "string"}, description: commonNote(name, reflect.TypeFor[string]())}
@@ -238,7 +241,8 @@ func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
 	}
 }
 
-// addGoFields adds the Go fields of a struct type by member, as package codec does.
+// addGoFields adds the Go fields of a struct type by the names of their members. It uses
+// the rules of package codec for names and embedded structs.
 func addGoFields(out map[string]reflect.StructField, goType reflect.Type) {
 	for sf := range goType.Fields() {
 		tag := sf.Tag.Get("json")

@@ -1,13 +1,13 @@
-// Package openapi writes the OpenAPI documents of an API: one of version 2 for
-// all of it, and one of version 3 for each group version and each discovery
-// document. They have the structure of those that Kubernetes generates for the same
-// types; the descriptions are different.
+// Package openapi makes the OpenAPI documents of an API: one of version 2 for the whole
+// API, and one of version 3 for each group version and each discovery document. They
+// have the structure of the documents that Kubernetes generates for the same types. The
+// descriptions are different.
 //
 // The documents are derived from [API] in these steps:
 //
 //   - collect.go, meta.go and words.go: Go types to definitions
 //   - operations.go: resources to operations and their parameters
-//   - schema.go and documents.go: both to the trees of the two versions
+//   - schema.go and documents.go: definitions and operations to trees, one per document
 //   - proto.go: a tree to its protobuf form, as defined by gnostic
 //
 // Equal input gives equal bytes.
@@ -38,18 +38,18 @@ type GroupVersion struct {
 // Resource is a kind in one version.
 type Resource struct {
 	Kind, Plural string
-	// ClusterScoped means that objects have no namespace, Status that the status is a
-	// subresource.
+	// ClusterScoped means that objects have no namespace. Status means that the kind has
+	// the subresource status.
 	ClusterScoped, Status bool
-	// Unstructured means that objects may have any members, JSONOnly that they have
-	// no protobuf form.
+	// Unstructured means that objects may have any members. JSONOnly means that they
+	// have no protobuf form.
 	Unstructured, JSONOnly bool
 	// Type is the compiled form of GoType, the struct of the objects.
 	Type   *codec.Type
 	GoType reflect.Type
 }
 
-// root returns the common root of the paths of a group version.
+// root returns the common beginning of the paths of a group version.
 func (gv GroupVersion) root() string {
 	if gv.Group == "" {
 		return "/api/" + gv.Version
@@ -57,7 +57,7 @@ func (gv GroupVersion) root() string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// groupVersionKind names a type.
+// groupVersionKind is the name of an API type.
 type groupVersionKind struct {
 	meta.GroupVersion
 	kind string

@@ -12,8 +12,8 @@ import (
 // refsV2 is the prefix of references to definitions in version 2.
 const refsV2 = "#/definitions/"
 
-// sharedParameters are the parameters of a document of version 2 to which its
-// operations refer.
+// sharedParameters are the parameters of a document of version 2 that operations refer
+// to by name.
 type sharedParameters object
 
 // V2 returns the document of version 2, which describes the whole API.
@@ -38,7 +38,7 @@ func (a API) V2() Document {
 	}
 	tree := object{
 		"swagger": "2.0", "info": a.info(), "paths": paths,
-		"definitions": d.reachable(collect(a), paths, object(shared)),
+		"definitions": d.referenced(collect(a), paths, object(shared)),
 	}
 	if len(shared) > 0 {
 		tree["parameters"] = object(shared)
@@ -90,9 +90,9 @@ func (s sharedParameters) list(d dialect, parameters []parameter) []object {
 	return out
 }
 
-// share adds a parameter to the shared ones and returns a reference to it. A parameter
-// of a single kind, or one that old versions of kubectl read at the operation, is not
-// shared (upstream: kube-openapi, builder/parameters.go).
+// share adds a parameter to the shared parameters and returns a reference to it. It
+// returns the parameter itself if it is specific to a kind, or if old versions of kubectl
+// look for it in the operation (upstream: kube-openapi, builder/parameters.go).
 func (s sharedParameters) share(p parameter, tree object) object {
 	switch {
 	case p.name == "name", p.in == "query" && (p.name == "dryRun" || p.name == "fieldValidation"):
@@ -124,9 +124,9 @@ func (p parameter) treeV2(d dialect) object {
 	return o
 }
 
-// reachable returns the definitions to which parts of a document refer, directly or
+// referenced returns the definitions that parts of a document refer to, directly or
 // through other definitions.
-func (d dialect) reachable(definitions map[string]*definition, parts ...object) object {
+func (d dialect) referenced(definitions map[string]*definition, parts ...object) object {
 	out := object{}
 	var visit func(v any)
 	visit = func(v any) {
@@ -156,9 +156,9 @@ func (d dialect) reachable(definitions map[string]*definition, parts ...object) 
 // refsV3 is the prefix of references to definitions in version 3.
 const refsV3 = "#/components/schemas/"
 
-// V3 returns the documents of version 3 by their names: "apis/group/version"
-// and "api/v1" for the group versions, "api", "apis", "apis/group" and "version" for
-// discovery.
+// V3 returns the documents of version 3 by their names. The names are "api/v1" and
+// "apis/group/version" for group versions, and "api", "apis", "apis/group" and "version"
+// for discovery.
 func (a API) V3() map[string]Document {
 	definitions := collect(a)
 	docs := a.documents()
@@ -171,7 +171,7 @@ func (a API) V3() map[string]Document {
 		}
 		out[name] = Document{object{
 			"openapi": "3.0.0", "info": a.info(), "paths": paths,
-			"components": object{"schemas": d.reachable(definitions, paths)},
+			"components": object{"schemas": d.referenced(definitions, paths)},
 		}, formV3()}
 	}
 	return out
@@ -213,7 +213,7 @@ func (op operation) treeV3(d dialect) object {
 	return o
 }
 
-// content returns the same schema for several media types.
+// content returns an object with the same schema for each media type.
 func content(types []string, schema object) object {
 	o := object{}
 	for _, t := range types {

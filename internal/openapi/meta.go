@@ -7,8 +7,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file describes the types outside all groups. Some of them are Go types of
-// package meta, the others exist only in documents.
+// This file describes the types that are not specific to a group. Some of them are Go
+// types of package meta; the others exist only in the documents.
 
 const (
 	metaPrefix   = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -16,19 +16,19 @@ const (
 	versionInfo  = "io.k8s.apimachinery.pkg.version.Info"
 )
 
-// isMeta reports whether a Go type is one of the group meta.k8s.io. DeleteOptions are in
-// package registry, since only the wire has them.
+// isMeta reports whether a Go type is in the group meta.k8s.io. DeleteOptions is in
+// package registry, because the Go API does not have it.
 func isMeta(goType reflect.Type) bool {
 	path := goType.PkgPath()
 	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[registry.DeleteOptions]().PkgPath()
 }
 
-// unversioned returns the type of a kind that is the same in all groups.
+// unversioned returns the API type of a kind that is the same in all groups.
 func unversioned(kind string) []groupVersionKind {
 	return []groupVersionKind{{meta.GroupVersion{Version: "v1"}, kind}}
 }
 
-// metaDefinitions returns the definitions that are not made of Go types.
+// metaDefinitions returns the definitions that are not made from Go types.
 func metaDefinitions() map[string]*definition {
 	return map[string]*definition{
 		metaPrefix + "Time":      {format: "date-time", description: "A point in time in whole seconds: RFC 3339, in UTC, without a fraction."},
@@ -37,8 +37,8 @@ func metaDefinitions() map[string]*definition {
 		metaPrefix + "Patch":     {description: "A patch in the format that the Content-Type names."},
 		rawExtension:             {description: "An object of any kind."},
 		metaPrefix + "WatchEvent": {
-			description: "One change that a watch reports.",
-			everywhere:  "WatchEvent",
+			description:         "One change that a watch reports.",
+			inEveryGroupVersion: "WatchEvent",
 			fields: []property{
 				{name: "type", value: value{typ: "string"}, required: true, zero: "", description: "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."},
 				{name: "object", value: value{ref: rawExtension}, required: true, description: "The object after the change, or before it for DELETED; just a resourceVersion for BOOKMARK, a Status for ERROR."},
@@ -125,7 +125,7 @@ func metaDefinitions() map[string]*definition {
 	}
 }
 
-// typed returns the fields of a kind, with kind and apiVersion.
+// typed returns fields with kind and apiVersion added.
 func typed(fields ...property) []property {
 	return append([]property{text("kind", noteKind), text("apiVersion", noteAPIVersion)}, fields...)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The media types of requests and answers, in the order of version 2.
+// The media types of requests and answers, in the order of documents of version 2.
 var (
 	documentTypes = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 	streamTypes   = slices.Concat(documentTypes, []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"})
@@ -30,16 +30,16 @@ type path struct {
 type operation struct {
 	method, id, description string
 	tag                     string
-	action                  string // of operations on resources
+	action                  string // empty for discovery
 	kind                    groupVersionKind
 	parameters              []parameter
 	consumes, produces      []string
-	codes                   []string // of success
-	answer                  string   // the definition that the answer is in the form of
+	codes                   []string // of successful answers
+	answer                  string   // the name of the definition of the answer
 }
 
-// hoist moves parameters that all operations share to the path.
-func (p *path) hoist() {
+// moveCommonParameters moves the parameters that all operations have to the path.
+func (p *path) moveCommonParameters() {
 	shared := func(candidate parameter) bool {
 		return !slices.ContainsFunc(p.operations, func(op operation) bool { return !slices.Contains(op.parameters, candidate) })
 	}
@@ -62,7 +62,7 @@ type document struct {
 	paths    []path
 }
 
-// documents returns the contents of the documents of version 3 by name.
+// documents returns the contents of the documents of version 3 by their names.
 func (a API) documents() map[string]document {
 	docs := map[string]document{
 		"api":     discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions"),
@@ -86,8 +86,8 @@ func (a API) documents() map[string]document {
 	return docs
 }
 
-// discovery returns a document with one path of discovery. An empty answer stands for
-// the version of the server.
+// discovery returns a document with one path, for discovery. answer is the name of a
+// definition of package meta, or "" for the version of the server.
 func discovery(name, id, tag, description, answer string) document {
 	op := operation{
 		method: "get", id: id, description: description, tag: tag,
@@ -165,7 +165,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	}...)
 	if r.Status {
 		patch.id += "Status"
-		patch.parameters = slices.Clone(patch.parameters) // hoist changes the parameters of each path
+		patch.parameters = slices.Clone(patch.parameters) // moveCommonParameters changes the parameters of each path
 		patch.description = "Change some members of the status of the " + r.Kind + "."
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
 			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
@@ -175,12 +175,12 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	}
 	for i := range paths {
 		paths[i].name = gv.root() + paths[i].name
-		paths[i].hoist()
+		paths[i].moveCommonParameters()
 	}
 	return paths
 }
 
-// operationGroup returns the name of the group version in ids and in tags.
+// operationGroup returns the name of the group version in operation ids and in tags.
 func (gv GroupVersion) operationGroup() (id, tag string) {
 	group := gv.Group
 	if group == "" {
@@ -195,7 +195,8 @@ func operationWord(group string) (id, tag string) {
 	return camelCase(group, true), camelCase(group, false)
 }
 
-// camelCase joins words, and drops characters that are not allowed in an operation id.
+// camelCase joins the words of s without the characters that operation ids must not
+// have.
 func camelCase(s string, upper bool) string {
 	var b strings.Builder
 	for i, r := range s {

@@ -18,18 +18,19 @@ import (
 // message holds the encoded fields of a message.
 type message []byte
 
-// form appends the fields of one kind of message, given a value of a tree.
+// form encodes a value of a tree as one kind of message: it appends the fields to m.
 type form func(m *message, v any)
 
-// field is a member of an object with the field that it is encoded as.
+// field is the protobuf field that a member of an object is encoded as.
 type field struct {
 	name   string
 	number protowire.Number
-	form   form // of a member that becomes a message, nil for others
+	form   form // of a field that is a message; nil for other fields
 }
 
-// members returns the form of an object with the given members, in this order. Other
-// members must be extensions, which are encoded as pairs in the field extensions.
+// members returns the form of an object with the given members. They are encoded in this
+// order. Other members must be extensions, which are encoded as pairs in the field with
+// the number extensions.
 func members(extensions protowire.Number, fields ...field) form {
 	return func(m *message, v any) {
 		rest := maps.Clone(v.(object))
@@ -62,12 +63,14 @@ func pairs(number protowire.Number, value form) form {
 	}
 }
 
-// wrap returns the form of a message with a single field, whose form is inner.
+// wrap returns the form of a message with a single field. inner is the form of that
+// field.
 func wrap(number protowire.Number, inner form) form {
 	return func(m *message, v any) { m.field(number, v, inner) }
 }
 
-// either returns the form of a message that holds an object or a reference.
+// either returns the form of a message with one of two fields: own for an object, or
+// reference for a reference.
 func either(own protowire.Number, inner form, reference protowire.Number) form {
 	return func(m *message, v any) {
 		if ref, ok := v.(object)["$ref"]; ok {
@@ -78,7 +81,7 @@ func either(own protowire.Number, inner form, reference protowire.Number) form {
 	}
 }
 
-// anyForm is the form of an Any, which holds a value as YAML; JSON is YAML.
+// anyForm is the form of an Any, which holds a value as YAML. JSON is valid YAML.
 func anyForm(m *message, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -132,7 +135,7 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 // order of their names, as in JSON.
 func formV2() form {
 	var schema form
-	inner := func(m *message, v any) { schema(m, v) } // of the schemas in a schema
+	inner := func(m *message, v any) { schema(m, v) } // for schemas in a schema
 	schema = members(31,
 		field{"$ref", 1, nil},
 		field{"additionalProperties", 21, wrap(1, inner)},
@@ -176,7 +179,7 @@ func formV2() form {
 	)
 }
 
-// parameterV2 returns the form of a Parameter, which depends on the member in.
+// parameterV2 returns the form of a Parameter. It depends on the parameter's member "in".
 func parameterV2(schema form) form {
 	body := members(6,
 		field{"description", 1, nil},

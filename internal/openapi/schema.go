@@ -11,18 +11,18 @@ import (
 // int.
 type object map[string]any
 
-// definition is a named schema, independent of the version of OpenAPI.
+// definition is a schema, independent of the version of OpenAPI.
 type definition struct {
 	description string
 	// format is the format of a string, or "" for an object.
 	format string
 	fields []property
-	atomic bool // owned as a whole
-	open   bool // may have other members
+	atomic bool // whether it has one owner as a whole
+	open   bool // whether other members are allowed
 	// kinds are the API types with this schema.
 	kinds []groupVersionKind
-	// everywhere is the kind with this schema in every group version, or "".
-	everywhere string
+	// inEveryGroupVersion is a kind that has this schema in every group version, or "".
+	inEveryGroupVersion string
 }
 
 // property is one member of a definition.
@@ -44,7 +44,7 @@ type value struct {
 	typ, format string
 	ref         string      // the name of a definition
 	elem        *value      // of the items of an array, or the values of an object
-	inline      *definition // an object of a type without a name
+	inline      *definition // the definition of a Go struct without a name
 }
 
 // dialect is a version of OpenAPI for one document.
@@ -65,7 +65,7 @@ func (d dialect) definition(def *definition) object {
 	properties := object{}
 	fields := def.fields
 	if def.open && !d.v3 {
-		fields = nil // as for custom resources: clients must not validate them
+		fields = nil // as for custom resources, so that clients do not validate them
 	}
 	for _, p := range fields {
 		properties[p.name] = d.property(p)
@@ -94,9 +94,9 @@ func (d dialect) definition(def *definition) object {
 // kinds returns the API types of a definition, sorted.
 func (d dialect) kinds(def *definition) (out []object) {
 	kinds := slices.Clone(def.kinds)
-	if def.everywhere != "" {
+	if def.inEveryGroupVersion != "" {
 		for _, gv := range append([]meta.GroupVersion{{Version: "v1"}}, d.versions...) {
-			kinds = append(kinds, groupVersionKind{gv, def.everywhere})
+			kinds = append(kinds, groupVersionKind{gv, def.inEveryGroupVersion})
 		}
 	}
 	slices.SortFunc(kinds, func(a, b groupVersionKind) int {

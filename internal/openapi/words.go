@@ -7,9 +7,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file holds the parts of definitions that do not follow from Go types and tags:
-// descriptions, and members that only validation requires or restricts. Other kinds
-// have no descriptions.
+// This file holds the parts of definitions that cannot be derived from Go types and tags:
+// descriptions, and restrictions that only validation knows. Only the kinds of this module
+// have descriptions.
 
 // notes describe a definition.
 type notes struct {
@@ -29,7 +29,7 @@ const (
 	noteAPIVersion = "The group and the version of the type, as \"group/version\", or just the version for the core group."
 )
 
-// commonNote describes the members that all kinds have.
+// commonNote returns the description of a member that all kinds have, or "".
 func commonNote(name string, goType reflect.Type) string {
 	switch {
 	case goType == reflect.TypeFor[meta.ObjectMeta]():
@@ -42,7 +42,7 @@ func commonNote(name string, goType reflect.Type) string {
 	return ""
 }
 
-// words returns the notes by definition.
+// words returns the notes by the names of the definitions.
 func words() map[string]notes {
 	all := metaWords()
 	maps.Copy(all, leaseWords())

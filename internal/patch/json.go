@@ -15,14 +15,14 @@ import (
 const (
 	// maxOperations is how many operations one JSON patch may hold.
 	maxOperations = 10000
-	// maxCopied is how many bytes its copy operations may add together.
+	// maxCopied is how many bytes all copy operations of a patch may add.
 	maxCopied = 3 << 20
 )
 
 // JSON applies a JSON patch (RFC 6902) like the library that the API server uses:
 // replace adds a missing member, copying a missing member gives null, negative
 // indexes count from the end, and test compares numbers and strings by their text.
-// warnings are only returned under Warn.
+// JSON returns warnings only for Warn.
 func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	text, err := compact(body)
 	if err != nil {
@@ -32,7 +32,7 @@ func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	patch, _ := parse(text) // compact refuses what is too deep
+	patch, _ := parse(text) // compact refuses documents that are too deep
 	ops, err := operations(patch)
 	if err != nil {
 		return nil, nil, err
@@ -48,8 +48,8 @@ func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err 
 	return t.decode(patched, faults, v)
 }
 
-// jsonPatchOp names the members of an operation. The type's name is part of
-// error texts.
+// jsonPatchOp has the members of an operation. Error texts contain the name of the
+// type.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -75,7 +75,7 @@ func operationFaults(text []byte, v Validation) ([]error, error) {
 	return faults, nil
 }
 
-// operations returns the operations of a patch; null is an operation without
+// operations returns the operations of a patch. A null becomes an operation without
 // members.
 func operations(patch *node) ([]*node, error) {
 	if patch == nil {
@@ -99,8 +99,8 @@ func operations(patch *node) ([]*node, error) {
 	return patch.items, nil
 }
 
-// notDecodable returns the 400 for a value that does not fit a Go type, in the
-// words of encoding/json.
+// notDecodable returns the 400 for a value that does not fit a Go type, with the text
+// of encoding/json.
 func notDecodable(n *node, goType string) error {
 	found := "number"
 	switch n.text[0] {
@@ -116,8 +116,8 @@ func notDecodable(n *node, goType string) error {
 	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", found, goType)
 }
 
-// applyOperations returns the document after all operations, or an error if one of
-// them fails.
+// applyOperations returns the document after all operations. It returns an error if
+// one of them fails.
 func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	doc, err := compact(doc)
 	if err != nil {
@@ -141,7 +141,7 @@ func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	return out, nil
 }
 
-// errOperation is the reason that an operation fails. The client does not see it.
+// errOperation is the reason why an operation fails. Clients do not see it.
 type errOperation string
 
 func (e errOperation) Error() string { return string(e) }
@@ -197,7 +197,7 @@ func (d *document) apply(op *node) error {
 	return errForm
 }
 
-// stringMember returns a member of an operation that must be a string.
+// stringMember returns a member of an operation. The member must be a string.
 func stringMember(op *node, name string) (string, error) {
 	n := op.members[name]
 	if n == nil || n.text[0] != '"' {
@@ -206,8 +206,8 @@ func stringMember(op *node, name string) (string, error) {
 	return unquote(n.text), nil
 }
 
-// value returns the value of an operation: nil if it is missing, a scalar for
-// null.
+// value returns the value of an operation. It is nil if the value is missing, and a
+// scalar if it is null.
 func value(op *node) *node {
 	n, ok := op.members["value"]
 	if ok && n == nil {
@@ -298,7 +298,7 @@ func (n *node) test(key string, want *node) error {
 	return errTest
 }
 
-// get returns a member, nil if it is missing, or an item.
+// get returns a member of an object, or nil if it is missing, or an item of an array.
 func (n *node) get(key string) (*node, error) {
 	if n.kind == object {
 		return n.members[key], nil
@@ -357,7 +357,8 @@ func (n *node) remove(key string) error {
 	return nil
 }
 
-// index reads an index below length; a negative one counts from the end.
+// index parses an index, which must be below length. A negative index counts from the
+// end.
 func index(key string, length int) (int, error) {
 	i, err := strconv.Atoi(key)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Merge applies a JSON merge patch (RFC 7386): null deletes, objects are merged,
-// other values are replaced. warnings are only returned under Warn.
+// other values are replaced. Merge returns warnings only for Warn.
 func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	text, err := compact(body)
 	if err != nil {
@@ -32,13 +32,13 @@ func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err
 }
 
 func applyMerge(current, text []byte) ([]byte, error) {
-	patch, _ := parse(text) // compact refuses what is too deep
+	patch, _ := parse(text) // compact refuses documents that are too deep
 	if patch == nil || patch.kind == scalar {
 		return nil, meta.NewBadRequest("Invalid JSON Patch")
 	}
 	root := patch
 	if patch.kind == array {
-		// The decoder refuses the array.
+		// The patch itself is the result. Decoding it fails, as it is no object.
 		prune(patch)
 	} else {
 		current, err := compact(current)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep encoding/json lets documents be nested.
+// maxDepth is the limit of encoding/json for the nesting of documents.
 const maxDepth = 10000
 
 type nodeKind uint8
@@ -22,10 +22,10 @@ const (
 // node is a value in a JSON document. A nil node is null.
 type node struct {
 	kind nodeKind
-	// opened reports that members or items are encoded, not text.
+	// opened reports whether encode uses members or items, and not text.
 	opened  bool
 	text    []byte           // compact
-	members map[string]*node // of an object; the last of duplicates
+	members map[string]*node // of an object; of duplicates the last one
 	items   []*node          // of an array
 }
 
@@ -80,7 +80,7 @@ func (p *parser) value(depth int) *node {
 // closing bracket follows, it is skipped too.
 func (p *parser) more(closing byte) bool {
 	if p.at >= len(p.text) {
-		return false // given up
+		return false // the document is too deep
 	}
 	if p.text[p.at] != closing {
 		p.at++
@@ -113,7 +113,7 @@ func unquote(text []byte) string {
 		return string(text[1 : len(text)-1])
 	}
 	var s string
-	_ = json.Unmarshal(text, &s) // text is a valid string
+	_ = json.Unmarshal(text, &s) // cannot fail for a valid string
 	return s
 }
 
@@ -152,7 +152,7 @@ func (n *node) appendObject(dst []byte, depth int) (_ []byte, ok bool) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		quoted, _ := json.Marshal(key) // a string
+		quoted, _ := json.Marshal(key) // cannot fail for a string
 		dst = append(append(dst, quoted...), ':')
 		if dst, ok = n.members[key].append(dst, depth+1); !ok {
 			return nil, false
@@ -174,7 +174,7 @@ func (n *node) appendArray(dst []byte, depth int) (_ []byte, ok bool) {
 	return append(dst, ']'), true
 }
 
-// clone returns a copy of n, made from its text, and the length of that text.
+// clone returns a copy of n, parsed from its JSON, and the length of that JSON.
 func (n *node) clone() (_ *node, size int, ok bool) {
 	if n == nil {
 		return nil, 0, true
@@ -184,15 +184,15 @@ func (n *node) clone() (_ *node, size int, ok bool) {
 		return nil, 0, false
 	}
 	if string(text) == "null" {
-		// As upstream: such a null reads as an object without members.
+		// As upstream: operations treat a copied null as an object without members.
 		return &node{kind: object, text: text}, len(text), true
 	}
 	c, ok := parse(text)
 	return c, len(text), ok
 }
 
-// equal compares like the test operation: numbers and strings by their text. It
-// opens the nodes it compares in n.
+// equal compares like the test operation: numbers and strings by their text. It opens
+// the nodes in n that it compares.
 func (n *node) equal(o *node) bool {
 	if n == nil || o == nil {
 		return n == o

@@ -11,10 +11,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Validation is the level of fieldValidation, for unknown and duplicate fields.
+// Validation is how a patch treats unknown and duplicate fields.
 type Validation int
 
-// The directives.
+// The levels of fieldValidation.
 const (
 	Ignore Validation = iota // drop them silently
 	Warn                     // drop them, each with a warning
@@ -25,8 +25,8 @@ const (
 type Target struct {
 	// Type is the schema of that version.
 	Type *codec.Type
-	// Current points to the live object in that version, with kind and apiVersion.
-	// It is not changed.
+	// Current points to the live object in that version, with kind and apiVersion. A
+	// patch does not change it.
 	Current any
 	// New returns a pointer to an empty object of that version.
 	New func() any
@@ -55,16 +55,16 @@ func (t Target) decode(doc []byte, faults []error, v Validation) (any, []string,
 	if err != nil {
 		return nil, nil, invalid(string(doc), err.Error())
 	}
-	warnings, err := v.judge(append(faults, strictErrs...), func() string { return string(doc) })
+	warnings, err := v.warnOrRefuse(append(faults, strictErrs...), func() string { return string(doc) })
 	if err != nil {
 		return nil, nil, err
 	}
 	return obj, warnings, nil
 }
 
-// judge turns unknown and duplicate fields into warnings or an error. shown
-// returns the document that the error shows.
-func (v Validation) judge(faults []error, shown func() string) (warnings []string, err error) {
+// warnOrRefuse returns unknown and duplicate fields as warnings or as an error. shown
+// returns the document for the text of the error.
+func (v Validation) warnOrRefuse(faults []error, shown func() string) (warnings []string, err error) {
 	if v == Ignore || len(faults) == 0 {
 		return nil, nil
 	}
@@ -83,8 +83,8 @@ func invalid(shown, detail string) error {
 	return field.Errors{field.Invalid("patch", shown, detail)}.Status(meta.GroupKind{}, "")
 }
 
-// rejected returns the 422 of a patch that does not fit the object, without a
-// reason.
+// rejected returns the 422 of a patch that does not fit the object. As upstream, its
+// text does not name the cause.
 func rejected() error {
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid, &meta.StatusDetails{},
 		"the server rejected our request due to an error in our request")

@@ -38,7 +38,7 @@ const (
 	errElementOrder  = errFormat("invalid patch format of setElementOrder list")
 )
 
-// errListOfLists becomes a 422 without a reason.
+// errListOfLists becomes a 422 whose text does not name the cause.
 type errListOfLists struct{}
 
 func (errListOfLists) Error() string { return "lists of lists are not supported" }
@@ -46,7 +46,7 @@ func (errListOfLists) Error() string { return "lists of lists are not supported"
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
 // lists are merged if the schema says so, by its merge key. It supports the
 // directives $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList.
-// kind and apiVersion do not change. warnings are only returned under Warn.
+// kind and apiVersion do not change. Strategic returns warnings only for Warn.
 func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
 	if !json.Valid(body) {
 		return nil, nil, meta.NewBadRequest("invalid JSON patch")
@@ -67,19 +67,20 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	}
 	obj = t.New()
 	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
-	// Errors show the patch without directives, which merging removed.
+	// Errors show the patch without the directives that mergeMap removed.
 	shown := func() string { return fmt.Sprintf("%+v", patch) }
 	if err != nil {
 		return nil, nil, invalid(shown(), err.Error())
 	}
-	if warnings, err = v.judge(append(faults, strictErrs...), shown); err != nil {
+	if warnings, err = v.warnOrRefuse(append(faults, strictErrs...), shown); err != nil {
 		return nil, nil, err
 	}
 	keepType(obj, t.Current)
 	return obj, warnings, nil
 }
 
-// keepType restores kind and apiVersion. Upstream they follow from the Go type.
+// keepType sets kind and apiVersion to the ones of current. Upstream derives them from
+// the Go type.
 func keepType(obj, current any) {
 	type typed interface{ GetTypeMeta() *meta.TypeMeta }
 	to, ok := obj.(typed)
@@ -102,14 +103,14 @@ func asStatus(err error) error {
 // schema is the type of a value in the document.
 type schema struct {
 	*codec.Type
-	pointer bool // the Go type is a pointer to that type
+	pointer bool // whether the Go type is a pointer to Type
 }
 
-// member returns the field of a member. Like encoding/json, it falls back to names
-// that differ in case.
+// member returns the field with a JSON name. If there is none, it ignores the case of
+// the name, as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
 	if s.Kind != codec.Struct {
-		// Upstream a time is a struct without JSON fields.
+		// Upstream, a time is a struct without JSON fields.
 		if k := goKind(s.Type); k != "struct" {
 			return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
 		}
@@ -160,7 +161,7 @@ func (s schema) kindName() string {
 	return goKind(s.Type)
 }
 
-// goKind returns the kind of the Go type, as package reflect calls it.
+// goKind returns the name of the Go type's kind in package reflect.
 func goKind(t *codec.Type) string {
 	switch t.Kind {
 	case codec.Struct, codec.Opaque, codec.Untyped:
@@ -181,8 +182,8 @@ func goKind(t *codec.Type) string {
 	return "string"
 }
 
-// strategy returns the strategy of a field without retainKeys, which the patch
-// must ask for anyway.
+// strategy returns the strategy of a field. It ignores retainKeys, which has no effect
+// unless the patch has $retainKeys.
 func strategy(f *codec.Field) string {
 	for s := range strings.SplitSeq(f.PatchStrategy, ",") {
 		if s != "retainKeys" {
@@ -192,12 +193,12 @@ func strategy(f *codec.Field) string {
 	return ""
 }
 
-// mergeMap merges a patch into a live object and returns the result. Both are
-// changed, and the result shares parts of them. Members are merged in the order of
-// their names, so that deletions from lists come first.
+// mergeMap merges a patch into a live object and returns the result. It changes both,
+// and the result shares memory with both. Members are merged in the order of their
+// names, so deletions from lists come first.
 func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	if d, ok := patch[directive]; ok {
-		return obeyDirective(d, patch)
+		return applyDirective(d, patch)
 	}
 	if live == nil {
 		live = map[string]any{}
@@ -226,8 +227,8 @@ func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	return live, nil
 }
 
-// obeyDirective applies the directive of a whole map.
-func obeyDirective(d any, patch map[string]any) (map[string]any, error) {
+// applyDirective returns the map that results from the $patch directive of a map.
+func applyDirective(d any, patch map[string]any) (map[string]any, error) {
 	switch d {
 	case directiveReplace:
 		delete(patch, directive)
@@ -242,7 +243,8 @@ func errDirective(d any, patch map[string]any) error {
 	return fmt.Errorf("unknown patch type: %s in map: %v", d, patch)
 }
 
-// listName returns the list that a directive such as $setElementOrder/name is for.
+// listName returns the name of the list in a directive such as
+// $setElementOrder/name.
 func listName(key, prefix string, malformed errFormat) (string, error) {
 	before, name, found := strings.Cut(key, "/")
 	if !found || before != prefix {
@@ -251,8 +253,7 @@ func listName(key, prefix string, malformed errFormat) (string, error) {
 	return name, nil
 }
 
-// retainKeys removes the members of the live object that $retainKeys does not
-// list.
+// retainKeys removes the members of the live object that $retainKeys does not name.
 func retainKeys(live, patch map[string]any) error {
 	d, ok := patch[directiveRetainKeys]
 	if !ok {
@@ -282,15 +283,15 @@ func retainKeys(live, patch map[string]any) error {
 	return nil
 }
 
-// mergeMember merges one member of a patch. deletes marks a list of items to
-// delete.
+// mergeMember merges one member of a patch. deletes reports whether the member is a
+// list of items to delete.
 func mergeMember(live map[string]any, name string, patch any, deletes bool, s schema) (err error) {
 	if patch == nil {
 		delete(live, name)
 		return nil
 	}
-	was, ok := live[name]
-	if !ok || reflect.TypeOf(was) != reflect.TypeOf(patch) {
+	old, ok := live[name]
+	if !ok || reflect.TypeOf(old) != reflect.TypeOf(patch) {
 		if !deletes {
 			dropNulls(patch)
 			setClean(live, name, patch)
@@ -307,21 +308,21 @@ func mergeMember(live map[string]any, name string, patch any, deletes bool, s sc
 			live[name] = patch
 			return nil
 		}
-		live[name], err = mergeMap(was.(map[string]any), patch, sub)
+		live[name], err = mergeMap(old.(map[string]any), patch, sub)
 		return err
 	case []any:
 		rule, err := s.listMember(name)
 		if err != nil {
 			return err
 		}
-		live[name], err = rule.mergeInto(was.([]any), patch, deletes)
+		live[name], err = rule.mergeInto(old.([]any), patch, deletes)
 		return err
 	}
 	live[name] = patch
 	return nil
 }
 
-// setClean sets a member to a value without directives.
+// setClean sets a member to value without its directives.
 func setClean(live map[string]any, name string, value any) {
 	if clean, keep := dropDirectives(value); keep {
 		live[name] = clean
@@ -348,8 +349,8 @@ func dropNulls(value any) {
 	}
 }
 
-// dropDirectives removes all objects with a $patch directive from value. It
-// returns false if value itself is one. Objects are changed, lists are copied.
+// dropDirectives removes all objects with a $patch directive from value. keep is false
+// if value itself is such an object. It changes objects and copies lists.
 func dropDirectives(value any) (_ any, keep bool) {
 	switch value := value.(type) {
 	case map[string]any:

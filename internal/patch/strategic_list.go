@@ -11,22 +11,22 @@ import (
 )
 
 // errNotComparable reports a patch that makes upstream panic.
-const errNotComparable = errCompare("list items are told apart by objects or lists, which cannot be compared")
+const errNotComparable = errCompare("list items are identified by objects or lists, want scalars")
 
 type errCompare string
 
 func (e errCompare) Error() string { return string(e) }
 
-// listRule is how the items of a list are merged.
+// listRule is the rule for merging the items of a list.
 type listRule struct {
 	item  schema
 	merge bool   // false: the patch replaces the list
 	key   string // the merge key; empty for scalars
 }
 
-// mergeInto merges the list of a patch into the live one. deletes is set for a
-// list of items to delete, for which the strategy does not count. The live list
-// may be changed.
+// mergeInto merges the list of a patch into the live list, which may change. deletes
+// reports whether patch is a list of items to delete. Such items are deleted under
+// every strategy.
 func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 	if !r.merge && !deletes {
 		return patch, nil
@@ -41,8 +41,8 @@ func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 	case areMaps:
 		return r.mergeMaps(live, patch)
 	case deletes:
-		gone := positionsOf(patch, "")
-		return slices.DeleteFunc(slices.Clone(live), func(v any) bool { return gone.of(v) >= 0 }), nil
+		deleted := positionsOf(patch, "")
+		return slices.DeleteFunc(slices.Clone(live), func(v any) bool { return deleted.of(v) >= 0 }), nil
 	case r.key != "":
 		_, err := asMap(slices.Concat(live, patch)[0])
 		return nil, err
@@ -51,14 +51,14 @@ func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.arrange(in, out, patch, live, false)
+	return r.orderItems(in, out, patch, live, false)
 }
 
 func (r listRule) mergeMaps(live, patch []any) ([]any, error) {
 	if r.key == "" {
 		return nil, fmt.Errorf("cannot merge lists without merge key for %s", r.item.kindName())
 	}
-	live, patch, err := r.obeyDirectives(live, patch)
+	live, patch, err := r.applyItemDirectives(live, patch)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,14 @@ func (r listRule) mergeMaps(live, patch []any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.arrange(in, out, patch, live, true)
+	return r.orderItems(in, out, patch, live, true)
 }
 
-// obeyDirectives removes the items with a directive from the patch, and deletes
-// from the live list the items they name. It deletes in place and one by one, as
-// upstream: the old items behind the end of the live list influence the order that
-// $setElementOrder gives.
-func (r listRule) obeyDirectives(live, patch []any) (_, rest []any, err error) {
+// applyItemDirectives removes the items with a directive from the patch, and deletes
+// the items that they name from the live list. As upstream, it deletes items one by
+// one and in place: $setElementOrder later reads the old items after the end of the
+// live list.
+func (r listRule) applyItemDirectives(live, patch []any) (_, rest []any, err error) {
 	count := map[any]int{}
 	for _, item := range live {
 		if v, err := memberOf(item, r.key); err == nil && hashable(v) {
@@ -93,17 +93,17 @@ func (r listRule) obeyDirectives(live, patch []any) (_, rest []any, err error) {
 		case !ok:
 			rest = append(rest, item)
 		case d == directiveDelete:
-			gone, err := memberOf(item, r.key)
+			deleted, err := memberOf(item, r.key)
 			if err != nil {
 				return nil, nil, err
 			}
-			for hashable(gone) && count[gone] > 0 {
+			for hashable(deleted) && count[deleted] > 0 {
 				i := slices.IndexFunc(live, func(item any) bool {
 					v, err := memberOf(item, r.key)
-					return err == nil && v == gone
+					return err == nil && v == deleted
 				})
 				live = append(live[:i], live[i+1:]...)
-				count[gone]--
+				count[deleted]--
 			}
 		case d == directiveReplace:
 			replace = true
@@ -123,7 +123,7 @@ func (r listRule) obeyDirectives(live, patch []any) (_, rest []any, err error) {
 // merge key, or appends it.
 func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	at := positionsOf(live, r.key)
-	var last error // later errors replace it, like upstream's panic
+	var last error // returned unless a later item has another error
 	for _, item := range patch {
 		value, err := memberOf(item, r.key)
 		if err != nil {
@@ -151,9 +151,9 @@ func (r listRule) mergeItems(live, patch []any) ([]any, error) {
 	return live, last
 }
 
-// arrange sorts the items of a merged list: listed items by order, the rest by the
-// live list. Then it merges the two.
-func (r listRule) arrange(listed, rest, order, live []any, areMaps bool) (_ []any, err error) {
+// orderItems returns the items of a merged list in their order: it sorts listed by
+// order and rest by the live list, and merges the two.
+func (r listRule) orderItems(listed, rest, order, live []any, areMaps bool) (_ []any, err error) {
 	if listed, err = r.sort(listed, order, areMaps); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (r listRule) arrange(listed, rest, order, live []any, areMaps bool) (_ []an
 	return r.interleave(rest, listed, live), nil
 }
 
-// split divides a list into items that are in listed and others.
+// split divides a list into the items that are in listed and the others.
 func (r listRule) split(list, listed []any) (in, out []any, err error) {
 	at, end := positionsOf(listed, r.key), len(listed)
 	if r.key != "" {
@@ -203,8 +203,8 @@ func (r listRule) sort(list, order []any, areMaps bool) ([]any, error) {
 		list, deletions = splitDeletions(list)
 	}
 	at := positionsOf(order, r.key)
-	// This is not a strict order. Items that order does not have end up where
-	// this algorithm, which is upstream's, leaves them.
+	// This is not a strict order. The place of items that are not in order depends
+	// on the sort algorithm, which must be upstream's.
 	sort.SliceStable(list, func(i, j int) bool {
 		a, b := at.ofItem(list[i], r.key), at.ofItem(list[j], r.key)
 		return a < 0 || b < 0 || a < b
@@ -241,8 +241,8 @@ func (r listRule) interleave(fromServer, fromPatch, live []any) []any {
 	return append(append(merged, fromPatch...), fromServer...)
 }
 
-// mergeOrderedLists applies each $setElementOrder: it merges and sorts the list,
-// and removes both from the patch.
+// mergeOrderedLists applies each $setElementOrder: it merges and sorts the list. Then
+// it removes the directive and the list from the patch.
 func mergeOrderedLists(live, patch map[string]any, s schema) error {
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
 		if !strings.HasPrefix(key, prefixElementOrder) {
@@ -266,11 +266,11 @@ func mergeOrderedLists(live, patch map[string]any, s schema) error {
 }
 
 func mergeOrderedList(live, patch map[string]any, name string, order []any, s schema) error {
-	was, isLive, err := listAt(live, name)
+	old, isLive, err := memberList(live, name)
 	if err != nil {
 		return err
 	}
-	changes, isPatched, err := listAt(patch, name)
+	changes, isPatched, err := memberList(patch, name)
 	if err != nil {
 		return err
 	}
@@ -281,10 +281,10 @@ func mergeOrderedList(live, patch map[string]any, name string, order []any, s sc
 	if err := rule.checkOrder(changes, order); err != nil {
 		return err
 	}
-	merged := was
+	merged := old
 	switch {
 	case isLive && isPatched:
-		if merged, err = rule.mergeInto(was, changes, false); err != nil {
+		if merged, err = rule.mergeInto(old, changes, false); err != nil {
 			return err
 		}
 	case isPatched:
@@ -297,17 +297,17 @@ func mergeOrderedList(live, patch map[string]any, name string, order []any, s sc
 	if err != nil {
 		return err
 	}
-	areMaps, err := itemsAreMaps(was, changes)
+	areMaps, err := itemsAreMaps(old, changes)
 	if err != nil {
 		return err
 	}
-	live[name], err = rule.arrange(listed, rest, order, was, areMaps)
+	live[name], err = rule.orderItems(listed, rest, order, old, areMaps)
 	delete(patch, name)
 	return err
 }
 
-// checkOrder checks that $setElementOrder lists the items of the patch in their
-// order. Deletions are ignored.
+// checkOrder checks that order, from $setElementOrder, has the items of the patch in
+// the same order. It ignores items to delete.
 func (r listRule) checkOrder(patch, order []any) error {
 	if len(patch) == 0 || len(order) == 0 {
 		return nil
@@ -366,8 +366,8 @@ func (r listRule) sameItem(a, b any) (bool, error) {
 	return v == w, nil
 }
 
-// listAt returns a list member of m.
-func listAt(m map[string]any, name string) (list []any, ok bool, err error) {
+// memberList returns a member of m that must be a list.
+func memberList(m map[string]any, name string) (list []any, ok bool, err error) {
 	v, ok := m[name]
 	if ok {
 		list, err = asList(v)
@@ -413,8 +413,8 @@ func memberOf(item any, key string) (any, error) {
 	return v, nil
 }
 
-// itemsAreMaps reports whether the items of two lists are maps. All must have the
-// same type, and none may be a list.
+// itemsAreMaps reports whether the items of two lists are maps. All items must have
+// the same type, and must not be lists.
 func itemsAreMaps(a, b []any) (bool, error) {
 	var first reflect.Type
 	for i, item := range slices.Concat(a, b) {
@@ -435,8 +435,7 @@ func itemsAreMaps(a, b []any) (bool, error) {
 	return first.Kind() == reflect.Map, nil
 }
 
-// positions is the index of the first item in a list with each merge key or
-// scalar.
+// positions maps each merge key or scalar to the index of its first item in a list.
 type positions map[any]int
 
 func positionsOf(list []any, key string) positions {
@@ -463,7 +462,8 @@ func (p positions) of(v any) int {
 	return -1
 }
 
-// hashable reports whether a value can be compared, as scalars can.
+// hashable reports whether a value is a scalar, and so can be compared and be a key
+// of a map.
 func hashable(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -472,7 +472,7 @@ func hashable(v any) bool {
 	return true
 }
 
-// ofItem returns the position of the first equal item, or -1.
+// ofItem returns the position of the first item with the same merge key, or -1.
 func (p positions) ofItem(item any, key string) int {
 	v, err := mergeKeyOf(item, key)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package skim reads the head of an encoded object, list, Table, error or watch
-// event, in JSON or protobuf, that identifies it. It reads no more than it needs,
-// and also the beginning of a document, so that a recorder can use it on answers in
-// passing.
+// Package skim reads the values that identify an encoded object, list, Table, error
+// or watch event, in JSON or protobuf. It stops as soon as it has them. A document may
+// be cut off, so a recorder can use it on the beginning of an answer.
 //
-// Strings are not unescaped, as names need no escapes.
+// Strings are not unescaped, because the values have no characters that need escapes.
 package skim

@@ -19,7 +19,7 @@ func (h *Head) jsonEvent(data []byte) {
 	})
 }
 
-// jsonObject reads an object up to the end of its metadata, and a Status whole.
+// jsonObject reads an object up to the end of its metadata, or the whole of a Status.
 func (h *Head) jsonObject(s *scanner) {
 	s.members(func(key []byte) {
 		switch string(key) {
@@ -38,8 +38,8 @@ func (h *Head) jsonObject(s *scanner) {
 	})
 }
 
-// jsonMetadata reads metadata, or the details of a Status, until the head is
-// complete.
+// jsonMetadata reads metadata, or the details of a Status. It stops the scanner when
+// the head is complete.
 func (h *Head) jsonMetadata(s *scanner) {
 	s.members(func(key []byte) {
 		switch string(key) {
@@ -60,14 +60,14 @@ func (h *Head) jsonMetadata(s *scanner) {
 	})
 }
 
-// scanner reads a JSON document that may be cut or malformed. It always reaches
-// the end.
+// scanner reads a JSON document, which may be cut off or malformed. Every method
+// terminates.
 type scanner struct {
 	data []byte
 	at   int
 }
 
-// stop ends the walk.
+// stop moves to the end, so that nothing more is read.
 func (s *scanner) stop() { s.at = len(s.data) }
 
 // peek skips spaces and returns the next byte, or 0 at the end.
@@ -82,8 +82,8 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// members calls f at the value of each member of an object; f must skip the value.
-// A value that is not an object is skipped.
+// members calls f before the value of each member of an object. f must skip the value.
+// members skips a value that is not an object.
 func (s *scanner) members(f func(key []byte)) {
 	if s.peek() != '{' {
 		s.skip()
@@ -107,8 +107,8 @@ func (s *scanner) members(f func(key []byte)) {
 	}
 }
 
-// text skips a string and returns its text between the quotes. It skips another
-// value and returns nil.
+// text skips a string and returns the text between its quotes. It skips any other value
+// and returns nil.
 func (s *scanner) text() []byte {
 	if s.peek() != '"' {
 		s.skip()

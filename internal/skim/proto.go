@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// envelopePrefix stands before every protobuf document.
+// envelopePrefix begins every protobuf document of the API.
 const envelopePrefix = "k8s\x00"
 
 // protoEvent reads a WatchEvent: type = 1, object = 2, which holds raw = 1.
@@ -42,7 +42,7 @@ func (h *Head) protoEnvelope(data []byte) {
 	}
 }
 
-// protoMessage reads an object, a list or a Status, by the kind.
+// protoMessage reads an object, a list or a Status. h.Kind must be set.
 func (h *Head) protoMessage(data []byte) {
 	for f := range fields(data) {
 		switch {
@@ -92,11 +92,11 @@ func (h *Head) protoMetadata(data []byte) {
 // field is a field of a message.
 type field struct {
 	number protowire.Number
-	value  []byte // of a string or message; the beginning if it is cut
-	cut    bool
+	value  []byte // of a string or message; only the beginning if cut is set
+	cut    bool   // whether the document ends within the value
 }
 
-// text returns the value of a string, "" if it is cut.
+// text returns the value of a string, or "" if it is cut.
 func (f *field) text() string {
 	if f.cut {
 		return ""
@@ -104,7 +104,7 @@ func (f *field) text() string {
 	return string(f.value)
 }
 
-// fields returns the fields of a message, up to the first that is malformed.
+// fields returns the fields of a message. It stops at the first malformed field.
 func fields(data []byte) func(yield func(field) bool) {
 	return func(yield func(field) bool) {
 		for len(data) > 0 {

@@ -8,9 +8,9 @@ import (
 
 // Head identifies an object.
 type Head struct {
-	// Type is the type of a watch event, "" for an object alone.
+	// Type is the type of a watch event, or "" if there is no event.
 	Type string
-	// Kind is the kind of the answer: of the object, or Table, List and so on.
+	// Kind is the kind of the document, such as Lease, LeaseList, Table or Status.
 	Kind string
 	// Namespace, Name, UID and ResourceVersion are from the metadata. A Table has
 	// only a ResourceVersion. Name and UID of a Status are from its details.
@@ -20,12 +20,12 @@ type Head struct {
 	InitialEnd bool
 }
 
-// initialEnd occurs in the annotation of such a bookmark, and nowhere else in a
-// bookmark.
+// initialEnd is part of the annotation of a bookmark that ends the initial events. It
+// occurs nowhere else in a bookmark.
 var initialEnd = []byte("k8s.io/initial-events-end")
 
-// Event returns the head of one event of a watch: a line of JSON, or a frame of
-// protobuf with its length before it.
+// Event returns the head of a watch event. frame is a line of JSON, or a protobuf
+// message after its length in four bytes.
 func Event(frame []byte, protobuf bool) Head {
 	var h Head
 	if protobuf {
@@ -40,8 +40,8 @@ func Event(frame []byte, protobuf bool) Head {
 	return h
 }
 
-// Object returns the head of an object or list, in JSON or in a protobuf envelope,
-// or of the beginning of one. Missing values are empty.
+// Object returns the head of an object or list, in JSON or in a protobuf envelope. data
+// may be cut off. Missing values are empty.
 func Object(data []byte) Head {
 	var h Head
 	if message, ok := bytes.CutPrefix(data, []byte(envelopePrefix)); ok {
@@ -53,7 +53,7 @@ func Object(data []byte) Head {
 	return h
 }
 
-// Enough reports whether reading more of the object would add nothing to the head.
+// Enough reports whether the head is complete, so that reading can stop.
 func (h *Head) Enough() bool {
 	return h.ResourceVersion != 0 && (h.Name != "" && h.UID != "" || h.Kind == "Table" || strings.HasSuffix(h.Kind, "List"))
 }

@@ -7,28 +7,28 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// room is the memory layout of a copy: the struct, followed by the values its
-// pointers point to. One allocation instead of six makes copies cheap.
-type room struct {
-	piece reflect.Type // the struct, then the values of its pointers
-	steps []copyStep   // what remains to do after an assignment
-	nilT  any          // a nil pointer to the struct
+// copyLayout is the memory layout of a copy: one block with the struct and the
+// values of its pointers. A copy then takes one allocation instead of six.
+type copyLayout struct {
+	block  reflect.Type // the struct, then the values of its pointers
+	steps  []copyStep   // to do after the struct was assigned
+	nilPtr any          // a nil pointer to the struct
 }
 
 // copyStep detaches one member of a struct that has been assigned.
 type copyStep struct {
-	field  *Field
-	offset uintptr // of the struct that field is a member of
-	place  uintptr // of the pointer's value in the piece; 0: none
-	shares bool    // takes the base's value where that is equal
+	field       *Field
+	offset      uintptr // of the struct that field is a member of
+	valueOffset uintptr // of the pointer's value in the block; 0: it is not in the block
+	sharesBase  bool    // uses the value of the base if it is equal
 }
 
-// newRoom lays out the copies of a struct. Pointers of the metadata have no place
-// in it, as they are nearly always nil.
-func newRoom(t *Type) *room {
-	r := &room{nilT: reflect.Zero(t.ptrType).Interface()}
+// newCopyLayout returns the layout of the copies of a struct. The values of pointers
+// in the metadata are not in the block, as the pointers are nearly always nil.
+func newCopyLayout(t *Type) *copyLayout {
+	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface()}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
-	var pointers []int // indexes of the steps that need a place
+	var pointers []int // indexes of the steps whose value is in the block
 	var walk func(t *Type, base uintptr)
 	walk = func(t *Type, base uintptr) {
 		inMeta := t.goType == reflect.TypeFor[meta.ObjectMeta]()
@@ -42,40 +42,40 @@ func newRoom(t *Type) *room {
 				walk(f.Type, base+f.offset)
 				continue
 			case inMeta:
-				step.shares = f.Type.refers()
+				step.sharesBase = f.Type.nilable()
 			}
 			r.steps = append(r.steps, step)
 		}
 	}
 	walk(t, 0)
-	r.piece = reflect.StructOf(fields)
+	r.block = reflect.StructOf(fields)
 	for i, step := range pointers {
-		r.steps[step].place = r.piece.Field(i + 1).Offset
+		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}
 	return r
 }
 
-// new returns the address of a new piece, whose struct is assigned from the struct
-// at src.
-func (r *room) new(src unsafe.Pointer) unsafe.Pointer {
-	dst := reflect.New(r.piece).UnsafePointer()
+// new returns the address of a new block. Its struct is assigned from the struct at
+// src.
+func (r *copyLayout) new(src unsafe.Pointer) unsafe.Pointer {
+	dst := reflect.New(r.block).UnsafePointer()
 	reflect.ValueOf(r.asObject(dst)).Elem().Set(reflect.ValueOf(r.asObject(src)).Elem())
 	return dst
 }
 
-// asObject returns p as a pointer to the struct. reflect.NewAt does the same, but
-// looks up the type of the pointer each time.
-func (r *room) asObject(p unsafe.Pointer) any {
-	obj := r.nilT
+// asObject returns p as a pointer to the struct. It is faster than reflect.NewAt,
+// which looks up the type of the pointer each time.
+func (r *copyLayout) asObject(p unsafe.Pointer) any {
+	obj := r.nilPtr
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] = p
 	return obj
 }
 
-// run does the step for the piece at dst. base is nil, or a struct of the same
+// run does the step for the block at dst. base is nil, or a struct of the same
 // type with values to share.
 func (s *copyStep) run(dst, base unsafe.Pointer) {
 	at := unsafe.Add(dst, s.offset)
-	if s.shares && base != nil {
+	if s.sharesBase && base != nil {
 		p, q := s.field.at(at), s.field.at(unsafe.Add(base, s.offset))
 		if s.field.equal(at, unsafe.Add(base, s.offset)) {
 			if s.field.Type.shape == shapeMap {
@@ -86,7 +86,7 @@ func (s *copyStep) run(dst, base unsafe.Pointer) {
 			return
 		}
 	}
-	if s.place == 0 {
+	if s.valueOffset == 0 {
 		s.field.detach(at)
 		return
 	}
@@ -94,15 +94,15 @@ func (s *copyStep) run(dst, base unsafe.Pointer) {
 	if *p == nil {
 		return
 	}
-	to := unsafe.Add(dst, s.place)
+	to := unsafe.Add(dst, s.valueOffset)
 	s.field.Type.assign(to, *p)
 	s.field.Type.detach(to)
 	*p = to
 }
 
-// assign sets the value at p to the one at q.
+// assign sets the value at p to the value at q.
 func (t *Type) assign(p, q unsafe.Pointer) {
-	switch t.shape { // the frequent ones without reflection
+	switch t.shape { // frequent types without reflection
 	case shapeString:
 		*(*string)(p) = *(*string)(q)
 	case shapeInt32:
