@@ -60,8 +60,8 @@
 //	    election further.
 //
 // With the timings of client-go and of a control plane the sum is
-// 15s + 5s + 4.4s + 1s. A first candidate is elected after 0.2s. All times are those of
-// the store's clock; a clock.Manual must be moved.
+// 15s + 5s + 4.4s + 1s. A first candidate is elected after 0.2s. All times are by the
+// store's clock; a test with a clock.Manual must move it.
 //
 // A hand-over takes as long, because the holder lets its Lease expire. The Elector
 // asks for it only if the better candidate has just given a sign of life. If a better
@@ -74,8 +74,8 @@
 //
 //   - The Elector counts the duration of a Lease from when it saw the Lease change, and
 //     the age of a sign of life from when it saw renewTime change. It compares no two
-//     clocks, so clocks may jump, and may differ by less than Validity. Only for an
-//     object that it sees for the first time it trusts the times in the object.
+//     clocks, so clocks may jump, and may differ by less than Validity. Only when it
+//     sees an object for the first time, it uses the times in the object.
 //   - If strategies conflict, the Lease stays as it is until a candidate changes or
 //     goes.
 //   - OldestEmulationVersion never chooses a candidate with a version that is not

@@ -48,17 +48,17 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 		more = true
 	}
 	if failed := err != nil && (v.elect != nil || v.clear); failed {
-		k.holdBack(now, &c.opts, err)
+		k.pauseAfterFailure(now, &c.opts, err)
 	}
-	c.complain(k, err, v.settled || v.elect != nil)
+	c.logFailure(k, err, v.settled || v.elect != nil)
 	return more
 }
 
 func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
 
-// complain logs a failure, unless it is the one that was logged last. over means
-// that the last one is past.
-func (c *coordinator) complain(k *contest, err error, over bool) {
+// logFailure logs a failure, unless it was the last one that was logged. over means that
+// the last one no longer applies, so that it is logged again if it returns.
+func (c *coordinator) logFailure(k *contest, err error, over bool) {
 	switch {
 	case err == nil && over:
 		k.failure = ""
@@ -74,7 +74,7 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 	for {
 		lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name)
 		if err != nil || lc.UID != t.c.UID || !lc.Spec.RenewTime.Equal(renewed) {
-			break // it is gone or has answered; the change is on its way
+			break // it is gone or has answered; the watch will report it
 		}
 		lc.Spec.PingTime = t.pingTime(c.st.Now())
 		lc, err = c.candidates.Update(c.ctx, lc, store.UpdateOptions{FieldManager: c.opts.FieldManager})
@@ -90,7 +90,7 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 		break
 	}
 	if t.pings == before {
-		t.ask(now)
+		t.recordPing(now)
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *coordinator) collect(k *contest, t *entrant) error {
 		c.leave(namespacedName{k.namespace, t.c.Name})
 	case errors.Is(err, store.ErrConflict):
 		if lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
-			c.see(lc)
+			c.applyCandidate(lc)
 		}
 	default:
 		return err
@@ -113,8 +113,8 @@ func (c *coordinator) collect(k *contest, t *entrant) error {
 	return nil
 }
 
-// write changes the Lease. It starts over with the fresh state when another writer
-// comes in between. If there is no Lease it creates one for b, unless b is nil.
+// write changes the Lease. If another write comes first, it tries again with the new
+// state. If there is no Lease, it creates one for b, unless b is nil.
 func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) ElectionEventType, b *ballot) error {
 	for {
 		c.lookUp(k)
@@ -151,7 +151,7 @@ func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) Elect
 
 // wrote updates the contest after a write of the coordinator.
 func (c *coordinator) wrote(k *contest, l *lease.Lease, done ElectionEventType) {
-	c.seeLease(k, l, l.ResourceVersion)
+	c.applyLease(k, l, l.ResourceVersion)
 	name := ""
 	switch done {
 	case Elected:

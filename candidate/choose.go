@@ -161,8 +161,8 @@ func (b ballot) newLease(now meta.MicroTime, seconds int32) lease.LeaseSpec {
 
 // carryOut changes the spec of an existing Lease, and returns the type of the
 // change. If the Lease is not vacant the holder stays, and preferredHolder asks it to
-// make way. leaseTransitions are left alone (upstream: leaderelection_controller.go,
-// the end of reconcileElectionStep).
+// make way. leaseTransitions do not change (upstream: leaderelection_controller.go, the
+// end of reconcileElectionStep).
 func (b ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) ElectionEventType {
 	done := nothing
 	if spec.Strategy == nil || *spec.Strategy != b.strategy {

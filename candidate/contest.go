@@ -19,36 +19,38 @@ type contest struct {
 	entrants []*entrant   // sorted by name
 	lease    *lease.Lease // the last known state; nil if there is none
 	observed lease.Observation
-	// leaseVersion is the resourceVersion of the last known state, "" before the
-	// first look.
+	// leaseVersion is the resourceVersion of the last known state; "" before the
+	// Lease is first read.
 	leaseVersion string
 	known        bool // the Lease, or its absence, has been seen
 	// arrivals is zero unless new candidates have come since the last decision.
 	arrivals arrivals
-	// round is the start of the present round: an entrant takes part if it gave a
-	// sign of life since then, or at most PingWindow before. Zero means that no
-	// round is under way.
+	// round is the start of the current round: an entrant takes part if it gave a
+	// sign of life since then, or at most PingWindow before. Zero means that there is
+	// no round.
 	round time.Time
-	// finalist is the entrant that was pinged again before the holder is asked to
-	// make way for it; "" while the round has none.
+	// finalist is the entrant that the round pinged again before it asks the holder
+	// to make way; "" if there is none.
 	finalist string
-	// offers counts the changes of the candidates that matter for the choice.
+	// offers counts the changes of candidates that can change the choice.
 	offers   int
 	decision decision // the last one
-	// hold is the end of the pause after a failure. A change of offers ends the
-	// pause too. failures counts failures in a row.
-	hold     time.Time
-	holdErr  error
-	heldFor  int
-	failures int
-	failure  string // the error that was logged last
-	favoured favoured
-	// appointed is the candidate that the coordinator made holder, until it renews.
+	// pausedUntil is the end of the pause after a failure, and pauseErr the failure. The
+	// pause also ends when offers differs from pausedOffers. failures counts failures
+	// in a row.
+	pausedUntil  time.Time
+	pauseErr     error
+	pausedOffers int
+	failures     int
+	failure      string // the error that was logged last
+	favoured     favouriteResult
+	// appointed is the candidate that the coordinator made the holder; "" after the
+	// candidate has renewed the Lease.
 	appointed string
 
-	due     time.Time // when to look again if nothing changes; zero is never
+	due     time.Time // when to decide again if nothing changes; zero is never
 	index   int       // in the queue; -1 if it is not there
-	touched bool      // something has changed since the last look
+	touched bool      // something has changed since the last decision
 }
 
 // decision is a choice that was written into the Lease.
@@ -60,10 +62,10 @@ type decision struct {
 	repeats int
 }
 
-// again returns when the same decision may be made once more. A plain elector
+// repeatAt returns when the same decision may be made once more. A plain elector
 // removes strategy and preferredHolder at each renewal, and a strategy of the user
-// may change its mind. The pause doubles so that neither becomes a stream of writes.
-func (d *decision) again(o *ElectorOptions) time.Time {
+// may choose differently each time. The pause doubles to limit the number of writes.
+func (d *decision) repeatAt(o *ElectorOptions) time.Time {
 	return d.at.Add(backoff(o.PingWindow, d.repeats, o.Validity/2))
 }
 
@@ -101,17 +103,17 @@ func strategyOf(l *lease.Lease) lease.CoordinatedLeaseStrategy {
 // decide returns the next step, and sets when to decide again.
 func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	c.due = time.Time{}
-	gathering := c.gathers(now, o)
-	c.noteSilence(&v, now, o)
+	moreToCome := c.awaitsArrivals(now, o)
+	c.findSilent(&v, now, o)
 	c.sweep(&v, now, o)
-	c.noteMissed(&v, now, o)
+	c.recordMissed(&v, now, o)
 	vacant := c.isVacant(now)
 	if !vacant {
 		c.wakeAt(c.observed.Expires())
 	}
-	if c.heldFor == c.offers && now.Before(c.hold) {
-		c.wakeAt(c.hold)
-		v.err = c.holdErr
+	if c.pausedOffers == c.offers && now.Before(c.pausedUntil) {
+		c.wakeAt(c.pausedUntil)
+		v.err = c.pauseErr
 		return v
 	}
 	if c.awaitsAnswers(&v, now, o) {
@@ -122,15 +124,15 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 		v.settled = true
 		return v
 	}
-	if again := c.decision.again(o); !vacant && c.isDecided() && now.Before(again) {
+	if again := c.decision.repeatAt(o); !vacant && c.isDecided() && now.Before(again) {
 		c.wakeAt(again)
 		return v
 	}
 	if c.round.IsZero() {
 		c.round = now
 	}
-	if !c.awaitsAnswers(&v, now, o) && !(gathering && c.finalist == "") {
-		c.count(&v, vacant, now, o)
+	if !c.awaitsAnswers(&v, now, o) && !(moreToCome && c.finalist == "") {
+		c.concludeRound(&v, vacant, now, o)
 	}
 	return v
 }
@@ -141,8 +143,8 @@ func (c *contest) isDecided() bool {
 	return c.decision.offers == c.offers && c.decision.holder == c.observed.Holder()
 }
 
-// decided notes that a candidate was chosen.
-func (c *contest) decided(holder string, vacant bool, now time.Time) {
+// recordDecision records that a candidate was chosen.
+func (c *contest) recordDecision(holder string, vacant bool, now time.Time) {
 	d := decision{at: now, offers: c.offers, holder: holder}
 	if !vacant {
 		d.holder = c.observed.Holder()
@@ -155,15 +157,15 @@ func (c *contest) decided(holder string, vacant bool, now time.Time) {
 
 func (c *contest) endRound() { c.round, c.finalist = time.Time{}, "" }
 
-// wakeAt makes sure that the contest is looked at again at a time, or earlier.
+// wakeAt makes the contest due at a time, unless it is due earlier.
 func (c *contest) wakeAt(t time.Time) {
 	if !t.IsZero() && (c.due.IsZero() || t.Before(c.due)) {
 		c.due = t
 	}
 }
 
-// needsElection reports whether a holder has to be found: the Lease is vacant, or
-// another candidate should hold it. Candidates that do not answer do not count.
+// needsElection reports whether the Lease is vacant, or another candidate should hold
+// it. Candidates that do not answer do not count.
 func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *ElectorOptions) bool {
 	if !slices.ContainsFunc(c.entrants, func(t *entrant) bool { return t.isValid(now, o) }) {
 		v.clear = !vacant && preferredHolder(c.lease) != ""
@@ -174,7 +176,7 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 	}
 	best, err := c.favourite(now, o)
 	if vacant {
-		// A third party finds the holder, unless the candidates want another strategy.
+		// A third party picks the holder, unless the candidates want another strategy.
 		return err != nil || best != nil && best.strategy != strategyOf(c.lease)
 	}
 	holder, preferred := c.observed.Holder(), preferredHolder(c.lease)
@@ -189,9 +191,9 @@ func (c *contest) needsElection(v *verdict, vacant bool, now time.Time, o *Elect
 	return best.holder != "" && best.holder != preferred
 }
 
-// favourite returns the outcome of an election of all candidates that answered their
-// pings. The outcome is remembered: it stays the same until
-// the offers change, or the time of an entrant's Validity or bar is over.
+// favourite returns the outcome of an election among all candidates that answered their
+// pings. It caches the outcome until the offers change, or the Validity or deferredUntil
+// of an entrant ends.
 func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 	if f := &c.favoured; f.offers == c.offers && now.Before(f.until) {
 		c.wakeAt(f.until)
@@ -199,30 +201,31 @@ func (c *contest) favourite(now time.Time, o *ElectorOptions) (*ballot, error) {
 	}
 	until := now.Add(o.Validity)
 	for _, t := range c.entrants {
-		if now.Before(t.barred) {
-			until = earlier(until, t.barred)
+		if now.Before(t.deferredUntil) {
+			until = earlier(until, t.deferredUntil)
 		}
 		if t.isValid(now, o) {
 			until = earlier(until, t.seen.Add(o.Validity))
 		}
 	}
 	best, err := c.elect(now, o, func(t *entrant) bool { return t.isValid(now, o) && !t.silent })
-	c.favoured = favoured{c.offers, until, best, err}
+	c.favoured = favouriteResult{c.offers, until, best, err}
 	c.wakeAt(until)
 	return best, err
 }
 
-// favoured is the last result of favourite.
-type favoured struct {
+// favouriteResult is the last result of favourite.
+type favouriteResult struct {
 	offers int
 	until  time.Time
 	best   *ballot
 	err    error
 }
 
-// takeLease sets the state of the Lease; nil is none. A Lease that is seen for
-// the first time counts as renewed at its renewTime, or now if that is later.
-func (c *contest) takeLease(l *lease.Lease, now time.Time, skew time.Duration) {
+// setLease sets the state of the Lease, nil if there is none. A Lease that is seen for
+// the first time counts as renewed at its renewTime, or now if renewTime is in the
+// future.
+func (c *contest) setLease(l *lease.Lease, now time.Time, skew time.Duration) {
 	at := now
 	if !c.known && l != nil && l.Spec.RenewTime != nil {
 		at = earlier(l.Spec.RenewTime.Add(skew), now)
@@ -232,10 +235,10 @@ func (c *contest) takeLease(l *lease.Lease, now time.Time, skew time.Duration) {
 	if !c.observed.Observe(l, at) || c.appointed == "" {
 		return
 	}
-	// The coordinator did not write this state: the elected candidate has taken
-	// the Lease up, or somebody else has taken it.
+	// The coordinator did not write this state: the elected candidate has renewed the
+	// Lease, or another holder has taken it.
 	if t := c.entrant(c.appointed); t != nil && c.observed.Holder() == c.appointed {
-		t.missed, t.barred = 0, time.Time{}
+		t.missed, t.deferredUntil = 0, time.Time{}
 	}
 	c.appointed = ""
 }

@@ -14,26 +14,26 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// coordinator is an Elector at work. All of it belongs to one goroutine.
+// coordinator is the state of a running Elector. Only one goroutine uses it.
 type coordinator struct {
 	*Elector
-	ctx      context.Context // of run
-	contests map[namespacedName]*contest
-	homes    map[namespacedName]*contest // by the name of a candidate
-	queue    queue                       // contests that are due at a time
-	touched  []*contest                  // contests that have changed
-	leaseOf  *registry.Resource
-	taken    []func() // end holds on the clock; called when all changes are handled
+	ctx       context.Context // of run
+	contests  map[namespacedName]*contest
+	contestOf map[namespacedName]*contest // by the name of a candidate
+	queue     queue                       // contests that are due at a time
+	touched   []*contest                  // contests that have changed
+	leaseOf   *registry.Resource
+	holds     []func() // each ends a hold on the clock
 }
 
 func newCoordinator(e *Elector) *coordinator {
 	return &coordinator{
-		Elector: e, contests: map[namespacedName]*contest{}, homes: map[namespacedName]*contest{},
+		Elector: e, contests: map[namespacedName]*contest{}, contestOf: map[namespacedName]*contest{},
 		leaseOf: e.st.Resource(lease.Kind().Registered()),
 	}
 }
 
-// run attends to contests that have changed or are due, until the context ends.
+// run handles contests that have changed or are due, until the context ends.
 func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	c.ctx = ctx
 	worker := atwork.New(c.clock)
@@ -44,7 +44,7 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	defer c.release()
 	for {
 		seen := worker.Wakes()
-		c.takeMore(in)
+		c.applyReady(in)
 		now := c.clock.Now()
 		for len(c.queue) > 0 && !now.Before(c.queue[0].due) {
 			c.touch(heap.Pop(&c.queue).(*contest))
@@ -59,7 +59,7 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 		}
 		select {
 		case n := <-in:
-			c.take(n)
+			c.apply(n)
 		case <-timer.C():
 		case <-ctx.Done():
 			return ctx.Err()
@@ -69,26 +69,26 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 
 // release ends the holds on the clock, when all changes have been handled.
 func (c *coordinator) release() {
-	for _, release := range c.taken {
+	for _, release := range c.holds {
 		release()
 	}
-	c.taken = c.taken[:0]
+	c.holds = c.holds[:0]
 }
 
-// takeMore applies all changes that are ready, so that a contest with many changes is
+// applyReady applies all changes that are ready, so that a contest with many changes is
 // decided once.
-func (c *coordinator) takeMore(in <-chan batch) {
+func (c *coordinator) applyReady(in <-chan batch) {
 	for {
 		select {
 		case n := <-in:
-			c.take(n)
+			c.apply(n)
 		default:
 			return
 		}
 	}
 }
 
-// settle attends to all contests that have changed.
+// settle handles all contests that have changed.
 func (c *coordinator) settle(ctx context.Context) {
 	for len(c.touched) > 0 && ctx.Err() == nil {
 		k := c.touched[0]
@@ -106,8 +106,8 @@ func (c *coordinator) touch(k *contest) {
 	}
 }
 
-// attend decides about a contest, carries that out, and queues the contest for the
-// time when it is due again.
+// attend decides about a contest, carries the decision out, and queues the contest for
+// the time when it is due again.
 func (c *coordinator) attend(k *contest) {
 	now := c.clock.Now()
 	v := k.decide(now, &c.opts)
@@ -128,66 +128,66 @@ func (c *coordinator) attend(k *contest) {
 }
 
 // take applies changes of candidates or of Leases.
-func (c *coordinator) take(n batch) {
-	c.taken = append(c.taken, n.release)
+func (c *coordinator) apply(n batch) {
+	c.holds = append(c.holds, n.release)
 	if n.of == c.leaseOf {
-		c.takeLeases(n)
+		c.applyLeases(n)
 		return
 	}
 	if n.Relisted {
-		c.takeAll(n.All)
+		c.applyList(n.All)
 	}
 	for _, ev := range n.Events {
 		switch ev.Type {
 		case watch.Deleted:
 			c.leave(keyOf(ev.Item))
 		case watch.Added, watch.Modified:
-			c.see(ev.Item.Wire(0).(*LeaseCandidate))
+			c.applyCandidate(ev.Item.Wire(0).(*LeaseCandidate))
 		}
 	}
 }
 
 func keyOf(it *registry.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
-// takeAll replaces all candidates by the items of a list.
-func (c *coordinator) takeAll(items []*registry.Item) {
-	there := make(map[namespacedName]bool, len(items))
+// applyList replaces all candidates by the items of a list.
+func (c *coordinator) applyList(items []*registry.Item) {
+	listed := make(map[namespacedName]bool, len(items))
 	for _, it := range items {
-		there[keyOf(it)] = true
-		c.see(it.Wire(0).(*LeaseCandidate))
+		listed[keyOf(it)] = true
+		c.applyCandidate(it.Wire(0).(*LeaseCandidate))
 	}
-	for p := range c.homes {
-		if !there[p] {
+	for p := range c.contestOf {
+		if !listed[p] {
 			c.leave(p)
 		}
 	}
 }
 
-// takeLeases applies changes of Leases that have candidates or a preferredHolder.
-func (c *coordinator) takeLeases(n batch) {
+// applyLeases applies changes of Leases that have candidates or a preferredHolder.
+func (c *coordinator) applyLeases(n batch) {
 	if n.Relisted {
 		for _, k := range c.contests {
 			c.lookUp(k)
 		}
 	}
 	for _, it := range n.All {
-		c.seeLeaseItem(it)
+		c.applyLeaseItem(it)
 	}
 	for _, ev := range n.Events {
 		switch k := c.contests[keyOf(ev.Item)]; {
 		case ev.Type == watch.Deleted && k != nil:
-			c.seeLease(k, nil, ev.Item.ResourceVersion())
+			c.applyLease(k, nil, ev.Item.ResourceVersion())
 		case ev.Type == watch.Added || ev.Type == watch.Modified:
-			c.seeLeaseItem(ev.Item)
+			c.applyLeaseItem(ev.Item)
 		}
 	}
 }
 
-func (c *coordinator) seeLeaseItem(it *registry.Item) {
+func (c *coordinator) applyLeaseItem(it *registry.Item) {
 	k, l := c.contests[keyOf(it)], it.Wire(0).(*lease.Lease)
 	switch {
 	case k != nil:
-		c.seeLease(k, l, l.ResourceVersion)
+		c.applyLease(k, l, l.ResourceVersion)
 	case preferredHolder(l) != "":
 		c.contest(keyOf(it))
 	}
@@ -198,37 +198,37 @@ func (c *coordinator) lookUp(k *contest) {
 	version := strconv.FormatUint(c.st.ResourceVersion(), 10)
 	l, err := c.leases.Get(c.ctx, k.namespace, k.name)
 	if err == nil {
-		c.seeLease(k, l, l.ResourceVersion)
+		c.applyLease(k, l, l.ResourceVersion)
 		return
 	}
 	// There is no Lease, at that version or a later one.
 	if isNewer(version, k.leaseVersion) {
 		k.leaseVersion = version
 	}
-	k.takeLease(nil, c.clock.Now(), 0)
+	k.setLease(nil, c.clock.Now(), 0)
 	c.touch(k)
 }
 
-// seeLease applies a state of the Lease, nil if deleted, unless it is older than
+// applyLease applies a state of the Lease, nil if deleted, unless it is older than
 // the last known state.
-func (c *coordinator) seeLease(k *contest, l *lease.Lease, resourceVersion string) {
+func (c *coordinator) applyLease(k *contest, l *lease.Lease, resourceVersion string) {
 	if !isNewer(resourceVersion, k.leaseVersion) {
 		return
 	}
 	k.leaseVersion = resourceVersion
-	k.takeLease(l, c.clock.Now(), c.skew())
+	k.setLease(l, c.clock.Now(), c.skew())
 	c.touch(k)
 }
 
-// skew is the difference between the clock that the coordinator waits by and the
-// clock of the store, by which the times in objects are read.
+// skew is the difference between two clocks: the one that the coordinator waits by, and
+// the one of the times in objects.
 func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()) }
 
 // see applies a state of a candidate, unless it is older than the last known
 // state.
-func (c *coordinator) see(lc *LeaseCandidate) {
+func (c *coordinator) applyCandidate(lc *LeaseCandidate) {
 	p := namespacedName{lc.Namespace, lc.Name}
-	k := c.homes[p]
+	k := c.contestOf[p]
 	if k != nil && k.name != lc.Spec.LeaseName || lc.DeletionTimestamp != nil {
 		c.leave(p) // created again for another Lease, or being deleted
 		k = nil
@@ -238,13 +238,13 @@ func (c *coordinator) see(lc *LeaseCandidate) {
 	}
 	if k == nil {
 		k = c.contest(namespacedName{lc.Namespace, lc.Spec.LeaseName})
-		c.homes[p] = k
+		c.contestOf[p] = k
 	}
 	now := c.clock.Now()
 	t := k.entrant(lc.Name)
 	switch {
 	case t == nil || t.c.UID != lc.UID:
-		k.enter(firstSight(lc, now, c.skew()), now)
+		k.enter(newEntrant(lc, now, c.skew()), now)
 	case !isNewer(lc.ResourceVersion, t.c.ResourceVersion):
 		return
 	default:
@@ -278,8 +278,8 @@ func (c *coordinator) contest(p namespacedName) *contest {
 
 // leave removes a candidate from its contest.
 func (c *coordinator) leave(p namespacedName) {
-	if k := c.homes[p]; k != nil {
-		delete(c.homes, p)
+	if k := c.contestOf[p]; k != nil {
+		delete(c.contestOf, p)
 		k.leave(p.name)
 		c.touch(k)
 	}
@@ -289,7 +289,7 @@ func (c *coordinator) log(k *contest, typ ElectionEventType, candidate string, e
 	c.opts.Log(ElectionEvent{Time: c.st.Now(), Type: typ, Namespace: k.namespace, Lease: k.name, Candidate: candidate, Err: err})
 }
 
-// queue is a heap of contests by when they are due.
+// queue is a heap of contests, ordered by due.
 type queue []*contest
 
 func (q queue) Len() int           { return len(q) }
@@ -311,7 +311,7 @@ func (q *queue) Pop() any {
 	return k
 }
 
-// batch is changes of the objects of a resource, or a list of all of them.
+// batch has changes of the objects of a resource, or a list of all of them.
 type batch struct {
 	registry.Update
 	of *registry.Resource
@@ -330,7 +330,7 @@ func follow(ctx context.Context, c clock.Clock, r *registry.Resource, out chan<-
 		if err != nil {
 			return err
 		}
-		n.Events = slices.Clone(n.Events) // it is read while this goes on
+		n.Events = slices.Clone(n.Events) // Follow reuses the slice
 		release := atwork.Hold(c)
 		select {
 		case out <- batch{n, r, release}:
@@ -339,5 +339,5 @@ func follow(ctx context.Context, c clock.Clock, r *registry.Resource, out chan<-
 			return ctx.Err()
 		}
 	}
-	return nil // never: the last element is an error
+	return nil // unreachable: the last element is an error
 }

@@ -18,30 +18,29 @@ type entrant struct {
 	// since is when the candidate was created. A candidate that never renewed is
 	// pinged half of Validity later.
 	since time.Time
-	// pinged is the time of the last ping that is unanswered. pings counts
-	// unanswered pings.
+	// pinged is the time of the last unanswered ping. pings counts unanswered pings.
 	pinged time.Time
 	pings  int
-	// asked is set if this coordinator saw the last ping happen.
-	asked bool
+	// pingSeen is set if the last ping was made while this coordinator was running.
+	pingSeen bool
 	// silent is set once the time for an answer has passed.
 	silent bool
-	// late counts silences since the last answer in time. While it is not 0, the
-	// candidate has to answer a ping to be elected: another sign of life is not
-	// enough.
-	late int
+	// silences counts the pings that were not answered in time since the last answer in
+	// time. While it is not 0, the candidate must answer a ping to be elected: another
+	// sign of life is not enough.
+	silences int
 	// missed counts elections in a row after which the candidate never renewed the
 	// Lease.
 	missed int
-	// barred is the end of the time in which others are preferred, because of
-	// late or missed.
-	barred time.Time
+	// deferredUntil is the end of the time in which others are preferred, because of
+	// silences or missed.
+	deferredUntil time.Time
 }
 
-// firstSight returns the entrant of a new candidate. Its age follows from the times in
-// the object, unless they are in the future. skew is the coordinator's clock minus the
+// newEntrant returns the entrant of a new candidate. Its times come from the object, or are
+// now if the object's times are in the future. skew is the coordinator's clock minus the
 // store's.
-func firstSight(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
+func newEntrant(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
 	if renewed != nil {
@@ -66,9 +65,9 @@ func isUnanswered(c *LeaseCandidate) bool {
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
-// update applies a newer state of the candidate. It reports whether the change matters
-// for the choice. A renewTime that is older than Validity by the
-// store's clock is no sign of life.
+// update applies a newer state of the candidate, and reports whether the change can change
+// the choice. A renewTime that is older than Validity by the store's clock is no sign of
+// life.
 func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
@@ -76,11 +75,11 @@ func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOpti
 	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < o.Validity:
 		changed = t.silent || !t.isValid(now, o)
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
-			changed, t.late = changed || t.late > 0, 0
+			changed, t.silences = changed || t.silences > 0, 0
 		}
-		t.seen, t.pinged, t.pings, t.asked, t.silent = now, time.Time{}, 0, false, false
+		t.seen, t.pinged, t.pings, t.pingSeen, t.silent = now, time.Time{}, 0, false, false
 	case isUnanswered(c) && !c.Spec.PingTime.Equal(old.Spec.PingTime):
-		t.ask(now) // by this coordinator, or by another
+		t.recordPing(now) // by this coordinator, or by another
 	}
 	return changed || !sameOffer(&old.Spec, &c.Spec)
 }
@@ -99,19 +98,18 @@ func (t *entrant) age(now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// isValid reports whether an entrant counts at all: it has renewed within Validity.
+// isValid reports whether an entrant has renewed within Validity. Others do not count.
 func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
 	return !t.seen.IsZero() && now.Sub(t.seen) < o.Validity
 }
 
-// ask notes that an entrant was pinged.
-func (t *entrant) ask(now time.Time) {
-	t.pinged, t.asked = now, true
+// recordPing records that an entrant was pinged.
+func (t *entrant) recordPing(now time.Time) {
+	t.pinged, t.pingSeen = now, true
 	t.pings++
 }
 
-// nextPing returns when to ping an entrant again that does not answer. The pause
-// doubles each time.
+// nextPing returns when to ping a silent entrant again. The pause doubles each time.
 func (t *entrant) nextPing(o *ElectorOptions) time.Time {
 	return t.pinged.Add(backoff(o.PingWindow, t.pings, o.Validity/2))
 }
@@ -124,33 +122,33 @@ func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	return min(d, limit)
 }
 
-// miss notes that an entrant was elected and let the Lease run out. It reports
-// whether others are preferred from now on: the first time they are not.
-func (t *entrant) miss(now time.Time, o *ElectorOptions) bool {
+// recordMiss records that an entrant was elected and let the Lease expire. It reports
+// whether others are preferred from now on: from the second time in a row.
+func (t *entrant) recordMiss(now time.Time, o *ElectorOptions) bool {
 	t.missed++
 	if t.missed == 1 {
 		return false
 	}
-	t.bar(now.Add(backoff(o.PingWindow, t.missed-1, o.Validity)))
+	t.deferUntil(now.Add(backoff(o.PingWindow, t.missed-1, o.Validity)))
 	return true
 }
 
-// fallSilent notes that an entrant let the time for an answer pass.
+// fallSilent records that an entrant did not answer in time.
 func (t *entrant) fallSilent(now time.Time, o *ElectorOptions) {
 	t.silent = true
-	t.late++
-	t.bar(now.Add(backoff(o.PingWindow, t.late, o.Validity)))
+	t.silences++
+	t.deferUntil(now.Add(backoff(o.PingWindow, t.silences, o.Validity)))
 }
 
-// bar makes others preferred until a time.
-func (t *entrant) bar(until time.Time) {
-	if t.barred.Before(until) {
-		t.barred = until
+// deferUntil makes others preferred until a time.
+func (t *entrant) deferUntil(until time.Time) {
+	if t.deferredUntil.Before(until) {
+		t.deferredUntil = until
 	}
 }
 
-// pingTime returns a time that the candidate takes for a new ping: it is later than
-// renewTime, even if the clock of the candidate is ahead, and than the last ping.
+// pingTime returns the time of a new ping. It is later than renewTime, even if the clock
+// of the candidate is ahead, and later than the last ping.
 func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
 	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
 		if before != nil && !now.After(before.Time) {

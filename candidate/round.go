@@ -7,7 +7,7 @@ import (
 )
 
 // arrivals are the times at which the first and the last of a group of new
-// candidates were seen. The zero value is no group.
+// candidates were seen. The zero value means that there is no group.
 type arrivals struct{ first, last time.Time }
 
 func (a *arrivals) add(now time.Time) {
@@ -21,17 +21,17 @@ func (a *arrivals) add(now time.Time) {
 // first one came five pauses ago. The second limit keeps a stream of new candidates
 // from delaying the election for ever.
 func (a *arrivals) end(o *ElectorOptions) time.Time {
-	return earlier(a.last.Add(o.pause()), a.first.Add(5*o.pause()))
+	return earlier(a.last.Add(o.arrivalPause()), a.first.Add(5*o.arrivalPause()))
 }
 
-// pause is the time without a new candidate that ends a group of arrivals: 200ms
+// arrivalPause is the time without a new candidate that ends a group of arrivals: 200ms
 // with the timings of a control plane.
-func (o *ElectorOptions) pause() time.Duration { return o.PingWindow / 25 }
+func (o *ElectorOptions) arrivalPause() time.Duration { return o.PingWindow / 25 }
 
-// gathers reports whether more candidates may be about to come. Processes that
-// start together are chosen from together: the first one to arrive would otherwise
-// be elected, and the best one would have to wait until that Lease has run out.
-func (c *contest) gathers(now time.Time, o *ElectorOptions) bool {
+// awaitsArrivals reports whether more candidates may come soon. The election waits for all
+// processes that start together. Otherwise the first one to arrive would be elected, and
+// the best one would have to wait until the Lease expires.
+func (c *contest) awaitsArrivals(now time.Time, o *ElectorOptions) bool {
 	if c.arrivals.first.IsZero() {
 		return false
 	}
@@ -43,9 +43,10 @@ func (c *contest) gathers(now time.Time, o *ElectorOptions) bool {
 	return false
 }
 
-// breath is the least time between a sign of life and a ping. An answer within the
-// same tick of a coarse or virtual clock would look like the sign of life before it.
-const breath = 10 * time.Millisecond
+// minPingDelay is the least time between a sign of life and a ping. An answer in the same
+// tick of a coarse or virtual clock could not be distinguished from the earlier sign of
+// life.
+const minPingDelay = 10 * time.Millisecond
 
 // awaitsAnswers pings all entrants that gave no recent sign of life, and reports
 // whether the round has to wait for an answer. It does not wait for entrants that
@@ -59,11 +60,11 @@ func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bo
 	for _, t := range c.entrants {
 		switch {
 		case !t.isValid(now, o) || c.isPresent(t, o):
-		case t.pings == 0 && now.Before(t.seen.Add(breath)):
-			c.wakeAt(t.seen.Add(breath))
+		case t.pings == 0 && now.Before(t.seen.Add(minPingDelay)):
+			c.wakeAt(t.seen.Add(minPingDelay))
 			waiting = true
 		case t.pings == 0:
-			v.askOnce(t)
+			v.addPing(t)
 			waiting = true
 		case !t.silent:
 			waiting = true
@@ -76,27 +77,27 @@ func (c *contest) awaitsAnswers(v *verdict, now time.Time, o *ElectorOptions) bo
 	return true
 }
 
-func (v *verdict) askOnce(t *entrant) {
+func (v *verdict) addPing(t *entrant) {
 	if !slices.Contains(v.ping, t) {
 		v.ping = append(v.ping, t)
 	}
 }
 
-// isPresent reports whether an entrant takes part in the present round: it gave a
-// sign of life in the round or at most PingWindow before, and owes no answer.
+// isPresent reports whether an entrant takes part in the current round: it gave a sign of
+// life in the round or at most PingWindow before, and has answered its last ping in time.
 func (c *contest) isPresent(t *entrant, o *ElectorOptions) bool {
-	return t.late == 0 && t.pings == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
+	return t.silences == 0 && t.pings == 0 && !t.seen.Before(c.round.Add(-o.PingWindow))
 }
 
-// count ends a round: it elects among the entrants that are present. A healthy
-// holder lets its Lease run out for a preferredHolder, so the best entrant is pinged
-// once more before, unless it gave a sign of life just now or is new.
-func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOptions) {
+// concludeRound elects among the entrants that are present. A healthy holder lets its
+// Lease expire for a preferredHolder. So the best entrant is pinged once more before,
+// unless it has just given a sign of life or is new.
+func (c *contest) concludeRound(v *verdict, vacant bool, now time.Time, o *ElectorOptions) {
 	best, err := c.elect(now, o, func(t *entrant) bool { return t.isValid(now, o) && c.isPresent(t, o) })
 	if best != nil && !vacant && best.holder != c.observed.Holder() && best.holder != c.finalist {
-		if t := c.entrant(best.holder); t != nil && !now.Before(t.seen.Add(max(breath, 2*o.pause()))) {
+		if t := c.entrant(best.holder); t != nil && !now.Before(t.seen.Add(max(minPingDelay, 2*o.arrivalPause()))) {
 			c.round, c.finalist = now, best.holder
-			v.askOnce(t)
+			v.addPing(t)
 			return
 		}
 	}
@@ -104,19 +105,19 @@ func (c *contest) count(v *verdict, vacant bool, now time.Time, o *ElectorOption
 	switch {
 	case err != nil:
 		v.err = err
-		c.holdBack(now, o, err)
+		c.pauseAfterFailure(now, o, err)
 	case best == nil:
 		v.err = ErrNoCandidates
-		c.askAgain(v, now, o)
+		c.pingAgain(v, now, o)
 	default:
 		v.elect = best
-		c.decided(best.holder, vacant, now)
+		c.recordDecision(best.holder, vacant, now)
 	}
 }
 
-// askAgain pings entrants that have not answered once more, where no entrant has
-// answered. The pause before each ping doubles.
-func (c *contest) askAgain(v *verdict, now time.Time, o *ElectorOptions) {
+// pingAgain is called if no entrant has answered. It pings the valid ones again. The pause
+// before each ping doubles.
+func (c *contest) pingAgain(v *verdict, now time.Time, o *ElectorOptions) {
 	for _, t := range c.entrants {
 		if !t.isValid(now, o) || t.pings == 0 {
 			continue
@@ -124,25 +125,25 @@ func (c *contest) askAgain(v *verdict, now time.Time, o *ElectorOptions) {
 		if at := t.nextPing(o); now.Before(at) {
 			c.wakeAt(at)
 		} else {
-			v.askOnce(t)
+			v.addPing(t)
 		}
 	}
 }
 
-// holdBack puts off the next attempt after a failure. The pause doubles with each
-// failure in a row. A change of offers ends it.
-func (c *contest) holdBack(now time.Time, o *ElectorOptions, err error) {
-	if c.heldFor != c.offers {
+// pauseAfterFailure delays the next attempt. The pause doubles with each failure in a row.
+// A change of offers ends it.
+func (c *contest) pauseAfterFailure(now time.Time, o *ElectorOptions, err error) {
+	if c.pausedOffers != c.offers {
 		c.failures = 0
 	}
-	c.hold, c.heldFor, c.holdErr = now.Add(backoff(o.PingWindow, c.failures, o.Validity/2)), c.offers, err
+	c.pausedUntil, c.pausedOffers, c.pauseErr = now.Add(backoff(o.PingWindow, c.failures, o.Validity/2)), c.offers, err
 	c.failures++
-	c.wakeAt(c.hold)
+	c.wakeAt(c.pausedUntil)
 }
 
-// elect chooses among the entrants for which a condition holds. It returns nil
-// where there are none, or where the strategy chooses none of them. Barred entrants
-// come last.
+// elect chooses among the entrants for which is returns true. It returns nil if there are
+// none, or if the strategy chooses none of them. It chooses an entrant before its
+// deferredUntil only if there is no other.
 func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *entrant) bool) (*ballot, error) {
 	var all, able []*LeaseCandidate
 	for _, t := range c.entrants {
@@ -150,7 +151,7 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *entrant) bo
 			continue
 		}
 		all = append(all, t.c)
-		if !now.Before(t.barred) {
+		if !now.Before(t.deferredUntil) {
 			able = append(able, t.c)
 		}
 	}
@@ -179,8 +180,8 @@ func (c *contest) elect(now time.Time, o *ElectorOptions, is func(t *entrant) bo
 	return nil, nil
 }
 
-// noteSilence finds the entrants that did not answer their ping in time.
-func (c *contest) noteSilence(v *verdict, now time.Time, o *ElectorOptions) {
+// findSilent records the entrants that did not answer their ping in time.
+func (c *contest) findSilent(v *verdict, now time.Time, o *ElectorOptions) {
 	for _, t := range c.entrants {
 		if t.silent || t.pings == 0 {
 			continue
@@ -203,7 +204,7 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 		switch {
 		case age < ask:
 			c.wakeAt(now.Add(ask - age))
-		case t.pings == 0 || age >= o.Validity && !t.asked:
+		case t.pings == 0 || age >= o.Validity && !t.pingSeen:
 			v.ping = append(v.ping, t)
 		case age < o.Validity:
 			c.wakeAt(now.Add(o.Validity - age))
@@ -215,15 +216,14 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 	}
 }
 
-// noteMissed notes it if the elected candidate has let the Lease run out without
-// ever renewing it.
-func (c *contest) noteMissed(v *verdict, now time.Time, o *ElectorOptions) {
+// recordMissed records that the elected candidate let the Lease expire without renewing it.
+func (c *contest) recordMissed(v *verdict, now time.Time, o *ElectorOptions) {
 	if c.appointed == "" || !c.observed.Expired(now) {
 		return
 	}
 	if t := c.entrant(c.appointed); t != nil {
 		v.missed = c.appointed
-		if t.miss(now, o) {
+		if t.recordMiss(now, o) {
 			c.offers++
 		}
 	}

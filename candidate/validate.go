@@ -80,8 +80,8 @@ func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emula
 	return binary, emulation, errs
 }
 
-// validateList checks the list of v1alpha1 in a write of another version. Only Go
-// programs can make such a write, so upstream has no text for it.
+// validateList checks the list of v1alpha1 in a write through another version. Only Go
+// programs can make such a write, so upstream has no text for the errors.
 func validateList(s *LeaseCandidateSpec) (errs field.Errors) {
 	for i, strategy := range s.PreferredStrategies {
 		if i == 0 {

@@ -14,9 +14,9 @@ import (
 // record has not changed for leaseDurationSeconds since a call first saw it, so
 // at least two calls are necessary to take it over.
 //
-// If another write comes in between, TryAcquire looks again, until ctx ends. The
-// error is that of ctx, or that of the Client: store.ErrClosed, or
-// store.ErrInvalid if the write would exceed a limit of the Lease.
+// If another write comes in between, TryAcquire reads the Lease again, until ctx ends.
+// The error comes from ctx or from the Client: store.ErrClosed, or store.ErrInvalid if
+// the write would exceed a limit of the Lease.
 func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 	c.enter()
 	defer c.leave()
@@ -24,8 +24,8 @@ func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 }
 
 // Acquire waits until the Contender holds the Lease. It takes the Lease at the
-// moment when it is released or deleted, or expires. The error is that of ctx or
-// of the Client, as with TryAcquire.
+// moment when it is released or deleted, or expires. The error comes from ctx or from
+// the Client, as with TryAcquire.
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()

@@ -27,8 +27,8 @@ type Client interface {
 	// Create returns the Lease as stored. If it exists, errors.Is(err,
 	// store.ErrAlreadyExists).
 	Create(ctx context.Context, l *Lease, opts store.CreateOptions) (*Lease, error)
-	// Update returns the Lease as stored. If its resourceVersion is no longer that
-	// in l, errors.Is(err, store.ErrConflict).
+	// Update returns the Lease as stored. If the resourceVersion in l is not the
+	// current one, errors.Is(err, store.ErrConflict).
 	Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error)
 	// Watch yields the events of one Lease; see store.Collection.Watch. The
 	// sequence ends with an error.
@@ -37,10 +37,10 @@ type Client interface {
 	Clock() clock.Clock
 }
 
-// ErrLost means that the Contender does not hold the Lease: it never took it,
-// released it, or could not renew it in time, another one took it, or it was
-// deleted.
-var ErrLost = errors.New("lease: not held, or no longer")
+// ErrLost means that the Contender does not hold the Lease. It never took the Lease,
+// released it, or could not renew it in time; or another holder took the Lease, or the
+// Lease was deleted.
+var ErrLost = errors.New("lease: not held, or no longer held")
 
 // Defaults of ContenderOptions, as in client-go.
 const (
@@ -49,8 +49,8 @@ const (
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// ContenderOptions are the options of a Contender. Fields that client-go's
-// LeaderElectionConfig has too mean the same.
+// ContenderOptions are the options of a Contender. A field has the same meaning as the
+// field of the same name in client-go's LeaderElectionConfig.
 type ContenderOptions struct {
 	// Namespace and Name name the Lease. The Contender creates it if necessary.
 	Namespace, Name string

@@ -75,7 +75,7 @@ func ExampleContender_TryAcquire() {
 	// false <nil>
 	// <nil> <nil>
 	// true <nil>
-	// true lease: not held, or no longer
+	// true lease: not held, or no longer held
 }
 
 // observedClient counts the updates of a Contender.
@@ -140,7 +140,7 @@ func ExampleAudit() {
 	}
 
 	// Output:
-	// "worker-2" took the Lease at 2026-01-02T03:04:10Z, 10s before that of "worker-1" ran out
+	// "worker-2" took the Lease at 2026-01-02T03:04:10Z, 10s before the Lease of "worker-1" ran out
 }
 
 func ExampleObserve() {

@@ -41,7 +41,7 @@
 //     it notices that its time is over.
 //   - A request may arrive after another leader has taken over.
 //   - A clock that runs slower than the others lets the holder lead for too long. A
-//     clock that is set wrong does no harm.
+//     clock that shows a wrong time does no harm.
 //   - A leader may ignore its context. Run waits for it and does not release the
 //     Lease before, but the other contenders do not wait.
 //   - A Lease is not locked. Any client may delete it or write another holder.
@@ -74,7 +74,7 @@
 // If the work is on objects of the same store, their own resourceVersion fences. When
 // its term begins, the leader writes its FencingToken into an annotation of each
 // object, unless a greater one is there. From then on it only updates the objects
-// that it got back. A late update by the leader before names an older
+// that it got back. A late update by an earlier leader names an older
 // resourceVersion and gets store.ErrConflict. The annotation is necessary because a
 // leader may be paused before its first write.
 //

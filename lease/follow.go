@@ -18,8 +18,8 @@ const (
 
 // follow yields the current state of a Lease and then each new one; nil means that
 // there is no Lease. Given the resourceVersion of a state, it yields only later
-// ones. It starts again with the current state if that version has expired. The
-// sequence ends at the given time unless that is zero; otherwise it ends with the
+// ones. It starts again with the current state if that version has expired. If until is
+// not zero, the sequence ends at that time without an error. Otherwise it ends with the
 // error of ctx or of the Client.
 func follow(ctx context.Context, leases Client, namespace, name, after string, until time.Time) iter.Seq2[*Lease, error] {
 	return func(yield func(*Lease, error) bool) {
@@ -32,7 +32,7 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 			begun := after != "" // the current state is known
 			for ev, err := range leases.Watch(watching, store.WatchOptions{
 				Namespace: namespace, Name: name, ResourceVersion: after,
-				AllowWatchBookmarks: true, // one follows the current state; it matters if there is no Lease
+				AllowWatchBookmarks: true, // without a Lease, the first bookmark is the only sign of the current state
 			}) {
 				var l *Lease
 				switch {

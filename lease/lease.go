@@ -6,8 +6,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Lease records the holder of something and for how long it may hold it (API
-// reference, "Lease v1").
+// Lease records a holder, and how long others must respect it (API reference, "Lease
+// v1").
 type Lease struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -60,7 +60,7 @@ type LeaseList struct {
 // Expired reports whether the Lease may be taken at the given time: it has no
 // RenewTime or no duration, or the duration has passed since RenewTime. The
 // coordinator of a real control plane uses this rule. It is safe only if all
-// clocks agree; Observation works without that.
+// clocks agree. Observation does not need that.
 func (l *Lease) Expired(now time.Time) bool {
 	renewed, seconds := l.Spec.RenewTime, l.Spec.LeaseDurationSeconds
 	if renewed == nil || seconds == nil {

@@ -16,7 +16,7 @@ type Overlap struct {
 
 // String describes the Overlap in one line.
 func (o Overlap) String() string {
-	return fmt.Sprintf("%q took the Lease at %s, %s before that of %q ran out",
+	return fmt.Sprintf("%q took the Lease at %s, %s before the Lease of %q ran out",
 		o.Second, o.From.UTC().Format(time.RFC3339Nano), o.Until.Sub(o.From), o.First)
 }
 

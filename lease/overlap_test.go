@@ -25,24 +25,24 @@ func TestAuditFindsTwoHoldersAtOnce(t *testing.T) {
 			[]state{{0, "a", 15}, {2, "a", 15}, {17, "b", 15}}, nil},
 		"taken too early": {
 			[]state{{0, "a", 15}, {2, "a", 15}, {16, "b", 15}},
-			[]string{`"b" took the Lease at 2026-01-02T03:04:21Z, 1s before that of "a" ran out`}},
+			[]string{`"b" took the Lease at 2026-01-02T03:04:21Z, 1s before the Lease of "a" ran out`}},
 		"taken back and forth": {
 			[]state{{0, "a", 15}, {1, "b", 15}, {2, "a", 15}},
 			[]string{
-				`"b" took the Lease at 2026-01-02T03:04:06Z, 14s before that of "a" ran out`,
-				`"a" took the Lease at 2026-01-02T03:04:07Z, 14s before that of "b" ran out`}},
+				`"b" took the Lease at 2026-01-02T03:04:06Z, 14s before the Lease of "a" ran out`,
+				`"a" took the Lease at 2026-01-02T03:04:07Z, 14s before the Lease of "b" ran out`}},
 		"released": {
 			[]state{{0, "a", 15}, {1, "", 1}, {1, "b", 15}}, nil},
 		"deleted, and taken at once": {
 			[]state{{0, "a", 15}, {1, "", 0}, {2, "b", 15}},
-			[]string{`"b" took the Lease at 2026-01-02T03:04:07Z, 13s before that of "a" ran out`}},
+			[]string{`"b" took the Lease at 2026-01-02T03:04:07Z, 13s before the Lease of "a" ran out`}},
 		"deleted, and taken later": {
 			[]state{{0, "a", 15}, {1, "", 0}, {15, "b", 15}}, nil},
 		"deleted, and created again by the same holder": {
 			[]state{{0, "a", 15}, {1, "", 0}, {2, "a", 15}, {3, "a", 15}}, nil},
 		"with another duration": {
 			[]state{{0, "a", 5}, {4, "a", 60}, {10, "b", 15}},
-			[]string{`"b" took the Lease at 2026-01-02T03:04:15Z, 54s before that of "a" ran out`}},
+			[]string{`"b" took the Lease at 2026-01-02T03:04:15Z, 54s before the Lease of "a" ran out`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a Audit

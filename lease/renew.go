@@ -7,7 +7,7 @@ import (
 )
 
 // Renew extends the Contender's term. It must be called well within RenewDeadline
-// after the call before. Run calls it.
+// after the last call. Run calls it.
 //
 // The error is ErrLost if the Contender no longer holds the Lease, or if
 // RenewDeadline has passed, because others may be about to take over. The work of
@@ -50,7 +50,7 @@ func (c *Contender) renew(ctx context.Context) error {
 
 // Release gives the Lease up, so that others can take it at once. The work of the
 // leader must have ended before. Release does nothing if the Contender does not
-// hold the Lease. The error is that of ctx or of the Client, as with TryAcquire.
+// hold the Lease. The error comes from ctx or from the Client, as with TryAcquire.
 func (c *Contender) Release(ctx context.Context) error {
 	c.enter()
 	defer c.leave()

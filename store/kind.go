@@ -17,12 +17,12 @@ type Kind[T any] struct {
 
 // AnyKind is a Kind of any type. Only *Kind implements it.
 type AnyKind interface {
-	// Registered returns what this module's own packages work with.
+	// Registered returns the untyped kind, for the packages of this module.
 	Registered() *registry.Kind
 }
 
 // NewKind checks a descriptor and makes it a Kind. The error names the member that
-// is wrong and what was expected.
+// is wrong and the expected value.
 func NewKind[T any](d Descriptor[T]) (*Kind[T], error) {
 	erased, err := d.erase()
 	if err != nil {
@@ -50,37 +50,37 @@ func (k *Kind[T]) In(st *Store) *Collection[T] {
 	return &Collection[T]{r: st.registry().Resource(k.kind)}
 }
 
-// Registered returns what this module's own packages work with.
+// Registered returns the untyped kind, for the packages of this module.
 func (k *Kind[T]) Registered() *registry.Kind { return k.kind }
 
 // Descriptor describes one kind of object: everything that the store and the HTTP
-// API need to know. Only Name and Versions are required. A nil function means that
-// there is nothing to do.
+// API need to know. Only Name and Versions are required. A nil function does nothing,
+// unless its field names another default.
 //
 // T is a struct that embeds meta.TypeMeta with the tag `json:",inline"` and
 // meta.ObjectMeta with the tags `json:"metadata" protobuf:"1"`. Its other fields
 // have json tags as in the API (the options omitempty, omitzero and inline), and
-// protobuf tags with their field numbers. A kind with a field that has no number
-// is served in JSON and YAML alone, as custom resources are. For objects of any
-// form T is Unstructured.
+// protobuf tags with their field numbers. If a field has no number, the kind is
+// served only in JSON and YAML, as custom resources are. For objects of any form T
+// is Unstructured.
 //
 // A field may have one of these types. NewKind returns an error that names the
-// first field of another type, and what it may be instead:
+// first field of another type, and the types that are allowed:
 //
-//   - bool, int, int32, int64, float64, string, []byte, and types made of these,
-//     such as time.Duration, which is a number of nanoseconds;
+//   - bool, int, int32, int64, float64, string, []byte, and types with one of these as
+//     underlying type, such as time.Duration, which is a number of nanoseconds;
 //   - meta.Time and meta.MicroTime, but not time.Time;
-//   - a struct, also one that is embedded or holds pointers to its own type;
+//   - a struct, also an embedded one, or one with pointers to its own type;
 //   - a type with MarshalJSON and UnmarshalJSON, or MarshalText and UnmarshalText,
 //     that has no pointers, slices or maps in it, or is a slice of bytes, such as
-//     json.RawMessage. It may not have a protobuf number. A write through the Go API of a
-//     value whose JSON is an error is ErrInvalid;
-//   - a slice of one of these, or a map of them whose keys are strings;
-//   - a pointer to one of the above but slices and maps. Items of slices and
-//     values of maps are not pointers.
+//     json.RawMessage. It must not have a protobuf number. If MarshalJSON or MarshalText
+//     returns an error, a write through the Go API answers ErrInvalid;
+//   - a slice of one of these, or a map from strings to one of these;
+//   - a pointer to one of the above except slices and maps. Items of slices and
+//     values of maps must not be pointers.
 //
-// Fields that are unexported or tagged "-" are on no wire. They are copied and
-// compared, and have the same types.
+// Fields that are unexported or tagged "-" are not encoded. They are copied and
+// compared, and must have one of these types too.
 //
 // Functions are called without a lock, from any goroutine. They must not keep the
 // objects that they are given. Only Default and PrepareForUpdate may change obj.
@@ -94,60 +94,60 @@ type Descriptor[T any] struct {
 	Plural string
 	// Singular defaults to Name in lower case.
 	Singular string
-	// StoragePrefix is what a few errors, which come from the storage of a
-	// real server, put before namespace and name. Default: group and plural,
-	// as for custom resources.
+	// StoragePrefix is the path before namespace and name in the few errors that
+	// come from the storage of a real server. Default: group and plural, as for
+	// custom resources.
 	StoragePrefix string
-	// ShortNames are what kubectl accepts in place of Plural.
+	// ShortNames are names that kubectl accepts in place of Plural.
 	ShortNames []string
 
-	// Versions are the served versions, the preferred one first. The first is
-	// also the one that objects are said to be stored as, and its rules hold
-	// for writes through the Go API.
+	// Versions are the served versions, the preferred one first. The first one is
+	// also the storage version, as in discovery, and its rules apply to writes
+	// through the Go API.
 	Versions []Version[T]
 
-	// ClusterScoped kinds have no namespaces. A namespace that a writer gives is
-	// dropped; what asks for one finds nothing there.
+	// ClusterScoped kinds have no namespaces. A write drops the namespace of its
+	// object; a read in a namespace finds nothing.
 	ClusterScoped bool
-	// Status makes the member "status" a subresource: it is written through
-	// Collection.Status and the path …/{name}/status alone, which in turn write
-	// nothing else. T and all that Forms are of must have the member.
+	// Status makes the member "status" a subresource. Only Collection.Status and
+	// the path …/{name}/status write it, and they write nothing else. T and the
+	// type of each Form must have the member.
 	Status bool
-	// Native is for kinds that a real server has built in. Other kinds are treated as
-	// custom resources: bodies over HTTP must name apiVersion and kind, and
-	// metadata.generation is 1 in a new object and counts the updates that change more
-	// than metadata, or status if that is a subresource.
+	// Native is for kinds that are built into a real server. Other kinds are treated
+	// as custom resources: bodies over HTTP must name apiVersion and kind, and
+	// metadata.generation is 1 in a new object. It then counts the updates that change
+	// more than metadata, or more than metadata and status if Status is set.
 	Native bool
 	// CreateOnUpdate lets an update of a missing object create it.
 	CreateOnUpdate bool
 	// UnconditionalUpdate lets an update leave out the resourceVersion.
 	UnconditionalUpdate bool
 
-	// ValidateName reports what is wrong with a name; prefix is set for a
+	// ValidateName returns the problems of a name; prefix is set for a
 	// generateName. Default: DNSSubdomainName.
 	ValidateName func(name string, prefix bool) []string
-	// ValidateFinalizer reports what is wrong with a finalizer beyond the rule
-	// of all kinds, which is that of a label key. Default: nothing.
+	// ValidateFinalizer returns the problems of a finalizer. It adds to the rule of
+	// all kinds: a finalizer must be a valid label key. Default: no further rule.
 	ValidateFinalizer func(finalizer string) []string
-	// ValidateMetadataOnUpdate applies the rules of a create to the metadata
-	// of an update too, after those of an update. Endpoints do.
+	// ValidateMetadataOnUpdate applies the rules of a create to the metadata of an
+	// update too, after the rules of an update. Endpoints set it.
 	ValidateMetadataOnUpdate bool
-	// Default fills in what a writer may leave out.
+	// Default sets the fields that a writer left out.
 	Default func(obj *T)
-	// PrepareForUpdate carries over from old what an update cannot change. It is
-	// not called for writes of the status.
+	// PrepareForUpdate copies from old the fields that an update cannot change. It
+	// is not called for writes of the status.
 	PrepareForUpdate func(obj, old *T)
-	// Validate reports what is wrong outside the metadata; old is nil on a
-	// create. A Version may have rules of its own in its place.
+	// Validate returns the problems outside of the metadata; old is nil on a
+	// create. Validate of a Version replaces it.
 	Validate func(obj, old *T) field.Errors
-	// Warnings are sent with the answer to a write; old is nil on a create. They
-	// are not asked for on writes of the status.
+	// Warnings returns warnings for the answer to a write; old is nil on a create.
+	// It is not called for writes of the status.
 	Warnings func(obj, old *T) []string
 
-	// SelectableFields are the fields that a fieldSelector may name beside
+	// SelectableFields are the fields that a fieldSelector may name besides
 	// metadata.name and, unless the kind is cluster-scoped, metadata.namespace.
 	SelectableFields []SelectableField[T]
-	// Columns are what a Table shows. Default: name and age.
+	// Columns are the columns of a Table. Default: name and age.
 	Columns []Column[T]
 }
 
@@ -157,15 +157,14 @@ type Version[T any] struct {
 	Name string
 	// Deprecated is the text of the warning on every answer, or "".
 	Deprecated string
-	// Form is the version's shape on the wire where it is not T itself; see
-	// FormOf.
+	// Form is the version's shape on the wire if it is not T; see FormOf.
 	Form Form[T]
-	// Validate stands in for the Kind's on writes through this version.
+	// Validate replaces Descriptor.Validate in writes through this version.
 	Validate func(obj, old *T) field.Errors
 }
 
-// Form converts between the stored form of a kind and the shape that one
-// version has on the wire. The zero Form is T itself.
+// Form converts between the stored form of a kind and the shape of one version on
+// the wire. The zero Form means that the shape is T.
 type Form[T any] struct {
 	err     error // for NewKind
 	newWire func() registry.Object
@@ -173,9 +172,8 @@ type Form[T any] struct {
 	from    func(registry.Object) *T
 }
 
-// FormOf returns the Form of a version whose Go type is W. The functions are
-// given an object that nobody uses afterwards, so that what they return may
-// share its memory.
+// FormOf returns the Form of a version with the Go type W. The result of each function
+// may share memory with the argument, which is not used again.
 func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
 	asObject := func(w *W) registry.Object { return any(w).(registry.Object) }
 	var err error
@@ -209,7 +207,7 @@ type Column[T any] struct {
 	Cell func(obj *T, now time.Time) any
 }
 
-// erase returns the descriptor with its functions taking any object.
+// erase returns the descriptor with functions that take any object.
 func (d *Descriptor[T]) erase() (registry.Descriptor, error) {
 	if _, ok := any(new(T)).(registry.Object); !ok {
 		return registry.Descriptor{}, fmt.Errorf("store: kind %s: %T does not embed meta.TypeMeta and meta.ObjectMeta", d.Name, *new(T))
@@ -267,7 +265,7 @@ func (c Column[T]) erase() registry.Column {
 	return e
 }
 
-// erase returns the version; validate is the rule of the kind.
+// erase returns the version; validate is Descriptor.Validate.
 func (v Version[T]) erase(validate func(obj, old *T) field.Errors) registry.Version {
 	e := registry.Version{Name: v.Name, Deprecated: v.Deprecated, New: v.Form.newWire}
 	if v.Validate != nil {

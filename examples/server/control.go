@@ -21,8 +21,8 @@ type control struct {
 	*stage
 }
 
-// door is one operation below /debug/.
-type door struct {
+// operation is one operation below /debug/.
+type operation struct {
 	// Method and Path form a pattern of http.ServeMux.
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -31,9 +31,9 @@ type door struct {
 	serve func(http.ResponseWriter, *http.Request) error
 }
 
-// doors returns the operations except the pages of elections. The index lists them.
-func (c control) doors() []door {
-	return []door{
+// operations returns the operations except the pages of elections. The index lists them.
+func (c control) operations() []operation {
+	return []operation{
 		{"GET", "/debug/{$}", "this list, as a page or as JSON", c.index},
 		{"GET", "/debug/faults", "the active faults, with the numbers of requests that matched and were hit", c.listFaults},
 		{"POST", "/debug/faults", `add one: {"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}, or at random: {"adversary": {"seed": 42, "percent": 10, "maxDelay": "1s"}}`, c.addFault},
@@ -63,7 +63,7 @@ func (w *world) newControl(s *stage) http.Handler {
 	c := control{w, s}
 	mux := http.NewServeMux()
 	debugPages{s.rec}.register(mux)
-	for _, d := range c.doors() {
+	for _, d := range c.operations() {
 		mux.HandleFunc(d.Method+" "+d.Path, func(w http.ResponseWriter, r *http.Request) {
 			secure(w.Header())
 			if err := d.serve(w, r); err != nil {
@@ -72,7 +72,7 @@ func (w *world) newControl(s *stage) http.Handler {
 		})
 	}
 	// A page of another site must not change this server through the browser of a
-	// user who can reach it.
+	// user.
 	foreign := http.NewCrossOriginProtection()
 	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
@@ -173,23 +173,23 @@ var indexPage = template.Must(template.New("").Parse(indexTemplate))
 
 // index lists the operations, as a page for browsers and as JSON for others.
 func (c control) index(w http.ResponseWriter, r *http.Request) error {
-	doors := []door{{Method: "GET", Path: "/debug/elections", What: "present and past leaders, as a page that updates itself; also .json, .svg and .txt"}}
-	for _, d := range c.doors() {
+	all := []operation{{Method: "GET", Path: "/debug/elections", What: "present and past leaders, as a page that updates itself; also .json, .svg and .txt"}}
+	for _, d := range c.operations() {
 		d.Path = strings.TrimSuffix(d.Path, "{$}")
-		doors = append(doors, d)
+		all = append(all, d)
 	}
 	w.Header().Set("Vary", "Accept")
 	if !strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
-		return answer(w, http.StatusOK, map[string]any{"world": c.name, "doors": doors})
+		return answer(w, http.StatusOK, map[string]any{"world": c.name, "doors": all})
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	return indexPage.Execute(w, map[string]any{
-		"Style": template.HTML("<style>" + pageStyle + "</style>"), "World": c.name, "Doors": doors,
+		"Style": template.HTML("<style>" + pageStyle + "</style>"), "World": c.name, "Doors": all,
 	})
 }
 
 // Link returns the link of an operation in the index, or "" if a browser cannot open it.
-func (d door) Link() string {
+func (d operation) Link() string {
 	if d.Method != "GET" || strings.Contains(d.Path, "{") {
 		return ""
 	}

@@ -21,7 +21,7 @@ func newClock(c config) (clock.Clock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
 	case !c.debug:
-		return nil, fmt.Errorf("-clock: got it without -debug, want both: /debug/clock moves it")
+		return nil, fmt.Errorf("-clock: got it without -debug, want both, because only /debug/clock moves the clock")
 	}
 	return clock.NewManual(start), nil
 }
@@ -37,8 +37,8 @@ func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, clockView{(*registry.Store)(c.api.Store()).Now().UTC(), manual})
 }
 
-// mostForward limits one move of a clock.
-const mostForward = 366 * 24 * time.Hour
+// maxForward limits one move of a clock.
+const maxForward = 366 * 24 * time.Hour
 
 // moveClock moves the clock: Leases expire, watches time out, delays end. It answers
 // when all of that has happened.
@@ -50,12 +50,12 @@ func (c control) moveClock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d, err := time.ParseDuration(body.Forward)
-	if err != nil || d < 0 || d > mostForward {
-		return bad(fmt.Errorf(`body: forward: got %q, want a duration such as "90s", %v at most`, body.Forward, mostForward))
+	if err != nil || d < 0 || d > maxForward {
+		return bad(fmt.Errorf(`body: forward: got %q, want a duration such as "90s", %v at most`, body.Forward, maxForward))
 	}
 	m, ok := c.api.Store().Clock().(*clock.Manual)
 	if !ok {
-		return problem(http.StatusConflict, meta.ReasonConflict, fmt.Errorf("clock: got the real one, want one that stands still: start the server with -clock 2026-01-01T00:00:00Z"))
+		return problem(http.StatusConflict, meta.ReasonConflict, fmt.Errorf("clock: got the real clock, want a manual one: start the server with -clock 2026-01-01T00:00:00Z"))
 	}
 	m.FastForward(d)
 	return c.showClock(w, r)

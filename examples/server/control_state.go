@@ -98,8 +98,8 @@ type change struct {
 	version uint64
 }
 
-// mostShown is the default number of changes and requests in an answer.
-const mostShown = 1000
+// defaultLast is the default number of changes and requests in an answer.
+const defaultLast = 1000
 
 // listHistory answers with the changes of all kinds in their order.
 func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
@@ -152,7 +152,7 @@ func newChange(resource string, p registry.PastChange) change {
 func readLast(r *http.Request) (int, error) {
 	text := r.URL.Query().Get("last")
 	if text == "" {
-		return mostShown, nil
+		return defaultLast, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -79,7 +79,7 @@ func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
 func TestIndexListsEveryDoor(t *testing.T) {
 	d := startDebug(t)
-	var index struct{ Doors []door }
+	var index struct{ Doors []operation }
 	d.must(200, "GET", "/debug/", "", &index)
 	for _, listed := range index.Doors {
 		path := strings.NewReplacer("{id}", "7", "{name}", "none").Replace(listed.Path)
@@ -228,7 +228,7 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/fixtures", plain, someLeases, 415, `want application/yaml or application/json or application/x-txtar`},
 		{"POST", "/debug/fixtures?name=a.yaml", typeYAML, someLeases + "---\nkind: Pod\napiVersion: v1\n", 400, `a.yaml, document 3 (line 17): got v1 Pod, want one of`},
 		{"POST", "/debug/fixtures", typeTxtar, "-- a.yaml --\nkind: [\n", 400, `a.yaml, document 1`},
-		{"POST", "/debug/worlds", typeJSON, `{"name":"taken"}`, 409, `name: got \"taken\", want another: there is such a world`},
+		{"POST", "/debug/worlds", typeJSON, `{"name":"taken"}`, 409, `name: got \"taken\", want another name: this world exists`},
 		{"POST", "/debug/worlds", typeJSON, `{"name":"../x"}`, 400, `name: got \"../x\", want at most 63 small letters, digits and -`},
 		{"POST", "/debug/worlds", typeJSON, `{"names":1}`, 400, `body: json: unknown field \"names\"`},
 		{"POST", "/debug/worlds", plain, `{}`, 415, `want application/json`},
@@ -239,7 +239,7 @@ func TestControlIsRefusedNonsense(t *testing.T) {
 		{"POST", "/debug/clock", typeJSON, `{"forward":"soon"}`, 400, `body: forward: got \"soon\", want a duration such as \"90s\", 8784h0m0s at most`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"-1s"}`, 400, `body: forward: got \"-1s\"`},
 		{"POST", "/debug/clock", typeJSON, `{"forward":"8785h"}`, 400, `body: forward: got \"8785h\"`},
-		{"POST", "/debug/clock", typeJSON, `{"forward":"1s"}`, 409, `clock: got the real one, want one that stands still: start the server with -clock`},
+		{"POST", "/debug/clock", typeJSON, `{"forward":"1s"}`, 409, `clock: got the real clock, want a manual one: start the server with -clock`},
 		{"PUT", "/debug/faults", typeJSON, `{}`, 405, "Method Not Allowed"},
 		{"GET", "/debug/none", "", "", 404, "not found"},
 	} {
@@ -276,7 +276,7 @@ func TestControlNeedsCredentialsWhereTheAPIDoes(t *testing.T) {
 	const good = "Bearer s3cret"
 	require.Equal(t, 201, d.code("POST", "/debug/worlds", "", "Authorization", good))
 	paths := []string{"/debug/worlds/1/", "/debug/worlds/1/healthz", "/debug/worlds/1/debug/faults", "/debug/worlds/none/healthz", "/debug/worlds/1" + leases}
-	for _, dr := range (control{}).doors() {
+	for _, dr := range (control{}).operations() {
 		paths = append(paths, strings.NewReplacer("{$}", "", "{id}", "1", "{name}", "1").Replace(dr.Path))
 	}
 	for _, path := range paths {

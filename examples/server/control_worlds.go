@@ -101,7 +101,7 @@ func (c control) removeWorlds(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // resetTo resets the world to its first state, to the state of another world, or to a
-// fixture alone.
+// fixture.
 func (c control) resetTo(w http.ResponseWriter, r *http.Request) error {
 	to, own, err := c.resetState(w, r)
 	if err != nil {

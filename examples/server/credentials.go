@@ -28,11 +28,11 @@ import (
 // certificate returns the certificate for HTTPS, or nil for plain HTTP.
 func certificate(c config) (*tls.Certificate, error) {
 	if (c.tlsCert == "") != (c.tlsKey == "") {
-		return nil, errors.New("-tls-cert and -tls-key go together")
+		return nil, errors.New("-tls-cert and -tls-key must be set together")
 	}
 	switch {
 	case c.tlsCert != "" && c.selfSigned:
-		return nil, errors.New("-tls makes a certificate of its own: give it or -tls-cert, not both")
+		return nil, errors.New("-tls creates a certificate: set it or -tls-cert, not both")
 	case c.tlsCert != "":
 		cert, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
 		if err != nil {
@@ -116,14 +116,14 @@ func readTokens(file string) (map[string]httpapi.User, error) {
 		tokens[record[0]] = user
 	}
 	if len(tokens) == 0 {
-		return nil, fmt.Errorf("-token-file: no tokens in it")
+		return nil, fmt.Errorf("-token-file: must have at least one token")
 	}
 	return tokens, nil
 }
 
-// writeKubeconfig writes a file that points kubectl and other clients at the
-// server, with its certificate and the first of the tokens. It is JSON, which
-// is also YAML, and readable by its owner only.
+// writeKubeconfig writes a kubeconfig for kubectl and other clients, with the address and
+// certificate of the server and the first of the tokens. It is JSON, which is also YAML.
+// Only its owner can read it.
 func writeKubeconfig(file, url string, cert *tls.Certificate, tokens map[string]httpapi.User) error {
 	if file == "" {
 		return nil

@@ -69,7 +69,7 @@ func (d debugPages) register(mux *http.ServeMux) {
 	}
 }
 
-// secure forbids a page to load anything from elsewhere.
+// secure forbids a page to load anything from another server.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -172,9 +172,9 @@ func (d debugPages) page(w http.ResponseWriter, _ *http.Request, v view) {
 	writePage(w, v, d.timeline(v))
 }
 
-// leastPause is the shortest time between two events of a stream, and so the longest
-// delay of news.
-const leastPause = 200 * time.Millisecond
+// minPause is the shortest time between two events of a stream, and so the longest
+// delay of a change.
+const minPause = 200 * time.Millisecond
 
 // events sends the content of the page when something has happened, and when the
 // picture looks different because time has passed.
@@ -190,13 +190,13 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 		if err := writeEvent(w, v, t); err != nil || controller.Flush() != nil {
 			return // the client has gone
 		}
-		timer.Reset(leastPause)
+		timer.Reset(minPause)
 		select {
 		case <-timer.C:
 		case <-r.Context().Done():
 			return
 		}
-		timer.Reset(refresh(t) - leastPause)
+		timer.Reset(refresh(t) - minPause)
 		select {
 		case <-changed:
 		case <-timer.C:
@@ -206,7 +206,7 @@ func (d debugPages) events(w http.ResponseWriter, r *http.Request, v view) {
 	}
 }
 
-// refresh returns the time after which a picture looks different even without news.
+// refresh returns the time after which a picture looks different even without a change.
 func refresh(t timeline.Timeline) time.Duration {
 	const pixels = 800
 	return min(max(t.Until.Sub(t.From)/pixels, time.Second), time.Minute)

@@ -26,8 +26,8 @@ var (
 	pages = template.Must(template.New("").Parse(pageTemplate))
 )
 
-// contentSecurityPolicy lets in the style sheets and the script that are in the
-// page, by their hashes, and the stream of its own server.
+// contentSecurityPolicy allows the style sheets and the script in the page, by their
+// hashes, and the stream of its own server.
 var contentSecurityPolicy = strings.Join([]string{
 	"default-src 'none'",
 	"style-src " + hash(pageStyle) + " " + hash(timeline.Style),
@@ -61,7 +61,7 @@ func newContent(v view, t timeline.Timeline) (content, error) {
 	return content{leaders(t), template.HTML(picture.String()), template.HTML(tables.String())}, nil
 }
 
-// window is a link to a stretch of time.
+// window is a link to a period.
 type window struct {
 	Name, Link string
 	Current    bool
@@ -116,11 +116,11 @@ func leaders(t timeline.Timeline) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// Bounds of the tables: the JSON has all.
+// Bounds of the tables. The JSON form has no bounds.
 const (
-	mostLeases  = 200
-	mostDetails = 20
-	mostRows    = 60
+	maxLeases  = 200
+	maxDetails = 20
+	maxRows    = 60
 )
 
 type tables struct {
@@ -143,7 +143,7 @@ type details struct {
 type eventRow struct{ Time, Lasted, Who, What string }
 
 func newTables(v view, t timeline.Timeline) (all tables) {
-	all.MoreLeases = max(len(t.Leases)-mostLeases, 0)
+	all.MoreLeases = max(len(t.Leases)-maxLeases, 0)
 	for i, l := range t.Leases[:len(t.Leases)-all.MoreLeases] {
 		link := view{v.last, l.Namespace, l.Name}
 		row := leaseRow{
@@ -154,7 +154,7 @@ func newTables(v view, t timeline.Timeline) (all tables) {
 			row.Since = stamp(l.Spans[len(l.Spans)-1].From)
 		}
 		all.Leases = append(all.Leases, row)
-		if i < mostDetails {
+		if i < maxDetails {
 			all.Details = append(all.Details, newDetails(l, t.Until))
 		}
 	}
@@ -163,7 +163,7 @@ func newTables(v view, t timeline.Timeline) (all tables) {
 
 func newDetails(l timeline.Lease, until time.Time) details {
 	rows := l.Rows(until)
-	d := details{Name: l.Namespace + "/" + l.Name, MoreRows: max(len(rows)-mostRows, 0)}
+	d := details{Name: l.Namespace + "/" + l.Name, MoreRows: max(len(rows)-maxRows, 0)}
 	for i := len(rows) - 1; i >= d.MoreRows; i-- {
 		r := rows[i]
 		row := eventRow{Time: stamp(r.Time), Who: cmp.Or(r.Who, "-"), What: r.What}

@@ -78,9 +78,9 @@ func main() {
 	flag.StringVar(&c.tlsKey, "tls-key", "", "`file` with the key of -tls-cert")
 	flag.BoolVar(&c.selfSigned, "tls", false, "serve HTTPS with a self-signed certificate made at the start")
 	flag.BoolVar(&c.insecure, "insecure", false, "allow an address that others can reach without authentication")
-	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig that fits to this `file`")
+	flag.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
 	flag.BoolVar(&c.elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
-	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, to be tested against")
+	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, for tests in any language")
 	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
@@ -179,7 +179,7 @@ func checkExposure(c config, authenticates bool) error {
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("-listen %s: others could reach it; give a -token-file, or -insecure to let everyone in", c.listen)
+	return fmt.Errorf("-listen %s: other machines can reach it: set -token-file, or -insecure to allow requests without authentication", c.listen)
 }
 
 // tryOut prints commands for a first try.
@@ -224,7 +224,7 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 	}
 	of := store.Options{History: c.history, Clock: now}
 	if c.debug {
-		of.HistoryAge = math.MaxInt64 // for ever, and with its times
+		of.HistoryAge = math.MaxInt64 // keep all changes, with their times
 	}
 	st := store.New(of)
 	if err := loadState(st, c.load); err != nil {

@@ -61,10 +61,10 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 	}{
 		"a bad port":               {config{listen: "127.0.0.1:notaport", history: 1}, "notaport"},
 		"no history":               {config{listen: "127.0.0.1:0"}, "-history 0: must be at least 1"},
-		"an open address":          {config{listen: "0.0.0.0:0", history: 1}, "others could reach it"},
-		"every address":            {config{listen: ":0", history: 1}, "others could reach it"},
+		"an open address":          {config{listen: "0.0.0.0:0", history: 1}, "other machines can reach it"},
+		"every address":            {config{listen: ":0", history: 1}, "other machines can reach it"},
 		"a missing token file":     {config{listen: "127.0.0.1:0", history: 1, tokenFile: missing}, "-token-file"},
-		"a certificate alone":      {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing}, "go together"},
+		"a certificate alone":      {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing}, "must be set together"},
 		"two certificates":         {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing, selfSigned: true}, "not both"},
 		"a missing certificate":    {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing}, "-tls-cert"},
 		"a clock of its own":       {config{listen: "127.0.0.1:0", history: 1, clock: "2026-01-01T00:00:00Z"}, "-clock: got it without -debug, want both"},

@@ -29,7 +29,7 @@ type stage struct {
 	requests sync.WaitGroup // of the API; none is added once over
 }
 
-// failures stands for the test of an apitest.API. It keeps a failure as an error
+// failures is used as the test of an apitest.API. It keeps a failure as an error
 // instead of ending a test.
 type failures struct {
 	apitest.TB // nil: a stage uses only the methods below

@@ -149,13 +149,13 @@ func wanted(k reflect.Kind) string {
 	return "a whole number"
 }
 
-// mostQuoted limits how much of a wrong value an error quotes.
-const mostQuoted = 40
+// maxQuoted limits how much of a wrong value an error quotes.
+const maxQuoted = 40
 
 func unexpected(place string, data []byte, want string) error {
 	got := string(data)
-	if len(got) > mostQuoted {
-		got = strings.ToValidUTF8(got[:mostQuoted], "") + "..."
+	if len(got) > maxQuoted {
+		got = strings.ToValidUTF8(got[:maxQuoted], "") + "..."
 	}
 	if place != "" {
 		place += ": "

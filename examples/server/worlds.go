@@ -30,7 +30,7 @@ type worlds struct {
 
 const (
 	worldsPath = "/debug/worlds/"
-	mostWorlds = 100 // beside the one at the root
+	maxWorlds  = 100 // beside the one at the root
 )
 
 // world is a server with its own address. A reset replaces its stage.
@@ -39,7 +39,7 @@ type world struct {
 	name  string       // "" at the root
 	start *store.Store // the first state, for resets: not served, never changed
 
-	mu  sync.RWMutex // guards the two
+	mu  sync.RWMutex // guards the fields below
 	now *stage
 	end bool
 }
@@ -47,12 +47,12 @@ type world struct {
 // Reasons to refuse a fork.
 var (
 	errClosed = errors.New("the world has ended")
-	errTaken  = errors.New("want another: there is such a world")
-	errFull   = fmt.Errorf("want %d at most: DELETE some", mostWorlds)
+	errTaken  = errors.New("want another name: this world exists")
+	errFull   = fmt.Errorf("want %d at most: DELETE some", maxWorlds)
 )
 
-// newWorlds opens the world at the root with a fork of start, which it closes at the
-// end. opts configures each world, empty the store of a reset to a fixture.
+// newWorlds opens the world at the root with a fork of start. Close closes start. opts
+// configures each world, and empty the store of a reset to a fixture.
 func newWorlds(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*worlds, error) {
 	ws := &worlds{options: opts, empty: empty, elect: elect, forks: map[string]*world{}}
 	var err error
@@ -125,7 +125,7 @@ func (ws *worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(w.path(), w).ServeHTTP(rw, r)
 }
 
-// knows reports whether a request has good credentials.
+// knows reports whether a request has valid credentials.
 func (ws *worlds) knows(r *http.Request) bool {
 	if ws.options.API.Authenticate == nil {
 		return true
@@ -178,7 +178,7 @@ func (ws *worlds) fork(from *world, name string) (*world, error) {
 	switch {
 	case ws.closed || s == nil:
 		return nil, errClosed
-	case len(ws.forks) >= mostWorlds:
+	case len(ws.forks) >= maxWorlds:
 		return nil, fmt.Errorf("worlds: got %d, %w", len(ws.forks)+1, errFull)
 	case ws.forks[name] != nil:
 		return nil, fmt.Errorf("name: got %q, %w", name, errTaken)

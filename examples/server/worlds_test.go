@@ -222,12 +222,12 @@ func TestWorldsAreServedWithTLSAndTokensToo(t *testing.T) {
 
 func TestWorldsAreBounded(t *testing.T) {
 	d := startDebug(t)
-	for range mostWorlds {
+	for range maxWorlds {
 		d.must(201, "POST", "/debug/worlds", "", nil)
 	}
 	code, _, text := d.do("POST", "/debug/worlds", "")
 	assert.Equal(t, 403, code)
-	assert.Contains(t, text, fmt.Sprintf("worlds: got %d, want %d at most: DELETE some", mostWorlds+1, mostWorlds))
+	assert.Contains(t, text, fmt.Sprintf("worlds: got %d, want %d at most: DELETE some", maxWorlds+1, maxWorlds))
 	d.must(204, "DELETE", "/debug/worlds/7", "", nil)
 	d.must(201, "POST", "/debug/worlds", "", nil)
 }

@@ -35,7 +35,7 @@ func ExampleAPI_Verify() {
 	}
 	fmt.Println(api.Verify(t))
 	// Output:
-	// apitest: two held the Lease default/leader at once: "b" took the Lease at 2026-01-02T03:04:20Z, 10s before that of "a" ran out
+	// apitest: two held the Lease default/leader at once: "b" took the Lease at 2026-01-02T03:04:20Z, 10s before the Lease of "a" ran out
 	//             0s  nobody
 	//             5s  "a" for 15s, renewed 1 times, last at 10s
 	//            15s  "b" for 15s

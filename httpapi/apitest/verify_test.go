@@ -98,7 +98,7 @@ func TestVerifyFindsAnElectorThatIgnoresRenewTime(t *testing.T) {
 		var v verdict
 		assert.False(t, api.Verify(&v))
 		require.Len(t, v.errors, 1)
-		assert.Regexp(t, `^apitest: two held the Lease default/leader at once: "bad" took the Lease at \S+, 13s before that of "good" ran out
+		assert.Regexp(t, `^apitest: two held the Lease default/leader at once: "bad" took the Lease at \S+, 13s before the Lease of "good" ran out
             0s  nobody
             2s  "good" for 15s, renewed 3 times, last at 8s
            10s  "bad" for 15s$`, v.errors[0])

@@ -21,12 +21,12 @@ func Hold(c clock.Clock) (release func()) {
 	return func() {}
 }
 
-// Worker stands for a goroutine, or several that take turns, for whose work a clock waits.
-// Only they call its methods, except Wake.
+// Worker represents a goroutine, or several that take turns. A clock waits for their work.
+// Only these goroutines may call its methods, except Wake.
 type Worker struct {
 	clock holder
 
-	mu      sync.Mutex // guards all below; taken before that of the clock
+	mu      sync.Mutex // guards all below; taken before the mutex of the clock
 	state   state
 	wakes   uint64
 	release func() // nil unless the clock is held
@@ -36,9 +36,9 @@ type Worker struct {
 type state int
 
 const (
-	away    state = iota // no effect: the clock does not wait for it
-	resting              // it becomes working
-	working              // it looks again before it rests
+	away    state = iota // Wake has no effect: the clock does not wait for the Worker
+	resting              // Wake makes the Worker working
+	working              // after Wake the Worker looks for work again before it rests
 )
 
 // New returns a Worker that is away, or nil if the clock cannot be held.
@@ -49,7 +49,7 @@ func New(c clock.Clock) *Worker {
 	return nil
 }
 
-// Work starts work: the clock is held.
+// Work starts work: it holds the clock.
 func (w *Worker) Work() {
 	if w == nil {
 		return
@@ -85,8 +85,8 @@ func (w *Worker) releaseLocked() {
 }
 
 // StandIn returns a Worker that works in place of this one until done is called. It is for a
-// wait that other wake-ups of this Worker, such as an event of its watch, do not end: they
-// must not hold the clock.
+// wait that some wake-ups of this Worker, such as an event of its watch, do not end. Such
+// wake-ups must not hold the clock.
 func (w *Worker) StandIn(c clock.Clock) (other *Worker, done func()) {
 	if w == nil {
 		return nil, func() {}
@@ -146,7 +146,7 @@ func (w *Worker) NewTimer(c clock.Clock, d time.Duration) clock.Timer {
 		w.Wake()
 		select {
 		case t.c <- c.Now():
-		default: // the time before was not received yet
+		default: // the last time has not been received yet
 		}
 	})
 	return t

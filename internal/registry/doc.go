@@ -18,8 +18,8 @@
 //   - Faults: replica.go and replicaread.go serve reads from a state that lags behind.
 //
 // The engine (tree, counter, snapshots) is not a package of its own. A write checks its
-// precondition, derives a uid and commits under one lock, so a package below would have to call
-// back up, or hand out its lock.
+// precondition, derives a uid and commits under one lock, so a package below would have to
+// call this one, or share its lock.
 //
 // # What does not live here
 //
@@ -38,9 +38,10 @@
 //
 // # Locks
 //
-// In this order: Replica.mu, Store.mu, the locks of internal/hub, those of atwork.Worker, that
-// of a clock.Manual. snapshotCache.mu is a leaf. Nothing of a user's is called while Store.mu
-// is held (the functions of a kind, Warn, StopAfter, the Now and Fork of a clock), and no
-// object is copied or encoded: see TestNoCallbackUnderTheLock. One thing is called: Hold, of a
-// clock that has it, when a watch is woken.
+// Locks are taken in this order: Replica.mu, Store.mu, the locks of internal/hub, the lock of
+// an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
+// snapshotCache.mu is held. While Store.mu is held, no object is copied or encoded, and no
+// function of the user is called: the functions of a kind, Warn, StopAfter, and Now and Fork
+// of a clock (TestNoCallbackUnderTheLock). The exception is Hold of a clock that has it,
+// which is called when a watch is woken.
 package registry

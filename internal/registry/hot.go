@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// hotItems is how many objects of a kind can be found without the tree and its lock.
+// hotItems is the number of objects of a kind that can be read without the lock.
 // BenchmarkGet among 10,000 objects: 80 ns instead of 400 ns.
 const hotItems = 1024
 
@@ -42,8 +42,8 @@ func (t *hotTable) has(it *Item) bool {
 	return slots != nil && slots[it.slot].Load() == it
 }
 
-// put adds the current state of an object. The caller must hold the store's lock, at
-// least for reading, so that no older state can follow a newer one.
+// put adds the current state of an object. The caller must hold the store's lock for
+// reading or writing, so that no older state can replace a newer one.
 func (t *hotTable) put(it *Item) {
 	slots := t.slots.Load()
 	if slots == nil {

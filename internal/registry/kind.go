@@ -26,7 +26,7 @@ type Object interface {
 
 // Descriptor describes a kind without its Go type. Package store documents
 // the fields; it makes a Descriptor of the typed one that a user writes.
-// A nil function means that there is nothing to do.
+// A nil function does nothing.
 type Descriptor struct {
 	Group, Name, Plural, Singular, StoragePrefix string
 
@@ -88,8 +88,8 @@ type Kind struct {
 
 	clusterScoped, status, native                                 bool
 	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
-	// pure kinds have no function that may change an object, so that what goes
-	// in may share memory with what is stored.
+	// pure kinds have no function that may change an object, so a new object may
+	// share memory with the stored one.
 	pure           bool
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
@@ -113,8 +113,8 @@ type version struct {
 	validate func(obj, old Object) field.Errors
 }
 
-// form is one shape of a kind on the wire; versions that look alike share it,
-// and with it the remembered bytes.
+// form is one shape of a kind on the wire. Versions with the same shape share the
+// form, and so the cached bytes.
 type form struct {
 	typ     *codec.Type
 	newWire func() Object
@@ -123,7 +123,7 @@ type form struct {
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is
-// wrong and what was expected.
+// wrong and the expected value.
 func NewKind(d Descriptor) (*Kind, error) {
 	if d.Name == "" || len(d.Versions) == 0 {
 		return nil, errors.New("a kind needs Name and Versions")
@@ -138,7 +138,7 @@ func NewKind(d Descriptor) (*Kind, error) {
 	return k, nil
 }
 
-// kind returns what needs no check, with defaults filled in.
+// kind returns the Kind without its versions, with defaults filled in.
 func (d *Descriptor) kind() *Kind {
 	plural := cmp.Or(d.Plural, pluralOf(d.Name))
 	k := &Kind{
@@ -253,7 +253,8 @@ func compileType(o Object, version string) (*codec.Type, error) {
 	return codec.Compile(reflect.TypeOf(o).Elem(), version)
 }
 
-// checkMeta refuses a type whose members of package meta are not where they belong.
+// checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the
+// right tags.
 func checkMeta(t *codec.Type) error {
 	if f := t.Field("metadata"); f == nil || f.Type.Name != "ObjectMeta" || f.Number > 1 {
 		return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", t.Name)

@@ -179,7 +179,7 @@ type ListOptions struct {
 	ResourceVersion, ResourceVersionMatch       string
 	// SendInitialEvents must be nil: it is for watches.
 	SendInitialEvents *bool
-	// WatchRules validates the options as those of a watch, as upstream does for the
+	// WatchRules validates the options by the rules of a watch, as upstream does for the
 	// deletion of a collection with watch=true.
 	WatchRules bool
 	// Warn, if not nil, is called with each warning for the client.
@@ -240,7 +240,7 @@ type WatchOptions struct {
 	Continue string
 	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
 	Timeout time.Duration
-	// ListRules validates the options as those of a list, as upstream does for the
+	// ListRules validates the options by the rules of a list, as upstream does for the
 	// deprecated paths below /watch/.
 	ListRules bool
 	// Warn, if not nil, is called with each warning for the client.

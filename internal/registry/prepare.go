@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file holds what the server sets in an object before it is validated (upstream:
+// This file sets the fields that the server owns, before an object is validated (upstream:
 // apiserver, registry/rest and registry/generic; for the status, generations and
 // warnings of custom resources apiextensions-apiserver, registry/customresource).
 
@@ -18,14 +18,14 @@ func setResourceVersion(o Object, version uint64) {
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 }
 
-// wipeSystemFields clears what a create may not set.
+// wipeSystemFields clears the fields that a create must not set.
 func wipeSystemFields(m *meta.ObjectMeta) {
 	m.UID, m.SelfLink = "", ""
 	m.CreationTimestamp = meta.Time{}
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
 }
 
-// restoreSystemFields restores what an update may not change.
+// restoreSystemFields restores the fields that an update must not change.
 func restoreSystemFields(m, old *meta.ObjectMeta) {
 	m.SelfLink = ""
 	if m.UID == "" {

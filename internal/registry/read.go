@@ -17,7 +17,7 @@ import (
 const futureWait = 3 * time.Second
 
 // Get returns the current state of an object. With a resourceVersion the state is not
-// older; one in the future is waited for.
+// older, and Get waits for a version in the future.
 func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion string) (*Item, error) {
 	read, err := chooseGet(resourceVersion)
 	if err != nil {
@@ -94,8 +94,9 @@ func tooLarge(version, current uint64, retryAfter int32) error {
 
 const errTooLarge = meta.ReasonTimeout
 
-// alarm is a timer that each round of a wait may set again. All rounds use one timer: if
-// each had its own, a late one would hold the clock for a worker that ignores it.
+// alarm is a timer that each round of a wait may set again. All rounds use one timer. If
+// each round had its own, the timer of a past round could hold the clock for a worker that
+// no longer receives from it.
 type alarm struct {
 	worker *atwork.Worker
 	clock  clock.Clock

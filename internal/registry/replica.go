@@ -30,20 +30,20 @@ type ReplicaOptions struct {
 	EveryRead bool
 }
 
-// Replica serves reads as an API server does whose watch cache lags behind the store
+// Replica serves reads like an API server with a watch cache that lags behind the store
 // (upstream: apiserver, storage/cacher):
 //
 //   - Gets, lists and watches with resourceVersion "0" see the version of the Replica.
-//   - A version that the Replica does not have, exact or not, is waited for, three seconds
-//     at most; then the error is ErrTimeout, "Too large resource version".
+//   - A read waits for a version that the Replica does not have, exact or not, three
+//     seconds at most. Then the error is ErrTimeout, "Too large resource version".
 //   - A watch gets changes and bookmarks up to the version of the Replica.
 //   - Reads without a resourceVersion are consistent. A get is served by the store. A list
 //     waits for the Replica, three seconds at most, and is then served by the store; a
 //     watch that starts with the state fails with ErrTimeout instead.
 //
-// Writes go to the store. A stopped Replica keeps its state after history has expired; one
-// that follows is never behind the oldest version of history. It does not have to be
-// closed. Its methods may be called from any goroutine.
+// Writes go to the store. A stopped Replica keeps its state after history has expired. A
+// Replica that follows the store is never behind the oldest version of history. A Replica
+// does not have to be closed. Its methods may be called from any goroutine.
 type Replica struct {
 	st    *Store
 	opts  ReplicaOptions
@@ -55,7 +55,7 @@ type Replica struct {
 	stopped  bool                   // at version
 	kept     map[*Resource]snapshot // the state at which it stopped
 	caughtUp bool
-	floor    uint64 // watches that have not got this far are expired
+	floor    uint64 // watches before this version are expired
 }
 
 // NewReplica returns a Replica of the store. The error names the option and the expected
@@ -69,7 +69,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	case opts.Version > now:
 		return nil, fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", opts.Version, now)
 	case opts.Age > 0 && !aging:
-		return nil, fmt.Errorf("Age: got %v, want 0 where neither Options.HistoryAge nor Record is set: the store does not know when changes were made", opts.Age)
+		return nil, fmt.Errorf("Age: got %v, want 0, or a store with Options.HistoryAge or Record: only these record the times of changes", opts.Age)
 	case opts.Age > 0:
 		p.version = st.oldest()
 	case opts.Changes > 0 || opts.StopAfter != nil:
@@ -84,7 +84,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 
 func (st *Store) oldest() uint64 { return st.hub.Oldest(st.now()) }
 
-// Context returns a context whose reads the Replica serves.
+// Context returns a context. The Replica serves reads with this context.
 func (p *Replica) Context(parent context.Context) context.Context {
 	return context.WithValue(parent, replicaKey{}, p)
 }
@@ -111,9 +111,9 @@ func (p *Replica) Version(r *Resource) uint64 {
 // CatchUp ends the lag. Watches get every change that they missed.
 func (p *Replica) CatchUp() { p.catchUp(0) }
 
-// Jump ends the lag by a new list, as an API server does whose own watch has expired.
+// Jump ends the lag by a new list, like an API server after its own watch has expired.
 // Watches that start before the current version, open or new, end with ErrExpired. (A real
-// server closes open ones without an error, and sends it when they come back.)
+// server closes open watches without an error, and sends the error when they reconnect.)
 func (p *Replica) Jump() { p.catchUp(p.st.ResourceVersion()) }
 
 func (p *Replica) catchUp(floor uint64) {
@@ -238,8 +238,8 @@ func (st *Store) all() (all []*Resource) {
 	return all
 }
 
-// at returns the state of a kind at a version. The one where the Replica stopped does not
-// expire.
+// at returns the state of a kind at a version. The state at which the Replica stopped does
+// not expire.
 func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 	p.mu.Lock()
 	kept, known := p.kept[r]

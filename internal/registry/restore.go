@@ -53,7 +53,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	}
 	if newItem(r.kind, o, 0).roundTrip(req.Version) == nil {
 		// In UTC a time may be outside of the years that can be encoded.
-		return nil, fmt.Errorf("the object cannot be written so that it can be read again: does a time lie outside of the years 0 to 9999?")
+		return nil, fmt.Errorf("the object cannot be decoded again after it is encoded; a time may be outside the years 0 to 9999")
 	}
 	r.st.interned.intern(o, nil)
 	return &Restored{r, o, version, newUID}, nil
@@ -72,7 +72,7 @@ func ParseRestoredVersion(text string) (uint64, error) {
 	return version, nil
 }
 
-// checkRestored refuses what a create accepts and no stored object has.
+// checkRestored refuses values that a create accepts but that no stored object has.
 func checkRestored(m *meta.ObjectMeta) (errs field.Errors) {
 	if m.Name == "" {
 		errs = append(errs, field.Required(metadata+".name", "must be given; generateName alone is for requests"))
@@ -137,9 +137,9 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 //
 // Each object is one change, in the order of the objects' versions; objects without a
 // version come last, in the order given. An object keeps its version if that is above the
-// last one of the store, else it takes the next. version, if not 0, is one that the store
-// reaches before the objects without a version. A watch that has not seen the changes
-// before a gap longer than the history may expire.
+// last one of the store, else it takes the next. If version is not 0, the store is at this
+// version or a later one before it stores the objects without a version. A watch that has
+// not seen the changes before a gap longer than the history may expire.
 //
 // The error is a *RestoreError if two objects have the same name, uid or version, or if the
 // store has an object of that name.
@@ -252,8 +252,8 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 }
 
 // FaithfulVersion returns the index of the first API version that can encode the whole
-// object and accepts it in a create, or 0 if there is none. An older version may lack
-// fields: those of LeaseCandidate without a list of strategies do.
+// object and accepts it in a create, or 0 if there is none. A version may lack fields:
+// only v1alpha1 of LeaseCandidate has a list of strategies.
 func (it *Item) FaithfulVersion() int {
 	d := it.kind
 	if len(d.versions) == 1 {

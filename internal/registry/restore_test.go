@@ -137,7 +137,7 @@ func TestRestoredObjectsAreHeldToTheRulesOfACreate(t *testing.T) {
 		"an object too large": {func(l *lease.Lease) { l.Spec.HolderIdentity = new(string(make([]byte, 2<<20))) }, "the object is larger than 1572864 bytes"},
 		"a time beyond all years": {func(l *lease.Lease) {
 			l.Spec.RenewTime = new(meta.NewMicroTime(time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))))
-		}, "does a time lie outside of the years 0 to 9999?"},
+		}, "a time may be outside the years 0 to 9999"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStore(t)

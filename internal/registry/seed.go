@@ -22,13 +22,13 @@ func (r *Resource) derive(words ...string) derive.Sum {
 	return derive.From(r.st.seed, append([]string{r.kind.group, r.kind.plural}, words...)...)
 }
 
-// seeded holds what a Resource with a Seed remembers of free names and of prefixes. The
-// zero value is empty, and stays so without a Seed. st.mu guards it.
+// seeded holds the names and prefixes that a Resource with a Seed remembers. The zero
+// value is empty, and stays empty without a Seed. st.mu guards it.
 type seeded struct {
 	tree *btree.BTreeG[nameRecord] // nil while it is empty
 }
 
-// nameRecord is what is remembered of a name or of a prefix of generated names.
+// nameRecord is about a free name, or a prefix of generated names.
 type nameRecord struct {
 	key
 	prefix bool
@@ -78,8 +78,8 @@ func (r *Resource) newUID() meta.UID {
 	return meta.UID(derive.UUID(b))
 }
 
-// deriveUIDLocked sets the uid of a new object if there is a Seed. The uid follows from
-// the one of the last object with the same name, so a store that was loaded from a dump
+// deriveUIDLocked sets the uid of a new object if there is a Seed. The uid is derived from
+// the uid of the last object with the same name, so a store that was loaded from a dump
 // continues as the dumped store would.
 func (r *Resource) deriveUIDLocked(m *meta.ObjectMeta) {
 	if r.st.seed != 0 {

@@ -42,8 +42,8 @@ type Store struct {
 	aging    bool   // changes record their time
 	first    uint64 // the version before all changes
 
-	// mu guards all below and every tree. Nothing of a user's is called while it is
-	// held, and no object is copied; see the package comment for the order of locks.
+	// mu guards all below and every tree. While it is held, no function of the user is
+	// called, and no object is copied; see the package comment for the order of locks.
 	mu        sync.RWMutex
 	version   uint64 // of the last change
 	record    record
@@ -98,7 +98,7 @@ func (st *Store) Close() {
 }
 
 // ExpireHistory forgets all changes up to now, as the compaction of a real server
-// does. Watches that have sent them all go on. Watches that lag, and reads at an
+// does. Watches that have sent all of them continue. Watches that lag, and reads at an
 // older version, get 410.
 func (st *Store) ExpireHistory() {
 	st.mu.Lock()
@@ -119,8 +119,8 @@ func (st *Store) ResourceVersion() uint64 {
 // Now returns the time that objects are stamped with.
 func (st *Store) Now() time.Time { return st.now() }
 
-// Clock returns the clock for timers: Options.Clock, or clock.Real if that one only
-// gives timestamps.
+// Clock returns the clock for timers: Options.Clock, or clock.Real if Options.Clock has
+// no timers.
 func (st *Store) Clock() clock.Clock { return st.clock }
 
 // Watchers returns how many watches are open.

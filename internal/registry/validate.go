@@ -33,7 +33,8 @@ func (d *Kind) validateCreate(version int, o Object) field.Errors {
 	return errs
 }
 
-// validateUpdate returns the problems of an update. What shares memory with old is valid.
+// validateUpdate returns the problems of an update. Parts that share memory with old are
+// valid.
 func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)

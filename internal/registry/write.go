@@ -32,11 +32,11 @@ import (
 
 // Request holds the parameters that all writes have.
 type Request struct {
-	// Namespace and Name are those of the path. A create ignores Name.
+	// Namespace and Name come from the path. A create ignores Name.
 	Namespace, Name string
-	// UID, if not "", must be that of the object that a Replacement replaces.
+	// UID, if not "", must equal the uid of the object that a Replacement replaces.
 	UID meta.UID
-	// Version is the index of the API version whose rules hold.
+	// Version is the index of the API version of the request. Its rules apply.
 	Version int
 	// DryRun does everything except the write.
 	DryRun bool

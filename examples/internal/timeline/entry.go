@@ -25,7 +25,7 @@ type entry struct {
 	offers map[string]*Offer // of the current candidates
 
 	records   []record // the oldest first
-	stale     int      // its items in the queue whose records are forgotten
+	stale     int      // number of its items in the queue without a record
 	forgotten int
 }
 
@@ -109,7 +109,7 @@ func (r *Recorder) see(e *entry, l *lease.Lease, skew time.Duration) {
 	at, before := now, e.preferred
 	if !e.known && l != nil && l.Spec.RenewTime != nil {
 		if renewed := l.Spec.RenewTime.Add(skew); renewed.Before(now) {
-			at = renewed // a Lease from before: trust its time
+			at = renewed // the Lease is older than the recording: trust its time
 		}
 	}
 	found := !e.known && l != nil && (number(l.ResourceVersion) <= r.start || l.Spec.Strategy == nil)

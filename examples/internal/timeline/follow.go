@@ -37,7 +37,7 @@ func follow[T any](ctx context.Context, c *store.Collection[T], each func(watch.
 		}
 		each(ev.Type, ev.Object)
 	}
-	return nil // never: the last element is an error
+	return nil // unreachable: the last element is an error
 }
 
 // skew is the difference between the Recorder's time and the store's clock.

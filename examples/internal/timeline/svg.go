@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds of a picture. What does not fit is left out or drawn together, and the
+// Bounds of a picture. Items that do not fit are left out or drawn as one, and the
 // picture says so.
 const (
 	maxPanels = 20    // leases
@@ -22,27 +22,26 @@ const (
 	margin     = 16.0
 	plotLeft   = 272.0
 	plotRight  = width - margin
-	headHeight = 30.0 // of a panel: its name and what there is to see
-	laneHeight = 22.0 // of the row that tells who leads
+	headHeight = 30.0 // of the name and summary of a panel
+	laneHeight = 22.0 // of the row that shows the leader
 	axisHeight = 24.0
 	panelSpace = 22.0
 )
 
-// SVG draws a Timeline as one picture that needs nothing else: no script, no
-// font, no other resource. It is readable on light and dark ground, and its size
-// is bounded, whatever the Timeline holds.
+// SVG draws a Timeline as one picture without scripts, fonts or other resources. It is
+// readable on light and dark backgrounds. Its size is bounded for any Timeline.
 func SVG(w io.Writer, t Timeline) error {
 	c := &canvas{w: bufio.NewWriter(w), from: t.From, until: t.Until}
 	if !c.until.After(c.from) {
 		c.until = c.from.Add(time.Second)
 	}
-	leases, left := busiest(t.Leases)
+	leases, left := latestLeases(t.Leases)
 	panels := make([]*panel, len(leases))
 	used := map[string]bool{}
 	height := 0.0
 	for i := range leases {
 		panels[i] = newPanel(c, &leases[i], max(maxShapes/len(leases), 600))
-		panels[i].note(used)
+		panels[i].addToLegend(used)
 		height += panels[i].height() + panelSpace
 	}
 	notes := t.notes(left)
@@ -79,9 +78,9 @@ func SVG(w io.Writer, t Timeline) error {
 	return c.w.Flush()
 }
 
-// busiest returns the leases to draw, those with the latest news if there are
-// too many, and how many are left out.
-func busiest(all []Lease) (some []Lease, left int) {
+// latestLeases returns the leases to draw, and the number of leases left out. If there
+// are too many, it chooses the leases that changed last.
+func latestLeases(all []Lease) (some []Lease, left int) {
 	if len(all) <= maxPanels {
 		return all, 0
 	}
@@ -98,7 +97,7 @@ func busiest(all []Lease) (some []Lease, left int) {
 	return some, len(all) - maxPanels
 }
 
-// latest returns when something last happened to a lease, renewals aside.
+// latest returns the time of the last change of a lease that is not a renewal.
 func (l *Lease) latest() (t time.Time) {
 	later := func(at time.Time) {
 		if at.After(t) {
@@ -120,7 +119,7 @@ func (l *Lease) latest() (t time.Time) {
 	return t
 }
 
-// notes says what the picture does not show.
+// notes describes what the picture does not show.
 func (t Timeline) notes(left int) (notes []string) {
 	if left > 0 {
 		notes = append(notes, are(left, "more lease")+" not drawn, with older news.")
@@ -146,13 +145,13 @@ type canvas struct {
 
 func (c *canvas) printf(format string, args ...any) { fmt.Fprintf(c.w, format, args...) }
 
-// x returns where a time lies; what is outside lies on the edge.
+// x returns the position of a time. A time outside of the picture is at its edge.
 func (c *canvas) x(t time.Time) float64 {
 	part := float64(t.Sub(c.from)) / float64(c.until.Sub(c.from))
 	return plotLeft + min(max(part, 0), 1)*(plotRight-plotLeft)
 }
 
-// px writes a measure with a precision that the eye can see.
+// px formats a measure with at most one decimal.
 func px(v float64) string {
 	s := fmt.Sprintf("%.1f", v)
 	if s[len(s)-2:] == ".0" {
@@ -165,7 +164,7 @@ func (c *canvas) text(x, y float64, class, text string) {
 	c.printf(`<text x="%s" y="%s" class="%s">%s</text>`+"\n", px(x), px(y), class, escape(text))
 }
 
-// open begins a group that tells about itself when it is pointed at.
+// open begins a group with a tooltip.
 func (c *canvas) open(title string) { c.printf("<g><title>%s</title>", escape(short(title, 800))) }
 func (c *canvas) close()            { c.printf("</g>\n") }
 
@@ -181,7 +180,7 @@ func (c *canvas) path(class, format string, args ...float64) {
 	c.printf(`<path class="%s" d="%s"/>`, class, fmt.Sprintf(format, text...))
 }
 
-// period says what time the picture covers.
+// period describes the period that the picture covers.
 func (c *canvas) period() string {
 	until := "15:04:05"
 	if c.from.UTC().Format(time.DateOnly) != c.until.UTC().Format(time.DateOnly) {

@@ -14,7 +14,7 @@ var steps = []time.Duration{
 	day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day, 364 * day, 3640 * day,
 }
 
-// maxTicks is how many labels there is room for.
+// maxTicks is the number of labels that fit.
 const maxTicks = 9
 
 // tick is a time on the axis, with its label.
@@ -23,7 +23,7 @@ type tick struct {
 	label string
 }
 
-// ticks returns round times between two.
+// ticks returns round times in a period.
 func ticks(from, until time.Time) (all []tick) {
 	step := steps[len(steps)-1]
 	for _, s := range steps {

@@ -1,21 +1,21 @@
 package timeline
 
-// stretch is something between two places of a row, which may stand for many.
-type stretch struct {
+// cluster is a shape from x0 to x1 in a row. It shows one item, or several that are close
+// together.
+type cluster struct {
 	x0, x1 float64
-	// items are the indices of what it stands for.
-	items []int
+	items  []int // indices
 }
 
-// wide is how long something has to be to be drawn by itself, in terms of the
-// distance at which things are drawn as one.
+// wide is the width from which an item is drawn alone, as a multiple of the distance
+// below which items are drawn as one.
 const wide = 3
 
-// gather makes one stretch of all that are short and nearer to each other than a
-// distance. bounds returns the ends of the i-th of n, ordered by the first.
-func gather(n int, distance float64, bounds func(i int) (x0, x1 float64)) []stretch {
-	var all []stretch
-	open := false // the last one takes more
+// clusters joins narrow items that are closer to each other than distance. bounds returns
+// the two ends of item i of n. Items are in the order of their x0.
+func clusters(n int, distance float64, bounds func(i int) (x0, x1 float64)) []cluster {
+	var all []cluster
+	open := false // the last cluster may get more items
 	for i := range n {
 		x0, x1 := bounds(i)
 		narrow := x1-x0 < wide*distance
@@ -24,7 +24,7 @@ func gather(n int, distance float64, bounds func(i int) (x0, x1 float64)) []stre
 			all[last].items = append(all[last].items, i)
 			continue
 		}
-		all = append(all, stretch{x0, x1, []int{i}})
+		all = append(all, cluster{x0, x1, []int{i}})
 		open = narrow
 	}
 	return all

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// draw draws a panel below a line.
+// draw draws a panel from top downwards.
 func (p *panel) draw(top float64) {
 	name, summary := fit(p.l.Namespace+"/"+p.l.Name, 60), p.l.summary()
 	p.open(p.l.Namespace + "/" + p.l.Name + ": " + summary)
 	p.printf(`<text x="%s" y="%s" class="name">%s<tspan class="dim" dx="12">%s</tspan></text>`,
 		px(margin), px(top+19), escape(name), escape(fit(summary, 165-1.5*float64(utf8.RuneCountInString(name)))))
 	p.close()
-	if remark := p.remark(); remark != "" {
-		p.text(margin, top+36, "dim", remark)
+	if omissions := p.omissions(); omissions != "" {
+		p.text(margin, top+36, "dim", omissions)
 	}
 	lane := top + p.headHeight()
 	y := lane + laneHeight
@@ -50,13 +50,13 @@ func (p *panel) draw(top float64) {
 
 func (p *panel) middle(top float64, i int) float64 { return top + (float64(i)+0.5)*p.rowHeight }
 
-// label writes who a row is about.
+// label writes the name and versions of a row.
 func (p *panel) label(r *row, y float64) {
 	class, title, right := "who", r.name, ""
 	switch {
 	case r.others > 0:
 		class, title = "who dim", count(r.others, "candidate")+" that there is no room for"
-	case r.isGuest:
+	case r.notCandidate:
 		class, title, right = "who guest", r.name+", which is no candidate", "no candidate"
 	default:
 		o := r.offers[len(r.offers)-1]
@@ -81,15 +81,15 @@ func (p *panel) label(r *row, y float64) {
 	p.close()
 }
 
-// drawLane draws who leads at the top of a panel, and the gaps through all of it.
+// drawLane draws the leaders at the top of a panel, and the gaps from top to bottom.
 func (p *panel) drawLane(top, bottom float64) {
 	p.text(margin, top+laneHeight/2+4, "dim", "leader")
 	for _, r := range p.rows {
-		for _, s := range r.drawn[1] {
+		for _, s := range r.spanShapes {
 			p.bar(r, s, top+laneHeight/2, false)
 		}
 	}
-	for _, s := range p.lane {
+	for _, s := range p.gapShapes {
 		g := p.l.Gaps[s.items[0]]
 		title := fmt.Sprintf("nobody leads: %s, %s", clock(g.From, g.Until), Round(orUntil(g.Until, p.until).Sub(g.From)))
 		if len(s.items) > 1 {
@@ -108,9 +108,9 @@ func (p *panel) drawLane(top, bottom float64) {
 		}
 		p.close()
 	}
-	for _, s := range p.rules {
-		m := p.loose[s.items[0]]
-		p.open(markTitle(p.loose, s))
+	for _, s := range p.freeMarkShapes {
+		m := p.freeMarks[s.items[0]]
+		p.open(markTitle(p.freeMarks, s))
 		p.glyph(m.Type, s, top+laneHeight/2, 9)
 		p.close()
 	}
@@ -123,9 +123,9 @@ func (r *row) colour() string {
 	return fmt.Sprintf("h%d", r.index)
 }
 
-// drawOffers draws when a candidate was there.
+// drawOffers draws the times in which a candidate existed.
 func (p *panel) drawOffers(r *row, y float64) {
-	for _, s := range r.drawn[0] {
+	for _, s := range r.offerShapes {
 		o := r.offers[s.items[0]]
 		title := r.name + versions(o) + ", " + clock(o.From, o.Until)
 		if len(s.items) > 1 {
@@ -137,15 +137,16 @@ func (p *panel) drawOffers(r *row, y float64) {
 	}
 }
 
-// drawSpans draws when somebody led.
+// drawSpans draws the times in which a row held the lease.
 func (p *panel) drawSpans(r *row, y float64) {
-	for _, s := range r.drawn[1] {
+	for _, s := range r.spanShapes {
 		p.bar(r, s, y, true)
 	}
 }
 
-// bar draws a span: pale while the lease was only waited for.
-func (p *panel) bar(r *row, st stretch, y float64, labelled bool) {
+// bar draws a span: solid from the first to the last write of the holder, pale before
+// and after.
+func (p *panel) bar(r *row, st cluster, y float64, labelled bool) {
 	const h = 12.0
 	s := r.spans[st.items[0]]
 	w := max(st.x1-st.x0, 1.5)
@@ -169,7 +170,7 @@ func (p *panel) bar(r *row, st stretch, y float64, labelled bool) {
 
 // drawChanges marks where a candidate changed its versions.
 func (p *panel) drawChanges(r *row, y float64) {
-	for n, s := range r.drawn[0] {
+	for n, s := range r.offerShapes {
 		o := r.offers[s.items[0]]
 		if n == 0 || r.others > 0 || !r.offers[s.items[0]-1].Until.Equal(o.From) {
 			continue
@@ -180,8 +181,8 @@ func (p *panel) drawChanges(r *row, y float64) {
 	}
 }
 
-// spanTitle tells about what is drawn as one bar.
-func (r *row) spanTitle(st stretch, until time.Time) string {
+// spanTitle describes the spans of one bar.
+func (r *row) spanTitle(st cluster, until time.Time) string {
 	s := r.spans[st.items[0]]
 	if len(st.items) == 1 {
 		title := fmt.Sprintf("%s %s: %s, %s", s.Holder, s.What(), clock(s.From, s.Until), Round(orUntil(s.Until, until).Sub(s.From)))
@@ -211,10 +212,10 @@ func (p *panel) drawHandover(h handover, ya, yb float64) {
 	p.close()
 }
 
-// drawMarks draws what happened to a candidate.
+// drawMarks draws the marks of a candidate.
 func (p *panel) drawMarks(r *row, y float64) {
-	for _, t := range slices.Sorted(maps.Keys(r.drawnFor)) {
-		for _, s := range r.drawnFor[t] {
+	for _, t := range slices.Sorted(maps.Keys(r.markShapes)) {
+		for _, s := range r.markShapes[t] {
 			p.open(markTitle(r.marks[t], s))
 			p.glyph(t, s, y, p.rowHeight/2-4)
 			p.close()
@@ -222,7 +223,7 @@ func (p *panel) drawMarks(r *row, y float64) {
 	}
 }
 
-func markTitle(marks []Mark, s stretch) string {
+func markTitle(marks []Mark, s cluster) string {
 	m, last := marks[s.items[0]], marks[s.items[len(s.items)-1]]
 	who := cmp.Or(m.Candidate, "")
 	if len(s.items) == 1 {
@@ -236,7 +237,7 @@ func markTitle(marks []Mark, s stretch) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", who, m.What())) + fmt.Sprintf(", %s, %s", count(len(s.items), "time"), clock(m.Time, last.Time))
 }
 
-// clock writes a time, or two where there is a second one that differs.
+// clock formats a period: as one time if it has no length, with "since" if it has no end.
 func clock(from, until time.Time) string {
 	const form = "15:04:05.000"
 	switch {

@@ -1,8 +1,8 @@
 package timeline
 
-// glyph draws the sign of a mark. Pings stand above a line, answers below it,
-// both as high as tick says.
-func (c *canvas) glyph(t MarkType, s stretch, y, tick float64) {
+// glyph draws the sign of a mark. A ping is above y and an answer below it; both have the
+// height tick.
+func (c *canvas) glyph(t MarkType, s cluster, y, tick float64) {
 	x := (s.x0 + s.x1) / 2
 	w := max(s.x1-s.x0, 2)
 	switch t {
@@ -28,18 +28,18 @@ func (c *canvas) glyph(t MarkType, s stretch, y, tick float64) {
 	}
 }
 
-// word is an entry of the legend.
-type word struct {
+// legendEntry is shown if its key is in use.
+type legendEntry struct {
 	key, text string
 	draw      func(c *canvas, x, y float64)
 }
 
-func legendWords() []word {
-	sign := func(t MarkType, text string) word {
+func legendEntries() []legendEntry {
+	sign := func(t MarkType, text string) legendEntry {
 		down := map[MarkType]float64{Pinged: 6.5, Answered: -6.5}[t]
-		return word{string(t), text, func(c *canvas, x, y float64) { c.glyph(t, stretch{x0: x + 12, x1: x + 12}, y+down, 9) }}
+		return legendEntry{string(t), text, func(c *canvas, x, y float64) { c.glyph(t, cluster{x0: x + 12, x1: x + 12}, y+down, 9) }}
 	}
-	return []word{
+	return []legendEntry{
 		{"span", "leads", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "h0") }},
 		{"span", "holds the lease, not renewed", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "h0 pale") }},
 		{"gap", "nobody leads", func(c *canvas, x, y float64) { c.rect(x, y-6, 20, 12, "gaplane") }},
@@ -63,11 +63,11 @@ func legendWords() []word {
 
 const legendLine = 22.0
 
-// placeLegend calls f for each entry that is needed with its place, and returns
-// the height of all.
-func placeLegend(used map[string]bool, f func(w word, x, y float64)) float64 {
+// placeLegend calls f with the place of each entry in use, and returns the height of the
+// legend.
+func placeLegend(used map[string]bool, f func(w legendEntry, x, y float64)) float64 {
 	x, y := margin, 0.0
-	for _, w := range legendWords() {
+	for _, w := range legendEntries() {
 		if !used[w.key] {
 			continue
 		}
@@ -85,11 +85,11 @@ func (c *canvas) legendHeight(used map[string]bool) float64 {
 	if len(used) == 0 {
 		return 0
 	}
-	return placeLegend(used, func(word, float64, float64) {}) + 8
+	return placeLegend(used, func(legendEntry, float64, float64) {}) + 8
 }
 
 func (c *canvas) legend(top float64, used map[string]bool) {
-	placeLegend(used, func(w word, x, y float64) {
+	placeLegend(used, func(w legendEntry, x, y float64) {
 		w.draw(c, x, top+y+8)
 		c.text(x+26, top+y+12, "key", w.text)
 	})

@@ -11,43 +11,43 @@ import (
 // panel is the part of a picture that shows one lease.
 type panel struct {
 	*canvas
-	l    *Lease
-	rows []*row
-	lane []stretch // gaps
-	// rules are marks that are about no candidate.
-	rules []stretch
-	loose []Mark // what rules refer to
+	l              *Lease
+	rows           []*row
+	gapShapes      []cluster
+	freeMarks      []Mark // marks without a candidate
+	freeMarkShapes []cluster
 
 	handovers []handover
 	unlinked  int // hand-overs that are not drawn
-	merged    int // things that are drawn together with others
+	merged    int // items that are drawn as part of another shape
 	rowHeight float64
 }
 
-// row is one candidate or holder, or all that there was no more room for.
+// row shows one candidate or holder. If there are too many, the last row shows the rest.
 type row struct {
-	name     string
-	index    int // the colour
-	others   int // how many candidates the row stands for beside none of a name
-	offers   []Offer
-	spans    []Span
-	marks    map[MarkType][]Mark
-	isGuest  bool // holds the lease, and is no candidate
-	leads    bool
-	busy     int
-	latest   time.Time
-	first    int // the place in the Lease
-	drawn    [3][]stretch
-	drawnFor map[MarkType][]stretch
+	name         string
+	index        int // the colour
+	others       int // number of candidates in the last row; 0 in other rows
+	offers       []Offer
+	spans        []Span
+	marks        map[MarkType][]Mark
+	notCandidate bool // the holder is not a candidate
+	leads        bool
+	marked       int // number of marks
+	latest       time.Time
+	order        int // the position in the Lease
+
+	offerShapes, spanShapes []cluster
+	markShapes              map[MarkType][]cluster
 }
 
-// handover is where the lease went from one to another.
+// handover is a change of the holder.
 type handover struct {
 	a, b     *row
 	from, to Span
 }
 
-// newPanel lays out a lease so that it takes no more than a number of shapes.
+// newPanel lays out a lease with at most the given number of shapes.
 func newPanel(c *canvas, l *Lease, shapes int) *panel {
 	p := &panel{canvas: c, l: l}
 	all := p.allRows()
@@ -56,22 +56,22 @@ func newPanel(c *canvas, l *Lease, shapes int) *panel {
 	if len(p.rows) > 12 {
 		p.rowHeight = 21
 	}
-	for distance := 1.0; p.arrange(distance) > shapes && distance < width; {
+	for distance := 1.0; p.makeShapes(distance) > shapes && distance < width; {
 		distance *= 2
 	}
 	p.link(shapes / 10)
 	return p
 }
 
-// allRows returns a row for everyone who was a candidate, held the lease, or has
-// a mark.
+// allRows returns a row for each name that was a candidate, held the lease, or has a
+// mark.
 func (p *panel) allRows() []*row {
 	byName := map[string]*row{}
 	var all []*row
 	get := func(name string) *row {
 		r := byName[name]
 		if r == nil {
-			r = &row{name: name, first: len(all), isGuest: true, marks: map[MarkType][]Mark{}}
+			r = &row{name: name, order: len(all), notCandidate: true, marks: map[MarkType][]Mark{}}
 			byName[name] = r
 			all = append(all, r)
 		}
@@ -79,7 +79,7 @@ func (p *panel) allRows() []*row {
 	}
 	for _, c := range p.l.Candidates {
 		r := get(c.Name)
-		r.isGuest, r.offers = false, c.Offers
+		r.notCandidate, r.offers = false, c.Offers
 		r.latest = c.Offers[len(c.Offers)-1].From
 	}
 	for _, s := range p.l.Spans {
@@ -90,30 +90,30 @@ func (p *panel) allRows() []*row {
 	}
 	for _, m := range p.l.Marks {
 		if m.Candidate == "" {
-			p.loose = append(p.loose, m)
+			p.freeMarks = append(p.freeMarks, m)
 			continue
 		}
 		r := get(m.Candidate)
 		r.marks[m.Type] = append(r.marks[m.Type], m)
-		r.busy++
+		r.marked++
 	}
 	return all
 }
 
-// choose returns the rows to draw, the last of them for all that are too many.
+// choose returns the rows to draw. The last one merges the rows that do not fit.
 func (p *panel) choose(all []*row) []*row {
 	chosen := slices.Clone(all)
 	if len(all) > maxRows {
 		slices.SortStableFunc(chosen, func(a, b *row) int {
 			return cmp.Or(
-				first(a.leads, b.leads), first(len(a.spans) > 0, len(b.spans) > 0),
-				b.latest.Compare(a.latest), cmp.Compare(b.busy, a.busy),
+				trueFirst(a.leads, b.leads), trueFirst(len(a.spans) > 0, len(b.spans) > 0),
+				b.latest.Compare(a.latest), cmp.Compare(b.marked, a.marked),
 			)
 		})
 		rest := chosen[maxRows-1:]
 		chosen = chosen[:maxRows-1]
-		slices.SortFunc(chosen, func(a, b *row) int { return cmp.Compare(a.first, b.first) })
-		chosen = append(chosen, together(rest))
+		slices.SortFunc(chosen, func(a, b *row) int { return cmp.Compare(a.order, b.order) })
+		chosen = append(chosen, mergeRows(rest))
 	}
 	for i, r := range chosen {
 		r.index = i % colours
@@ -121,7 +121,7 @@ func (p *panel) choose(all []*row) []*row {
 	return chosen
 }
 
-func first(a, b bool) int {
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -131,8 +131,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// together makes one row of many.
-func together(rest []*row) *row {
+// mergeRows makes one row of many.
+func mergeRows(rest []*row) *row {
 	sum := &row{name: fmt.Sprintf("%d more", len(rest)), others: len(rest), marks: map[MarkType][]Mark{}}
 	for _, r := range rest {
 		sum.offers = append(sum.offers, r.offers...)
@@ -149,43 +149,45 @@ func together(rest []*row) *row {
 	return sum
 }
 
-// arrange finds out what to draw as one, and returns how many shapes it takes.
-func (p *panel) arrange(distance float64) (shapes int) {
+// makeShapes draws items that are closer than distance as one shape, and returns the
+// number of shapes.
+func (p *panel) makeShapes(distance float64) (shapes int) {
 	p.merged = 0
-	take := func(all []stretch) []stretch {
+	take := func(all []cluster) []cluster {
 		shapes += len(all)
 		for _, s := range all {
 			p.merged += len(s.items) - 1
 		}
 		return all
 	}
-	moments := func(marks []Mark) []stretch {
-		return take(gather(len(marks), 2.5*distance, func(i int) (float64, float64) { x := p.x(marks[i].Time); return x, x }))
+	moments := func(marks []Mark) []cluster {
+		return take(clusters(len(marks), 2.5*distance, func(i int) (float64, float64) { x := p.x(marks[i].Time); return x, x }))
 	}
-	p.lane = take(gather(len(p.l.Gaps), distance, func(i int) (float64, float64) {
+	p.gapShapes = take(clusters(len(p.l.Gaps), distance, func(i int) (float64, float64) {
 		return p.x(p.l.Gaps[i].From), p.x(orUntil(p.l.Gaps[i].Until, p.until))
 	}))
-	p.rules = moments(p.loose)
+	p.freeMarkShapes = moments(p.freeMarks)
 	for _, r := range p.rows {
 		offers := distance
 		if r.others > 0 {
 			offers = width // one line for all
 		}
-		r.drawn[0] = take(gather(len(r.offers), offers, func(i int) (float64, float64) {
+		r.offerShapes = take(clusters(len(r.offers), offers, func(i int) (float64, float64) {
 			return p.x(r.offers[i].From), p.x(orUntil(r.offers[i].Until, p.until))
 		}))
-		r.drawn[1] = take(gather(len(r.spans), distance, func(i int) (float64, float64) {
+		r.spanShapes = take(clusters(len(r.spans), distance, func(i int) (float64, float64) {
 			return p.x(r.spans[i].From), p.x(orUntil(r.spans[i].Until, p.until))
 		}))
-		r.drawnFor = make(map[MarkType][]stretch, len(r.marks))
+		r.markShapes = make(map[MarkType][]cluster, len(r.marks))
 		for t, marks := range r.marks {
-			r.drawnFor[t] = moments(marks)
+			r.markShapes[t] = moments(marks)
 		}
 	}
 	return shapes
 }
 
-// link finds the hand-overs that there is room for.
+// link chooses the hand-overs to draw. If there are more than most, it leaves out the
+// ones that are close together.
 func (p *panel) link(most int) {
 	rows := map[string]*row{}
 	for _, r := range p.rows {
@@ -223,14 +225,14 @@ func (p *panel) height() float64 {
 }
 
 func (p *panel) headHeight() float64 {
-	if p.remark() == "" {
+	if p.omissions() == "" {
 		return headHeight
 	}
 	return headHeight + 16
 }
 
-// note tells what the legend has to explain.
-func (p *panel) note(used map[string]bool) {
+// addToLegend adds the keys of the legend entries that the panel needs.
+func (p *panel) addToLegend(used map[string]bool) {
 	mark := func(marks []Mark) {
 		for _, m := range marks {
 			used[string(m.Type)] = true
@@ -243,8 +245,8 @@ func (p *panel) note(used map[string]bool) {
 	mark(p.l.Marks)
 }
 
-// remark says what is not to be seen, "" for nothing.
-func (p *panel) remark() string {
+// omissions describes what the panel does not show in full, or returns "".
+func (p *panel) omissions() string {
 	var parts []string
 	if p.merged > 0 {
 		parts = append(parts, fmt.Sprintf("%d drawn together with others nearby", p.merged))

@@ -1,10 +1,10 @@
 package timeline
 
-// colours is how many colours there are to tell holders apart.
+// colours is the number of colours for holders.
 const colours = 8
 
-// Style is the style sheet in every picture. It is here for those who put a
-// picture into a page that allows style sheets by their hash only.
+// Style is the style sheet in every picture. It is exported for pages that allow style
+// sheets only by their hash.
 const Style = `
 .kc{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;max-width:100%;height:auto}
 .kc text{fill:#1c2128}

@@ -47,7 +47,7 @@ func TestVerifyFindsAClientGoElectorThatIgnoresRenewTime(t *testing.T) {
 		all.Wait()
 		found := text(api.Verdict().TwoHolders)
 		assert.Contains(t, found, `two held the Lease `+testapi.Namespace+`/leader at once: "bad" took the Lease at`)
-		assert.Contains(t, found, `before that of "good" ran out`)
+		assert.Contains(t, found, `before the Lease of "good" ran out`)
 	})
 }
 
