@@ -93,9 +93,9 @@
 //   - A Contender that holds the Lease keeps strategy and preferredHolder when it
 //     renews. It ignores preferredHolder and leads until it stops or cannot renew. The
 //     coordinator changes the holder only when the Lease has expired or is released.
-//   - A waiting Contender takes the Lease as soon as it is free. It is faster than the
-//     coordinator, which may have to ping the candidates. So a candidate leads only
-//     after the last Contender is gone.
+//   - A waiting Contender takes the Lease as soon as it is free, mostly before the
+//     coordinator, which may have to ping the candidates. So candidates lead for good
+//     only after the last Contender is gone.
 //
 // The electors of client-go without Coordinated do the same, but remove strategy and
 // preferredHolder at each renewal. To move a program to coordinated election, or back,

@@ -133,7 +133,7 @@ func TestRestoredObjectsAreHeldToTheRulesOfACreate(t *testing.T) {
 		"managers without a format": {managed(meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1"}),
 			`metadata.managedFields: fieldsType "" is not FieldsV1`},
 		"managers that cannot be read": {managed(meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"x":1}`)}}),
-			`metadata.managedFields: fieldsV1: "x" is no step`},
+			`metadata.managedFields: fieldsV1: got field "x", want a letter and a colon first`},
 		"an object too large": {func(l *lease.Lease) { l.Spec.HolderIdentity = new(string(make([]byte, 2<<20))) }, "the object is larger than 1572864 bytes"},
 		"a time beyond all years": {func(l *lease.Lease) {
 			l.Spec.RenewTime = new(meta.NewMicroTime(time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))))
