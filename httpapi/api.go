@@ -119,8 +119,8 @@ func (a *API) Close() {
 
 // Load stores objects of the kinds that are served, all of them or none; see
 // package store/fixture. Open watches report them.
-func (a *API) Load(sources ...fixture.Source) error {
-	return fixture.Load((*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
+func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
+	return fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
 }
 
 // Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form

@@ -78,6 +78,7 @@ func ExampleAPI_Transport() {
 // Load stores objects from files. Dump writes all objects in the format of `kubectl get
 // -o yaml`, here without the fields that the server sets.
 func ExampleAPI_Load() {
+	ctx := context.Background()
 	files := fstest.MapFS{"leases.yaml": {Data: []byte(`
 apiVersion: coordination.k8s.io/v1
 kind: Lease
@@ -89,7 +90,7 @@ spec: {holderIdentity: worker-1}
 	api := httpapi.New(st, httpapi.Options{})
 	defer api.Close()
 
-	err := api.Load(fixture.FS(files)) // or Dir("testdata"), Txtar, Stream
+	err := api.Load(ctx, fixture.FS(files)) // or Dir("testdata"), Txtar, Stream
 	if err != nil {
 		fmt.Println(err)
 		return

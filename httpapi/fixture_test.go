@@ -37,7 +37,7 @@ metadata:
 func TestAFixtureIsServedAndDumpedWithAllKinds(t *testing.T) {
 	s := newWidgetServer(t)
 	w := s.watch(t, widgets+"?watch=true&allowWatchBookmarks=true&resourceVersion=1000")
-	require.NoError(t, s.api.Load(fixture.Stream("w.yaml", strings.NewReader(someWidgets))))
+	require.NoError(t, s.api.Load(t.Context(), fixture.Stream("w.yaml", strings.NewReader(someWidgets))))
 	w.wants("ADDED w")
 	assert.EqualValues(t, 3, s.must(t, "GET", widgets+"/w", "").at("spec", "size"))
 
@@ -48,6 +48,6 @@ func TestAFixtureIsServedAndDumpedWithAllKinds(t *testing.T) {
 	require.NoError(t, s.api.Dump(&dumped, fixture.DumpOptions{Kinds: []store.AnyKind{lease.Kind()}}))
 	assert.NotContains(t, dumped.String(), "Widget")
 
-	err := s.api.Load(fixture.Stream("w.yaml", strings.NewReader(someWidgets)))
+	err := s.api.Load(t.Context(), fixture.Stream("w.yaml", strings.NewReader(someWidgets)))
 	assert.EqualError(t, err, `w.yaml, document 1 (line 3), item 1: leases.coordination.k8s.io "leader" already exists in the store`)
 }

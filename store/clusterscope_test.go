@@ -106,7 +106,7 @@ func TestErrorsOfClusterScopedObjectsNameTheirKey(t *testing.T) {
 func TestFixturesOfClusterScopedObjects(t *testing.T) {
 	st, kinds := newStore(t), []store.AnyKind{newClusterKind()}
 	load := func(text string) error {
-		return fixture.Load(st, fixture.Options{Kinds: kinds}, fixture.Stream("engines.yaml", strings.NewReader(text)))
+		return fixture.Load(t.Context(), st, fixture.Options{Kinds: kinds}, fixture.Stream("engines.yaml", strings.NewReader(text)))
 	}
 	err := load("apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: a, namespace: ns}\n")
 	require.EqualError(t, err, `engines.yaml, document 1 (line 1): Engine.example.com "a" is invalid: metadata.namespace: Forbidden: not allowed on this type`)

@@ -213,7 +213,7 @@ metadata: {name: b, namespace: ns}
 status: {turns: 5}
 `
 	st, kind := newStore(t), newEngineKind(true)
-	require.NoError(t, fixture.Load(st, fixture.Options{Kinds: []store.AnyKind{kind}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
+	require.NoError(t, fixture.Load(t.Context(), st, fixture.Options{Kinds: []store.AnyKind{kind}}, fixture.Stream("engines.yaml", strings.NewReader(file))))
 	for name, want := range map[string]shown{"a": {0, 3, 4, "1001"}, "b": {0, 5, 1, "1002"}} {
 		e, err := kind.In(st).Get(t.Context(), "ns", name)
 		require.NoError(t, err)

@@ -132,7 +132,7 @@ metadata:
 `
 	st, kinds := newStore(t), []store.AnyKind{newBlobKind()}
 	load := func(text string) error {
-		return fixture.Load(st, fixture.Options{Kinds: kinds}, fixture.Stream("blobs.yaml", strings.NewReader(text)))
+		return fixture.Load(t.Context(), st, fixture.Options{Kinds: kinds}, fixture.Stream("blobs.yaml", strings.NewReader(text)))
 	}
 	require.NoError(t, load(file))
 	var dump strings.Builder

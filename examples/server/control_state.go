@@ -32,7 +32,7 @@ func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := c.api.Handler().Load(source); err != nil {
+	if err := c.api.Handler().Load(r.Context(), source); err != nil {
 		return bad(err)
 	}
 	return answer(w, http.StatusOK, map[string]string{"resourceVersion": versionOf(c.api.Store())})

@@ -125,7 +125,7 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 			return nil, false, err
 		}
 		st := store.New(c.ws.empty)
-		if err := fixture.Load(st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
 			st.Close()
 			return nil, false, bad(err)
 		}

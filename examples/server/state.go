@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,7 @@ func loadState(st *store.Store, path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := fixture.Load(st, fixture.Options{Kinds: httpapi.Kinds()}, fixture.Dir(path)); err != nil {
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: httpapi.Kinds()}, fixture.Dir(path)); err != nil {
 		return fmt.Errorf("-load: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strings"
@@ -89,7 +90,7 @@ func New(t TB, opts ...Options) *API {
 		st = store.New(o.Store)
 	}
 	kinds := append(httpapi.Kinds(), o.API.Kinds...)
-	if err := fixture.Load(st, fixture.Options{Kinds: kinds}, o.Fixtures...); err != nil {
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, o.Fixtures...); err != nil {
 		st.Close()
 		t.Fatalf("apitest.New: Options.Fixtures: %v", err)
 		return nil

@@ -77,7 +77,7 @@ func (s *server) warnings() []string { return s.wire.heard() }
 func (s *server) expire()            { s.api.Store().ExpireHistory() }
 
 func (s *server) load(yaml string) {
-	require.NoError(s.t, s.api.Handler().Load(fixture.Stream("state.yaml", strings.NewReader(yaml))))
+	require.NoError(s.t, s.api.Handler().Load(s.t.Context(), fixture.Stream("state.yaml", strings.NewReader(yaml))))
 }
 
 func (s *server) dump() string { return s.api.Dump(fixture.DumpOptions{}) }
