@@ -29,10 +29,10 @@ type Replacement func(current *Item) (Object, error)
 // be in the stored form with defaults filled in.
 func (r *Resource) Replace(o Object) Replacement {
 	m := o.GetObjectMeta()
-	given := *m
+	resourceVersion, managers := m.ResourceVersion, m.ManagedFields
 	return func(current *Item) (Object, error) {
-		*m = given // an attempt before may have changed it
-		if current == nil || given.ResourceVersion == "" {
+		m.ResourceVersion, m.ManagedFields = resourceVersion, managers // an attempt before may have changed them
+		if current == nil || resourceVersion == "" {
 			return r.kind.copy(o), nil // another attempt may follow
 		}
 		return o, nil // another attempt finds the conflict
@@ -98,9 +98,13 @@ func (c Patch) next(r *Resource, current *Item, req Request) (Object, error) {
 		return nil, r.NotFound(req.Name)
 	}
 	t := Target{r.kind, req.Version}
-	apply := map[PatchType]func(patch.Target, []byte, patch.Validation) (any, []string, error){
-		JSONPatch: patch.JSON, MergePatch: patch.Merge, StrategicMergePatch: patch.Strategic,
-	}[c.Type]
+	apply := patch.JSON
+	switch c.Type {
+	case MergePatch:
+		apply = patch.Merge
+	case StrategicMergePatch:
+		apply = patch.Strategic
+	}
 	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
 	if err != nil {
 		return nil, err
