@@ -1,0 +1,146 @@
+package exact
+
+import (
+	"slices"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// checkWatch checks a watch. The store had at most version ceiling when it ended.
+func (c *checker) checkWatch(w *Watched, ceiling uint64) {
+	sc := scope{w.Options.Namespace, w.Options.Name, w.Options.Color}
+	from := version(w.Options.Version)
+	events := w.Events
+	switch {
+	case w.Options.Initial:
+		from, events = c.checkInitial(w, sc)
+	case from == 0:
+		from, events = c.checkSynthetic(w, sc)
+	}
+	if from == never {
+		return
+	}
+	seen := c.checkEvents(w, sc, from, events)
+	if w.Err != nil && reason(w.Err) == meta.ReasonExpired {
+		if len(w.Events) == 0 {
+			seen = from // it may not even have begun
+		}
+		c.checkExpired(w, seen, ceiling)
+	} else if r := w.Err; r != nil && reason(r) != "" {
+		c.find("a watch ended unexpectedly: %s", w)
+	}
+}
+
+// checkInitial checks the initial events of a watch and the bookmark after them. It returns the version of the bookmark and the events
+// after it, or never if the watch ended before.
+func (c *checker) checkInitial(w *Watched, sc scope) (uint64, []Event) {
+	n := slices.IndexFunc(w.Events, func(e Event) bool { return e.InitialEnd })
+	if n < 0 {
+		if w.Complete {
+			c.find("a watch has no end of its initial events: %s", w)
+		}
+		return never, nil
+	}
+	from := w.Events[n].State.Version
+	if from > c.last() || from < c.first {
+		c.find("initial events have a version that never was, %d: %s", from, w)
+		return never, nil
+	}
+	if !isInitial(w.Events[:n], c.list(sc, from, "")) {
+		c.find("the initial events are not the state at version %d: %s: %+v", from, w, w.Events[:n])
+	}
+	consistent := w.Options.Version == ""
+	c.add(w.Begin, w.First, w, func(floor uint64) (uint64, bool) { return from, !consistent || from >= floor })
+	return from, w.Events[n+1:]
+}
+
+// isInitial reports whether events add these objects.
+func isInitial(events []Event, items []State) bool {
+	var got []State
+	for _, e := range events {
+		if e.Type != watch.Added {
+			return false
+		}
+		got = append(got, e.State)
+	}
+	return slices.Equal(got, items)
+}
+
+// checkSynthetic checks the initial events of a watch without a bookmark: they must be the state of one version, and the events
+// after them the changes that follow it. It returns the lowest version that fits and the events after it.
+func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
+	if len(w.Events) == 0 && !w.Complete {
+		return never, nil
+	}
+	fits := func(v uint64) bool {
+		items := c.list(sc, v, "")
+		n := min(len(items), len(w.Events))
+		if !isInitial(w.Events[:n], items[:n]) {
+			return false
+		}
+		return c.firstWrong(sc, v, w.Events[n:]) == nil
+	}
+	lowest := func(floor uint64) uint64 {
+		for v := max(floor, c.first); v <= c.last(); v++ {
+			if fits(v) {
+				return v
+			}
+		}
+		return never
+	}
+	from := lowest(0)
+	if from == never {
+		c.find("the events of a watch do not begin with the state of any version: %s: %+v", w, w.Events)
+		return never, nil
+	}
+	if w.Options.Version == "" {
+		c.add(w.Begin, max(w.First, w.Begin), w, func(floor uint64) (uint64, bool) {
+			v := lowest(floor)
+			return v, v != never
+		})
+	}
+	// Where several versions fit, the last events decide whether the watch is complete.
+	return from, w.Events[min(len(c.list(sc, from, "")), len(w.Events)):]
+}
+
+// firstWrong returns the first event that is not the next one of a watch that begins after a version, or nil.
+func (c *checker) firstWrong(sc scope, from uint64, events []Event) *Event {
+	want := c.events(sc, from)
+	for i, e := range events {
+		if e.Type == watch.Bookmark {
+			if e.State.Version < from || len(want) > 0 && want[0].State.Version <= e.State.Version {
+				return &events[i]
+			}
+			from = e.State.Version
+			continue
+		}
+		if len(want) == 0 || e != want[0] {
+			return &events[i]
+		}
+		from, want = e.State.Version, want[1:]
+	}
+	return nil
+}
+
+// checkEvents checks the events of a watch that begins after a version. It returns the version before the next change that the watch
+// has to read.
+func (c *checker) checkEvents(w *Watched, sc scope, from uint64, events []Event) uint64 {
+	if e := c.firstWrong(sc, from, events); e != nil {
+		c.find("an event is not the next change of its watch from version %d: %+v: %s", from, *e, w)
+		return never
+	}
+	seen := from
+	if len(events) > 0 {
+		seen = events[len(events)-1].State.Version
+		c.knows(w.End, w, seen)
+	}
+	if left := c.events(sc, seen); w.Complete && len(left) > 0 {
+		c.find("a watch misses its last %d events, from version %d on: %s", len(left), left[0].State.Version, w)
+	}
+	// The watch has also to read the changes that its labelSelector then leaves out.
+	if next := c.events(scope{namespace: sc.namespace, name: sc.name}, seen); len(next) > 0 {
+		return next[0].State.Version - 1
+	}
+	return c.last()
+}

@@ -1,0 +1,17 @@
+// Package exact checks the consistency of the API exactly. Concurrent clients write, read and watch Leases, and record when each
+// operation began and ended and what it returned. Check compares the record with the history of the store. The resourceVersion is the
+// witness: it says where in the history an operation took place, so the check is exact and takes linear time.
+//
+// The rules:
+//
+//   - Writes: a confirmed write is in the history once, and nothing else is. A write that ended without an answer is in it at most once.
+//   - Order: if one operation ended before another began, the second one takes place after the first. Reads with a resourceVersion may
+//     be older, but never older than they asked for.
+//   - Reads: a get returns the state of one version, a list and all pages that follow it the state of the version that they name.
+//   - Refusals: AlreadyExists, NotFound and Conflict are true at one version between the beginning and the end.
+//   - Watches: the initial events are the state of one version, and the events are the filtered changes after it: in order, complete up
+//     to the last event or bookmark, and with the right content. A 410 comes only if the next change has left the history.
+//
+// The clients use doors: the Go API, the transport without a socket, HTTP over a socket, and a replica that lags. Package consistency
+// checks the requests of any other client by the same history, but less exactly.
+package exact

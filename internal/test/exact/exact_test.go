@@ -1,0 +1,137 @@
+package exact_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/test/exact"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+var (
+	duration = flag.Duration("exact.for", 0, "how long TestAPIIsConsistent looks for violations; 0 is a few rounds")
+	onlyDoor = flag.String("exact.door", "", "use only this door: go, transport, socket, replica")
+	seed     = flag.Uint64("exact.seed", 1, "the seed of the first round")
+)
+
+// rounds is how many rounds TestAPIIsConsistent runs without -exact.for, and operations how many a client runs in each.
+const (
+	rounds     = 6
+	operations = 60
+)
+
+// world is a store with its doors and a log of what the clients did.
+type world struct {
+	api   *apitest.API
+	log   *exact.Log
+	limit int
+}
+
+func newWorld(t *testing.T, history int) *world {
+	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}})
+	(*registry.Store)(api.Store()).Record(1 << 20)
+	return &world{api, exact.NewLog(), history}
+}
+
+func (w *world) history() *exact.History {
+	return exact.NewHistory((*registry.Store)(w.api.Store()).Recorded(), w.limit)
+}
+
+// fork returns a fork of the world while its clients go on.
+func (w *world) fork(t *testing.T) *world { return &world{w.api.Fork(t), w.log.Fork(), w.limit} }
+
+const replica = "replica"
+
+// doors returns the doors of the world that the flag allows.
+func (w *world) doors() map[string]exact.Door {
+	transport := func(client string) exact.HTTPDoor {
+		return exact.HTTPDoor{Base: w.api.Host(), Client: &http.Client{Transport: w.api.TransportFor(client)}}
+	}
+	all := map[string]exact.Door{
+		"go":        exact.GoDoor{Leases: lease.In(w.api.Store())},
+		"transport": transport("direct"),
+		"socket":    exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
+		replica:     transport(replica),
+	}
+	if d := all[*onlyDoor]; d != nil {
+		return map[string]exact.Door{*onlyDoor: d}
+	}
+	return all
+}
+
+// crowd runs clients at each door, and ends when all watches have all events.
+func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	lagging := w.api.Fault(apitest.Fault{Client: replica, Stale: &apitest.Stale{Changes: 3}})
+	var clients sync.WaitGroup
+	var followers []*exact.Follower
+	for name, door := range w.doors() {
+		client := func(kind string) *exact.Client {
+			seed++
+			c := exact.NewClient(fmt.Sprintf("%s%s-%s", prefix, name, kind), door, w.log, seed)
+			c.Stale = name == replica
+			return c
+		}
+		for i := range 2 {
+			c := client(fmt.Sprintf("writer%d", i))
+			clients.Go(func() {
+				for n := range operations {
+					c.Step(ctx)
+					if i == 0 && n == operations/2 && name == "transport" && fork != nil {
+						fork()
+					}
+				}
+			})
+		}
+		c := client("watcher")
+		clients.Go(func() {
+			for range operations / 6 {
+				c.Glance(ctx)
+			}
+		})
+		followers = append(followers, client("follower").Follow(ctx, 1000))
+		if name != replica { // a consistent read of a replica that lags ends with 504
+			followers = append(followers, client("second follower").Follow(ctx, 0))
+		}
+	}
+	clients.Wait()
+	lagging.Remove()
+	h := w.history()
+	for _, f := range followers {
+		f.Finish(h, 30*time.Second)
+	}
+	require.Empty(t, exact.Check(h, w.log), "history of %d changes, %d operations, %d watches", len(h.Changes), len(w.log.Operations), len(w.log.Watches))
+}
+
+func TestAPIIsConsistent(t *testing.T) {
+	start := time.Now()
+	for i := uint64(0); ; i++ {
+		if i >= rounds && time.Since(start) >= *duration {
+			return
+		}
+		history := []int{4096, 40}[i%2]
+		t.Run(fmt.Sprintf("seed %d history %d", *seed+i, history), func(t *testing.T) {
+			w := newWorld(t, history)
+			var forks sync.WaitGroup
+			w.crowd(t, "", (*seed+i)*1000, func() {
+				f := w.fork(t)
+				forks.Go(func() { f.crowd(t, "fork-", (*seed+i)*1000+500, nil) })
+			})
+			forks.Wait()
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}

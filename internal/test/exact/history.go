@@ -1,0 +1,140 @@
+package exact
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// key names an object.
+type key struct{ namespace, name string }
+
+func (k key) String() string { return k.namespace + "/" + k.name }
+
+// Change is one change in the history of a store.
+type Change struct {
+	Type    watch.EventType
+	Version uint64
+	// Old is the state before, nil if there was none. New is the state after. For a deletion it is the last state with the version of
+	// the deletion.
+	Old *State
+	New State
+}
+
+// History is all changes of a store since it was empty.
+type History struct {
+	Changes []Change
+	// Limit is the number of changes that the store keeps for watches and old lists.
+	Limit int
+	// Forked is the version at which the store was forked from another one, or 0.
+	Forked uint64
+	first  uint64 // the version before the first change
+	byKey  map[key][]int
+	keys   []key // in the order of lists
+}
+
+// NewHistory returns the history that a store recorded. The store holds only Leases.
+func NewHistory(rec registry.Recorded, limit int) *History {
+	h := &History{Limit: limit, first: rec.Since}
+	for _, c := range rec.Changes {
+		n := Change{Type: c.Type, Version: c.Version, New: stateOf(c.New.Copy().(*lease.Lease))}
+		if c.Old != nil {
+			old := stateOf(c.Old.Copy().(*lease.Lease))
+			n.Old = &old
+		}
+		h.Changes = append(h.Changes, n)
+	}
+	for _, f := range rec.Forks {
+		h.Forked = f.Version
+	}
+	h.index()
+	return h
+}
+
+func (h *History) index() {
+	h.byKey, h.keys = map[key][]int{}, nil
+	for i, c := range h.Changes {
+		k := c.New.key()
+		if h.byKey[k] == nil {
+			h.keys = append(h.keys, k)
+		}
+		h.byKey[k] = append(h.byKey[k], i)
+	}
+	slices.SortFunc(h.keys, func(a, b key) int { return cmp.Compare(a.String(), b.String()) })
+}
+
+// last returns the last version.
+func (h *History) last() uint64 { return h.first + uint64(len(h.Changes)) }
+
+// change returns the change that made a version, or nil.
+func (h *History) change(version uint64) *Change {
+	if version <= h.first || version > h.last() {
+		return nil
+	}
+	return &h.Changes[version-h.first-1]
+}
+
+// at returns the state of an object at a version, or nil.
+func (h *History) at(k key, version uint64) *State {
+	changes := h.byKey[k]
+	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, v uint64) int { return cmp.Compare(h.Changes[i].Version, v) })
+	if n == 0 || h.Changes[changes[n-1]].Type == watch.Deleted {
+		return nil
+	}
+	return &h.Changes[changes[n-1]].New
+}
+
+// next returns the first version from floor on at which the state of an object fulfills ok, or 0.
+func (h *History) next(k key, floor uint64, ok func(*State) bool) uint64 {
+	if ok(h.at(k, floor)) {
+		return floor
+	}
+	for _, i := range h.byKey[k] {
+		if c := &h.Changes[i]; c.Version > floor && ok(h.at(k, c.Version)) {
+			return c.Version
+		}
+	}
+	return 0
+}
+
+// scope is the objects that a list or a watch selects.
+type scope struct{ namespace, name, color string }
+
+func (sc scope) has(s *State) bool {
+	return s != nil && (sc.namespace == "" || s.Namespace == sc.namespace) && (sc.name == "" || s.Name == sc.name) &&
+		(sc.color == "" || s.Color == sc.color)
+}
+
+// list returns the selected objects at a version, after a key.
+func (h *History) list(sc scope, version uint64, after string) (items []State) {
+	for _, k := range h.keys {
+		if s := h.at(k, version); sc.has(s) && k.String() > after {
+			items = append(items, *s)
+		}
+	}
+	return items
+}
+
+// events returns the events of a watch that begins after a version.
+func (h *History) events(sc scope, version uint64) (events []Event) {
+	for i := max(version, h.first) - h.first; i < uint64(len(h.Changes)); i++ {
+		c := &h.Changes[i]
+		was, is := sc.has(c.Old), c.Type != watch.Deleted && sc.has(&c.New)
+		switch {
+		case was && is:
+			events = append(events, Event{Type: watch.Modified, State: c.New})
+		case is:
+			events = append(events, Event{Type: watch.Added, State: c.New})
+		case was && c.Type == watch.Deleted:
+			events = append(events, Event{Type: watch.Deleted, State: c.New})
+		case was: // the old content with the new version
+			s := *c.Old
+			s.Version = c.Version
+			events = append(events, Event{Type: watch.Deleted, State: s})
+		}
+	}
+	return events
+}

@@ -1,0 +1,78 @@
+package exact
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Verb is the verb of an operation.
+type Verb string
+
+// The verbs.
+const (
+	Create Verb = "create"
+	Get    Verb = "get"
+	Update Verb = "update"
+	Patch  Verb = "patch"
+	Delete Verb = "delete"
+	List   Verb = "list"
+)
+
+// Operation is one operation of a client, except a watch.
+type Operation struct {
+	Client string
+	Verb   Verb
+	// Begin and End are when the operation began and ended, in ticks of the Log.
+	Begin, End uint64
+	In         State // what was written; its key is the object of the operation
+	List       ListOptions
+	// Before is the page before this one, nil on the first.
+	Before *Operation
+	Out    State
+	Page   Page
+	Err    error
+}
+
+// Watched is one watch of a client.
+type Watched struct {
+	Client  string
+	Options WatchOptions
+	// Begin, First and End are when the watch began, had its first event, and ended.
+	Begin, First, End uint64
+	Events            []Event
+	Err               error
+	// Complete says that the client read until it had the last event of the history.
+	Complete bool
+}
+
+// Log is what the clients of one store did.
+type Log struct {
+	ticks      *atomic.Uint64 // shared with the logs of forks
+	mu         sync.Mutex
+	Operations []*Operation
+	Watches    []*Watched
+}
+
+// NewLog returns an empty log.
+func NewLog() *Log { return &Log{ticks: &atomic.Uint64{}} }
+
+// do runs an operation and logs it.
+func (l *Log) do(o *Operation, run func()) *Operation {
+	o.Begin = l.ticks.Add(1)
+	run()
+	o.End = l.ticks.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Operations = append(l.Operations, o)
+	return o
+}
+
+func (l *Log) watched(w *Watched) {
+	w.End = l.ticks.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Watches = append(l.Watches, w)
+}
+
+// Fork returns an empty log for a fork of the store. Its ticks go on.
+func (l *Log) Fork() *Log { return &Log{ticks: l.ticks} }
