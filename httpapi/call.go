@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -36,6 +37,8 @@ type call struct {
 	w    http.ResponseWriter
 	code int
 	size int64
+	// observe, if not nil, is called with what the answer shows before it is written.
+	observe func(caller.Sight)
 
 	query        url.Values
 	endpoint     *endpoint
@@ -74,7 +77,7 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	if a.setDate {
 		h["Date"] = []string{a.st.Now().UTC().Format(http.TimeFormat)}
 	}
-	return &call{api: a, req: r, w: w}
+	return &call{api: a, req: r, w: w, observe: caller.Observer(r.Context())}
 }
 
 func (c *call) log(start time.Time) {

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
@@ -34,6 +35,9 @@ func (c *call) list() error {
 // writeList answers with a list made of the cached bytes of its items. It encodes all
 // items before it writes, so that an error can still be answered.
 func (c *call) writeList(l *registry.List) error {
+	if c.observe != nil {
+		c.observe(caller.Sight{Version: l.ResourceVersion})
+	}
 	if c.media.as.Kind != "" {
 		data, err := c.convertList(l)
 		if err == nil {

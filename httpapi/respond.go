@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -67,8 +68,17 @@ func (c *call) writeItem(code int, it *registry.Item) error {
 	if err != nil {
 		return err
 	}
+	c.observeItem(it)
 	c.writeDocument(code, data, c.media)
 	return nil
+}
+
+// observeItem reports an object or a bookmark to the observer of the request.
+func (c *call) observeItem(it *registry.Item) {
+	if c.observe != nil {
+		version, _ := strconv.ParseUint(it.ResourceVersion(), 10, 64) // a bookmark has no other version
+		c.observe(caller.Sight{Namespace: it.Namespace(), Name: it.Name(), Version: version})
+	}
 }
 
 // writeDocument answers with an encoded document: a protobuf envelope if that is the

@@ -146,6 +146,7 @@ func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	c.observeItem(ev.Item)
 	return c.appendFrame(dst, ev.Type, object), nil
 }
 

@@ -43,8 +43,8 @@ type Options struct {
 	TLS bool
 	// Verify calls API.Verify when the test ends.
 	Verify bool
-	// KeepHistory is how many changes, and how many answers and events, Verify looks
-	// back at. Zero means 10,000; a negative value means none.
+	// KeepHistory is how many changes, writes of clients, and objects that a client has
+	// seen Verify remembers. Zero means 10,000; a negative value means none.
 	KeepHistory int
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
@@ -20,8 +21,11 @@ type exchange struct {
 	req *Request // guarded by api.mu, except the fields that do not change
 	r   *http.Request
 	w   http.ResponseWriter
-	// call is the entry for Verify, or nil.
-	call *call
+	// For Verify: whether the body has a resourceVersion, the entry of a write, and what the
+	// part of the answer that is not sent yet shows to the client.
+	guarded bool
+	write   *write
+	sights  []caller.Sight
 	// cancel ends the context of the request.
 	cancel context.CancelFunc
 
@@ -63,7 +67,7 @@ func (a *API) middleware(next http.Handler) http.Handler {
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
-	x.req, x.r, x.call = a.receive(r, atwork.With(ctx, x.worker))
+	x.receive(r, atwork.With(ctx, x.worker))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -138,16 +142,28 @@ func (x *exchange) apply(f *Fault, in *Injected) bool {
 
 // forward passes the request to the API.
 func (x *exchange) forward(next http.Handler) {
-	a := &answer{x: x, w: x.w, note: x.note()}
-	defer a.note.end()
+	x.record()
 	if x.discard {
 		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
 		x.abort()
 	}
-	next.ServeHTTP(a, x.r)
+	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
 	if x.broken.Load() {
 		x.abort()
 	}
+}
+
+// record records the request for Verify, just before the API gets it.
+func (x *exchange) record() {
+	rec := x.api.record
+	if rec.limit == 0 || x.req.Resource == "" {
+		return
+	}
+	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
+	if x.write = rec.start(x.req, x.guarded); x.write != nil {
+		ctx = registry.WithOrigin(ctx, x.write.origin)
+	}
+	x.r = x.r.WithContext(ctx)
 }
 
 // wait holds the request back. It reports whether the request may continue: its client

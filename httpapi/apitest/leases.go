@@ -2,22 +2,22 @@ package apitest
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// leases finds Leases that two clients held at the same time.
-func (v *verifier) leases() {
+// findTwoHolders finds Leases that two clients held at the same time.
+func (v *verifier) findTwoHolders() {
 	audits := map[objectKey]*leaseAudit{}
 	var clock onward
 	forks := v.Forks
-	for _, i := range v.byResource[v.resources[meta.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}]] {
-		c := v.Changes[i]
+	for _, c := range v.Changes {
+		if c.Resource != v.leaseResource {
+			continue
+		}
 		for ; len(forks) > 0 && forks[0].Version < c.Version; forks = forks[1:] {
 			clock.shows(forks[0].At)
 		}
@@ -27,7 +27,8 @@ func (v *verifier) leases() {
 			audits[k] = &leaseAudit{}
 		}
 		if o, found := audits[k].see(c); found {
-			v.out.TwoHolders = append(v.out.TwoHolders, newFinding(audits[k].timeline(), "two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o))
+			text := fmt.Sprintf("two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o)
+			v.out.TwoHolders = append(v.out.TwoHolders, Finding{text, audits[k].timeline()})
 		}
 	}
 }
@@ -50,69 +51,57 @@ func (o *onward) shows(at time.Time) time.Time {
 	return at
 }
 
-// leaseAudit is an audit of one Lease and its timeline.
+// leaseAudit is an audit of one Lease with the periods of its holders.
 type leaseAudit struct {
 	lease.Audit
-	lines  []string
-	holder string // of the last line
-	start  time.Time
-	first  time.Time // of the last line: the time of its first change
-	last   time.Time // and of its last
-	writes int
+	periods []period
+}
+
+// period is a time in which a Lease had the same holder and duration.
+type period struct {
+	holder      string // and the duration
+	first, last time.Time
+	writes      int
 }
 
 // see adds a change.
 func (a *leaseAudit) see(c registry.RecordedChange) (lease.Overlap, bool) {
 	l := c.New.Wire(0).(*lease.Lease)
-	text := "nobody"
-	switch holder := l.Spec.HolderIdentity; {
+	holder := "nobody"
+	switch id := l.Spec.HolderIdentity; {
 	case c.Type == watch.Deleted:
-		text, l = "deleted", nil
-	case holder != nil && *holder != "":
-		text = fmt.Sprintf("%q", *holder)
+		holder, l = "deleted", nil
+	case id != nil && *id != "":
+		holder = fmt.Sprintf("%q", *id)
 		if seconds := l.Spec.LeaseDurationSeconds; seconds != nil {
-			text += fmt.Sprintf(" for %ds", *seconds)
+			holder += fmt.Sprintf(" for %ds", *seconds)
 		}
 	}
-	a.note(text, c.At)
+	if n := len(a.periods); n == 0 || a.periods[n-1].holder != holder {
+		a.periods = append(a.periods, period{holder: holder, first: c.At})
+	}
+	p := &a.periods[len(a.periods)-1]
+	p.last = c.At
+	p.writes++
 	return a.See(l, c.At)
-}
-
-// note adds a line to the timeline, or extends the last.
-func (a *leaseAudit) note(holder string, at time.Time) {
-	if a.start.IsZero() {
-		a.start = at
-	}
-	if a.writes > 0 && a.holder == holder {
-		a.last = at
-		a.writes++
-		return
-	}
-	a.flush()
-	a.holder, a.first, a.last, a.writes = holder, at, at, 1
-}
-
-func (a *leaseAudit) flush() {
-	if a.writes == 0 {
-		return
-	}
-	line := fmt.Sprintf("%12s  %s", a.first.Sub(a.start), a.holder)
-	if a.writes > 1 {
-		line += fmt.Sprintf(", renewed %d times, last at %s", a.writes-1, a.last.Sub(a.start))
-	}
-	a.lines = append(a.lines, line)
 }
 
 // timelineLines is how many lines of a timeline are shown.
 const timelineLines = 10
 
-// timeline shows the holders up to now.
-func (a *leaseAudit) timeline() []string {
-	a.flush()
-	defer func() { a.lines = a.lines[:len(a.lines)-1] }()
-	lines := a.lines[max(0, len(a.lines)-timelineLines):]
-	if left := len(a.lines) - len(lines); left > 0 {
-		lines = append([]string{fmt.Sprintf("(%d before)", left)}, lines...)
+// timeline shows the last holders, one in each line.
+func (a *leaseAudit) timeline() (lines []string) {
+	left := max(0, len(a.periods)-timelineLines)
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("(%d before)", left))
 	}
-	return slices.Clone(lines)
+	start := a.periods[0].first
+	for _, p := range a.periods[left:] {
+		line := fmt.Sprintf("%12s  %s", p.first.Sub(start), p.holder)
+		if p.writes > 1 {
+			line += fmt.Sprintf(", renewed %d times, last at %s", p.writes-1, p.last.Sub(start))
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

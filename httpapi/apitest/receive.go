@@ -15,7 +15,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
@@ -61,11 +60,10 @@ func (l *requestLog) add(r *Request) {
 const maxBody = 3<<20 + 1
 
 // receive reads the request to the end of its body: a server notices only then that
-// a client has gone. It returns the entry for the log, the request for the API, and
-// the call for Verify.
-func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Request, *call) {
+// a client has gone.
+func (x *exchange) receive(r *http.Request, ctx context.Context) {
 	var data []byte
-	served := r.WithContext(ctx)
+	x.r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
 		var err error
 		data, err = io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -73,27 +71,28 @@ func (a *API) receive(r *http.Request, ctx context.Context) (*Request, *http.Req
 		if err != nil {
 			rest = failing{err}
 		}
-		served.Body = &replay{data: data, rest: rest, Closer: r.Body}
+		x.r.Body = &replay{data: data, rest: rest, Closer: r.Body}
 	}
 	attributes := httpapi.AttributesOf(r)
-	req := &Request{
-		Time: a.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
+	x.req = &Request{
+		Time: x.api.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
 		Group: attributes.Group, Version: attributes.Version, Resource: attributes.Resource,
 		Namespace: attributes.Namespace, Name: attributes.Name, Subresource: attributes.Subresource,
 		UserAgent: r.UserAgent(), Client: caller.Name(r.Context()), ContentType: r.Header.Get("Content-Type"),
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
-	switch {
-	case req.Verb == "create" && attributes.IsResource:
-		req.Name = nameIn(data, req.ContentType)
-	case req.Verb == "patch" && strings.HasPrefix(req.ContentType, "application/apply-patch+"):
-		req.Verb = "apply"
+	if x.req.Verb == "patch" && strings.HasPrefix(x.req.ContentType, "application/apply-patch+") {
+		x.req.Verb = "apply"
 	}
-	call := a.record.begin(req, data)
-	if call != nil {
-		served = served.WithContext(registry.WithOrigin(ctx, call.origin))
+	switch x.req.Verb {
+	case "create":
+		if attributes.IsResource {
+			x.req.Name = metadataIn(data, x.req.ContentType).Name
+		}
+	case "update", "patch", "apply":
+		version := metadataIn(data, x.req.ContentType).ResourceVersion
+		x.guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
 	}
-	return req, served, call
 }
 
 // replay is a body of which the first part has been read.
@@ -119,30 +118,33 @@ type failing struct{ err error }
 // Read returns the error.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// named is the part of an object that holds its name.
-type named struct {
-	Metadata struct {
-		Name string `json:"name" protobuf:"1"`
-	} `json:"metadata" protobuf:"1"`
+// metadata is the part of an object that identifies it and its version.
+type metadata struct {
+	Name            string `json:"name" protobuf:"1"`
+	ResourceVersion string `json:"resourceVersion" protobuf:"6"`
 }
 
-var namedType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[named](), "v1") })
+type object struct {
+	Metadata metadata `json:"metadata" protobuf:"1"`
+}
 
-// nameIn returns the name of the object in a body, or "" if there is none.
-func nameIn(data []byte, contentType string) string {
-	var n named
+var objectType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[object](), "v1") })
+
+// metadataIn returns the metadata of the object in a body, as far as the body is valid.
+func metadataIn(data []byte, contentType string) metadata {
+	var o object
 	mediaType, _, _ := mime.ParseMediaType(contentType)
 	switch {
 	case strings.HasSuffix(mediaType, "protobuf"):
 		if e, err := codec.OpenEnvelope(data); err == nil {
-			namedType().DecodeProto(e.Raw, &n) // as far as it goes
+			objectType().DecodeProto(e.Raw, &o)
 		}
 	case strings.HasSuffix(mediaType, "yaml"):
 		if text, _, err := yaml.ToJSON(data); err == nil {
-			json.Unmarshal(text, &n)
+			json.Unmarshal(text, &o)
 		}
 	default:
-		json.Unmarshal(data, &n)
+		json.Unmarshal(data, &o)
 	}
-	return n.Metadata.Name
+	return o.Metadata
 }

@@ -1,63 +1,40 @@
 package apitest
 
 import (
-	"bytes"
-	"cmp"
+	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/kubecoord/kubecoord/internal/skim"
-	"github.com/kubecoord/kubecoord/internal/yaml"
-	"github.com/kubecoord/kubecoord/watch"
+	"github.com/kubecoord/kubecoord/internal/caller"
 )
 
-// record holds, for Verify, the versions that clients saw in answers and events. The
-// store records its changes itself.
+// record holds, for Verify, the writes of the clients and the versions that each client has
+// seen. The store records its changes itself.
 type record struct {
 	limit int
 	seed  maphash.Seed
 
-	mu   sync.Mutex    // guards all below
-	last uint64        // origin
-	seen []observation // a ring of limit entries, once it is full
-	next uint64        // how many there ever were
+	mu     sync.Mutex        // guards all below and the fields of writes
+	last   uint64            // the last origin
+	writes map[uint64]*write // the last limit writes by their origin
+	// seen holds the last version of an object or scope that a client has seen, and older
+	// what seen held before it was full. A scope is all objects of a resource in one
+	// namespace, or in all.
+	seen, older map[uint64]uint64
+	incomplete  bool // something was dropped
 }
 
-// observation is one answer, or one event of a watch, that a client got.
-type observation struct {
-	call    *call
-	kind    observed
-	key     uint64 // of the object, 0 if unknown
-	version uint64 // of the object, or of the list
-}
-
-// observed is the kind of an observation.
-type observed uint8
-
-const (
-	sawNothing observed = iota // no answer, or one that is not 2xx
-	sawAnswer                  // 2xx
-	sawObject                  // an event of an object
-	sawState                   // a bookmark: the client has seen all objects
-)
-
-// call is a request. It does not change once it is part of an observation.
-type call struct {
-	origin uint64 // of its changes
-	began  uint64 // record.next when the API got it
-
-	verb, group, resource, namespace, name string
-	client, userAgent                      string
-	query                                  url.Values
-	dryRun                                 bool
-	guarded                                bool // the body has a resourceVersion
-
-	status int // 0 if the client got no answer
+// write is a request that may change objects.
+type write struct {
+	origin            uint64 // of its changes
+	verb              string
+	client, userAgent string
+	blind             bool   // the body has no resourceVersion
+	known             uint64 // the last version of the object that the client had seen, or 0
+	status            int    // 0 if the client got no answer
 }
 
 // recordLimit returns the number of entries for Options.KeepHistory.
@@ -70,119 +47,102 @@ func recordLimit(keep int) int {
 
 func newRecord(keep int) *record {
 	// Origins must differ from those of other writers to the store.
-	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32}
+	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32, writes: map[uint64]*write{}, seen: map[uint64]uint64{}}
 }
 
-// begin returns the call of a request, or nil if it is not recorded.
-func (rec *record) begin(r *Request, body []byte) *call {
-	if rec.limit == 0 || r.Resource == "" {
+// start records that the API gets a request, and returns its write. It returns nil for
+// other requests.
+func (rec *record) start(r *Request, guarded bool) *write {
+	if r.Verb == "get" || r.Verb == "list" || r.Verb == "watch" {
 		return nil
 	}
-	c := &call{
-		verb: r.Verb, group: r.Group, resource: r.Resource, namespace: r.Namespace, name: r.Name,
-		client: r.Client, userAgent: r.UserAgent, query: r.Query, dryRun: len(r.Query["dryRun"]) > 0,
-	}
-	switch c.verb {
-	case "update", "patch", "apply":
-		head, _ := skimObject(body, strings.HasSuffix(r.ContentType, "yaml"), true)
-		c.guarded = head.ResourceVersion != 0 || bytes.Contains(body, []byte(`"/metadata/resourceVersion"`))
+	w := &write{
+		verb: r.Verb, client: r.Client, userAgent: r.UserAgent,
+		blind: !guarded && (r.Verb == "update" || r.Verb == "patch" || r.Verb == "apply"),
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
+	for _, place := range [][2]string{{r.Namespace, r.Name}, {r.Namespace, ""}, {"", ""}} {
+		key := rec.key(r, place[0], place[1])
+		w.known = max(w.known, rec.seen[key], rec.older[key])
+	}
 	rec.last++
-	c.origin = rec.last
-	return c
-}
-
-// handOn records that the API gets a call.
-func (rec *record) handOn(c *call) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	c.began = rec.next
-}
-
-// key returns the hash of an object for an observation.
-func (rec *record) key(group, resource, namespace, name string) uint64 {
-	if name == "" {
-		return 0
+	w.origin = rec.last
+	rec.writes[w.origin] = w
+	if len(rec.writes) > rec.limit {
+		delete(rec.writes, w.origin-uint64(rec.limit))
+		rec.incomplete = true
 	}
-	return maphash.Comparable(rec.seed, [4]string{group, resource, namespace, name})
+	return w
 }
 
-func (rec *record) addLocked(t observation) {
-	if len(rec.seen) < rec.limit {
-		rec.seen = append(rec.seen, t)
-	} else {
-		rec.seen[rec.next%uint64(rec.limit)] = t
+// answered records the code of the answer to a write, which may be nil, before the client
+// gets it.
+func (rec *record) answered(w *write, code int) {
+	if w != nil {
+		rec.mu.Lock()
+		defer rec.mu.Unlock()
+		w.status = code
 	}
-	rec.next++
 }
 
-// all returns the entries in their order, and how many older ones were dropped.
-func (rec *record) all() (out []observation, before uint64) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	before = rec.next - uint64(len(rec.seen))
-	if before == 0 {
-		return slices.Clone(rec.seen), 0
-	}
-	first := rec.next % uint64(rec.limit)
-	return slices.Concat(rec.seen[first:], rec.seen[:first]), before
-}
-
-// answered records the answer to a call, before the client gets it. The code is 0 if
-// there is no answer.
-func (rec *record) answered(c *call, code int, head skim.Head) {
-	t := observation{call: c, kind: sawNothing, version: head.ResourceVersion}
-	if code >= 200 && code < 300 {
-		t.kind = sawAnswer
-		t.key = rec.key(c.group, c.resource, c.namespace, cmp.Or(head.Name, c.name))
-	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	c.status = code
-	rec.addLocked(t)
-}
-
-// opened records the beginning of the answer to a watch.
-func (rec *record) opened(c *call) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	c.status = http.StatusOK
-}
-
-// event records an event of a watch, before the client gets it.
-func (rec *record) event(c *call, head skim.Head) {
-	t := observation{call: c, version: head.ResourceVersion, key: rec.key(c.group, c.resource, head.Namespace, head.Name)}
-	switch watch.EventType(head.Type) {
-	case watch.Added, watch.Modified, watch.Deleted:
-		t.kind = sawObject
-	case watch.Bookmark:
-		t.kind = sawState
-	default:
+// saw records versions that the client of a request sees, before it gets them.
+func (rec *record) saw(r *Request, sights []caller.Sight) {
+	if len(sights) == 0 {
 		return
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.addLocked(t)
+	for _, s := range sights {
+		if s.Name == "" {
+			if r.Verb != "list" && r.Verb != "watch" || r.Query.Get("labelSelector")+r.Query.Get("fieldSelector")+r.Query.Get("shardSelector") != "" {
+				continue
+			}
+			s.Namespace = r.Namespace
+		}
+		key := rec.key(r, s.Namespace, s.Name)
+		version := max(s.Version, rec.seen[key], rec.older[key])
+		if rec.seen[key] == 0 && len(rec.seen) == rec.limit {
+			rec.incomplete = rec.incomplete || rec.older != nil
+			rec.older, rec.seen = rec.seen, map[uint64]uint64{}
+		}
+		rec.seen[key] = version
+	}
 }
 
-// skimmed is how much of an answer is parsed: enough to reach the resourceVersion in
-// its metadata.
-const skimmed = 4 << 10
+// key returns the hash of an object, or of a scope if name is "", as the client of a
+// request sees it.
+func (rec *record) key(r *Request, namespace, name string) uint64 {
+	return maphash.Comparable(rec.seed, [...]string{r.Client, r.UserAgent, r.Group, r.Resource, namespace, name})
+}
 
-// typeYAML is the media type of bodies and answers in YAML.
-const typeYAML = "application/yaml"
-
-// skimObject returns the head of a document that begins with data, and false if it
-// needs more data.
-func skimObject(data []byte, isYAML, whole bool) (skim.Head, bool) {
-	if isYAML {
-		if !whole {
-			return skim.Head{}, false
-		}
-		data, _, _ = yaml.ToJSON(data)
+// all returns the writes by their origin. complete reports whether nothing was dropped.
+func (rec *record) all() (writes map[uint64]write, complete bool) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	writes = make(map[uint64]write, len(rec.writes))
+	for origin, w := range rec.writes {
+		writes[origin] = *w
 	}
-	h := skim.Object(data)
-	return h, whole || h.Enough() || len(data) >= skimmed
+	return writes, !rec.incomplete
+}
+
+// String returns the verb, the client and the outcome.
+func (w write) String() string {
+	outcome := "no answer"
+	if w.status != 0 {
+		outcome = strconv.Itoa(w.status)
+	}
+	return w.verb + " of " + w.sender() + ", " + outcome
+}
+
+// sender returns the name of the client, or its User-Agent.
+func (w write) sender() string {
+	switch agent, _, _ := strings.Cut(w.userAgent, " "); {
+	case w.client != "":
+		return fmt.Sprintf("client %q", w.client)
+	case agent != "":
+		return fmt.Sprintf("%q", agent)
+	}
+	return "a client"
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,6 @@ type answer struct {
 	events int // that have been sent
 	torn   bool
 	due    time.Time // of the last event that was held back
-	note   *note
 }
 
 // Unwrap returns the writer below, for its deadlines.
@@ -43,7 +43,7 @@ func (a *answer) WriteHeader(code int) {
 	a.x.api.mu.Lock()
 	a.x.req.Status = code
 	a.x.api.mu.Unlock()
-	a.note.begin(code, a.watching())
+	a.x.api.record.answered(a.x.write, code)
 	a.w.WriteHeader(code)
 }
 
@@ -59,7 +59,7 @@ func (a *answer) Write(p []byte) (int, error) {
 			a.fail()
 			return 0, errFault
 		}
-		a.note.write(p, a.Header())
+		a.show(len(a.x.sights))
 		return a.w.Write(p)
 	}
 	came := a.x.api.st.Clock().Now()
@@ -72,6 +72,16 @@ func (a *answer) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// show records for Verify what the client sees in the next n events, or in the whole answer.
+// It must be called before they are sent, so that every reaction of the client comes later.
+func (a *answer) show(n int) {
+	if sights := a.x.sights; a.code < 300 {
+		n = min(n, len(sights)) // an ERROR event shows nothing
+		a.x.api.record.saw(a.x.req, sights[:n])
+		a.x.sights = slices.Delete(sights, 0, n)
+	}
 }
 
 // FlushError flushes the answer, and ends a watch that must have no events.
@@ -138,7 +148,7 @@ func (a *answer) sendFrame(frame []byte, came time.Time) error {
 			return errFault
 		}
 	}
-	a.note.write(frame, a.Header())
+	a.show(1)
 	if _, err := a.w.Write(frame); err != nil {
 		return err
 	}

@@ -63,6 +63,21 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
 			w.patches("x", heldBy+"x"+endOf)
 		}, ""},
+		"the watch ends before it": {func(w *writers) {
+			w.does("x", "GET", leasesA, "")
+			w.patches("y", heldBy+"y"+endOf)
+			w.api.Fault(apitest.Fault{Tear: &apitest.Tear{}})
+			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
+			w.patches("x", heldBy+"x"+endOf)
+		}, `it knew 1001 and replaced 1002`},
+		"only the event before it is sent": {func(w *writers) {
+			w.does("x", "GET", leasesA, "")
+			w.patches("y", heldBy+"y"+endOf)
+			w.patches("y", heldBy+"z"+endOf)
+			w.api.Fault(apitest.Fault{Tear: &apitest.Tear{After: 1}})
+			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
+			w.patches("x", heldBy+"x"+endOf)
+		}, `it knew 1002 and replaced 1003`},
 		"another member is changed": {func(w *writers) {
 			w.does("x", "GET", leasesA, "")
 			w.patches("y", heldBy+"y"+endOf)

@@ -1,10 +1,14 @@
 package apitest
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
 )
 
 // Verdict lists the mistakes of the clients.
@@ -69,45 +73,84 @@ func (a *API) Verify(t TB) bool {
 //
 // Options.KeepHistory limits how far Verdict looks back.
 func (a *API) Verdict() Verdict {
-	log, forgotten := a.record.all() // before the store, which then knows every version in the log
-	resources := make([]*registry.Resource, len(a.served))
-	for i, kind := range a.served {
-		resources[i] = a.st.Resource(kind.Registered())
+	v := verifier{leaseResource: a.st.Resource(lease.Kind().Registered()), byObject: map[objectKey][]int{}}
+	var complete bool
+	v.writes, complete = a.record.all() // before the changes, which then include those of all writes
+	v.Recorded = a.st.Recorded()
+	for i, c := range v.Changes {
+		k := keyOf(c.Resource, c.New)
+		v.byObject[k] = append(v.byObject[k], i)
 	}
-	v := verifier{history: newHistory(a.st.Recorded(), resources, log), record: a.record, log: log, before: forgotten}
-	return v.verdict()
-}
-
-// verifier collects findings.
-type verifier struct {
-	*history
-	record *record
-	log    []observation
-	before uint64 // how many older entries the log has dropped
-	out    Verdict
-}
-
-func (v *verifier) verdict() Verdict {
 	v.out = Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}} // lists in JSON, not null
 	switch {
-	case v.record.limit == 0:
+	case a.record.limit == 0:
 		v.limit("nothing was kept: Options.KeepHistory is negative")
 	case !v.Complete:
 		v.limit("the store had more changes than KeepHistory: examined the last %d", len(v.Changes))
 	}
-	if v.before > 0 {
-		v.limit("clients got more answers and events than KeepHistory: examined the last %d", len(v.log))
+	if !complete {
+		v.limit("clients sent more writes, or saw more objects, than KeepHistory: examined the last ones")
 	}
-	v.leases()
-	v.updates()
+	v.findTwoHolders()
+	v.findLostUpdates()
 	return v.out
+}
+
+// verifier collects findings.
+type verifier struct {
+	registry.Recorded
+	leaseResource *registry.Resource
+	writes        map[uint64]write    // by origin
+	byObject      map[objectKey][]int // indices of Changes
+	out           Verdict
 }
 
 func (v *verifier) limit(format string, args ...any) {
 	v.out.Limits = append(v.out.Limits, fmt.Sprintf(format, args...))
 }
 
-// newFinding returns a finding with a text and the excerpt below it.
-func newFinding(excerpt []string, format string, args ...any) Finding {
-	return Finding{fmt.Sprintf(format, args...), excerpt}
+// objectKey names an object.
+type objectKey struct {
+	resource        *registry.Resource
+	namespace, name string
+}
+
+func keyOf(r *registry.Resource, it *registry.Item) objectKey {
+	return objectKey{r, it.Namespace(), it.Name()}
+}
+
+// String returns the object as Request.String does.
+func (k objectKey) String() string {
+	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
+}
+
+// upTo returns the indices of the changes of an object up to and including a version.
+func (v *verifier) upTo(k objectKey, version uint64) []int {
+	changes := v.byObject[k]
+	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.Changes[i].Version, version) })
+	return changes[:n]
+}
+
+// excerptLines is how many changes an excerpt shows.
+const excerptLines = 8
+
+// excerpt shows the last changes of an object up to a version.
+func (v *verifier) excerpt(k objectKey, version uint64) (lines []string) {
+	changes := v.upTo(k, version)
+	first := max(0, len(changes)-excerptLines)
+	if first > 0 || !v.Complete {
+		lines = append(lines, "…")
+	}
+	for _, i := range changes[first:] {
+		c := &v.Changes[i]
+		by := "through the Store"
+		if w, known := v.writes[c.Origin]; known {
+			by = "by " + w.String()
+		} else if c.Origin != 0 {
+			by = "by a request"
+		}
+		at := c.At.Sub(v.Changes[0].At).Round(time.Microsecond)
+		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type, k, by))
+	}
+	return lines
 }

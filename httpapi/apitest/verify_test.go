@@ -124,7 +124,6 @@ func TestVerifyRecordsNothingWithANegativeLimit(t *testing.T) {
 	assert.Equal(t, nothing, api.Verdict())
 }
 
-// Of a long test the end is looked at.
 func TestVerifyShowsLostUpdatesAtTheEndOfALongTest(t *testing.T) {
 	w := &writers{t, apitest.New(t, apitest.Options{KeepHistory: 20})}
 	w.does("x", "POST", leases, leaseNamed("a"))
@@ -142,8 +141,19 @@ func TestVerifyShowsLostUpdatesAtTheEndOfALongTest(t *testing.T) {
 	assert.Equal(t, "…", v.LostUpdates[0].Excerpt[0])
 	assert.Equal(t, []string{
 		"the store had more changes than KeepHistory: examined the last 20",
-		"clients got more answers and events than KeepHistory: examined the last 20",
+		"clients sent more writes, or saw more objects, than KeepHistory: examined the last ones",
 	}, v.Limits)
+}
+
+func TestVerifyLogsWhenClientsSawTooManyObjects(t *testing.T) {
+	w := &writers{t, apitest.New(t, apitest.Options{KeepHistory: 2})}
+	for i, name := range []string{"a", "b", "c", "d", "e"} {
+		_, err := lease.In(w.api.Store()).Create(t.Context(), leaseOf(name), storeOptions)
+		require.NoError(t, err)
+		w.does("x", "GET", leases+"/"+name, "")
+		few := len(w.api.Verdict().Limits) < 2
+		assert.Equal(t, i < 4, few, "%d objects", i+1)
+	}
 }
 
 // checked is a test with cleanups to run.

@@ -1,12 +1,13 @@
-// Package caller stores in the context of a request the name of its client in a test, and whether a lagging replica
-// answers it.
+// Package caller stores in the context of a request what a test knows of its client: the
+// name, whether a lagging replica answers, and who observes the answer.
 package caller
 
 import "context"
 
 type (
-	nameKey  struct{}
-	staleKey struct{}
+	nameKey     struct{}
+	staleKey    struct{}
+	observerKey struct{}
 )
 
 // WithName returns a context for the requests of a client with a name.
@@ -29,4 +30,23 @@ func WithStale(ctx context.Context) context.Context {
 func Stale(ctx context.Context) bool {
 	stale, _ := ctx.Value(staleKey{}).(bool)
 	return stale
+}
+
+// Sight is a version that an answer or a watch event shows to the client: of one object, or
+// of all objects in the scope of the request if Name is "".
+type Sight struct {
+	Namespace, Name string
+	Version         uint64
+}
+
+// WithObserver returns a context for a request whose Sights are passed to observe, each one
+// before the bytes that show it are written.
+func WithObserver(ctx context.Context, observe func(Sight)) context.Context {
+	return context.WithValue(ctx, observerKey{}, observe)
+}
+
+// Observer returns the observer of a request, or nil.
+func Observer(ctx context.Context) func(Sight) {
+	observe, _ := ctx.Value(observerKey{}).(func(Sight))
+	return observe
 }

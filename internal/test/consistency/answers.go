@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/skim"
+	"github.com/kubecoord/kubecoord/internal/test/skim"
 	"github.com/kubecoord/kubecoord/watch"
 )
 

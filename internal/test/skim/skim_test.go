@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/skim"
+	"github.com/kubecoord/kubecoord/internal/test/skim"
 	"github.com/kubecoord/kubecoord/store"
 )
 
