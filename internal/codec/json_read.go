@@ -21,7 +21,10 @@ type jsonReader struct {
 	data  []byte
 	at    int
 	depth int
-	texts textCache
+	// patching refuses null, FieldsV1 and custom types, to which a merge patch does more
+	// than replace them.
+	patching bool
+	texts    textCache
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
@@ -33,19 +36,32 @@ func (t *Type) readJSON(data []byte, p unsafe.Pointer) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
 	}
-	r, _ := t.readers.Get().(*jsonReader)
-	if r == nil {
-		r = new(jsonReader)
-	}
-	r.data, r.at, r.depth = data, 0, 0
-	ok := r.peek() == '{' && r.structValue(t, p) && r.peek() == 0 && r.at == len(data)
-	r.data = nil
-	t.readers.Put(r)
+	r := t.reader(data)
+	ok := r.peek() == '{' && r.structValue(t, p) && r.atEnd()
+	t.release(r)
 	if !ok {
 		t.value(p).SetZero()
 	}
 	return ok
 }
+
+// reader returns a reader of a document. It must be released.
+func (t *Type) reader(data []byte) *jsonReader {
+	r, _ := t.readers.Get().(*jsonReader)
+	if r == nil {
+		r = new(jsonReader)
+	}
+	r.data, r.at, r.depth, r.patching = data, 0, 0, false
+	return r
+}
+
+func (t *Type) release(r *jsonReader) {
+	r.data = nil
+	t.readers.Put(r)
+}
+
+// atEnd reports whether nothing but spaces follows.
+func (r *jsonReader) atEnd() bool { return r.peek() == 0 && r.at == len(r.data) }
 
 // readableJSON reports whether a jsonReader can read values of the type.
 func (t *Type) readableJSON() bool {
@@ -106,7 +122,10 @@ func (r *jsonReader) word(w string) bool {
 // value reads a value of type t into the zero value at p.
 func (r *jsonReader) value(t *Type, p unsafe.Pointer) bool {
 	c := r.peek()
-	if c == 'n' && !t.Custom { // null has no effect on a zero value
+	switch {
+	case r.patching && (c == 'n' || t.Custom || t.shape == shapeFieldsV1):
+		return false
+	case c == 'n' && !t.Custom: // null has no effect on a zero value
 		return r.word("null")
 	}
 	switch t.shape {
@@ -166,8 +185,7 @@ func (r *jsonReader) structValue(t *Type, p unsafe.Pointer) bool {
 		to := f.at(p)
 		if f.Pointer {
 			if r.peek() == 'n' {
-				to = nil
-				if !r.word("null") {
+				if to = nil; r.patching || !r.word("null") {
 					return false
 				}
 			} else {
@@ -303,7 +321,7 @@ func (r *jsonReader) mapValue(t *Type, p unsafe.Pointer) bool {
 			return false
 		}
 		if r.peek() == 'n' { // null is the zero value
-			if !r.word("null") {
+			if r.patching || !r.word("null") {
 				return false
 			}
 			m[key] = ""
