@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,15 +56,25 @@ func (c *call) encodeStatus(s *meta.Status, f format) []byte {
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
 	h := c.Header()
-	h["Content-Type"] = []string{contentType}
-	h["Content-Length"] = []string{strconv.Itoa(len(data))}
+	c.setHeader(h, "Content-Type", contentType)
+	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
 	c.WriteHeader(code)
-	c.Write(data) // an error means that the client is gone
+	if _, err := c.Write(data); err != nil { // the client is gone
+		c.memory = nil // HTTP/2 may still read the data
+	}
 }
 
 // writeItem answers with an object.
 func (c *call) writeItem(code int, it *registry.Item) error {
-	data, err := c.encodeItem(it)
+	var data []byte
+	var err error
+	if c.media.as.Kind == "" {
+		m := c.buffers()
+		data, err = c.appendWhole(m.answer[:0], it)
+		m.answer = data
+	} else {
+		data, err = c.encodeItem(it)
+	}
 	if err != nil {
 		return err
 	}
@@ -84,14 +95,22 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 		m.format = formatJSON
 		fallthrough
 	case formatJSON:
-		var b bytes.Buffer
-		if m.pretty && json.Indent(&b, data, "", "  ") == nil {
-			data = b.Bytes()
+		if m.pretty {
+			data = indented(data)
 		} else {
 			data = append(data, '\n')
 		}
 	}
 	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
+}
+
+// indented returns a JSON document for people. A document that is not JSON gets a newline.
+func indented(data []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return append(data, '\n')
+	}
+	return b.Bytes()
 }
 
 // encodeItem returns an object in the negotiated form.
@@ -108,27 +127,36 @@ func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
 }
 
 // encodeWhole returns an object without conversion, made of its cached bytes.
-func (c *call) encodeWhole(it *registry.Item) ([]byte, error) {
+func (c *call) encodeWhole(it *registry.Item) ([]byte, error) { return c.appendWhole(nil, it) }
+
+// appendWhole appends the bytes of encodeWhole, with room for a newline.
+func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
 		raw, err := it.Encoded(e.version, registry.Protobuf)
 		if err != nil {
 			return nil, err
 		}
-		return envelope(e.gv.String(), e.info.Kind, raw), nil
+		return codec.AppendEnvelope(slices.Grow(dst, envelopeSize(e.apiVersion, e.info.Kind, raw)), e.apiVersion, e.info.Kind, raw), nil
 	}
 	raw, err := it.Encoded(e.version, registry.JSON)
 	if err != nil {
 		return nil, err
 	}
 	if e.info.Unstructured {
-		return e.typedInOrder(raw)
+		data, err := e.typedInOrder(raw)
+		return append(dst, data...), err
 	}
-	return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+	return appendTyped(slices.Grow(dst, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
 }
 
 func envelope(apiVersion, kind string, raw []byte) []byte {
-	return codec.AppendEnvelope(make([]byte, 0, len(raw)+len(apiVersion)+len(kind)+32), apiVersion, kind, raw)
+	return codec.AppendEnvelope(make([]byte, 0, envelopeSize(apiVersion, kind, raw)), apiVersion, kind, raw)
+}
+
+// envelopeSize returns an upper bound of the size of an envelope.
+func envelopeSize(apiVersion, kind string, raw []byte) int {
+	return len(raw) + len(apiVersion) + len(kind) + 32
 }
 
 // appendTyped appends a JSON object with head before its members. head contains the
