@@ -206,19 +206,15 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
-	seen    map[string]bool
+	seen    map[string]bool // nil as long as there are few texts
 	written int
 	cutting bool
 }
 
 func (ws *warnings) add(h http.Header, text string) {
-	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.seen[text] {
+	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.has(text) {
 		return
 	}
-	if ws.seen == nil {
-		ws.seen = map[string]bool{}
-	}
-	ws.seen[text] = true
 	ws.texts = append(ws.texts, text)
 	if ws.cutting || ws.written+utf8.RuneCountInString(text) <= warningsTotal {
 		ws.write(h, text)
@@ -231,6 +227,25 @@ func (ws *warnings) add(h http.Header, text string) {
 	}
 }
 
+// has reports whether a text was added, or remembers it for the next call.
+func (ws *warnings) has(text string) bool {
+	const few = 8
+	if len(ws.texts) < few {
+		return slices.Contains(ws.texts, text)
+	}
+	if ws.seen == nil {
+		ws.seen = map[string]bool{}
+		for _, t := range ws.texts {
+			ws.seen[t] = true
+		}
+	}
+	if ws.seen[text] {
+		return true
+	}
+	ws.seen[text] = true
+	return false
+}
+
 func (ws *warnings) write(h http.Header, text string) {
 	if ws.cutting {
 		text = cut(text, warningCut)
@@ -240,7 +255,10 @@ func (ws *warnings) write(h http.Header, text string) {
 		return
 	}
 	ws.written += utf8.RuneCountInString(text)
-	h.Add("Warning", `299 - "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)+`"`)
+	if strings.ContainsAny(text, `\"`) {
+		text = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+	}
+	h.Add("Warning", `299 - "`+text+`"`)
 }
 
 // cut returns the first n characters of s.
