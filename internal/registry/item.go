@@ -77,6 +77,13 @@ func (it *Item) Copy() Object {
 	return it.kind.copy(it.obj)
 }
 
+// Borrow returns the stored object itself. It must not be changed.
+func (it *Item) Borrow() Object { return it.obj }
+
+// shallow returns a copy in which the fields of the metadata may be set. The values that
+// they point to must not be changed.
+func (it *Item) shallow() Object { return it.kind.forms[0].typ.Shallow(it.obj).(Object) }
+
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.
 func (it *Item) Wire(version int) Object {
@@ -148,7 +155,7 @@ func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
-	o := it.Copy()
+	o := it.shallow()
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 	return newItem(it.kind, o, version)
 }
