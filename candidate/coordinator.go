@@ -184,11 +184,11 @@ func (c *coordinator) applyLeases(n batch) {
 }
 
 func (c *coordinator) applyLeaseItem(it *registry.Item) {
-	k, l := c.contests[keyOf(it)], it.Wire(0).(*lease.Lease)
-	switch {
+	switch k := c.contests[keyOf(it)]; {
 	case k != nil:
+		l := it.Wire(0).(*lease.Lease)
 		c.applyLease(k, l, l.ResourceVersion)
-	case preferredHolder(l) != "":
+	case preferredHolder(it.Borrow().(*lease.Lease)) != "":
 		c.contest(keyOf(it))
 	}
 }

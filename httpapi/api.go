@@ -56,6 +56,7 @@ type API struct {
 	openAPI  openAPI
 	setDate  bool // take the Date header from the store's clock; net/http sets it otherwise
 	auditIDs auditIDs
+	buffers  sync.Pool // of *buffers
 	status   *codec.Type
 	listMeta *codec.Type
 	scheme   *registry.Scheme

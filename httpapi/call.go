@@ -47,6 +47,10 @@ type call struct {
 	media    mediaType
 	table    tableOptions
 	warnings warnings
+
+	memory  *buffers  // nil until the first use
+	headers [5]string // values that setHeader has stored
+	set     int       // the number of headers
 }
 
 // ServeHTTP answers a request.
@@ -63,21 +67,35 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	} else if isHealthPath(r.URL.Path) || c.admit() {
 		c.dispatch(a.parse(r.URL.Path))
 	}
+	c.release()
 }
 
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
+	c := &call{api: a, req: r, w: w, observe: caller.Observer(r.Context())}
 	h := w.Header()
 	id := r.Header.Get("Audit-Id")
 	if id == "" {
 		id = a.auditIDs.next(r)
 	}
-	h["Audit-Id"] = []string{id}
-	h["Cache-Control"] = []string{"no-cache, private"}
+	c.setHeader(h, "Audit-Id", id)
+	c.setHeader(h, "Cache-Control", "no-cache, private")
 	if a.setDate {
-		h["Date"] = []string{a.st.Now().UTC().Format(http.TimeFormat)}
+		c.setHeader(h, "Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
-	return &call{api: a, req: r, w: w, observe: caller.Observer(r.Context())}
+	return c
+}
+
+// setHeader sets a header, whose name is in the canonical form. The value is stored in the
+// call, so that it needs no memory of its own.
+func (c *call) setHeader(h http.Header, name, value string) {
+	if c.set == len(c.headers) {
+		h[name] = []string{value}
+		return
+	}
+	c.headers[c.set] = value
+	h[name] = c.headers[c.set : c.set+1 : c.set+1]
+	c.set++
 }
 
 func (c *call) log(start time.Time) {

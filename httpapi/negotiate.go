@@ -139,7 +139,7 @@ func (r restrictions) allow(m mediaType) bool {
 func negotiate(header string, r restrictions) (mediaType, bool) {
 	// The headers of nearly all clients.
 	switch header {
-	case "", "*/*", typeJSON:
+	case "", "*/*", typeJSON, typeJSON + ", */*":
 		if m := (mediaType{}); r.allow(m) {
 			return m, true
 		}

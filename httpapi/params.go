@@ -15,7 +15,7 @@ import (
 
 // params returns the query, parsed once. Invalid pairs are dropped, as net/url does.
 func (c *call) params() url.Values {
-	if c.query == nil {
+	if c.query == nil && c.req.URL.RawQuery != "" {
 		c.query = c.req.URL.Query()
 	}
 	return c.query

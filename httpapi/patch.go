@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -24,12 +23,23 @@ func patchTypes(schema bool) []string {
 	return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
 }
 
+// isPatchType reports whether patchTypes has a media type.
+func isPatchType(name string, schema bool) bool {
+	switch registry.PatchType(name) {
+	case registry.JSONPatch, registry.MergePatch, registry.ApplyPatch:
+		return true
+	case registry.StrategicMergePatch:
+		return schema
+	}
+	return false
+}
+
 // isPatch reports whether any media type in the header is a patch. It is the first,
 // generous check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
-		if slices.Contains(patchTypes(true), strings.TrimSpace(t)) {
+		if isPatchType(strings.TrimSpace(t), true) {
 			return true
 		}
 	}
@@ -40,8 +50,8 @@ func isPatch(r *http.Request) bool {
 // check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
-		return "", unsupportedMedia(types...)
+	if schema := !c.endpoint.info.Unstructured; !isPatchType(t, schema) {
+		return "", unsupportedMedia(patchTypes(schema)...)
 	}
 	return registry.PatchType(t), nil
 }

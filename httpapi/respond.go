@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,15 +57,25 @@ func (c *call) encodeStatus(s *meta.Status, f format) []byte {
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
 	h := c.Header()
-	h["Content-Type"] = []string{contentType}
-	h["Content-Length"] = []string{strconv.Itoa(len(data))}
+	c.setHeader(h, "Content-Type", contentType)
+	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
 	c.WriteHeader(code)
-	c.Write(data) // an error means that the client is gone
+	if _, err := c.Write(data); err != nil { // the client is gone
+		c.memory = nil // HTTP/2 may still read the data
+	}
 }
 
 // writeItem answers with an object.
 func (c *call) writeItem(code int, it *registry.Item) error {
-	data, err := c.encodeItem(it)
+	var data []byte
+	var err error
+	if c.media.as.Kind == "" {
+		m := c.buffers()
+		data, err = c.appendWhole(m.answer[:0], it)
+		m.answer = data
+	} else {
+		data, err = c.encodeItem(it)
+	}
 	if err != nil {
 		return err
 	}
@@ -94,14 +105,22 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 		m.format = formatJSON
 		fallthrough
 	case formatJSON:
-		var b bytes.Buffer
-		if m.pretty && json.Indent(&b, data, "", "  ") == nil {
-			data = b.Bytes()
+		if m.pretty {
+			data = indented(data)
 		} else {
 			data = append(data, '\n')
 		}
 	}
 	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
+}
+
+// indented returns a JSON document for people. A document that is not JSON gets a newline.
+func indented(data []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return append(data, '\n')
+	}
+	return b.Bytes()
 }
 
 // encodeItem returns an object in the negotiated form.
@@ -118,27 +137,36 @@ func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
 }
 
 // encodeWhole returns an object without conversion, made of its cached bytes.
-func (c *call) encodeWhole(it *registry.Item) ([]byte, error) {
+func (c *call) encodeWhole(it *registry.Item) ([]byte, error) { return c.appendWhole(nil, it) }
+
+// appendWhole appends the bytes of encodeWhole, with room for a newline.
+func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
 		raw, err := it.Encoded(e.version, registry.Protobuf)
 		if err != nil {
 			return nil, err
 		}
-		return envelope(e.gv.String(), e.info.Kind, raw), nil
+		return codec.AppendEnvelope(slices.Grow(dst, envelopeSize(e.apiVersion, e.info.Kind, raw)), e.apiVersion, e.info.Kind, raw), nil
 	}
 	raw, err := it.Encoded(e.version, registry.JSON)
 	if err != nil {
 		return nil, err
 	}
 	if e.info.Unstructured {
-		return e.typedInOrder(raw)
+		data, err := e.typedInOrder(raw)
+		return append(dst, data...), err
 	}
-	return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+	return appendTyped(slices.Grow(dst, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
 }
 
 func envelope(apiVersion, kind string, raw []byte) []byte {
-	return codec.AppendEnvelope(make([]byte, 0, len(raw)+len(apiVersion)+len(kind)+32), apiVersion, kind, raw)
+	return codec.AppendEnvelope(make([]byte, 0, envelopeSize(apiVersion, kind, raw)), apiVersion, kind, raw)
+}
+
+// envelopeSize returns an upper bound of the size of an envelope.
+func envelopeSize(apiVersion, kind string, raw []byte) int {
+	return len(raw) + len(apiVersion) + len(kind) + 32
 }
 
 // appendTyped appends a JSON object with head before its members. head contains the
@@ -188,19 +216,15 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
-	seen    map[string]bool
+	seen    map[string]bool // nil as long as there are few texts
 	written int
 	cutting bool
 }
 
 func (ws *warnings) add(h http.Header, text string) {
-	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.seen[text] {
+	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.has(text) {
 		return
 	}
-	if ws.seen == nil {
-		ws.seen = map[string]bool{}
-	}
-	ws.seen[text] = true
 	ws.texts = append(ws.texts, text)
 	if ws.cutting || ws.written+utf8.RuneCountInString(text) <= warningsTotal {
 		ws.write(h, text)
@@ -213,6 +237,25 @@ func (ws *warnings) add(h http.Header, text string) {
 	}
 }
 
+// has reports whether a text was added, or remembers it for the next call.
+func (ws *warnings) has(text string) bool {
+	const few = 8
+	if len(ws.texts) < few {
+		return slices.Contains(ws.texts, text)
+	}
+	if ws.seen == nil {
+		ws.seen = map[string]bool{}
+		for _, t := range ws.texts {
+			ws.seen[t] = true
+		}
+	}
+	if ws.seen[text] {
+		return true
+	}
+	ws.seen[text] = true
+	return false
+}
+
 func (ws *warnings) write(h http.Header, text string) {
 	if ws.cutting {
 		text = cut(text, warningCut)
@@ -222,7 +265,10 @@ func (ws *warnings) write(h http.Header, text string) {
 		return
 	}
 	ws.written += utf8.RuneCountInString(text)
-	h.Add("Warning", `299 - "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)+`"`)
+	if strings.ContainsAny(text, `\"`) {
+		text = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+	}
+	h.Add("Warning", `299 - "`+text+`"`)
 }
 
 // cut returns the first n characters of s.

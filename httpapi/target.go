@@ -28,6 +28,8 @@ type endpoint struct {
 	info    registry.Info
 	gv      meta.GroupVersion
 	version int // the index of the version in the resource
+	// apiVersion is the text of gv.
+	apiVersion string
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
 }
@@ -43,7 +45,7 @@ func (a *API) addResource(res *registry.Resource) {
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i}
+		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + gv.String() + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + gv.String() + `","metadata":`
 		if info.Unstructured {
@@ -214,7 +216,8 @@ func (v *groupVersion) parse(rest string) target {
 	case strings.HasPrefix(rest, "//"):
 		return target{kind: unknownResource}
 	}
-	name := parseResource(strings.Split(trimmed, "/"))
+	var parts [6]string // for nearly all paths
+	name := parseResource(appendParts(parts[:0], trimmed))
 	for _, e := range v.endpoints {
 		if e.info.Plural == name.resource {
 			if !name.namespaced {
@@ -227,6 +230,14 @@ func (v *groupVersion) parse(rest string) target {
 		return target{kind: namespacePath, version: v, resourceName: name}
 	}
 	return target{kind: unknownResource}
+}
+
+// appendParts appends the parts of a path.
+func appendParts(dst []string, path string) []string {
+	for part := range strings.SplitSeq(path, "/") {
+		dst = append(dst, part)
+	}
+	return dst
 }
 
 // parseResource reads the parts of a path:

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // create answers POST …/namespaces/{ns}/{resource}.
@@ -80,33 +78,6 @@ func updateCode(created bool) int {
 		return http.StatusCreated
 	}
 	return http.StatusOK
-}
-
-// maxBody is the size limit of request bodies, in bytes.
-const maxBody = 3 << 20
-
-// readBody reads the body of the request. It reads no more of a body than is needed
-// to know that it is too large.
-func (c *call) readBody() ([]byte, error) {
-	if c.req.Body == nil || c.req.Body == http.NoBody {
-		return nil, nil
-	}
-	if n := c.req.ContentLength; n >= 0 && n <= maxBody {
-		data := make([]byte, n)
-		if _, err := io.ReadFull(c.req.Body, data); err != nil {
-			return nil, meta.NewBadRequest("%s", err)
-		}
-		return data, nil
-	}
-	data, err := io.ReadAll(io.LimitReader(c.req.Body, maxBody+1))
-	if err != nil {
-		return nil, meta.NewBadRequest("%s", err)
-	}
-	if len(data) > maxBody {
-		return nil, meta.NewStatusError(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, nil,
-			"Request entity too large: limit is 3145728")
-	}
-	return data, nil
 }
 
 // bodyFormat returns the format of a request body. The default is JSON.
@@ -186,17 +157,23 @@ func managerOf(fieldManager string, r *http.Request) string {
 		return fieldManager
 	}
 	name, _, _ := strings.Cut(r.UserAgent(), "/")
-	var b strings.Builder
-	for _, ch := range name {
-		if unicode.IsPrint(ch) {
-			b.WriteRune(ch)
-		}
-	}
-	if name = b.String(); len(name) > registry.MaxFieldManager {
+	name = printable(name)
+	if len(name) > registry.MaxFieldManager {
 		name = name[:registry.MaxFieldManager]
 	}
 	if name == "" {
 		return "unknown"
 	}
 	return name
+}
+
+// printable returns the printable characters of a text. It shares no memory with the
+// text, which is part of the header of a request.
+func printable(text string) string {
+	return strings.Map(func(ch rune) rune {
+		if unicode.IsPrint(ch) {
+			return ch
+		}
+		return -1
+	}, strings.Clone(text))
 }

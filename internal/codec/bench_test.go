@@ -1,6 +1,11 @@
 package codec
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
 
 func BenchmarkCopy(b *testing.B) {
 	t, lease := compileFor[Lease]("v1"), aLease()
@@ -46,6 +51,35 @@ func BenchmarkDecodeJSON(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// someEndpoints has n addresses, as a service has them: 170 bytes of JSON each.
+func someEndpoints(n int) *Endpoints {
+	e := &Endpoints{ObjectMeta: meta.ObjectMeta{Name: "web", Namespace: "default"}, Subsets: []EndpointSubset{{
+		Ports: []EndpointPort{{Name: "http", Port: 8080, Protocol: "TCP"}, {Name: "metrics", Port: 9090, Protocol: "TCP"}},
+	}}}
+	for i := range n {
+		e.Subsets[0].Addresses = append(e.Subsets[0].Addresses, EndpointAddress{
+			IP: fmt.Sprintf("10.1.1.%d", i), NodeName: ptr(fmt.Sprintf("node-%03d", i)),
+			TargetRef: &ObjectReference{Kind: "Pod", Namespace: "default", Name: fmt.Sprintf("web-5d9c7b6f4-%05d", i), UID: meta.UID(fmt.Sprintf("11111111-2222-3333-4444-%012d", i))},
+		})
+	}
+	return e
+}
+
+func BenchmarkDecodeEndpoints(b *testing.B) {
+	t := compileFor[Endpoints]("v1")
+	data, err := t.AppendJSON(nil, someEndpoints(50))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := t.DecodeJSON(data, new(Endpoints), true); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

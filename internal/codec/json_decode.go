@@ -18,6 +18,9 @@ import (
 // which name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
 	p := t.check(obj)
+	if t.readJSON(data, p) {
+		return nil, nil
+	}
 	if t.Rest != nil {
 		strictErrs, err = t.decodeWithRest(data, p, strict)
 	} else if strict {

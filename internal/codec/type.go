@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -60,6 +61,10 @@ type Type struct {
 	fallible   bool                    // whether a value may have no JSON form; only for the object
 	jsonOnly   bool                    // whether a field has no protobuf number; only for the object
 	copyLayout *copyLayout             // only for a Struct
+	pointees   reflect.Type            // what the pointers of a Struct point to; nil: each is allocated alone
+	readable   bool                    // whether a jsonReader can read it; only for the object
+	zero       unsafe.Pointer          // a zero value; only for the object
+	readers    sync.Pool               // of *jsonReader; only for the object
 }
 
 // Field is one member of a Struct.
@@ -86,12 +91,15 @@ type Field struct {
 	// it.
 	Number int
 
-	goName   string
-	offset   uintptr
-	omitZero bool
-	onWire   bool
-	jsonKey  string // the encoded name and a colon
-	tag      []byte // the encoded protobuf number and wire type
+	goName      string
+	index       int // in the Fields of the Struct
+	offset      uintptr
+	omitZero    bool
+	onWire      bool
+	jsonKey     string  // the encoded name and a colon
+	tag         []byte  // the encoded protobuf number and wire type
+	inBlock     bool    // whether what the pointer points to is in the pointees of the Struct
+	blockOffset uintptr // in the pointees
 }
 
 // Field returns the member with the given JSON name, or nil.
@@ -132,9 +140,11 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
 	}
 	out.labels = map[reflect.Type]string{}
+	out.readable, out.zero = true, reflect.New(t).UnsafePointer()
 	for goType, part := range c.seen {
 		out.labels[goType] = part.label
 		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
+		out.readable = out.readable && part.readableJSON()
 		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
 		if part.Rest != nil && part != out {
 			c.fail("%v.%s: only the object itself may keep undeclared members", goType, part.Rest.goName)
@@ -146,6 +156,7 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	for _, part := range c.seen {
 		if part.shape == shapeStruct {
 			part.copyLayout = newCopyLayout(part)
+			part.newPointees()
 		}
 	}
 	return out, nil
@@ -330,7 +341,7 @@ func (c *compiler) compileStruct(t *Type) {
 		if t.byName[f.Name] != nil {
 			c.fail("%v: two fields have the JSON name %q, want one", t.goType, f.Name)
 		}
-		t.byName[f.Name] = f
+		t.byName[f.Name], f.index = f, len(t.Fields)
 		t.Fields = append(t.Fields, f)
 		if f.Number > 0 {
 			t.numbered = append(t.numbered, f)

@@ -98,21 +98,13 @@ func (c Patch) next(r *Resource, current *Item, req Request) (Object, error) {
 		return nil, r.NotFound(req.Name)
 	}
 	t := Target{r.kind, req.Version}
-	apply := patch.JSON
-	switch c.Type {
-	case MergePatch:
-		apply = patch.Merge
-	case StrategicMergePatch:
-		apply = patch.Strategic
+	o, ok := c.mergeOrdinary(t, current)
+	if !ok {
+		var err error
+		if o, err = c.document(t, current, &req); err != nil {
+			return nil, err
+		}
 	}
-	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range warnings {
-		req.warn(text)
-	}
-	o := patched.(Object)
 	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	}
 	last := marked
 	if last == nil {
-		last = current.Copy()
+		last = current.shallow()
 	}
 	at := r.st.changeTime()
 	r.st.mu.Lock()

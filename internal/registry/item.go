@@ -1,12 +1,14 @@
 package registry
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -75,6 +77,13 @@ func (it *Item) Copy() Object {
 	return it.kind.copy(it.obj)
 }
 
+// Borrow returns the stored object itself. It must not be changed.
+func (it *Item) Borrow() Object { return it.obj }
+
+// shallow returns a copy in which the fields of the metadata may be set. The values that
+// they point to must not be changed.
+func (it *Item) shallow() Object { return it.kind.forms[0].typ.Shallow(it.obj).(Object) }
+
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.
 func (it *Item) Wire(version int) Object {
@@ -103,21 +112,33 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 	if f.to != nil {
 		o = f.to(it.Copy())
 	}
-	var data []byte
-	var err error
-	if format == Protobuf {
-		data = f.typ.AppendProto(nil, o)
-	} else {
-		data, err = f.typ.AppendJSON(nil, o)
-	}
+	data, err := it.kind.encode(f.typ, o, format)
 	if err != nil {
 		return nil, err
 	}
-	// Room left over would be remembered too.
-	data = append(make([]byte, 0, len(data)), data...)
 	// The loser of a race is not remembered.
 	it.memo.CompareAndSwap(head, &memo{data, head, uint8(form), format})
 	return data, nil
+}
+
+// encode returns the encoded object in memory of its size. Room left over would be
+// remembered too.
+func (d *Kind) encode(typ *codec.Type, o Object, format Format) (data []byte, err error) {
+	scratch, _ := d.scratch.Get().(*[]byte)
+	if scratch == nil {
+		scratch = new([]byte)
+	}
+	if format == Protobuf {
+		data = typ.AppendProto((*scratch)[:0], o)
+	} else {
+		data, err = typ.AppendJSON((*scratch)[:0], o)
+	}
+	const maxKept = 64 << 10
+	if err == nil && cap(data) <= maxKept {
+		*scratch = data
+		d.scratch.Put(scratch)
+	}
+	return bytes.Clone(data), err
 }
 
 // EncodedMetadata returns the encoded metadata. It is not cached.
@@ -134,7 +155,7 @@ func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
-	o := it.Copy()
+	o := it.shallow()
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 	return newItem(it.kind, o, version)
 }
@@ -155,8 +176,7 @@ func (l *deselectedItem) of(old *Item, version uint64) *Item {
 func (d *Kind) copy(o Object) Object { return d.forms[0].typ.Copy(o).(Object) }
 
 func (d *Kind) typeMeta(version int) meta.TypeMeta {
-	gv := meta.GroupVersion{Group: d.group, Version: d.versions[version].name}
-	return meta.TypeMeta{Kind: d.name, APIVersion: gv.String()}
+	return d.versions[version].named
 }
 
 // key identifies an object in its collection.

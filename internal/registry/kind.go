@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -91,6 +92,7 @@ type Kind struct {
 	// pure kinds have no function that may change an object, so a new object may
 	// share memory with the stored one.
 	pure           bool
+	scratch        sync.Pool // of *[]byte, for encoding
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 
@@ -106,6 +108,7 @@ type Kind struct {
 
 type version struct {
 	name, deprecated string
+	named            meta.TypeMeta // the kind in this version
 	form             int
 	// schema is the form's type. Where versions share a form, each has its own,
 	// for the texts of errors.
@@ -221,7 +224,8 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
 	for _, v := range d.Versions {
-		compiled := version{name: v.Name, deprecated: v.Deprecated, validate: func(o, old Object) field.Errors {
+		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
+		compiled := version{name: v.Name, deprecated: v.Deprecated, named: named, validate: func(o, old Object) field.Errors {
 			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
 				return errs
 			}

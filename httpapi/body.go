@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// buffers is the memory for the body of a request and for its answer. It is used again by
+// later requests, so nothing may keep a part of it after the answer.
+type buffers struct {
+	body, answer []byte
+}
+
+// maxKept is the size up to which buffers are kept for later requests.
+const maxKept = 64 << 10
+
+// buffers returns the memory of the call.
+func (c *call) buffers() *buffers {
+	if c.memory == nil {
+		if c.memory, _ = c.api.buffers.Get().(*buffers); c.memory == nil {
+			c.memory = new(buffers)
+		}
+	}
+	return c.memory
+}
+
+// release ends the use of the memory of the call.
+func (c *call) release() {
+	m := c.memory
+	if m == nil {
+		return
+	}
+	c.memory = nil
+	if cap(m.body) > maxKept {
+		m.body = nil
+	}
+	if cap(m.answer) > maxKept {
+		m.answer = nil
+	}
+	c.api.buffers.Put(m)
+}
+
+const (
+	// maxBody is the size limit of request bodies, in bytes.
+	maxBody = 3 << 20
+	// firstRead is the most memory that a body gets before any of it has arrived.
+	firstRead = 16 << 10
+)
+
+// readBody reads the body of the request, into the memory of the call. The memory grows with
+// the bytes that arrive, whatever length the header promises. readBody reads no
+// more of a body than is needed to know that it is too large.
+func (c *call) readBody() ([]byte, error) {
+	if c.req.Body == nil || c.req.Body == http.NoBody {
+		return nil, nil
+	}
+	m, size := c.buffers(), int64(maxBody+1)
+	promised := c.req.ContentLength >= 0 && c.req.ContentLength <= maxBody
+	if promised {
+		size = c.req.ContentLength
+	}
+	var err error
+	m.body, err = readUpTo(m.body[:0], c.req.Body, int(size))
+	if err == io.EOF {
+		switch {
+		case !promised:
+			err = nil
+		case len(m.body) > 0:
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	if err != nil {
+		return nil, meta.NewBadRequest("%s", err)
+	}
+	if len(m.body) > maxBody {
+		return nil, meta.NewStatusError(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, nil,
+			"Request entity too large: limit is 3145728")
+	}
+	return m.body, nil
+}
+
+// readUpTo appends size bytes of r to dst, which is empty. It returns io.EOF if r has
+// fewer.
+func readUpTo(dst []byte, r io.Reader, size int) ([]byte, error) {
+	for len(dst) < size {
+		if len(dst) == cap(dst) {
+			grown := make([]byte, len(dst), min(size, max(2*cap(dst), firstRead)))
+			copy(grown, dst)
+			dst = grown
+		}
+		n, err := r.Read(dst[len(dst):min(cap(dst), size)])
+		dst = dst[:len(dst)+n]
+		if err != nil && len(dst) < size {
+			return dst, err
+		}
+	}
+	return dst, nil
+}

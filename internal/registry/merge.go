@@ -1,0 +1,43 @@
+package registry
+
+import "github.com/kubecoord/kubecoord/internal/patch"
+
+// mergeOrdinary applies an ordinary merge patch to the fields of the object. The result is
+// that of [patch.Merge], which builds and decodes the merged document.
+// mergeOrdinary returns false for patches that need the document: to report a
+// problem, or because they have something unusual.
+func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
+	// For a custom resource, Ignore changes more than the answer to a problem: see decode.
+	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.native {
+		return nil, false
+	}
+	live, err := current.Encoded(t.Version, JSON)
+	if err != nil {
+		return nil, false
+	}
+	o := t.Kind.newWire(t.Version)
+	if !t.schema().ReadJSON(live, o) {
+		return nil, false
+	}
+	*o.GetTypeMeta() = t.typeMeta()
+	return o, t.schema().MergeJSON(c.Data, o) && *o.GetTypeMeta() == t.typeMeta()
+}
+
+// document applies a patch to the JSON of the object.
+func (c Patch) document(t Target, current *Item, req *Request) (Object, error) {
+	apply := patch.JSON
+	switch c.Type {
+	case MergePatch:
+		apply = patch.Merge
+	case StrategicMergePatch:
+		apply = patch.Strategic
+	}
+	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		req.warn(text)
+	}
+	return patched.(Object), nil
+}
