@@ -95,7 +95,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	object := func(name, spec string) Object {
 		return &widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name, Finalizers: []string{"example.com/f"}}, Spec: spec}
 	}
-	replica, err := st.NewReplica(ReplicaOptions{StopAfter: func(PastChange) bool { called("StopAfter"); return false }})
+	replica, err := st.NewReplica(ReplicaOptions{Changes: 1})
 	require.NoError(t, err)
 
 	_, err = r.Create(ctx, object("a", "1"), req)
@@ -153,7 +153,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	f.Close()
 
 	for _, what := range []string{
-		"Now", "NewTimer", "AfterFunc", "Fork", "StopAfter", "Warn", "New", "Version.New", "ToWire", "FromWire",
+		"Now", "NewTimer", "AfterFunc", "Fork", "Warn", "New", "Version.New", "ToWire", "FromWire",
 		"ValidateName", "ValidateFinalizer", "Default", "PrepareForUpdate", "Warnings", "Validate", "SelectableField.Value",
 	} {
 		assert.True(t, seen[what], "%s was never called", what)
