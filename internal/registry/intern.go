@@ -78,23 +78,48 @@ const (
 )
 
 func (t *internTable) internMap(m map[string]string) map[string]string {
-	if len(m) == 0 || len(m) > maxMapEntries {
+	slot := t.mapSlot(m)
+	if slot == nil {
 		return m
 	}
-	var sum uint64 // does not depend on the order of the entries
-	for k, v := range m {
-		if len(v) > maxMapValue {
-			return m
-		}
-		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
-	}
-	slot := &t.table().maps[sum%internedMaps]
-	if have := slot.Load(); have != nil && maps.Equal(*have, m) {
+	if have := slot.Load(); have != nil && (sameMap(*have, m) || maps.Equal(*have, m)) {
 		return *have
 	}
 	kept := m
 	slot.Store(&kept)
 	return m
+}
+
+// mapSlot returns the slot of a map, or nil if it is not interned.
+func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]string] {
+	if len(m) == 0 || len(m) > maxMapEntries {
+		return nil
+	}
+	var sum uint64 // does not depend on the order of the entries
+	for k, v := range m {
+		if len(v) > maxMapValue {
+			return nil
+		}
+		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
+	}
+	return &t.table().maps[sum%internedMaps]
+}
+
+// find returns metadata with the labels and annotations in the table that are probably
+// equal to those of m. It returns nil if there are none.
+func (t *internTable) find(m *meta.ObjectMeta) *meta.ObjectMeta {
+	var found meta.ObjectMeta
+	for _, row := range [...]struct{ want, have *map[string]string }{{&m.Labels, &found.Labels}, {&m.Annotations, &found.Annotations}} {
+		if slot := t.mapSlot(*row.want); slot != nil {
+			if have := slot.Load(); have != nil {
+				*row.have = *have
+			}
+		}
+	}
+	if found.Labels == nil && found.Annotations == nil {
+		return nil
+	}
+	return &found
 }
 
 // sameEntries reports whether two lists share memory. Then they are stored already and

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"io"
+	"strconv"
 	"testing"
 	"time"
 
@@ -129,7 +130,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	end()
 	_, err = r.Get(ended, "ns", "a", "999999")
 	require.ErrorIs(t, err, context.Canceled)
-	idle, err := r.Watch(ctx, WatchOptions{ResourceVersion: list.Meta().ResourceVersion, Timeout: time.Hour})
+	idle, err := r.Watch(ctx, WatchOptions{ResourceVersion: strconv.FormatUint(st.ResourceVersion(), 10), Timeout: time.Hour})
 	require.NoError(t, err)
 	require.ErrorIs(t, idle.wait(ended, 0), context.Canceled, "after it has set its timer")
 	idle.Close()
