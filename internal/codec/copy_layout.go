@@ -13,6 +13,9 @@ type copyLayout struct {
 	block  reflect.Type // the struct, then the values of its pointers
 	steps  []copyStep   // to do after the struct was assigned
 	nilPtr any          // a nil pointer to the struct
+	// manager is for copies of objects with one manager. It is nil for other structs
+	// than objects.
+	manager *managerLayout
 }
 
 // copyStep detaches one member of a struct that has been assigned.
@@ -20,7 +23,7 @@ type copyStep struct {
 	field       *Field
 	offset      uintptr // of the struct that field is a member of
 	valueOffset uintptr // of the pointer's value in the block; 0: it is not in the block
-	sharesBase  bool    // uses the value of the base if it is equal
+	sharesBase  bool    // a member of the metadata: uses the value of the base if it is equal
 }
 
 // newCopyLayout returns the layout of the copies of a struct. The values of pointers
@@ -29,6 +32,7 @@ func newCopyLayout(t *Type) *copyLayout {
 	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface()}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
 	var pointers []int // indexes of the steps whose value is in the block
+	managers := -1     // the index of the step of managedFields
 	var walk func(t *Type, base uintptr)
 	walk = func(t *Type, base uintptr) {
 		inMeta := t.goType == reflect.TypeFor[meta.ObjectMeta]()
@@ -43,12 +47,18 @@ func newCopyLayout(t *Type) *copyLayout {
 				continue
 			case inMeta:
 				step.sharesBase = f.Type.nilable()
+				if f.Type.goType == reflect.TypeFor[[]meta.ManagedFieldsEntry]() {
+					managers = len(r.steps)
+				}
 			}
 			r.steps = append(r.steps, step)
 		}
 	}
 	walk(t, 0)
 	r.block = reflect.StructOf(fields)
+	if managers >= 0 {
+		r.manager = newManagerLayout(r, fields, managers)
+	}
 	for i, step := range pointers {
 		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}
@@ -57,8 +67,8 @@ func newCopyLayout(t *Type) *copyLayout {
 
 // new returns the address of a new block. Its struct is assigned from the struct at
 // src.
-func (r *copyLayout) new(src unsafe.Pointer) unsafe.Pointer {
-	dst := reflect.New(r.block).UnsafePointer()
+func (r *copyLayout) new(block reflect.Type, src unsafe.Pointer) unsafe.Pointer {
+	dst := reflect.New(block).UnsafePointer()
 	reflect.ValueOf(r.asObject(dst)).Elem().Set(reflect.ValueOf(r.asObject(src)).Elem())
 	return dst
 }
@@ -71,13 +81,12 @@ func (r *copyLayout) asObject(p unsafe.Pointer) any {
 	return obj
 }
 
-// run does the step for the block at dst. base is nil, or a struct of the same
-// type with values to share.
-func (s *copyStep) run(dst, base unsafe.Pointer) {
+// run does the step for the block at dst. base is nil, or has values to share.
+func (s *copyStep) run(dst unsafe.Pointer, base *meta.ObjectMeta) {
 	at := unsafe.Add(dst, s.offset)
 	if s.sharesBase && base != nil {
-		p, q := s.field.at(at), s.field.at(unsafe.Add(base, s.offset))
-		if s.field.equal(at, unsafe.Add(base, s.offset)) {
+		p, q := s.field.at(at), s.field.at(unsafe.Pointer(base))
+		if s.field.equal(at, unsafe.Pointer(base)) {
 			if s.field.Type.shape == shapeMap {
 				*(*unsafe.Pointer)(p) = *(*unsafe.Pointer)(q)
 			} else {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// This file serves field management: Diff finds where two objects differ, and
-// Outline returns a tree whose atomic lists are not converted.
+// This file serves field management: Diff finds where two objects differ, Outline returns
+// a tree whose atomic lists are not converted, and a Value walks through an object.
 
 // maxPath is the length of the longest Path.
 const maxPath = 6
@@ -131,3 +131,36 @@ func (t *Type) ScalarKind() ScalarKind {
 	}
 	return AnyScalar
 }
+
+// Value is a value in an object. It shares memory with the object.
+type Value struct {
+	typ *Type
+	at  unsafe.Pointer
+}
+
+// Value returns obj, a non-nil pointer to the compiled struct, as a Value.
+func (t *Type) Value(obj any) Value { return Value{t, t.check(obj)} }
+
+// Member returns the value of a member of a struct. It returns false if the member is left
+// out or null. The zero Value has no members.
+func (v Value) Member(f *Field) (Value, bool) {
+	if v.at == nil || f.omitted(v.at) {
+		return Value{}, false
+	}
+	p := f.target(v.at)
+	return Value{f.Type, p}, p != nil
+}
+
+// Equal reports whether two values of the same type have the same tree.
+func (v Value) Equal(o Value) bool {
+	if v.typ.shape == shapeFloat64 {
+		return *(*float64)(v.at) == *(*float64)(o.at) // also 0 and -0
+	}
+	return v.typ.equal(v.at, o.at)
+}
+
+// Strings returns the value of a type whose IsStringMap is true.
+func (v Value) Strings() map[string]string { return *(*map[string]string)(v.at) }
+
+// IsStringMap reports whether the Go type is a map of strings.
+func (t *Type) IsStringMap() bool { return t.stringMap }

@@ -3,6 +3,7 @@ package managedfields
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -150,6 +151,9 @@ type world struct {
 	kind *Kind
 	live Object // nil at first
 	now  int
+
+	shared *Shared
+	short  int // how many updates took a short cut
 }
 
 func (w *world) object(version int, text string) Object {
@@ -184,7 +188,31 @@ func (w *world) updateIn(version int, manager, text string) {
 	w.t.Helper()
 	w.now++
 	o := w.object(version, text)
-	w.kind.Update(version, w.in(version), o, manager, at(w.now))
+	w.updateTo(version, manager, o)
+}
+
+// updateTo replaces the object by o. It checks that the short cuts of Update do what track does.
+func (w *world) updateTo(version int, manager string, o Object) {
+	w.t.Helper()
+	live := w.in(version)
+	var want []meta.ManagedFieldsEntry
+	if live != nil {
+		want = live.GetObjectMeta().ManagedFields
+	}
+	if os, err := w.kind.track(version, live, o, manager, at(w.now)); err == nil {
+		want = os.encode()
+	}
+	_, short := w.kind.update(version, live, o, manager, at(w.now), nil)
+	if short {
+		w.short++
+	}
+	if w.shared == nil {
+		w.shared = NewShared()
+	}
+	w.kind.Update(version, live, o, manager, at(w.now), w.shared)
+	require.Equal(w.t, want, o.GetObjectMeta().ManagedFields, "short cut: %t", short)
+	shared := w.shared.Share(slices.Clone(o.GetObjectMeta().ManagedFields))
+	require.Equal(w.t, want, shared)
 	w.keep(version, o)
 }
 

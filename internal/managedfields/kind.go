@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -42,6 +43,8 @@ type Version struct {
 	Type *codec.Type
 	// New returns a pointer to an empty object of that form.
 	New func() Object
+
+	created atomic.Pointer[createdPlan] // made at the first create
 }
 
 func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }

@@ -10,29 +10,31 @@ import (
 )
 
 // renew is Update for the most frequent write: a manager changes values of fields
-// that no other manager owns. Such a write only changes a time in the record. renew
+// that no other manager owns. Such a write only changes times in the record. renew
 // returns false if more may change. It neither decodes nor encodes a set.
-func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
-	entries := live.GetObjectMeta().ManagedFields
-	r := renewal{entries: entries, own: -1, sent: obj.GetObjectMeta().ManagedFields != nil, reset: k.Reset}
+func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time, shared *Shared) ([]meta.ManagedFieldsEntry, bool) {
+	r := renewal{entries: live.GetObjectMeta().ManagedFields, own: -1, reset: k.Reset}
+	if k.Subresource == "" {
+		r.sent = obj.GetObjectMeta().ManagedFields
+	}
+	if r.sent != nil && !SameOwners(r.sent, r.entries) {
+		return nil, false
+	}
 	if !r.findWriter(updater(manager, k.Versions[version].APIVersion, k.Subresource)) {
 		return nil, false
 	}
 	if !k.Versions[version].Type.Diff(live, obj, r.keepsOwners) {
 		return nil, false
 	}
-	if own := entries[r.own]; !r.gained || own.Time != nil && own.Time.Unix() == now.Unix() {
-		return entries, true
-	}
-	return r.withTime(meta.NewTime(now)), true
+	return r.after(now, shared), true
 }
 
 type renewal struct {
 	entries []meta.ManagedFieldsEntry
-	own     int      // the index of the writer's entry
-	sent    bool     // whether the request has managedFields
-	gained  bool     // whether a field changed that the writer owns
-	reset   []string // members that the write does not change
+	sent    []meta.ManagedFieldsEntry // by the client: nil, or entries with other times
+	own     int                       // the index of the writer's entry
+	gained  bool                      // whether a field changed that the writer owns
+	reset   []string                  // members that the write does not change
 }
 
 // findWriter finds the writer's entry. It returns false if there is none, or if other
@@ -67,7 +69,7 @@ func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
 	case len(r.reset) > 0 && slices.Contains(r.reset, top):
 		return true
 	case inMetadata && name == "managedFields":
-		return !r.sent
+		return true // they have the same owners, or the write does not change them
 	case inMetadata && isSystemField(name):
 		// No manager should own it, and its name rarely occurs in an entry.
 		for i := range r.entries {
@@ -92,17 +94,45 @@ func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
 	return true
 }
 
-// withTime returns the sorted entries, where the writer's entry has the time now.
-func (r *renewal) withTime(now meta.Time) []meta.ManagedFieldsEntry {
+// after returns the record after the write. A client that sends the record decides about
+// its times, except that the writer's entry has the time now if it gained a field.
+func (r *renewal) after(now time.Time, shared *Shared) []meta.ManagedFieldsEntry {
+	changed := false
+	for i := range r.entries {
+		at, has := r.timeOf(i, now)
+		had := r.entries[i].Time
+		changed = changed || has != (had != nil) || has && at.Unix() != had.Unix()
+	}
+	if !changed {
+		return r.entries
+	}
+	if at, has := r.timeOf(0, now); len(r.entries) == 1 && has {
+		return shared.list(r.entries[0], at, r.entries[0].FieldsV1.Raw)
+	}
 	entries := slices.Clone(r.entries)
-	entries[r.own].Time = &now
-	for i := r.own; i+1 < len(entries) && compareEntries(&entries[i], &entries[i+1]) > 0; i++ {
-		entries[i], entries[i+1] = entries[i+1], entries[i]
+	for i := range entries {
+		entries[i].Time = nil
+		if at, has := r.timeOf(i, now); has {
+			entries[i].Time = &at
+		}
 	}
-	for i := r.own; i > 0 && compareEntries(&entries[i-1], &entries[i]) > 0; i-- {
-		entries[i-1], entries[i] = entries[i], entries[i-1]
-	}
+	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
 	return entries
+}
+
+// timeOf returns the time of an entry after the write. It returns false if it has none.
+func (r *renewal) timeOf(i int, now time.Time) (meta.Time, bool) {
+	at := r.entries[i].Time
+	if i == r.own && r.gained {
+		return meta.NewTime(now), true
+	}
+	if r.sent != nil {
+		at = r.sent[i].Time
+	}
+	if at == nil {
+		return meta.Time{}, false
+	}
+	return *at, true
 }
 
 func sameOwner(a, b *meta.ManagedFieldsEntry) bool {

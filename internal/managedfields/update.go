@@ -13,16 +13,15 @@ import (
 // of the write.
 //
 // Update changes nothing else in obj. The new managedFields may share memory with the
-// managedFields of live, so neither may be changed afterwards.
+// managedFields of live and with shared, which may be nil, so none may be changed
+// afterwards.
 //
 // The managedFields of live must come from this package.
-func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
+func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time, shared *Shared) {
 	m := obj.GetObjectMeta()
-	if live != nil {
-		if entries, ok := k.renew(version, live, obj, manager, now); ok {
-			m.ManagedFields = entries
-			return
-		}
+	if entries, ok := k.update(version, live, obj, manager, now, shared); ok {
+		m.ManagedFields = entries
+		return
 	}
 	os, err := k.track(version, live, obj, manager, now)
 	if err == nil {
@@ -36,7 +35,18 @@ func (k *Kind) Update(version int, live, obj Object, manager string, now time.Ti
 	}
 }
 
-// track returns the owners after a write. It has no shortcut for renewals.
+// update is Update for a renewal or a create. It returns false for other writes.
+func (k *Kind) update(version int, live, obj Object, manager string, now time.Time, shared *Shared) ([]meta.ManagedFieldsEntry, bool) {
+	if live != nil {
+		return k.renew(version, live, obj, manager, now, shared)
+	}
+	if sent := obj.GetObjectMeta().ManagedFields; sent != nil && !isReset(sent) {
+		return nil, false
+	}
+	return k.create(version, obj, manager, now, shared)
+}
+
+// track returns the owners after a write. It has no shortcuts.
 func (k *Kind) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""

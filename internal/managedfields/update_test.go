@@ -275,11 +275,18 @@ func TestRenewalsAreUpdates(t *testing.T) {
 		case 3:
 			o.ResourceVersion, o.UID = "7", ""
 		}
-		if r.IntN(3) == 0 {
+		switch r.IntN(3) {
+		case 0:
 			o.ManagedFields = nil
+		case 1: // as a client that read the object earlier
+			for i := range o.ManagedFields {
+				if o.ManagedFields[i].Time = new(meta.NewTime(at(r.IntN(4)))); r.IntN(5) == 0 {
+					o.ManagedFields[i].Time = nil
+				}
+			}
 		}
 		name, now := manager(), at(w.now+r.IntN(2))
-		got, ok := leases.renew(0, w.live, o, name, now)
+		got, ok := leases.renew(0, w.live, o, name, now, nil)
 		if !ok {
 			continue
 		}
@@ -321,7 +328,7 @@ func TestRenewalRefusesUnreadableRecords(t *testing.T) {
 			w := world{t: t, kind: leases}
 			w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
 			w.live.GetObjectMeta().ManagedFields[0].FieldsV1.Raw = []byte(text)
-			_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5))
+			_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5), nil)
 			assert.False(t, ok)
 		})
 	}

@@ -216,8 +216,12 @@ func appendString[S string | []byte](dst []byte, s S) []byte { return appendQuot
 // appendQuoted appends a JSON string. Unlike encoding/json it does not write \b and
 // \f.
 func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
+	return append(appendEscaped(append(dst, '"'), s, html), '"')
+}
+
+// appendEscaped is appendQuoted without the quotes.
+func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
@@ -245,5 +249,5 @@ func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
 			i += size - 1
 		}
 	}
-	return append(dst, '"')
+	return dst
 }

@@ -52,7 +52,7 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
 	if len(finalizers) > 0 {
-		marked = current.Copy()
+		marked = r.kind.copy(current.obj)
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
@@ -70,7 +70,7 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	}
 	last := marked
 	if last == nil {
-		last = current.shallow()
+		last = current.sharedCopy()
 	}
 	at := r.st.changeTime()
 	r.st.mu.Lock()

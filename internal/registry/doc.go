@@ -41,7 +41,7 @@
 // Locks are taken in this order: Replica.mu, Store.mu, the locks of internal/hub, the lock of
 // an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
 // snapshotCache.mu is held. While Store.mu is held, no object is copied or encoded, and no
-// function of the user is called: the functions of a kind, Warn, StopAfter, and Now and Fork
-// of a clock (TestNoCallbackUnderTheLock). The exception is Hold of a clock that has it,
-// which is called when a watch is woken.
+// function of the user is called: the functions of a kind, Warn, and Now and Fork of a clock
+// (TestNoCallbackUnderTheLock). The exception is Hold of a clock that has it, which is called
+// when a watch is woken.
 package registry

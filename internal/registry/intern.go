@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -26,8 +27,9 @@ type internTable struct {
 }
 
 type internSlots struct {
-	maps    [internedMaps]atomic.Pointer[map[string]string]
-	strings [internedStrings]atomic.Pointer[string]
+	maps     [internedMaps]atomic.Pointer[map[string]string]
+	strings  [internedStrings]atomic.Pointer[string]
+	managers *managedfields.Shared
 }
 
 // table returns the slots.
@@ -35,7 +37,7 @@ func (t *internTable) table() *internSlots {
 	if have := t.slots.Load(); have != nil {
 		return have
 	}
-	t.slots.CompareAndSwap(nil, new(internSlots))
+	t.slots.CompareAndSwap(nil, &internSlots{managers: managedfields.NewShared()})
 	return t.slots.Load()
 }
 
@@ -57,7 +59,7 @@ func (t *internTable) intern(o, old Object) {
 		m.Namespace, m.Name, m.UID = old.GetObjectMeta().Namespace, old.GetObjectMeta().Name, old.GetObjectMeta().UID
 	}
 	if old == nil || !sameEntries(m.ManagedFields, old.GetObjectMeta().ManagedFields) {
-		t.internManagers(m.ManagedFields)
+		m.ManagedFields = t.internManagers(m.ManagedFields)
 	}
 	if old == nil || !sameMap(m.Labels, old.GetObjectMeta().Labels) {
 		m.Labels = t.internMap(m.Labels)
@@ -76,22 +78,48 @@ const (
 )
 
 func (t *internTable) internMap(m map[string]string) map[string]string {
-	if len(m) == 0 || len(m) > maxMapEntries {
+	slot := t.mapSlot(m)
+	if slot == nil {
 		return m
+	}
+	if have := slot.Load(); have != nil && (sameMap(*have, m) || maps.Equal(*have, m)) {
+		return *have
+	}
+	kept := m
+	slot.Store(&kept)
+	return m
+}
+
+// mapSlot returns the slot of a map, or nil if it is not interned.
+func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]string] {
+	if len(m) == 0 || len(m) > maxMapEntries {
+		return nil
 	}
 	var sum uint64 // does not depend on the order of the entries
 	for k, v := range m {
 		if len(v) > maxMapValue {
-			return m
+			return nil
 		}
 		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
 	}
-	slot := &t.table().maps[sum%internedMaps]
-	if have := slot.Load(); have != nil && maps.Equal(*have, m) {
-		return *have
+	return &t.table().maps[sum%internedMaps]
+}
+
+// find returns metadata with the labels and annotations in the table that are probably
+// equal to those of m. It returns nil if there are none.
+func (t *internTable) find(m *meta.ObjectMeta) *meta.ObjectMeta {
+	var found meta.ObjectMeta
+	for _, row := range [...]struct{ want, have *map[string]string }{{&m.Labels, &found.Labels}, {&m.Annotations, &found.Annotations}} {
+		if slot := t.mapSlot(*row.want); slot != nil {
+			if have := slot.Load(); have != nil {
+				*row.have = *have
+			}
+		}
 	}
-	slot.Store(&m)
-	return m
+	if found.Labels == nil && found.Annotations == nil {
+		return nil
+	}
+	return &found
 }
 
 // sameEntries reports whether two lists share memory. Then they are stored already and
@@ -100,13 +128,18 @@ func sameEntries(a, b []meta.ManagedFieldsEntry) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-func (t *internTable) internManagers(entries []meta.ManagedFieldsEntry) {
+func (t *internTable) internManagers(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+	entries = t.table().managers.Share(entries)
+	if len(entries) == 1 {
+		return entries // it may be shared already
+	}
 	for i := range entries {
 		e := &entries[i]
 		e.Manager, e.APIVersion = t.internText(e.Manager), t.internText(e.APIVersion)
 		e.Operation = meta.ManagedFieldsOperationType(t.internText(string(e.Operation)))
 		e.FieldsType, e.Subresource = t.internText(e.FieldsType), t.internText(e.Subresource)
 	}
+	return entries
 }
 
 // internText returns an equal string, a stored one if the table has it.
@@ -118,7 +151,7 @@ func (t *internTable) internText(s string) string {
 	if have := slot.Load(); have != nil && *have == s {
 		return *have
 	}
-	s = strings.Clone(s)
-	slot.Store(&s)
-	return s
+	kept := strings.Clone(s)
+	slot.Store(&kept)
+	return kept
 }

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,15 +73,11 @@ func (it *Item) Metadata() meta.ObjectMeta {
 
 // Copy returns a deep copy in the stored form.
 func (it *Item) Copy() Object {
-	return it.kind.copy(it.obj)
+	return it.kind.forms[0].typ.CopyOut(it.obj).(Object)
 }
 
 // Borrow returns the stored object itself. It must not be changed.
 func (it *Item) Borrow() Object { return it.obj }
-
-// shallow returns a copy in which the fields of the metadata may be set. The values that
-// they point to must not be changed.
-func (it *Item) shallow() Object { return it.kind.forms[0].typ.Shallow(it.obj).(Object) }
 
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.
@@ -155,10 +150,14 @@ func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
-	o := it.shallow()
-	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
+	o := it.sharedCopy()
+	setResourceVersion(o, version)
 	return newItem(it.kind, o, version)
 }
+
+// sharedCopy returns a copy that shares memory with the item, for an object that never
+// changes either.
+func (it *Item) sharedCopy() Object { return it.kind.copyOnto(it.obj, it.meta()) }
 
 // deselectedItem is the object of the Deleted event that a watch sends when a change
 // moves an object out of its selector: the old content under the version of the
@@ -174,6 +173,11 @@ func (l *deselectedItem) of(old *Item, version uint64) *Item {
 }
 
 func (d *Kind) copy(o Object) Object { return d.forms[0].typ.Copy(o).(Object) }
+
+// copyOnto returns a copy that shares what is equal in its metadata and in base.
+func (d *Kind) copyOnto(o Object, base *meta.ObjectMeta) Object {
+	return d.forms[0].typ.CopyOnto(o, base).(Object)
+}
 
 func (d *Kind) typeMeta(version int) meta.TypeMeta {
 	return d.versions[version].named

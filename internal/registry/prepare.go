@@ -145,7 +145,7 @@ func (d *Kind) prepareSuccessor(o, old Object) {
 
 // onlyStatus returns the current state with the status and the managers of o.
 func (d *Kind) onlyStatus(o Object, current *Item) Object {
-	out := current.Copy()
+	out := d.copy(current.obj)
 	d.forms[0].typ.CopyMember(out, o, memberStatus)
 	out.GetObjectMeta().ManagedFields = o.GetObjectMeta().ManagedFields
 	return out

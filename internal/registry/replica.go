@@ -11,8 +11,8 @@ import (
 	"github.com/google/btree"
 )
 
-// ReplicaOptions configures how a Replica lags. At most one of Version, Changes, Age and
-// StopAfter may be set. The zero value stops at the current version.
+// ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
+// be set. The zero value stops at the current version.
 type ReplicaOptions struct {
 	// Version is where the Replica stops. History must reach back to it.
 	Version uint64
@@ -21,10 +21,6 @@ type ReplicaOptions struct {
 	// Age is how long each change takes to reach the Replica, by the store's clock. The
 	// store must record times: Options.HistoryAge or Record must be set.
 	Age time.Duration
-	// StopAfter stops the Replica after the first change for which it returns true. Up
-	// to then the Replica does not lag. It is called for each later change of any kind,
-	// in order, and must not read through the Replica.
-	StopAfter func(PastChange) bool
 	// EveryRead serves reads without a resourceVersion as if it were "0". No API server
 	// does so, but caches in front of one may.
 	EveryRead bool
@@ -49,7 +45,7 @@ type Replica struct {
 	opts  ReplicaOptions
 	moved chan struct{} // closed when it has caught up
 
-	// mu guards all below. StopAfter and the clock are called while it is held.
+	// mu guards all below. The clock is called while it is held.
 	mu       sync.Mutex
 	version  uint64                 // not used with Changes
 	stopped  bool                   // at version
@@ -72,7 +68,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 		return nil, fmt.Errorf("Age: got %v, want 0, or a store with Options.HistoryAge or Record: only these record the times of changes", opts.Age)
 	case opts.Age > 0:
 		p.version = st.oldest()
-	case opts.Changes > 0 || opts.StopAfter != nil:
+	case opts.Changes > 0:
 	default:
 		p.version = cmp.Or(opts.Version, now)
 		if err := p.stopLocked(); err != nil {
@@ -149,15 +145,11 @@ func (p *Replica) position(r *Resource) position {
 	if !p.stopped {
 		var head uint64
 		head, at.grown = p.st.hub.Head()
-		switch {
-		case p.opts.Changes > 0:
+		if p.opts.Changes > 0 {
 			at.version = p.st.changesBefore(r, head, p.opts.Changes)
 			return at
-		case p.opts.Age > 0:
-			at.next = p.advanceByAgeLocked(head)
-		default:
-			p.advanceLocked(head)
 		}
+		at.next = p.advanceByAgeLocked(head)
 	}
 	at.version = p.version
 	return at
@@ -195,22 +187,6 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 		p.version = c.Version
 	}
 	return time.Time{}
-}
-
-// advanceLocked advances to the change after which the Replica stops.
-func (p *Replica) advanceLocked(head uint64) {
-	for p.version < head {
-		c := p.st.hub.Get(p.version + 1)
-		if c == nil {
-			p.version = max(p.version+1, p.st.oldest()) // history was lost
-			continue
-		}
-		p.version = c.Version
-		if c.Payload.new != nil && p.opts.StopAfter(PastChange{c.Payload.eventType, c.Payload.new, c.At}) {
-			p.stopLocked() // if history was just lost, at returns its error
-			return
-		}
-	}
 }
 
 // stopLocked stops the Replica at its version.

@@ -288,28 +288,6 @@ func TestReplicaLearnsOfChangesLater(t *testing.T) {
 	})
 }
 
-func TestReplicaStopsAfterAChange(t *testing.T) {
-	st := newStore(t)
-	leases := leasesIn(st)
-	createAll(t, leases, "ns/a")
-	var asked []string
-	_, ctx := newReplica(t, st, registry.ReplicaOptions{StopAfter: func(c registry.PastChange) bool {
-		asked = append(asked, c.Item.GroupResource().String()+" "+string(c.Type)+" "+c.Item.Name())
-		return c.Item.Name() == "stop"
-	}})
-	createAll(t, leases, "ns/b")
-	assert.Equal(t, "1002: ns/a ns/b", stateUnder(ctx, st, anyState), "until then it does not lag")
-	_, err := in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/stop"), store.CreateOptions{})
-	require.NoError(t, err)
-	mustDelete(t, leases, "ns/b")
-	for range 2 {
-		assert.Equal(t, "1003: ns/a ns/b", stateUnder(ctx, st, anyState))
-	}
-	st.ExpireHistory()
-	assert.Equal(t, "1003: ns/a ns/b", stateUnder(ctx, st, anyState))
-	assert.Equal(t, []string{"leases.coordination.k8s.io ADDED b", "endpoints ADDED stop"}, asked, "each once, in order, none from before")
-}
-
 func TestReplicaRefusesOptionsThatTheStoreCannotServe(t *testing.T) {
 	st := newStoreWith(t, registry.Options{})
 	createAll(t, leasesIn(st), "ns/a", "ns/b", "ns/c")

@@ -130,8 +130,6 @@ func TestWatchFollowsAReplica(t *testing.T) {
 		"a change behind": {registry.ReplicaOptions{Changes: 1}, [][]string{nil, {"ADDED ns/0@1001"}, {"ADDED ns/1@1003"}, nil}},
 		"a while behind": {registry.ReplicaOptions{Age: 1500 * time.Millisecond},
 			[][]string{nil, nil, {"ADDED ns/0@1001"}, {"ADDED ns/1@1003", "ADDED ns/2@1005"}}},
-		"until it stops": {registry.ReplicaOptions{StopAfter: func(c registry.PastChange) bool { return c.Item.Name() == "1" }},
-			[][]string{{"ADDED ns/0@1001"}, {"ADDED ns/1@1003"}, nil, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -185,9 +183,7 @@ func TestWatchOfAReplicaMissesNothingUnderConcurrentWriters(t *testing.T) {
 		st := newStoreWith(t, registry.Options{Clock: clock.Real{}, HistoryAge: time.Hour})
 		var replicas []*registry.Replica
 		var recorders []*recorder
-		for _, opts := range []registry.ReplicaOptions{
-			{Changes: 7}, {Age: 50 * time.Millisecond}, {}, {StopAfter: func(c registry.PastChange) bool { return c.Item.Name() == "l00033" }},
-		} {
+		for _, opts := range []registry.ReplicaOptions{{Changes: 7}, {Age: 50 * time.Millisecond}, {}} {
 			p, ctx := newReplica(t, st, opts)
 			replicas = append(replicas, p)
 			recorders = append(recorders, recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1000"}))

@@ -91,10 +91,13 @@ func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.kind.
 // with it.
 func (r *Resource) Own(o Object, current *Item) Object {
 	fields := o.GetObjectMeta().ManagedFields
-	if current != nil && r.kind.pure {
-		o = r.kind.forms[0].typ.CopyOnto(o, current.obj).(Object)
-	} else {
+	switch m := o.GetObjectMeta(); {
+	case !r.kind.pure:
 		o = r.kind.copy(o)
+	case current != nil:
+		o = r.kind.copyOnto(o, current.meta())
+	default:
+		o = r.kind.copyOnto(o, r.st.interned.find(m))
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	if fields != nil && len(fields) == 0 {

@@ -224,7 +224,7 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	at := r.st.changeTime()
 	var lastState Object // copied before the lock is taken
 	if last {
-		lastState = current.Copy()
+		lastState = current.sharedCopy()
 	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()

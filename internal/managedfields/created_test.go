@@ -1,0 +1,188 @@
+package managedfields
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestCreatedIsTrack(t *testing.T) {
+	for name, row := range map[string]struct {
+		kind    *Kind
+		version int
+		text    string
+		short   bool
+		want    string
+	}{
+		"a lease": {leases, 0, `{"metadata":{"name":"a","labels":{"b":"1","a":"2"},"annotations":{"x/y":""}},"spec":{"renewTime":"2024-01-01T00:00:01.000000Z","holderIdentity":"h"}}`, true,
+			`{"f:metadata":{"f:annotations":{".":{},"f:x/y":{}},"f:labels":{".":{},"f:a":{},"f:b":{}}},"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}`},
+		"nothing":              {leases, 0, `{"metadata":{"name":"a"},"spec":{}}`, true, ``},
+		"names with escapes":   {leases, 0, `{"metadata":{"labels":{"\"\\<\n\u0001ä\u2028":"1"}},"spec":{}}`, true, ""},
+		"many labels":          {leases, 0, `{"metadata":{"labels":{"9":"","8":"","7":"","6":"","5":"","4":"","3":"","2":"","1":"","0":""}},"spec":{}}`, true, ""},
+		"a member always sent": {candidates, 0, `{"metadata":{},"spec":{"leaseName":"l"}}`, true, `{"f:spec":{"f:leaseName":{}}}`},
+		"the same, empty":      {candidates, 0, `{"metadata":{},"spec":{"strategy":"s"}}`, true, `{"f:spec":{"f:strategy":{}}}`},
+		"an atomic list":       {candidates, 2, `{"metadata":{},"spec":{"leaseName":"","preferredStrategies":["s"]}}`, true, `{"f:spec":{"f:preferredStrategies":{}}}`},
+		"an empty struct":      {things, 0, `{"metadata":{},"part":{}}`, true, `{"f:part":{}}`},
+		"a struct":             {things, 0, `{"metadata":{},"part":{"a":"1"},"on":false}`, true, `{"f:on":{},"f:part":{".":{},"f:a":{}}}`},
+		"finalizers":           {leases, 0, `{"metadata":{"finalizers":["f"]},"spec":{}}`, false, `{"f:metadata":{"f:finalizers":{".":{},"v:\"f\"":{}}}}`},
+		"a list by keys":       {things, 0, `{"metadata":{},"items":[{"name":"a"}]}`, false, ""},
+		"a map of structs":     {things, 0, `{"metadata":{},"parts":{"a":{}}}`, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: row.kind}
+			w.updateIn(row.version, "m", row.text) // compares
+			assert.Equal(t, row.short, w.short == 1)
+			if row.want != "" {
+				assert.Equal(t, row.want, string(w.live.GetObjectMeta().ManagedFields[0].FieldsV1.Raw))
+			}
+		})
+	}
+}
+
+func TestCreateHonoursARecordOfTheClient(t *testing.T) {
+	for _, sent := range [][]meta.ManagedFieldsEntry{{}, {{}}, {{Manager: "x", Operation: "Update", APIVersion: "coordination.k8s.io/v1", FieldsType: "FieldsV1",
+		FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:spec":{"f:strategy":{}}}`)}}}} {
+		w := world{t: t, kind: leases, now: 1}
+		o := w.object(0, `{"metadata":{},"spec":{"strategy":"s"}}`)
+		o.GetObjectMeta().ManagedFields = sent
+		w.updateTo(0, "m", o)
+		assert.Equal(t, isReset(sent), w.short == 1)
+	}
+}
+
+func TestStatusIsNotCreated(t *testing.T) {
+	kind := *leases
+	kind.Reset = []string{"spec"}
+	w := world{t: t, kind: &kind}
+	w.update("m", `{"metadata":{"labels":{"a":"1"}},"spec":{"strategy":"s"}}`)
+	assert.Equal(t, 1, w.short)
+	assert.NotContains(t, w.record()[0], "f:spec", "what the write does not change has no owner")
+	kind.Subresource = "status"
+	w = world{t: t, kind: &kind}
+	w.update("m", `{"metadata":{},"spec":{}}`)
+	assert.Zero(t, w.short)
+}
+
+func TestSharedListsAreShared(t *testing.T) {
+	s := NewShared()
+	write := func(manager, text string, second int) []meta.ManagedFieldsEntry {
+		w := world{t: t, kind: leases, now: second, shared: s}
+		w.update(manager, text)
+		return w.live.GetObjectMeta().ManagedFields
+	}
+	const text = `{"metadata":{},"spec":{"strategy":"s"}}`
+	a := write("m", text, 1)
+	assert.Same(t, &a[0], &write("m", text, 1)[0])
+	later := write("m", text, 2)
+	assert.NotSame(t, &a[0], &later[0])
+	assert.Same(t, a[0].FieldsV1, later[0].FieldsV1)
+	assert.Same(t, a[0].FieldsV1, write("n", text, 2)[0].FieldsV1)
+	long := `{"metadata":{"labels":{"` + strings.Repeat("x", maxShared) + `":""}},"spec":{}}`
+	assert.NotSame(t, write("m", long, 1)[0].FieldsV1, write("m", long, 2)[0].FieldsV1)
+}
+
+// FuzzUpdate makes random writes by several managers; world compares each update with track.
+func FuzzUpdate(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { randomWrites(t, seed) })
+}
+
+func TestShortCutsAreTrack(t *testing.T) {
+	short := 0
+	for seed := range uint64(400) {
+		short += randomWrites(t, seed)
+	}
+	assert.Greater(t, short, 400)
+}
+
+// randomWrites returns how many updates took a short cut.
+func randomWrites(t *testing.T, seed uint64) int {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := world{t: t, kind: []*Kind{leases, candidates, endpointsKind, things}[r.IntN(4)]}
+	manager := func() string { return []string{"a", "b", "c"}[r.IntN(3)] }
+	for range 12 {
+		w.now += r.IntN(2)
+		version := r.IntN(len(w.kind.Versions))
+		text := randomText(r, w.kind, version)
+		if w.live != nil && r.IntN(6) == 0 {
+			_ = w.applyIn(version, manager(), r.IntN(2) == 0, text)
+			continue
+		}
+		o := w.object(version, text)
+		if w.live != nil && r.IntN(2) == 0 { // a small change
+			o = w.kind.Versions[version].Type.Copy(w.in(version)).(Object)
+			if l, ok := o.(*lease); ok {
+				l.Spec.HolderIdentity = new(fmt.Sprint(r.IntN(3)))
+			}
+		}
+		m := o.GetObjectMeta()
+		switch r.IntN(8) {
+		case 0, 1:
+			m.ManagedFields = nil
+		case 2, 3: // as a client that read the object earlier
+			m.ManagedFields = slices.Clone(m.ManagedFields)
+			for i := range m.ManagedFields {
+				m.ManagedFields[i].Time = new(meta.NewTime(at(r.IntN(4))))
+			}
+		case 4:
+			m.ManagedFields = []meta.ManagedFieldsEntry{{}}
+		}
+		w.updateTo(version, manager(), o)
+	}
+	return w.short
+}
+
+// randomText returns a random document of a version.
+func randomText(r *rand.Rand, kind *Kind, version int) string {
+	var members []string
+	maybe := func(format string, args ...any) {
+		if r.IntN(3) == 0 {
+			members = append(members, fmt.Sprintf(format, args...))
+		}
+	}
+	object := func() string {
+		text := "{" + strings.Join(members, ",") + "}"
+		members = nil
+		return text
+	}
+	maybe(`"a":"%d"`, r.IntN(2))
+	maybe(`"b\"\u2028":"%d"`, r.IntN(2))
+	labels := object()
+	maybe(`"labels":%s`, labels)
+	maybe(`"annotations":%s`, labels)
+	maybe(`"generateName":"g"`)
+	maybe(`"finalizers":["x/%d"]`, r.IntN(2))
+	maybe(`"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"%d"}]`, r.IntN(2))
+	metadata := object()
+	switch kind {
+	case leases, candidates:
+		maybe(`"strategy":"%d"`, r.IntN(2))
+		if kind == leases {
+			maybe(`"holderIdentity":"%d"`, r.IntN(2))
+			maybe(`"leaseTransitions":%d`, r.IntN(2))
+			maybe(`"renewTime":"2024-01-01T00:00:0%d.000000Z"`, r.IntN(2))
+		} else if maybe(`"leaseName":"%d"`, r.IntN(2)); version == 2 {
+			members = nil
+			maybe(`"preferredStrategies":["%d"]`, r.IntN(2))
+		}
+		spec := object()
+		return `{"metadata":` + metadata + `,"spec":` + spec + `}`
+	case things:
+		maybe(`"on":true`)
+		maybe(`"part":{}`)
+		maybe(`"part":{"a":"%d"}`, r.IntN(2))
+		maybe(`"size":%d`, r.IntN(2))
+		maybe(`"numbers":[%d]`, r.IntN(2))
+		maybe(`"parts":{"p":{"b":%d}}`, r.IntN(2))
+	default:
+		maybe(`"subsets":[{"addresses":[{"ip":"%d"}]}]`, r.IntN(2))
+	}
+	rest := object()
+	return `{"metadata":` + metadata + strings.Replace(","+rest[1:], ",}", "}", 1)
+}
