@@ -23,7 +23,7 @@ const (
 // Item is one state of one object. It never changes, and forks of a store share it.
 type Item struct {
 	kind    *Kind
-	obj     Object // never handed out
+	obj     Object // handed out only by Stored
 	version uint64 // of the change that made this state
 	slot    uint16 // in the hot table, once it is stored
 	memo    atomic.Pointer[memo]
@@ -74,6 +74,9 @@ func (it *Item) Metadata() meta.ObjectMeta {
 func (it *Item) Copy() Object {
 	return it.kind.copy(it.obj)
 }
+
+// Stored returns the object itself, in the stored form. It must not be changed.
+func (it *Item) Stored() Object { return it.obj }
 
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.
