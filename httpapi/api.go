@@ -57,6 +57,7 @@ type API struct {
 	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce   func() bool // reports whether every handler ends with the context of its request
 	auditIDs auditIDs
+	frames   frames
 	status   *codec.Type
 	listMeta *codec.Type
 	scheme   *registry.Scheme
