@@ -188,7 +188,7 @@ func (c *coordinator) applyLeaseItem(it *registry.Item) {
 	case k != nil:
 		l := it.Wire(0).(*lease.Lease)
 		c.applyLease(k, l, l.ResourceVersion)
-	case preferredHolder(it.Borrow().(*lease.Lease)) != "":
+	case preferredHolder(it.Stored().(*lease.Lease)) != "":
 		c.contest(keyOf(it))
 	}
 }

@@ -34,8 +34,8 @@ type Options struct {
 	// valid: to check options from a user, call candidate.NewElector first.
 	Elect *candidate.ElectorOptions
 	// Middleware, if not nil, wraps the handler of the API, for requests through a
-	// Transport too, and for health paths. A handler that panics with
-	// http.ErrAbortHandler cuts the connection; a Transport reports a cut connection.
+	// Transport too, and for health paths. A handler that panics cuts the connection; a
+	// Transport reports a cut connection.
 	Middleware func(http.Handler) http.Handler
 	// Log, if not nil, is called after each answer of the API itself, from many
 	// goroutines at once.
@@ -54,9 +54,11 @@ type API struct {
 	kinds    []store.AnyKind
 	groups   []*apiGroup
 	openAPI  openAPI
-	setDate  bool // take the Date header from the store's clock; net/http sets it otherwise
+	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
+	atOnce   func() bool // reports whether every handler ends with the context of its request
 	auditIDs auditIDs
 	buffers  sync.Pool // of *buffers
+	frames   frames
 	status   *codec.Type
 	listMeta *codec.Type
 	scheme   *registry.Scheme
@@ -72,6 +74,9 @@ type API struct {
 func Kinds() []store.AnyKind {
 	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
+
+// builtInKinds is the number of Kinds.
+const builtInKinds = 3
 
 // New returns the API of a store. It panics if opts.Elect is not valid.
 func New(st *store.Store, opts Options) *API {
@@ -99,6 +104,7 @@ func (a *API) start(opts Options) {
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
+	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > builtInKinds)
 	if opts.Elect != nil {
 		elector, err := candidate.NewElector((*store.Store)(a.st), *opts.Elect)
 		if err != nil {

@@ -105,50 +105,73 @@ func canFlush(w http.ResponseWriter) bool {
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
 func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() error) {
-	var buf []byte
 	for {
 		events, err := w.Next(ctx)
-		buf = buf[:0]
-		for _, ev := range events {
-			if buf, err = c.appendEvent(buf, ev); err != nil {
-				return
-			}
-		}
-		end := err != nil
-		if end {
-			buf = c.appendError(buf, err)
-		}
-		if len(buf) > 0 {
-			if _, err := c.Write(buf); err != nil {
-				return
-			}
-			if err := flush(); err != nil {
-				return
-			}
-		}
-		if end {
+		if c.sendEvents(events) != nil {
 			return
 		}
-		if cap(buf) > idleBuffer {
-			buf = nil // an idle watch must not keep a large buffer
+		if err != nil {
+			if end := c.appendError(nil, err); len(end) > 0 {
+				c.Write(end) // the end of the handler flushes it
+			}
+			return
+		}
+		if flush() != nil {
+			return
 		}
 	}
 }
 
-// idleBuffer is the capacity that an idle watch may keep, in bytes.
-const idleBuffer = 4 << 10
+// sendEvents writes events. The frame of a single event is written as it is shared. Several
+// frames are joined, so that the connection gets one write.
+func (c *call) sendEvents(events []registry.ItemEvent) error {
+	if len(events) == 1 {
+		frame, err := c.frame(events[0])
+		if err == nil {
+			_, err = c.Write(frame)
+		}
+		return err
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	joined := c.api.frames.buffer()
+	defer c.api.frames.release(joined)
+	for _, ev := range events {
+		frame, err := c.frame(ev)
+		if err != nil {
+			return err
+		}
+		*joined = append(*joined, frame...)
+	}
+	_, err := c.Write(*joined)
+	return err
+}
 
-func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
+// frame returns the frame of an event, which must not be changed.
+func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {
+	c.observeItem(ev.Item)
+	if ev.Type == watch.Bookmark || c.media.as.Kind == asTable {
+		return c.newFrame(ev) // a bookmark is of one watch, and a row depends on the time
+	}
+	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() ([]byte, error) {
+		return c.newFrame(ev)
+	})
+}
+
+func (c *call) newFrame(ev registry.ItemEvent) ([]byte, error) {
 	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
 	object, err := c.encodeItem(ev.Item)
 	c.table.noColumns = true // only the first event has them
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	c.observeItem(ev.Item)
-	return c.appendFrame(dst, ev.Type, object), nil
+	return c.appendFrame(make([]byte, 0, len(object)+frameOverhead), ev.Type, object), nil
 }
+
+// frameOverhead is more than a frame adds to its object, in bytes.
+const frameOverhead = 64
 
 func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte {
 	if c.media.format == formatProtobuf {

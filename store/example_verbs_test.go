@@ -90,13 +90,14 @@ func ExampleCollection_All() {
 	// b
 }
 
-// Follow continues where a watch would end with ErrExpired.
+// Follow continues where a watch would end with ErrExpired. This one only reads the objects,
+// so it needs no copies.
 func ExampleCollection_Follow() {
 	st, leases := exampleLeases("a", "b")
 	defer st.Close()
 	ctx := context.Background()
 
-	for ev, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default", Timeout: time.Hour}) {
+	for ev, err := range leases.Follow(ctx, store.WatchOptions{Namespace: "default", Timeout: time.Hour, Shared: true}) {
 		if err != nil {
 			fmt.Println(err)
 			return

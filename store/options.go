@@ -122,6 +122,9 @@ type WatchOptions struct {
 	AllowWatchBookmarks bool
 	// Timeout ends the watch. Zero and less mean no limit.
 	Timeout time.Duration
+	// Shared sends the stored objects themselves, as the informers of client-go do, and
+	// not a copy to each watch. Nobody may change them.
+	Shared bool
 }
 
 // The values of ResourceVersionMatch.

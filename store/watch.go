@@ -30,7 +30,7 @@ func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[
 		for {
 			events, err := w.Next(ctx)
 			for _, ev := range events {
-				if !yield(watch.Event[T]{Type: ev.Type, Object: typed[T](ev.Item), InitialEventsEnd: ev.InitialEnd}, nil) {
+				if !yield(watch.Event[T]{Type: ev.Type, Object: delivered[T](ev.Item, opts.Shared), InitialEventsEnd: ev.InitialEnd}, nil) {
 					return
 				}
 			}
@@ -43,6 +43,15 @@ func (c *Collection[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[
 			return
 		}
 	}
+}
+
+// delivered returns the object of an event: a copy, or the stored object if the consumer
+// has promised not to change it.
+func delivered[T any](it *registry.Item, shared bool) *T {
+	if shared {
+		return as[T](it.Stored())
+	}
+	return typed[T](it)
 }
 
 func (o WatchOptions) registry() registry.WatchOptions {
@@ -137,7 +146,7 @@ func (f *follower[T]) send(ev registry.ItemEvent) error {
 	} else {
 		f.sent[itemKey(ev.Item)] = ev.Item
 	}
-	if !f.yield(watch.Event[T]{Type: ev.Type, Object: typed[T](ev.Item)}, nil) {
+	if !f.yield(watch.Event[T]{Type: ev.Type, Object: delivered[T](ev.Item, f.opts.Shared)}, nil) {
 		return errLeft
 	}
 	return nil

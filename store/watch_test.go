@@ -197,3 +197,25 @@ func TestErrorThatEndsAWatchIsTheLastElement(t *testing.T) {
 		})
 	}
 }
+
+// Shared watches see the object that is stored; others see a copy of their own.
+func TestSharedWatchesGetTheSameObject(t *testing.T) {
+	st, leases := exampleLeases("a")
+	defer st.Close()
+	first := func(shared bool) *lease.Lease {
+		for ev, err := range leases.Watch(t.Context(), store.WatchOptions{Shared: shared}) {
+			require.NoError(t, err)
+			return ev.Object
+		}
+		return nil
+	}
+	assert.Same(t, first(true), first(true))
+	assert.NotSame(t, first(true), first(false))
+	assert.NotSame(t, first(false), first(false))
+	assert.Equal(t, first(true), first(false))
+	for ev, err := range leases.Follow(t.Context(), store.WatchOptions{Shared: true}) {
+		require.NoError(t, err)
+		assert.Same(t, first(true), ev.Object)
+		break
+	}
+}

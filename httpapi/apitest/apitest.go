@@ -121,7 +121,7 @@ func (a *API) apiOptions() httpapi.Options {
 		if inner != nil {
 			api = inner(api)
 		}
-		return a.middleware(api)
+		return &faultHandler{api: a, next: api, inner: inner != nil}
 	}
 	return o
 }

@@ -46,22 +46,31 @@ type exchange struct {
 // errFault is the error of a write to an answer that a fault has ended.
 var errFault = errors.New("apitest: a fault ended the answer")
 
-// middleware puts the faults around a handler.
-func (a *API) middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := a.begin(w, r)
-		defer x.end()
-		for _, in := range a.Faults() {
-			if !in.wants(x.request()) {
-				continue
-			}
-			if f := in.claim(x); f != nil && x.apply(f, in) {
-				return
-			}
-		}
-		x.forward(next)
-	})
+// faultHandler is a handler with the faults around it.
+type faultHandler struct {
+	api   *API
+	next  http.Handler
+	inner bool // the handler is that of Options.API.Middleware
 }
+
+// ServeHTTP answers a request, unless a fault does.
+func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := h.api.begin(w, r)
+	defer x.end()
+	for _, in := range h.api.Faults() {
+		if !in.wants(x.request()) {
+			continue
+		}
+		if f := in.claim(x); f != nil && x.apply(f, in) {
+			return
+		}
+	}
+	x.forward(h.next)
+}
+
+// AnswersAtOnce tells the Transport of package httpapi that a request needs no goroutine of
+// its own.
+func (h *faultHandler) AnswersAtOnce() bool { return !h.inner && len(h.api.Faults()) == 0 }
 
 // begin receives a request and counts it as in progress.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {

@@ -184,9 +184,18 @@ func (h *Hub[P]) Watchers() int {
 	return n
 }
 
-// Close closes Done, which ends all present and future watchers. It must be called only
-// once.
-func (h *Hub[P]) Close() { close(h.done) }
+// Close closes Done, which ends all present and future watchers, and wakes the present
+// ones. It must be called only once.
+func (h *Hub[P]) Close() {
+	close(h.done)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, g := range h.groups {
+		for _, w := range g.watchers {
+			w.Signal()
+		}
+	}
+}
 
 // Done returns a channel that is closed when the hub is closed.
 func (h *Hub[P]) Done() <-chan struct{} { return h.done }

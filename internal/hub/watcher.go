@@ -8,7 +8,8 @@ import (
 // behind sends its first events early.
 const batchSize = 256
 
-// Watcher is a position in the history. Only one goroutine at a time may call its methods.
+// Watcher is a position in the history. Only one goroutine at a time may call its methods,
+// except Signal.
 type Watcher[P any] struct {
 	hub   *Hub[P]
 	scope Scope
@@ -30,7 +31,7 @@ type Watcher[P any] struct {
 func (w *Watcher[P]) start(after uint64) {
 	if after < w.hub.ring.head.Load() {
 		w.next = after + 1 // no change that was marked meanwhile is earlier
-		w.signal()
+		w.Signal()
 	}
 }
 
@@ -51,17 +52,20 @@ func (w *Watcher[P]) mark(version uint64) {
 	if w.onWake != nil {
 		w.onWake()
 	}
-	w.signal()
+	w.Signal()
 }
 
-func (w *Watcher[P]) signal() {
+// Signal makes Wake deliver a value. It may be called from any goroutine: a reader that
+// waits for other events too then needs no other channel.
+func (w *Watcher[P]) Signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default: // a wake-up is already pending
 	}
 }
 
-// Wake delivers a value when Poll may have something to return.
+// Wake delivers a value when Poll may have something to return, after Signal, and when the
+// hub is closed.
 func (w *Watcher[P]) Wake() <-chan struct{} { return w.wake }
 
 // Poll appends the next changes up to version last to dst, at most a batch, and returns

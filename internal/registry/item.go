@@ -24,7 +24,7 @@ const (
 // Item is one state of one object. It never changes, and forks of a store share it.
 type Item struct {
 	kind    *Kind
-	obj     Object // never handed out
+	obj     Object // handed out only by Stored
 	version uint64 // of the change that made this state
 	slot    uint16 // in the hot table, once it is stored
 	memo    atomic.Pointer[memo]
@@ -76,8 +76,8 @@ func (it *Item) Copy() Object {
 	return it.kind.forms[0].typ.CopyOut(it.obj).(Object)
 }
 
-// Borrow returns the stored object itself. It must not be changed.
-func (it *Item) Borrow() Object { return it.obj }
+// Stored returns the object itself, in the stored form. It must not be changed.
+func (it *Item) Stored() Object { return it.obj }
 
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -46,8 +48,14 @@ type Watcher struct {
 
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
-	alarm    alarm     // for the deadline and bookmarks
 	lastMark bool      // the last bookmark was sent
+
+	// The alarm and the end of the context wake the watch, as a change does.
+	alarm  clock.Timer // nil until it is set
+	due    time.Time   // when the alarm rings
+	rang   atomic.Bool
+	done   <-chan struct{} // of the context
+	unbind func() bool     // separates the watch from the context
 
 	worker  *atwork.Worker // woken with the watch
 	stays   bool           // the worker stays at work after Next
@@ -93,7 +101,6 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 		w.deadline = now.Add(opts.Timeout)
 	}
 	w.next = now.Add(bookmarkInterval)
-	w.alarm = alarm{worker: w.worker, clock: w.r.st.clock}
 }
 
 // start finds the position of the watch and its initial state.
@@ -178,7 +185,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.err = w.wait(ctx, seen)
+			w.wait(ctx, seen)
 		}
 	}
 }
@@ -270,6 +277,9 @@ func (w *Watcher) readHistory() {
 // event returns the event of a change for a selection: an object that begins to match is
 // added, one that ceases to match is deleted.
 func (s *selection) event(c *hub.Change[change]) ItemEvent {
+	if s.all() { // the history is read in the namespace of the selection
+		return ItemEvent{Type: c.Payload.eventType, Item: c.Payload.new}
+	}
 	before := s.matches(c.Payload.old)
 	after := c.Payload.eventType != watch.Deleted && s.matches(c.Payload.new)
 	switch {
@@ -318,8 +328,9 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find events. seen is Wakes of the worker, read before poll.
-func (w *Watcher) wait(ctx context.Context, seen uint64) error {
+// wait blocks until poll may find events or the watch has ended. seen is Wakes of the
+// worker, read before poll.
+func (w *Watcher) wait(ctx context.Context, seen uint64) {
 	until := earliest(w.deadline, w.replicaDue())
 	if w.bookmarks {
 		until = earliest(until, w.next)
@@ -327,31 +338,66 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) error {
 			until = earliest(until, w.lastBookmark())
 		}
 	}
-	if !until.IsZero() {
-		w.alarm.set(until.Sub(w.r.st.clock.Now()))
-	}
+	w.setAlarm(until)
+	w.bind(ctx)
 	if !w.worker.Rest(seen) {
-		return nil
+		return
 	}
 	if w.stays {
 		defer w.worker.Work()
+	}
+	if w.replica == nil {
+		<-w.hub.Wake()
+		return
 	}
 	select {
 	case <-w.hub.Wake():
 	case <-w.at.moved:
 	case <-w.at.grown:
-	case <-w.alarm.rings():
-	case <-w.r.st.hub.Done():
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
 	}
-	return nil
+}
+
+// setAlarm makes the alarm ring at a time. The zero time leaves it as it is: a watch
+// that is woken too often only looks for events.
+func (w *Watcher) setAlarm(at time.Time) {
+	if at.IsZero() || at.Equal(w.due) && !w.rang.Load() {
+		return
+	}
+	w.due = at
+	w.rang.Store(false)
+	left := at.Sub(w.r.st.clock.Now())
+	if w.alarm != nil {
+		w.alarm.Reset(left)
+		return
+	}
+	w.alarm = w.r.st.clock.AfterFunc(left, func() {
+		w.worker.Wake()
+		w.rang.Store(true)
+		w.hub.Signal()
+	})
+}
+
+// bind makes the end of a context wake the watch.
+func (w *Watcher) bind(ctx context.Context) {
+	if done := ctx.Done(); done != w.done {
+		w.release()
+		w.done = done
+		w.unbind = context.AfterFunc(ctx, w.hub.Signal)
+	}
+}
+
+func (w *Watcher) release() {
+	if w.unbind != nil {
+		w.unbind()
+	}
 }
 
 // Close ends the watch. It may be called more than once.
 func (w *Watcher) Close() {
-	w.alarm.stop()
+	w.release()
+	if w.alarm != nil {
+		w.alarm.Stop()
+	}
 	if w.hub != nil {
 		w.hub.Close()
 	}

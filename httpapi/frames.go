@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// frames remembers the frames of the last events, so that a frame is made once for all
+// watches that send it in the same form.
+type frames struct {
+	slots   [frameSlots]atomic.Pointer[frame]
+	buffers sync.Pool // of *[]byte, for joined frames
+}
+
+// Limits of what is remembered: 8 MiB at most.
+const (
+	frameSlots    = 128
+	maxFrameBytes = 64 << 10
+)
+
+// frame is an encoded event.
+type frame struct {
+	key  frameKey
+	data []byte
+}
+
+// frameKey is all that the bytes of a frame depend on.
+type frameKey struct {
+	item      *registry.Item
+	eventType watch.EventType
+	endpoint  *endpoint
+	format    format
+	as        meta.TypeMeta
+}
+
+// slot returns the place of a frame. The frames of one change in the usual forms, and of
+// changes that follow each other, have different places.
+func (k *frameKey) slot() uint64 {
+	const forms = 4
+	form := uint64(k.format) % 2
+	if k.as.Kind != "" {
+		form += 2
+	}
+	return (k.item.Version()*forms + form) % frameSlots
+}
+
+// get returns a frame, which it makes if it does not have it.
+func (f *frames) get(key frameKey, encode func() ([]byte, error)) ([]byte, error) {
+	slot := &f.slots[key.slot()]
+	if have := slot.Load(); have != nil && have.key == key {
+		return have.data, nil
+	}
+	data, err := encode()
+	if err == nil && len(data) <= maxFrameBytes {
+		slot.Store(&frame{key, data})
+	}
+	return data, err
+}
+
+// buffer returns an empty buffer for joined frames.
+func (f *frames) buffer() *[]byte {
+	if b, ok := f.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+// release takes a buffer back.
+func (f *frames) release(b *[]byte) {
+	*b = (*b)[:0]
+	f.buffers.Put(b)
+}
