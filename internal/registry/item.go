@@ -204,11 +204,12 @@ func (k key) less(l key) bool {
 	return k.namespace[n] < '/'
 }
 
-// entry is an item in the tree. It repeats the key, so that a search does not have to
-// load the objects it passes.
+// entry is an item in the tree. It repeats the key and the labels, so that a search does
+// not have to load the objects it passes.
 type entry struct {
 	key
-	item *Item
+	item   *Item
+	labels map[string]string
 }
 
 func entryLess(a, b entry) bool { return a.key.less(b.key) }
@@ -218,4 +219,4 @@ func (it *Item) key() key {
 	return key{m.Namespace, m.Name}
 }
 
-func (it *Item) entry() entry { return entry{it.key(), it} }
+func (it *Item) entry() entry { return entry{it.key(), it, it.meta().Labels} }

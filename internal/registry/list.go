@@ -20,6 +20,15 @@ type List struct {
 	RemainingItemCount *int64
 	// Shard is the canonical shardSelector, or "".
 	Shard string
+
+	page *page
+	kind *Kind
+}
+
+// Joined returns the encoded items of the list in one text. join makes it once, with
+// size bytes at most. Joined returns nil if this list is not asked for again and again.
+func (l *List) Joined(version int, f Format, size int, join func() []byte) []byte {
+	return l.page.joinedAs(l.kind.versions[version].form, f, size, join)
 }
 
 // Meta returns the metadata of the list.
@@ -54,7 +63,18 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sel.page(s, read.start, read.limit), nil
+	q := query{
+		namespace: opts.Namespace, labels: opts.LabelSelector, fields: opts.FieldSelector, shards: opts.ShardSelector,
+		paged: read.paged, start: read.start, limit: read.limit,
+	}
+	p := s.pages.get(q)
+	if p == nil {
+		if p, err = sel.page(ctx, s, q); err != nil {
+			return nil, err
+		}
+		s.pages.put(p)
+	}
+	return sel.list(p, s.version), nil
 }
 
 // CheckList validates the options of a list.
@@ -81,18 +101,36 @@ func (r *Resource) checkList(opts ListOptions) (selection, error) {
 	return sel, err
 }
 
-// page returns the selected items of a state from a key on, at most limit items if limit
-// is above zero.
-func (s *selection) page(state snapshot, start string, limit int64) *List {
-	l := &List{Items: []*Item{}, ResourceVersion: state.version, Shard: s.shards.String()}
-	if limit == 0 {
-		limit = math.MaxInt64
+// list returns a page as it is at a version.
+func (s *selection) list(p *page, version uint64) *List {
+	l := &List{Items: p.items, ResourceVersion: version, Shard: s.shards.String(), page: p, kind: s.kind}
+	if p.next != "" {
+		l.Continue = encodeContinue(int64(version), p.next)
+		if s.all() {
+			l.RemainingItemCount = &p.remaining
+		}
 	}
+	return l
+}
+
+// items returns all selected items of a state.
+func (s *selection) items(state snapshot) []*Item {
+	p, _ := s.page(context.Background(), state, query{}) // the only error is that of the context
+	return p.items
+}
+
+// checkEvery is how many objects a loop visits before it looks at its context.
+const checkEvery = 1024
+
+// page returns the selected items of a state from the start of a query on, at most limit
+// items if limit is above zero. The error is that of the context.
+func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, error) {
+	p := &page{query: q, items: []*Item{}}
 	// In a namespace the start is a name; across all it is "namespace/name".
-	from := key{s.namespace, start}
+	from := key{s.namespace, q.start}
 	if s.namespace == "" && !s.kind.clusterScoped {
 		var whole bool
-		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
+		if from.namespace, from.name, whole = strings.Cut(q.start, "/"); !whole {
 			from.namespace += "\x00" // before every key that starts with it
 		}
 	}
@@ -100,35 +138,42 @@ func (s *selection) page(state snapshot, start string, limit int64) *List {
 		// One key, whatever the rest of the selector says.
 		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
 		if ok && !e.key.less(from) && s.matches(e.item) {
-			l.Items = append(l.Items, e.item)
+			p.items = append(p.items, e.item)
 		}
-		return l
+		return p, nil
 	}
-	remaining := int64(0)
-	state.tree.AscendGreaterOrEqual(entry{key: from}, func(e entry) bool {
-		if s.namespace != "" && e.namespace != s.namespace {
+	limit := q.limit
+	if limit == 0 {
+		limit = math.MaxInt64
+	}
+	all := s.all()
+	if all && state.isIn(s.namespace) {
+		p.items = make([]*Item, 0, min(limit, int64(state.tree.Len())))
+	}
+	more := false
+	judge := labelJudge{labels: s.labels}
+	byLabel := s.fields.Empty() && s.shards.Empty() // ascend has seen to the namespace
+	err := state.ascend(ctx, s.namespace, from, func(e entry) bool {
+		if more = int64(len(p.items)) == limit; more {
 			return false
 		}
-		if int64(len(l.Items)) == limit {
-			remaining++
-			// The count is part of the answer only without a selector.
-			return s.all()
-		}
-		if s.matches(e.item) {
-			l.Items = append(l.Items, e.item)
+		if all || judge.matches(e.labels) && (byLabel || s.matchesRest(e.item, e.item.meta())) {
+			p.items = append(p.items, e.item)
 		}
 		return true
 	})
-	if remaining > 0 {
-		last := l.Items[len(l.Items)-1]
-		next := last.Name() + "\x00"
-		if s.namespace == "" && !s.kind.clusterScoped {
-			next = last.Namespace() + "/" + next
-		}
-		l.Continue = encodeContinue(int64(state.version), next)
-		if s.all() {
-			l.RemainingItemCount = &remaining
-		}
+	if err != nil || !more {
+		return p, err
 	}
-	return l
+	last := p.items[len(p.items)-1]
+	p.next = last.Name() + "\x00"
+	if s.namespace == "" && !s.kind.clusterScoped {
+		p.next = last.Namespace() + "/" + p.next
+	}
+	if all {
+		var count int64
+		count, err = state.count(ctx, s.namespace, from, q)
+		p.remaining = count - int64(len(p.items))
+	}
+	return p, err
 }

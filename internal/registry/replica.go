@@ -226,7 +226,7 @@ func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 		return kept, nil
 	case keeps && version < p.st.oldest():
 		// The kind was registered after the Replica had stopped.
-		return snapshot{btree.NewG(treeDegree, entryLess), version}, nil
+		return snapshot{tree: btree.NewG(treeDegree, entryLess), version: version}, nil
 	}
 	return r.at(version)
 }

@@ -117,7 +117,7 @@ func (w *Watcher) startWithReplica(endMark bool) error {
 	if err := w.openReplica(s.version); err != nil {
 		return err
 	}
-	w.initial = w.sel.page(s, "", 0).Items
+	w.initial = w.sel.items(s)
 	w.endMark = endMark
 	return nil
 }

@@ -246,7 +246,7 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 	version = st.version
 	st.mu.Unlock()
 	for i, r := range resources {
-		items = append(items, (&selection{kind: r.kind}).page(snapshots[i], "", 0).Items)
+		items = append(items, (&selection{kind: r.kind}).items(snapshots[i]))
 	}
 	return items, version
 }

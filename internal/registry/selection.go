@@ -2,6 +2,7 @@ package registry
 
 import (
 	"errors"
+	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/selector"
@@ -100,10 +101,12 @@ func (s *selection) matches(it *Item) bool {
 		return false
 	}
 	m := it.meta()
-	if s.namespace != "" && m.Namespace != s.namespace {
-		return false
-	}
-	if !s.labels.Matches(m.Labels) || !s.shards.Matches(string(m.UID), m.Namespace) {
+	return s.labels.Matches(m.Labels) && s.matchesRest(it, m)
+}
+
+// matchesRest reports whether an item is selected as far as its labels do not matter.
+func (s *selection) matchesRest(it *Item, m *meta.ObjectMeta) bool {
+	if s.namespace != "" && m.Namespace != s.namespace || !s.shards.Matches(string(m.UID), m.Namespace) {
 		return false
 	}
 	return s.fields.Empty() || s.fields.Matches(func(path string) string {
@@ -115,4 +118,29 @@ func (s *selection) matches(it *Item) bool {
 		}
 		return s.kind.fieldValue(it.obj, path)
 	})
+}
+
+// labelJudge matches the labels of many objects. It remembers its last verdicts, since
+// objects share equal maps of labels (see internTable). It is for one pass over one state,
+// which keeps all maps alive.
+type labelJudge struct {
+	labels   selector.Labels
+	verdicts [256]verdict
+}
+
+type verdict struct {
+	labels  uintptr // 0: none yet
+	matches bool
+}
+
+func (j *labelJudge) matches(labels map[string]string) bool {
+	if len(labels) == 0 {
+		return j.labels.Matches(nil)
+	}
+	p := reflect.ValueOf(labels).Pointer()
+	v := &j.verdicts[(p>>4^p>>12)%uintptr(len(j.verdicts))]
+	if v.labels != p {
+		*v = verdict{p, j.labels.Matches(labels)}
+	}
+	return v.matches
 }

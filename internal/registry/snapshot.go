@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,43 @@ import (
 // written to, so readers may share it.
 type snapshot struct {
 	tree    *btree.BTreeG[entry]
-	version uint64 // of the store
+	version uint64     // of the store
+	pages   *pageCache // nil: pages are not remembered
+}
+
+// isIn reports whether all objects are in a namespace. "" is all namespaces.
+func (s snapshot) isIn(namespace string) bool {
+	first, _ := s.tree.Min()
+	last, _ := s.tree.Max()
+	return namespace == "" || first.namespace == namespace && last.namespace == namespace
+}
+
+// ascend calls visit with the entries of a namespace from a key on, until it returns
+// false or the context ends.
+func (s snapshot) ascend(ctx context.Context, namespace string, from key, visit func(entry) bool) error {
+	var err error
+	visited := 0
+	s.tree.AscendGreaterOrEqual(entry{key: from}, func(e entry) bool {
+		if visited++; visited%checkEvery == 0 {
+			err = ctx.Err()
+		}
+		return err == nil && (namespace == "" || e.namespace == namespace) && visit(e)
+	})
+	return err
+}
+
+// count returns the number of items of a namespace from the start of a query on, which
+// is the key from. It counts them only if neither the tree nor the page before knows.
+func (s snapshot) count(ctx context.Context, namespace string, from key, q query) (int64, error) {
+	if first, ok := s.tree.Min(); ok && !first.key.less(from) && s.isIn(namespace) {
+		return int64(s.tree.Len()), nil
+	}
+	if p := s.pages.before(q); p != nil {
+		return p.remaining, nil
+	}
+	n := int64(0)
+	err := s.ascend(ctx, namespace, from, func(entry) bool { n++; return true })
+	return n, err
 }
 
 // cachedSnapshots is enough for a few clients that page through old lists at once.
@@ -33,7 +70,7 @@ type snapshotCache struct {
 func (r *Resource) snapshot() snapshot {
 	r.st.mu.RLock()
 	if s := r.fresh; s != nil {
-		now := snapshot{s.tree, r.st.version}
+		now := snapshot{s.tree, r.st.version, s.pages}
 		r.st.mu.RUnlock()
 		return now
 	}
@@ -46,9 +83,9 @@ func (r *Resource) snapshot() snapshot {
 // snapshotLocked needs the writer's lock: Clone writes to the tree.
 func (r *Resource) snapshotLocked() snapshot {
 	if r.fresh == nil {
-		r.fresh = &snapshot{r.tree.Clone(), r.st.version}
+		r.fresh = &snapshot{r.tree.Clone(), r.st.version, &pageCache{limit: freshPagesBytes}}
 	}
-	return snapshot{r.fresh.tree, r.st.version}
+	return snapshot{r.fresh.tree, r.st.version, r.fresh.pages}
 }
 
 // errSnapshotGone says that history does not reach back to a version.
@@ -72,6 +109,10 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	// The tree of a shared snapshot must not be cloned without the lock.
 	r.st.mu.Lock()
 	now = r.snapshotLocked()
+	if r.fresh.version <= version { // only other kinds have changed since
+		r.st.mu.Unlock()
+		return snapshot{now.tree, version, now.pages}, nil
+	}
 	tree := now.tree.Clone()
 	r.st.mu.Unlock()
 	for v := now.version; v > version; v-- {
@@ -88,7 +129,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 			tree.ReplaceOrInsert(c.Payload.old.entry())
 		}
 	}
-	s := snapshot{tree, version}
+	s := snapshot{tree, version, &pageCache{limit: oldPagesBytes}}
 	r.snapshots.put(s)
 	return s, nil
 }

@@ -153,7 +153,7 @@ func (w *Watcher) startWithState(endMark bool) error {
 	if err != nil {
 		return err
 	}
-	w.initial = w.sel.page(s, "", 0).Items
+	w.initial = w.sel.items(s)
 	w.endMark = endMark
 	return nil
 }
