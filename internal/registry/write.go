@@ -44,6 +44,8 @@ type Request struct {
 	FieldManager string
 	// Status makes it a write of the status subresource, which the kind must have.
 	Status bool
+	// Persistent writes start again as long as other writes come first.
+	Persistent bool
 	// Origin is a number that is recorded with the change; see RecordedChange.
 	Origin uint64
 	// Warn, if not nil, is called with each warning for the client.
@@ -61,9 +63,17 @@ func (req *Request) key() key { return key{req.Namespace, req.Name} }
 // errRace sends a write back to its first step.
 var errRace = errors.New("another write came first")
 
+// maxRetries is how often a write starts again because another one came first
+// (upstream: MaxRetryWhenPatchConflicts of apiserver, endpoints/handlers/patch.go;
+// since 1.16 only the context of the request ends its retries).
+const maxRetries = 5
+
 // Create stores a new object, given in the stored form with defaults filled in,
 // and takes ownership of it.
 func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	m := o.GetObjectMeta()
 	wipeSystemFields(m)
 	if err := matchNamespace(m, req.Namespace); err != nil {
@@ -158,9 +168,11 @@ func (r *Resource) insert(o Object, req *Request) (*Item, error) {
 }
 
 // Update makes a change to an object. created reports whether there was no object before.
+// The error is a conflict if other writes came first too often, unless the request is
+// Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
 	_, applied := change.(Apply)
-	for {
+	for tries := 0; tries <= maxRetries || req.Persistent; tries++ {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
@@ -178,6 +190,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 			return it, current == nil && err == nil, err
 		}
 	}
+	return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 }
 
 // createMissing stores the object of an update that found none.
