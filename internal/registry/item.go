@@ -26,6 +26,7 @@ type Item struct {
 	obj     Object // never handed out
 	version uint64 // of the change that made this state
 	slot    uint16 // in the hot table, once it is stored
+	size    uint32 // see Store.bytes; once it is stored
 	memo    atomic.Pointer[memo]
 }
 
