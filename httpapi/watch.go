@@ -35,6 +35,9 @@ func (c *call) watch() error {
 		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
 		cancel()
 	})()
+	if opts.Timeout > 0 {
+		c.cut.timer = c.api.st.Clock().AfterFunc(opts.Timeout+closeGrace, c.cutNow)
+	}
 	w, err := c.endpoint.res.Watch(ctx, opts)
 	if err != nil {
 		return err
@@ -59,8 +62,30 @@ func (c *call) watch() error {
 	if err := flush(); err != nil {
 		return nil
 	}
-	c.stream(ctx, w, flush)
+	c.stream(ctx, w, c.sender(flush))
 	return nil
+}
+
+// sender returns a function that sends a part of a watch. The client has the time of
+// WatchStall for it.
+func (c *call) sender(flush func() error) func(data []byte) error {
+	send := func(data []byte) error {
+		if _, err := c.Write(data); err != nil {
+			return err
+		}
+		return flush()
+	}
+	limit := c.api.watchStall
+	if limit <= 0 {
+		return send
+	}
+	c.cut.stall = time.AfterFunc(limit, c.cutNow)
+	c.cut.stall.Stop()
+	return func(data []byte) error {
+		c.cut.stall.Reset(limit)
+		defer c.cut.stall.Stop()
+		return send(data)
+	}
 }
 
 // minWatchTimeout is the least default timeout of a watch (upstream:
@@ -85,7 +110,7 @@ func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Durati
 	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))
 }
 
-// closeGrace limits a write after Close.
+// closeGrace limits a write after Close, or after the time of a request.
 const closeGrace = 250 * time.Millisecond
 
 // canFlush reports whether w can flush.
@@ -104,7 +129,7 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte) error) {
 	var buf []byte
 	for {
 		events, err := w.Next(ctx)
@@ -113,16 +138,19 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() err
 			if buf, err = c.appendEvent(buf, ev); err != nil {
 				return
 			}
+			if len(buf) >= watchWrite {
+				if send(buf) != nil {
+					return
+				}
+				buf = buf[:0]
+			}
 		}
 		end := err != nil
 		if end {
 			buf = c.appendError(buf, err)
 		}
 		if len(buf) > 0 {
-			if _, err := c.Write(buf); err != nil {
-				return
-			}
-			if err := flush(); err != nil {
+			if send(buf) != nil {
 				return
 			}
 		}
@@ -134,6 +162,10 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() err
 		}
 	}
 }
+
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
+// that waits for its client keeps so many.
+const watchWrite = 16 << 10
 
 // idleBuffer is the capacity that an idle watch may keep, in bytes.
 const idleBuffer = 4 << 10

@@ -22,7 +22,7 @@ type Restored struct {
 	obj     Object
 	version uint64 // 0 for any
 	size    int
-	newUID  bool   // the object had none
+	newUID  bool // the object had none
 }
 
 // PrepareRestore validates an object as a create does, and takes ownership of it. The
