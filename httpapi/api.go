@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
@@ -37,6 +39,33 @@ type Options struct {
 	// Transport too, and for health paths. A handler that panics cuts the connection; a
 	// Transport reports a cut connection.
 	Middleware func(http.Handler) http.Handler
+	// Hosts, if not nil, are the names of the host under which clients reach the API, with
+	// or without a port: "kubecoord.example", "10.0.0.1". The names of the loopback and the
+	// address at which a request arrives are always known. A request for another host, and
+	// a write of a browser's page of another origin, are answered 403, on health paths
+	// too. So no site can use the browser of a user to reach an API that trusts its
+	// network. An empty list is not nil. Requests through a Transport may name any host.
+	Hosts []string
+	// RequestTimeout is the longest time of a request that is not a watch, from its header
+	// to the last byte of its answer. A client may ask for less by the parameter timeout.
+	// After it the answer is 504, or cut if it has begun. Zero means a minute, as on a
+	// real server; less means no limit. The limit includes a slow body and a client that
+	// does not read, but not the header of the request and an answer of less than 4 KiB,
+	// which net/http reads and writes by itself: see ReadHeaderTimeout and WriteTimeout of
+	// http.Server. A WriteTimeout ends watches too.
+	RequestTimeout time.Duration
+	// WatchStall is how long a watch waits, at most, for a client that does not read. The
+	// connection is then cut. Zero means no limit. A watch ends after its own time in any
+	// case.
+	WatchStall time.Duration
+	// Reads and Writes are how many requests of either sort are answered at a time, watches
+	// not counted. One more gets 429, unless its user is in the group system:masters or its
+	// path is a health path. Zero means no limit; the defaults of a real server are 400
+	// and 200.
+	Reads, Writes int
+	// WatchesPerClient is how many watches the clients of one address may have, one more
+	// gets 429. Zero means no limit. Clients behind a Transport share an address.
+	WatchesPerClient int
 	// Log, if not nil, is called after each answer of the API itself, from many
 	// goroutines at once.
 	Log func(LogEntry)
@@ -49,6 +78,11 @@ type API struct {
 
 	authenticate Authenticator
 	authorize    Authorizer
+	hosts        map[string]bool // as hostOf writes them, or nil
+	crossOrigin  *http.CrossOriginProtection
+	timeout      time.Duration // 0: none
+	watchStall   time.Duration // 0: none
+	limits       limits
 
 	handler  http.Handler // serve behind the Middleware
 	kinds    []store.AnyKind
@@ -96,6 +130,11 @@ func New(st *store.Store, opts Options) *API {
 // start applies the options that do not depend on the kinds, and starts the election.
 func (a *API) start(opts Options) {
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
+	if opts.Hosts != nil {
+		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
+	}
+	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
+	a.limits.readsMost, a.limits.writesMost, a.limits.watchesMost = opts.Reads, opts.Writes, opts.WatchesPerClient
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real

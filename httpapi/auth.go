@@ -23,8 +23,9 @@ type User struct {
 type Authenticator func(r *http.Request) (User, bool)
 
 // BearerTokens returns an Authenticator for requests with the header
-// "Authorization: Bearer TOKEN". Tokens are compared in constant time. The map is
-// copied.
+// "Authorization: Bearer TOKEN". What follows a space after the token is ignored, as on a
+// real server (upstream: apiserver, authentication/request/bearertoken). Tokens are
+// compared in constant time. The map is copied.
 func BearerTokens(tokens map[string]User) Authenticator {
 	type entry struct {
 		sum  [sha256.Size]byte
@@ -35,12 +36,11 @@ func BearerTokens(tokens map[string]User) Authenticator {
 		entries = append(entries, entry{sha256.Sum256([]byte(token)), user})
 	}
 	return func(r *http.Request) (User, bool) {
-		scheme, token, found := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
-		token = strings.TrimSpace(token)
-		if !found || token == "" || !strings.EqualFold(scheme, "bearer") {
+		parts := strings.SplitN(strings.TrimSpace(r.Header.Get("Authorization")), " ", 3)
+		if len(parts) < 2 || parts[1] == "" || !strings.EqualFold(parts[0], "bearer") {
 			return User{}, false
 		}
-		sum := sha256.Sum256([]byte(token))
+		sum := sha256.Sum256([]byte(parts[1]))
 		match := -1
 		for i := range entries {
 			if subtle.ConstantTimeCompare(sum[:], entries[i].sum[:]) == 1 {
@@ -105,7 +105,10 @@ func (a *API) Guard(h http.Handler) http.Handler {
 		if a.log != nil {
 			defer c.log(time.Now())
 		}
-		if !c.admit() {
+		if !c.checkOrigin() {
+			return
+		}
+		if user, ok := c.identify(); !ok || !c.permit(user) {
 			return
 		}
 		ctx, done := c.untilClose()
@@ -114,17 +117,19 @@ func (a *API) Guard(h http.Handler) http.Handler {
 	})
 }
 
-// admit authenticates and authorizes the request. If it returns false, the request has
-// been answered.
-func (c *call) admit() bool {
-	var user User
-	if c.api.authenticate != nil {
-		var ok bool
-		if user, ok = c.api.authenticate(c.req); !ok {
-			c.fail(meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized"))
-			return false
-		}
+// identify authenticates the request. If it returns false, the request has been answered.
+func (c *call) identify() (user User, ok bool) {
+	if c.api.authenticate == nil {
+		return User{}, true
 	}
+	if user, ok = c.api.authenticate(c.req); !ok {
+		c.fail(meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized"))
+	}
+	return user, ok
+}
+
+// permit authorizes the request. If it returns false, the request has been answered.
+func (c *call) permit(user User) bool {
 	if c.api.authorize == nil {
 		return true
 	}

@@ -41,7 +41,13 @@ func TestOnlyHealthAnswersWithoutCredentials(t *testing.T) {
 		{leases, "Basic s3cret", 401},
 		{leases, "s3cret", 401},
 		{leases, "Bearer s3cret", 200},
-		{leases, "bearer  s3cret ", 200},
+		{leases, " bearer s3cret ", 200},
+		{leases, "BEARER s3cret x", 200},
+		{leases, "Bearer s3cret  and more", 200},
+		{leases, "Bearer  s3cret", 401},
+		{leases, "Bearer x s3cret", 401},
+		{leases, "Bearer\ts3cret", 401},
+		{leases, "Bearer s3cret,x", 401},
 	} {
 		t.Run(row.path+" "+row.header, func(t *testing.T) {
 			r := httptest.NewRequest("GET", row.path, nil)
@@ -67,6 +73,13 @@ func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
 		{"GET", group + "/namespaces/ns/leases/a", "get", `leases.coordination.k8s.io "a" is forbidden: User "" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"GET", group + "/leases", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
 		{"GET", group + "/leases?watch=true", "watch", `leases.coordination.k8s.io is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"HEAD", group + "/leases", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"HEAD", group + "/leases?watch=1", "watch", `leases.coordination.k8s.io is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"HEAD", group + "/namespaces/ns/leases/a", "get", `leases.coordination.k8s.io "a" is forbidden: User "" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/namespaces/ns/leases/a?watch=true", "get", `leases.coordination.k8s.io "a" is forbidden: User "" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/leases?watch=0", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"GET", group + "/leases?watch=False", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
+		{"GET", group + "/leases?watch=", "watch", `leases.coordination.k8s.io is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" at the cluster scope: because`},
 		{"GET", group + "/watch/namespaces/ns/leases/a", "watch", `leases.coordination.k8s.io "a" is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"POST", group + "/namespaces/ns/leases", "create", `leases.coordination.k8s.io is forbidden: User "" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"DELETE", "/api/v1/namespaces/ns/endpoints", "deletecollection", `endpoints is forbidden: User "" cannot deletecollection resource "endpoints" in API group "" in the namespace "ns": because`},

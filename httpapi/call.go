@@ -44,6 +44,9 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 
+	deadline deadline
+	cut      cutter
+
 	media    mediaType
 	table    tableOptions
 	warnings warnings
@@ -56,17 +59,36 @@ type call struct {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// serve answers a request after the Middleware. Health paths need no credentials.
+// serve answers a request after the Middleware. Health paths need no credentials, and are
+// answered under any load.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(w, r)
 	if a.log != nil {
 		defer c.log(time.Now())
 	}
-	if err := c.checkTimeout(); err != nil {
-		c.fail(err)
-	} else if isHealthPath(r.URL.Path) || c.admit() {
-		c.dispatch(a.parse(r.URL.Path))
+	defer c.endTime()
+	if !c.checkOrigin() {
+		return
 	}
+	if err := c.limitTime(); err != nil {
+		c.fail(err)
+		return
+	}
+	if !isHealthPath(r.URL.Path) {
+		user, ok := c.identify()
+		if !ok {
+			return
+		}
+		leave := c.enter(user)
+		if leave == nil {
+			return
+		}
+		defer leave()
+		if !c.permit(user) {
+			return
+		}
+	}
+	c.dispatch(a.parse(r.URL.Path))
 	c.release()
 }
 
@@ -154,10 +176,22 @@ func (c *call) Write(p []byte) (int, error) {
 	if c.code == 0 {
 		c.code = http.StatusOK
 	}
+	if c.size+int64(len(p)) > unblockedAnswer {
+		c.cutAtDeadline()
+	}
 	n, err := c.w.Write(p)
 	c.size += int64(n)
+	if err != nil {
+		c.cut.mu.Lock()
+		c.cut.failed = true
+		c.cut.mu.Unlock()
+	}
 	return n, err
 }
+
+// unblockedAnswer is the size of an answer that net/http keeps until the handler has
+// returned.
+const unblockedAnswer = 2 << 10
 
 // Unwrap is for http.ResponseController.
 func (c *call) Unwrap() http.ResponseWriter { return c.w }
@@ -171,7 +205,7 @@ func (c *call) groupResource() meta.GroupResource {
 // untilClose returns a context for a call that may wait: it ends with the request,
 // with Close of the API, or when done is called.
 func (c *call) untilClose() (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancel(c.req.Context())
+	ctx, cancel := context.WithCancel(c.context())
 	stop := context.AfterFunc(c.api.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }

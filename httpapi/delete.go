@@ -19,7 +19,7 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	it, deleted, err := c.endpoint.res.Delete(c.req.Context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
+	it, deleted, err := c.endpoint.res.Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,11 @@ func (f *frames) buffer() *[]byte {
 	return new([]byte)
 }
 
-// release takes a buffer back.
+// release takes a buffer back, unless it is large.
 func (f *frames) release(b *[]byte) {
+	if cap(*b) > maxFrameBytes {
+		return
+	}
 	*b = (*b)[:0]
 	f.buffers.Put(b)
 }

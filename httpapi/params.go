@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -49,21 +48,6 @@ func (c *call) optionalInt(name string) (*int64, error) {
 		return nil, meta.NewBadRequest("%s", err)
 	}
 	return &i, nil
-}
-
-// checkTimeout refuses a timeout parameter that is not a duration, on every path and
-// before any other check. Watches ignore the parameter. Its value has no effect: in a
-// real server it can only shorten the server's own limit.
-func (c *call) checkTimeout() error {
-	if !strings.Contains(c.req.URL.RawQuery, "timeout=") || c.attributes(User{}).Verb == "watch" {
-		return nil
-	}
-	if v := c.param("timeout"); v != "" {
-		if _, err := time.ParseDuration(v); err != nil {
-			return meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
-		}
-	}
-	return nil
 }
 
 // listOptions reads the parameters of a list.

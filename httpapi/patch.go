@@ -79,7 +79,7 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	it, created, err := c.endpoint.res.Update(c.req.Context(), c.request(opts.CreateOptions), change)
+	it, created, err := c.endpoint.res.Update(c.context(), c.request(opts.CreateOptions), change)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ var (
 // fail answers with the Status of an error. It negotiates again, because the error may
 // be that of the request's negotiation; without a match it sends indented JSON.
 func (c *call) fail(err error) {
+	if c.timedOut() {
+		err = errTimedOut()
+	}
 	s := *meta.StatusOf(err)
 	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
 	m.pretty = !ok || m.pretty || prettyWanted(c)

@@ -107,7 +107,7 @@ func asReceived(r *http.Request) {
 	case r.ContentLength == 0 && r.Body != http.NoBody:
 		r.ContentLength = -1 // 0 means unknown in a client's request
 	}
-	r.RemoteAddr = "127.0.0.1:0"
+	r.RemoteAddr = transportAddr
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}

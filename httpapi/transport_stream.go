@@ -20,14 +20,16 @@ func (t transport) stream(req *http.Request) (*http.Response, error) {
 	p.closed = t.api.ctx.Done()
 	served := req.WithContext(ctx)
 	asReceived(served)
+	if req.Body != nil && req.Body != http.NoBody {
+		p.closeBody = sync.OnceFunc(func() { req.Body.Close() })
+	}
 	go func() {
 		growStack()
 		defer t.api.calls.Done()
-		if req.Body != nil && req.Body != http.NoBody {
-			closeOnce := sync.OnceFunc(func() { req.Body.Close() })
-			defer closeOnce()
+		if p.closeBody != nil {
+			defer p.closeBody()
 			// A handler that reads the body must see the end too.
-			defer context.AfterFunc(ctx, closeOnce)()
+			defer context.AfterFunc(ctx, p.closeBody)()
 		}
 		serveGuarded(t.api, p, served, p.finish)
 	}()
@@ -68,12 +70,13 @@ const pipeBuffer = 256 << 10
 
 // pipe is the ResponseWriter of one request and the body of its response.
 type pipe struct {
-	header   http.Header // the handler's
-	code     int
-	headOnly bool
-	started  chan struct{} // closed when the client gets the header; code is 0 if the answer was cut before
-	begun    bool          // used by the handler: started is closed
-	sent     http.Header
+	header    http.Header // the handler's
+	code      int
+	headOnly  bool
+	closeBody func()        // of the request; nil without one
+	started   chan struct{} // closed when the client gets the header; code is 0 if the answer was cut before
+	begun     bool          // used by the handler: started is closed
+	sent      http.Header
 
 	more chan struct{} // capacity 1: data or the end can be read
 	room chan struct{} // capacity 1: data was read
@@ -156,6 +159,15 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 	}
 	if !at.IsZero() && !p.done {
 		p.deadline = time.AfterFunc(time.Until(at), func() { p.cancel(io.ErrUnexpectedEOF) })
+	}
+	return nil
+}
+
+// SetReadDeadline closes the body of the request if the time has come. Later times have no
+// effect.
+func (p *pipe) SetReadDeadline(at time.Time) error {
+	if p.closeBody != nil && !at.IsZero() && !at.After(time.Now()) {
+		p.closeBody()
 	}
 	return nil
 }

@@ -35,6 +35,9 @@ func (c *call) watch() error {
 		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
 		cancel()
 	})()
+	if opts.Timeout > 0 {
+		c.cut.timer = c.api.st.Clock().AfterFunc(opts.Timeout+closeGrace, c.cutNow)
+	}
 	w, err := c.endpoint.res.Watch(ctx, opts)
 	if err != nil {
 		return err
@@ -59,8 +62,30 @@ func (c *call) watch() error {
 	if err := flush(); err != nil {
 		return nil
 	}
-	c.stream(ctx, w, flush)
+	c.stream(ctx, w, c.sender(flush))
 	return nil
+}
+
+// sender returns a function that sends a part of a watch. The client has the time of
+// WatchStall for it.
+func (c *call) sender(flush func() error) func(data []byte) error {
+	send := func(data []byte) error {
+		if _, err := c.Write(data); err != nil {
+			return err
+		}
+		return flush()
+	}
+	limit := c.api.watchStall
+	if limit <= 0 {
+		return send
+	}
+	c.cut.stall = time.AfterFunc(limit, c.cutNow)
+	c.cut.stall.Stop()
+	return func(data []byte) error {
+		c.cut.stall.Reset(limit)
+		defer c.cut.stall.Stop()
+		return send(data)
+	}
 }
 
 // minWatchTimeout is the least default timeout of a watch (upstream:
@@ -85,7 +110,7 @@ func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Durati
 	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))
 }
 
-// closeGrace limits a write after Close.
+// closeGrace limits a write after Close, or after the time of a request.
 const closeGrace = 250 * time.Millisecond
 
 // canFlush reports whether w can flush.
@@ -104,49 +129,56 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, flush func() error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte) error) {
 	for {
 		events, err := w.Next(ctx)
-		if c.sendEvents(events) != nil {
+		if c.sendEvents(events, send) != nil {
 			return
 		}
 		if err != nil {
 			if end := c.appendError(nil, err); len(end) > 0 {
-				c.Write(end) // the end of the handler flushes it
+				send(end) // an error means that the client is gone
 			}
-			return
-		}
-		if flush() != nil {
 			return
 		}
 	}
 }
 
-// sendEvents writes events. The frame of a single event is written as it is shared. Several
-// frames are joined, so that the connection gets one write.
-func (c *call) sendEvents(events []registry.ItemEvent) error {
+// sendEvents sends events. The frame of a single event is sent as it is shared. Several
+// frames are joined, so that the connection gets few writes.
+func (c *call) sendEvents(events []registry.ItemEvent, send func([]byte) error) error {
 	if len(events) == 1 {
 		frame, err := c.frame(events[0])
-		if err == nil {
-			_, err = c.Write(frame)
+		if err != nil {
+			return err
 		}
-		return err
+		return send(frame)
 	}
 	if len(events) == 0 {
 		return nil
 	}
 	joined := c.api.frames.buffer()
 	defer c.api.frames.release(joined)
-	for _, ev := range events {
+	for i, ev := range events {
 		frame, err := c.frame(ev)
 		if err != nil {
 			return err
 		}
 		*joined = append(*joined, frame...)
+		if len(*joined) < watchWrite && i < len(events)-1 {
+			continue
+		}
+		if err := send(*joined); err != nil {
+			return err
+		}
+		*joined = (*joined)[:0]
 	}
-	_, err := c.Write(*joined)
-	return err
+	return nil
 }
+
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
+// that waits for its client keeps so many.
+const watchWrite = 16 << 10
 
 // frame returns the frame of an event, which must not be changed.
 func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {

@@ -31,7 +31,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	it, err := c.endpoint.res.Create(c.req.Context(), o, c.request(opts))
+	it, err := c.endpoint.res.Create(c.context(), o, c.request(opts))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *call) update() error {
 	if err := c.endpoint.res.MatchNames(m, req); err != nil {
 		return err
 	}
-	it, created, err := c.endpoint.res.Update(c.req.Context(), req, c.endpoint.res.Replace(o))
+	it, created, err := c.endpoint.res.Update(c.context(), req, c.endpoint.res.Replace(o))
 	if err != nil {
 		return err
 	}

@@ -70,11 +70,11 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 }
 
 // Modify calls change with a copy of the current state and stores the result. If another
-// write comes first, it calls change again with the newer state. It returns an error of
-// change unchanged; other errors are ErrNotFound and the errors of Update.
+// write comes first, it calls change again with the newer state, until ctx ends. It returns
+// an error of change unchanged; other errors are ErrNotFound and the errors of Update.
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
-	req.Namespace, req.Name = namespace, name
+	req.Namespace, req.Name, req.Persistent = namespace, name, true
 	if err := c.check(ctx, req, "UpdateOptions"); err != nil {
 		return nil, err
 	}

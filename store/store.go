@@ -16,6 +16,15 @@ type Options struct {
 	History int
 	// HistoryAge drops older changes from the history. Zero means no limit.
 	HistoryAge time.Duration
+	// HistoryBytes drops older changes when those that are kept have more bytes. A change
+	// counts as its object does for Quota. Zero means 64 MiB.
+	HistoryBytes int64
+	// Quota bounds the bytes of all objects. An object counts with the bytes that a real
+	// server stores, and one KiB for its place in memory. A write that would add bytes to a
+	// full store fails with the text of etcd's quota: 500, "etcdserver: mvcc: database
+	// space exceeded". Reads, deletions and writes that add nothing go on. Zero means no
+	// limit.
+	Quota int64
 	// FirstResourceVersion is where the counter starts: the first change has the next
 	// resourceVersion. Zero means 1000. Reads at a lower resourceVersion get ErrExpired.
 	FirstResourceVersion uint64
@@ -41,7 +50,7 @@ type Store registry.Store
 func New(opts Options) *Store {
 	return (*Store)(registry.New(registry.Options{
 		History: opts.History, HistoryAge: opts.HistoryAge, FirstVersion: opts.FirstResourceVersion,
-		Clock: opts.Clock, Seed: opts.Seed,
+		HistoryBytes: opts.HistoryBytes, Quota: opts.Quota, Clock: opts.Clock, Seed: opts.Seed,
 	}))
 }
 

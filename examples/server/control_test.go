@@ -261,7 +261,7 @@ func TestPagesOfOtherSitesHaveNoEffect(t *testing.T) {
 		} {
 			code, _, text := d.do(row.method, row.path, row.body, h...)
 			assert.Equal(t, 403, code, "%v %v", row, h)
-			assert.Contains(t, text, "got a request from a page of another origin")
+			assert.Contains(t, text, "must not write")
 		}
 		assert.Equal(t, 200, d.code("GET", "/debug/faults", "", h...), "reading has none, and is not shown to them")
 	}

@@ -17,6 +17,7 @@ import (
 	"maps"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -78,6 +79,61 @@ func selfSigned(listen string) (*tls.Certificate, error) {
 		return nil, err
 	}
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// readClientCA returns the certificates of -client-ca, or nil.
+func readClientCA(c config) (*x509.CertPool, error) {
+	if c.clientCA == "" {
+		return nil, nil
+	}
+	if c.tlsCert == "" && !c.selfSigned {
+		return nil, errors.New("-client-ca: needs HTTPS: set -tls or -tls-cert")
+	}
+	data, err := os.ReadFile(c.clientCA)
+	if err != nil {
+		return nil, fmt.Errorf("-client-ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("-client-ca: %s has no certificate", c.clientCA)
+	}
+	return pool, nil
+}
+
+// clientCertificates authenticates by a certificate that the pool vouches for: its common
+// name is the user, its organizations are the groups. Others get 401, not an error of TLS
+// (upstream: apiserver, authentication/request/x509).
+func clientCertificates(pool *x509.CertPool) httpapi.Authenticator {
+	return func(r *http.Request) (httpapi.User, bool) {
+		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+			return httpapi.User{}, false
+		}
+		certs := r.TLS.PeerCertificates
+		opts := x509.VerifyOptions{Roots: pool, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+		for _, cert := range certs[1:] {
+			opts.Intermediates.AddCert(cert)
+		}
+		chains, err := certs[0].Verify(opts)
+		if err != nil {
+			return httpapi.User{}, false
+		}
+		return httpapi.ClientCertificates(&http.Request{TLS: &tls.ConnectionState{PeerCertificates: certs, VerifiedChains: chains}})
+	}
+}
+
+// authenticator returns what authenticates requests, or nil if nothing does.
+func authenticator(tokens map[string]httpapi.User, clientCA *x509.CertPool) httpapi.Authenticator {
+	var all []httpapi.Authenticator
+	if clientCA != nil {
+		all = append(all, clientCertificates(clientCA))
+	}
+	if tokens != nil {
+		all = append(all, httpapi.BearerTokens(tokens))
+	}
+	if all == nil {
+		return nil
+	}
+	return httpapi.AnyOf(all...)
 }
 
 // readTokens reads a token file in the form of kube-apiserver: comma-separated
@@ -149,7 +205,11 @@ func writeKubeconfig(file, url string, cert *tls.Certificate, tokens map[string]
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+	err = replaceFile(file, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("-kubeconfig: %w", err)
 	}
 	return nil

@@ -21,8 +21,13 @@
 // only by POST /debug/clock.
 //
 // With -load it starts with the objects in files, such as the output of kubectl get -o
-// yaml. With -dump it writes its state when it ends, so that another server can
-// continue with the same versions.
+// yaml. With -dump it writes its state when it ends, at SIGHUP, and with -dump-every so
+// often, so that another server can continue. SIGKILL and a crash lose the writes after the
+// last dump. The next server begins at a greater resourceVersion than any of this one, so
+// that no client can take a new state for one that it has seen.
+//
+// Clients have limits, like those of a kube-apiserver: docs/reliability.md. A browser can
+// use it only by the names of the loopback, the address of -listen and -allow-host.
 package main
 
 import (
@@ -38,6 +43,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -66,6 +72,10 @@ type config struct {
 	clock      string
 	load       string
 	dump       string
+	dumpEvery  time.Duration
+	dumpNow    <-chan os.Signal // dump at each
+	clientCA   string
+	limits
 }
 
 func main() {
@@ -84,6 +94,9 @@ func main() {
 	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
+	flag.DurationVar(&c.dumpEvery, "dump-every", 0, "write the file of -dump so often too; 0: only at the end and at SIGHUP")
+	flag.StringVar(&c.clientCA, "client-ca", "", "let in clients with a certificate that one in this `file` has signed: the common name is the user, the organizations are the groups")
+	c.limits.register(flag.CommandLine)
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
@@ -91,6 +104,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.dump != "" {
+		hangups := make(chan os.Signal, 1)
+		signal.Notify(hangups, syscall.SIGHUP)
+		c.dumpNow = hangups
+	}
 	if err := run(ctx, os.Stdout, c); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
@@ -106,7 +124,11 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	if err := checkExposure(c, tokens != nil); err != nil {
+	clientCA, err := readClientCA(c)
+	if err != nil {
+		return err
+	}
+	if err := checkExposure(c, tokens != nil || clientCA != nil); err != nil {
 		return err
 	}
 	cert, err := certificate(c)
@@ -117,7 +139,8 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
-	served, err := newServed(c, tokens)
+	calm := &calmLog{}
+	served, err := newServed(c, authenticator(tokens, clientCA), calm)
 	if err != nil {
 		return err
 	}
@@ -126,24 +149,41 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if err != nil {
 		return err
 	}
+	if c.connectionsPer > 0 {
+		ln = &clientListener{Listener: ln, most: c.connectionsPer, open: map[string]int{}, refused: func(client string) {
+			calm.printf("refused: a connection of %s, which has %d", client, c.connectionsPer)
+		}}
+	}
 	scheme := "http"
 	if cert != nil {
 		scheme = "https"
-		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}})
+		secure := &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"h2", "http/1.1"}}
+		if clientCA != nil {
+			secure.ClientAuth = tls.RequestClientCert
+		}
+		ln = tls.NewListener(ln, secure)
 	}
 	url := scheme + "://" + ln.Addr().String()
 	if err := writeKubeconfig(c.kubeconfig, url, cert, tokens); err != nil {
 		return err
 	}
 
-	srv := &http.Server{Handler: served, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second}
+	srv := &http.Server{Handler: served, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(calm, "", 0)}
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {
 		fmt.Fprintf(out, "  curl %s/debug/   # the operations for tests\n", url)
 		fmt.Fprintln(out, "  "+debugHint(c, url))
 	}
-	return errors.Join(serve(ctx, srv, ln, served), state.dump(served.store()))
+	dumping, stopped := context.WithCancel(ctx)
+	var dumps sync.WaitGroup
+	if state != nil {
+		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served.store) })
+	}
+	err = serve(ctx, srv, ln, served)
+	stopped()
+	dumps.Wait()
+	return errors.Join(err, state.dump(served.store()))
 }
 
 // serve runs the server until the context ends. It then stops within half a second,
@@ -210,24 +250,26 @@ type served struct {
 	store func() *store.Store
 }
 
-func newServed(c config, tokens map[string]httpapi.User) (served, error) {
-	opts := httpapi.Options{}
+func newServed(c config, authenticate httpapi.Authenticator, calm *calmLog) (served, error) {
+	opts := httpapi.Options{Authenticate: authenticate, Log: calm.refusal}
 	if c.verbose {
 		opts.Log = logRequest
 	}
-	if tokens != nil {
-		opts.Authenticate = httpapi.BearerTokens(tokens)
-	}
+	c.limits.options(&opts, c.listen)
 	now, err := newClock(c)
 	if err != nil {
 		return served{}, err
 	}
-	of := store.Options{History: c.history, Clock: now}
+	of := store.Options{History: c.history, HistoryBytes: c.historyBytes, Quota: c.quota, Clock: now}
 	if c.debug {
 		of.HistoryAge = math.MaxInt64 // keep all changes, with their times
 	}
+	first := firstVersion(c)
+	if c.load == "" {
+		of.FirstResourceVersion = first
+	}
 	st := store.New(of)
-	if err := loadState(st, c.load); err != nil {
+	if err := loadState(st, c.load, first); err != nil {
 		st.Close()
 		return served{}, err
 	}
@@ -236,7 +278,7 @@ func newServed(c config, tokens map[string]httpapi.User) (served, error) {
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, func() *store.Store { return ws.main.now.api.Store() }}, nil
+		return served{ws, ws.Close, ws.main.store}, nil
 	}
 	if c.elect {
 		opts.Elect = &candidate.ElectorOptions{}

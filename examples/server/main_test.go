@@ -54,7 +54,8 @@ func TestServerAnswersAndStopsWithOpenWatches(t *testing.T) {
 }
 
 func TestServerRefusesWhatCannotWork(t *testing.T) {
-	missing := filepath.Join(t.TempDir(), "none")
+	missing, noPEM := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.pem")
+	require.NoError(t, os.WriteFile(noPEM, []byte("none"), 0o600))
 	for name, tt := range map[string]struct {
 		c    config
 		want string
@@ -69,6 +70,9 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 		"a missing certificate":    {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing}, "-tls-cert"},
 		"a clock of its own":       {config{listen: "127.0.0.1:0", history: 1, clock: "2026-01-01T00:00:00Z"}, "-clock: got it without -debug, want both"},
 		"a clock without a time":   {config{listen: "127.0.0.1:0", history: 1, debug: true, clock: "noon"}, `-clock: got "noon", want a time such as 2026-01-01T00:00:00Z`},
+		"a client CA without TLS":  {config{listen: "127.0.0.1:0", history: 1, clientCA: missing}, "-client-ca: needs HTTPS"},
+		"a missing client CA":      {config{listen: "127.0.0.1:0", history: 1, selfSigned: true, clientCA: missing}, "-client-ca: open"},
+		"a client CA of no kind":   {config{listen: "127.0.0.1:0", history: 1, selfSigned: true, clientCA: noPEM}, "has no certificate"},
 		"an unwritable kubeconfig": {config{listen: "127.0.0.1:0", history: 1, kubeconfig: filepath.Join(missing, "k")}, "-kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,31 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
 // loadState loads a file or a directory, if path is not empty. It must come before the
 // election starts: a candidate.Elector trusts the times of the objects it finds at its
-// start, and treats later ones as new.
-func loadState(st *store.Store, path string) error {
+// start, and treats later ones as new. Objects keep their versions. The store goes on at
+// version first, or at a greater one that it has loaded.
+func loadState(st *store.Store, path string, first uint64) error {
 	if path == "" {
 		return nil
 	}
 	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: httpapi.Kinds()}, fixture.Dir(path)); err != nil {
 		return fmt.Errorf("-load: %w", err)
 	}
+	if first == 0 {
+		return nil
+	}
+	r := (*registry.Store)(st)
+	if err := r.Restore(nil, first); err != nil {
+		return fmt.Errorf("-load: %w", err)
+	}
+	r.ExpireHistory() // what happened after the dump is not known
 	return nil
+}
+
+// firstVersion returns a version above all that a server before this one can have given: the
+// time in microseconds, since no server makes a change in each. It returns 0, for the version
+// that package store chooses, to a server with -debug, whose tests repeat themselves.
+func firstVersion(c config) uint64 {
+	if c.debug {
+		return 0
+	}
+	return uint64(time.Now().UnixMicro())
 }
 
 // stateFile is the file of -dump.
 type stateFile struct {
-	name, temporary string // the latter in the same directory, hidden from -load
-	form            fixture.DumpOptions
+	name string
+	form fixture.DumpOptions
 }
 
 // newStateFile checks at the start that the file can be written. It returns nil if name
@@ -37,11 +60,7 @@ func newStateFile(name string) (*stateFile, error) {
 	if name == "" {
 		return nil, nil
 	}
-	dir, base := filepath.Split(name)
-	f := &stateFile{
-		name: name, temporary: filepath.Join(dir, fmt.Sprintf(".%s.%d", base, os.Getpid())),
-		form: fixture.DumpOptions{Kinds: httpapi.Kinds()},
-	}
+	f := &stateFile{name: name, form: fixture.DumpOptions{Kinds: httpapi.Kinds()}}
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":
 	case ".json":
@@ -54,36 +73,43 @@ func newStateFile(name string) (*stateFile, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("-dump %s: not a regular file", name)
 	}
-	out, err := os.OpenFile(f.temporary, os.O_CREATE|os.O_WRONLY, 0o666)
+	out, err := createBeside(name)
 	if err != nil {
 		return nil, fmt.Errorf("-dump: %w", err)
 	}
-	return f, errors.Join(out.Close(), os.Remove(f.temporary))
+	return f, errors.Join(out.Close(), os.Remove(out.Name()))
 }
 
-// dump replaces the file in one step: readers see the old state or the new one.
+// dump replaces the file.
 func (f *stateFile) dump(st *store.Store) error {
 	if f == nil {
 		return nil
 	}
-	if err := f.write(st); err != nil {
-		os.Remove(f.temporary)
+	err := replaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, st, f.form) })
+	if err != nil {
 		return fmt.Errorf("-dump: %w", err)
 	}
 	return nil
 }
 
-func (f *stateFile) write(st *store.Store) error {
-	out, err := os.OpenFile(f.temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
+// dumpOften dumps at each signal and, if every is not 0, so often, until the context ends. A
+// dump that fails is logged, since a later one may succeed.
+func (f *stateFile) dumpOften(ctx context.Context, signals <-chan os.Signal, every time.Duration, st func() *store.Store) {
+	var ticks <-chan time.Time
+	if every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		ticks = ticker.C
 	}
-	err = fixture.Dump(out, st, f.form)
-	if err == nil {
-		err = out.Sync()
+	for {
+		select {
+		case <-signals:
+		case <-ticks:
+		case <-ctx.Done():
+			return
+		}
+		if err := f.dump(st()); err != nil {
+			log.Print(err)
+		}
 	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.temporary, f.name)
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,19 +77,110 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 
 			again := filepath.Join(dir, "again-"+name)
 			_, stop, url, done = start(t, config{listen: "127.0.0.1:0", history: 100, load: out, dump: again})
-			require.Equal(t, list, body(t, url+"/apis/coordination.k8s.io/v1/leases"), "the version of the list too")
+			listed := body(t, url+"/apis/coordination.k8s.io/v1/leases")
+			require.Equal(t, objectsOf(list), objectsOf(listed))
+			require.Greater(t, listVersion(t, listed), listVersion(t, list), "a version that nobody has seen")
 			stop()
 			require.NoError(t, <-done)
 			first, err := os.ReadFile(out)
 			require.NoError(t, err)
 			second, err := os.ReadFile(again)
 			require.NoError(t, err)
-			require.Equal(t, string(first), string(second))
+			require.Equal(t, objectsOf(string(first)), objectsOf(string(second)))
+			info, err := os.Stat(out)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode())
 		})
 	}
 	hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	require.Empty(t, hidden, "no temporary file is left")
+}
+
+// objectsOf returns a list or a dump without its own version.
+func objectsOf(text string) string {
+	return regexp.MustCompile(`(?s)("?resourceVersion"?: ?"[0-9]{16}")`).ReplaceAllString(text, "")
+}
+
+// listVersion returns the version of a list or an object.
+func listVersion(t *testing.T, list string) uint64 {
+	t.Helper()
+	var l struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(list), &l), list)
+	version, err := strconv.ParseUint(l.Metadata.ResourceVersion, 10, 64)
+	require.NoError(t, err)
+	return version
+}
+
+// send sends a JSON body and returns the code and the body of the answer.
+func send(t *testing.T, method, url, text string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(text))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
+
+const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+// A server that is killed loses what came after its dump. The one that follows must not give
+// the versions of the lost writes again: a client that has one would overwrite a state that it
+// has never seen.
+func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
+	dump := filepath.Join(t.TempDir(), "state.yaml")
+	hangups := make(chan os.Signal)
+	c := config{listen: "127.0.0.1:0", history: 100, dump: dump, dumpNow: hangups}
+	_, stop, url, done := start(t, c)
+	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
+	require.Equal(t, 201, code)
+	hangups <- syscall.SIGHUP
+	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, 10*time.Second, time.Millisecond)
+	saved, err := os.ReadFile(dump)
+	require.NoError(t, err)
+	code, lost := send(t, "PATCH", url+leasesPath+"/a", `{"spec":{"holderIdentity":"lost"}}`)
+	require.Equal(t, 200, code)
+	stop()
+	require.NoError(t, <-done)
+	require.NoError(t, os.WriteFile(dump, saved, 0o600)) // as if the process had been killed
+
+	for name, load := range map[string]string{"from a dump": dump, "from nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100, load: load})
+			defer func() { stop(); require.NoError(t, <-done) }()
+			if load == "" {
+				code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
+				require.Equal(t, 201, code)
+			}
+			code, other := send(t, "PATCH", url+leasesPath+"/a", `{"spec":{"holderIdentity":"other"}}`)
+			require.Equal(t, 200, code)
+			assert.Greater(t, listVersion(t, other), listVersion(t, lost), "as a token of fencing it is greater")
+			code, stale := send(t, "PUT", url+leasesPath+"/a", lost)
+			assert.Equal(t, 409, code, stale)
+			code, watch := send(t, "GET", url+leasesPath+"?watch=true&resourceVersion="+strconv.FormatUint(listVersion(t, lost), 10), "")
+			assert.Equal(t, 200, code)
+			assert.Contains(t, watch, `"code":410`)
+		})
+	}
+}
+
+func TestServerDumpsEverySoOften(t *testing.T) {
+	dump := filepath.Join(t.TempDir(), "state.yaml")
+	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100, dump: dump, dumpEvery: time.Millisecond})
+	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
+	require.Equal(t, 201, code)
+	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, 10*time.Second, time.Millisecond)
+	stop()
+	require.NoError(t, <-done)
 }
 
 func TestServerRefusesStatesThatCannotBe(t *testing.T) {

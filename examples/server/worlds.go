@@ -81,6 +81,13 @@ func (w *world) stage() *stage {
 	return w.now
 }
 
+// store returns the store of the world, also after its end.
+func (w *world) store() *store.Store {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.now.api.Store()
+}
+
 // path returns the path of the world without a trailing slash.
 func (w *world) path() string {
 	if w.name == "" {

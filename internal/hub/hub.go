@@ -50,6 +50,10 @@ func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
 	return h
 }
 
+// LimitBytes bounds the sum of the sizes of the changes that are kept; 0 means no limit.
+// It must be called before the first change.
+func (h *Hub[P]) LimitBytes(most int64) { h.ring.bytes.most = most }
+
 // Fork returns an independent hub with the same history and no watchers. It must not run
 // at the same time as Publish. The cost does not depend on the length of the
 // history; the first changes after it cost a little more.
@@ -238,6 +242,7 @@ type Change[P any] struct {
 	Collection      int
 	Namespace, Name string
 	At              time.Time // the time of the change, for a history with a maxAge
+	Size            int64     // in bytes, for a history with a limit
 	Payload         P
 
 	// skipped is 0 for a change. Otherwise the entry represents all versions from skipped

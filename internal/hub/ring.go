@@ -11,7 +11,8 @@ import (
 type ring[P any] struct {
 	size   uint64
 	pages  pages[P]
-	maxAge time.Duration // 0: limited by count only
+	maxAge time.Duration // 0: no limit by age
+	bytes  byteLimit
 	head   atomic.Uint64 // the last version appended
 	oldest atomic.Uint64 // the oldest version that is kept
 }
@@ -26,7 +27,7 @@ func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
 
 // fork returns an independent ring with the same changes. Only the writer calls it.
 func (r *ring[P]) fork() *ring[P] {
-	f := &ring[P]{size: r.size, maxAge: r.maxAge}
+	f := &ring[P]{size: r.size, maxAge: r.maxAge, bytes: r.bytes}
 	r.pages.shareWith(&f.pages)
 	f.head.Store(r.head.Load())
 	f.oldest.Store(r.oldest.Load())
@@ -43,18 +44,54 @@ func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
 func (r *ring[P]) append(c *Change[P]) {
 	if c.Version >= r.size && r.oldest.Load() <= c.Version-r.size {
 		r.oldest.Store(c.Version - r.size + 1)
+		r.bytes.stale = true
 	}
 	r.slot(c.Version).Store(c)
 	r.head.Store(c.Version)
 	if r.maxAge > 0 {
 		r.dropBefore(c.At.Add(-r.maxAge))
 	}
+	if r.bytes.used += c.Size; r.bytes.most > 0 && r.bytes.used > r.bytes.most {
+		r.dropBytes()
+	}
+}
+
+// byteLimit bounds the sizes of the changes that are kept. Only the writer uses it.
+type byteLimit struct {
+	most int64 // 0: no limit
+	// used is the sum of the sizes. It is too high while it is stale: it may then count
+	// changes that others have overwritten, whose sizes nobody looked up.
+	used  int64
+	stale bool
+}
+
+// dropBytes drops the oldest changes until the rest fits, and keeps the last one.
+func (r *ring[P]) dropBytes() {
+	head := r.head.Load()
+	if r.bytes.stale {
+		r.bytes.used, r.bytes.stale = 0, false
+		for v := r.oldest.Load(); v <= head; v++ {
+			r.bytes.used += r.sizeOf(v)
+		}
+	}
+	for v := r.oldest.Load(); v < head && r.bytes.used > r.bytes.most; v++ {
+		r.drop(v)
+	}
+}
+
+// sizeOf returns the size of a change that is kept, or else 0.
+func (r *ring[P]) sizeOf(version uint64) int64 {
+	if c := r.get(version); c != nil && c.Version == version {
+		return c.Size
+	}
+	return 0
 }
 
 // skip advances to a version without changes. The writer will continue up to the version
 // last, so skip leaves out the entries that will be overwritten by then.
 func (r *ring[P]) skip(to, last uint64, at time.Time) {
 	size := r.size
+	r.bytes.stale = true
 	from := r.head.Load() + 1
 	if to >= size {
 		r.oldest.Store(max(r.oldest.Load(), to-size+1))
@@ -89,6 +126,7 @@ func (r *ring[P]) dropAll() {
 
 // drop drops v, which must be the oldest version that is kept.
 func (r *ring[P]) drop(v uint64) {
+	r.bytes.used -= r.sizeOf(v)
 	r.oldest.Store(v + 1)
 	r.slot(v).Store(nil)
 }

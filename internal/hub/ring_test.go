@@ -144,3 +144,48 @@ func TestRingMakesOnlyThePagesItWritesTo(t *testing.T) {
 	p.publishMany(pageSlots, "ns", "a")
 	assert.Equal(t, 2, made(), "the first version lies in the middle of a page")
 }
+
+func TestRingIsLimitedByBytes(t *testing.T) {
+	p := newHub(t, 10)
+	p.LimitBytes(100)
+	sizes := func(sizes ...int64) {
+		for _, size := range sizes {
+			c := p.next("ns", "a")
+			c.Size = size
+			p.Publish(c)
+		}
+	}
+	kept := func() int { return int(p.version - p.Oldest(p.now)) }
+	sizes(40, 40, 20)
+	assert.Equal(t, 3, kept(), "exactly the limit")
+	sizes(1)
+	assert.Equal(t, 3, kept())
+	assert.Nil(t, p.Get(first+1))
+	sizes(1000)
+	assert.Equal(t, 1, kept(), "the last change is kept, whatever its size")
+	for range 300 {
+		sizes(9)
+	}
+	assert.Equal(t, 10, kept(), "the count bounds small changes")
+	sizes(10, 10, 10, 10, 10, 10, 10, 10, 10, 10)
+	assert.Equal(t, 10, kept(), "sizes of changes that are gone do not count")
+	sizes(41)
+	assert.Equal(t, 6, kept())
+
+	f := p.Fork()
+	for range 3 {
+		c := p.next("ns", "a")
+		c.Size = 50
+		f.Publish(c)
+	}
+	assert.EqualValues(t, p.version-2, f.Oldest(p.now), "a fork has the limit too")
+	assert.NotNil(t, p.Get(p.version-3))
+
+	p = newHub(t, 10)
+	p.LimitBytes(100)
+	sizes(60)
+	p.Skip(p.version+5, p.version+6, p.now)
+	p.version += 5
+	sizes(60)
+	assert.Equal(t, 6, kept(), "skipped versions take no bytes")
+}

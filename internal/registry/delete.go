@@ -79,9 +79,9 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 		return nil, false, false
 	}
 	if marked != nil {
-		return r.commitLocked(watch.Modified, current, marked, req.Origin, at), false, true
+		return r.commitLocked(watch.Modified, current, marked, int(current.size), req.Origin, at), false, true
 	}
-	return r.commitLocked(watch.Deleted, current, last, req.Origin, at), true, true
+	return r.commitLocked(watch.Deleted, current, last, int(current.size), req.Origin, at), true, true
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the

@@ -188,7 +188,10 @@ const maxObject = 1536 << 10
 
 // checkSize refuses objects that are too large for etcd. Dry runs do not reach etcd.
 func (r *Resource) checkSize(o Object, req *Request, applied bool) error {
-	if req.DryRun || r.kind.forms[0].typ.Size(o) <= maxObject {
+	if req.DryRun {
+		return nil
+	}
+	if req.size = r.kind.forms[0].typ.Size(o); req.size <= maxObject {
 		return nil
 	}
 	// Upstream drops the managers rather than refuse the write.
@@ -197,4 +200,17 @@ func (r *Resource) checkSize(o Object, req *Request, applied bool) error {
 		return r.checkSize(o, req, applied)
 	}
 	return errors.New("etcdserver: request is too large")
+}
+
+// objectOverhead is what an object counts beside its size: about the memory that a small
+// one takes.
+const objectOverhead = 1 << 10
+
+// checkQuotaLocked refuses a write that adds bytes to a store that has no room for them
+// (upstream: etcd, api/v3rpc/rpctypes, ErrNoSpace; a server passes its text on).
+func (st *Store) checkQuotaLocked(growth int64) error {
+	if st.quota > 0 && growth > 0 && st.bytes+growth > st.quota {
+		return errors.New("etcdserver: mvcc: database space exceeded")
+	}
+	return nil
 }

@@ -21,7 +21,8 @@ type Restored struct {
 	r       *Resource
 	obj     Object
 	version uint64 // 0 for any
-	newUID  bool   // the object had none
+	size    int
+	newUID  bool // the object had none
 }
 
 // PrepareRestore validates an object as a create does, and takes ownership of it. The
@@ -48,7 +49,8 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
 		return nil, errs.Status(r.kind.groupKind(), m.Name)
 	}
-	if r.kind.forms[0].typ.Size(o) > maxObject {
+	size := r.kind.forms[0].typ.Size(o)
+	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
 	if newItem(r.kind, o, 0).roundTrip(req.Version) == nil {
@@ -56,7 +58,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 		return nil, fmt.Errorf("the object cannot be decoded again after it is encoded; a time may be outside the years 0 to 9999")
 	}
 	r.st.interned.intern(o, nil)
-	return &Restored{r, o, version, newUID}, nil
+	return &Restored{r, o, version, size, newUID}, nil
 }
 
 // ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for ""
@@ -170,7 +172,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		if o.newUID {
 			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
-		o.r.commitLocked(watch.Added, nil, o.obj, 0, at)
+		o.r.commitLocked(watch.Added, nil, o.obj, o.size, 0, at)
 	}
 	st.skipLocked(version, last, at)
 	return nil

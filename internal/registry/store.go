@@ -20,6 +20,8 @@ import (
 type Options struct {
 	History      int           // in changes; zero means DefaultHistory
 	HistoryAge   time.Duration // zero means no limit
+	HistoryBytes int64         // zero means DefaultHistoryBytes
+	Quota        int64         // in bytes; zero means no limit
 	FirstVersion uint64        // zero means DefaultFirstVersion
 	Clock        clock.Clock   // nil means clock.Real
 	Seed         uint64        // zero means random
@@ -28,6 +30,7 @@ type Options struct {
 // Defaults of Options.
 const (
 	DefaultHistory      = 4096
+	DefaultHistoryBytes = 64 << 20
 	DefaultFirstVersion = 1000
 )
 
@@ -41,11 +44,13 @@ type Store struct {
 	seed     uint64 // of uids and generated names; 0 is random
 	aging    bool   // changes record their time
 	first    uint64 // the version before all changes
+	quota    int64  // of bytes, or 0
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
 	mu        sync.RWMutex
 	version   uint64 // of the last change
+	bytes     int64  // the sizes of all objects, each with objectOverhead
 	record    record
 	resources map[meta.GroupResource]*Resource // their ids count from 0
 	closed    bool
@@ -68,11 +73,14 @@ func New(opts Options) *Store {
 	if opts.FirstVersion == 0 {
 		opts.FirstVersion = DefaultFirstVersion
 	}
+	if opts.HistoryBytes <= 0 {
+		opts.HistoryBytes = DefaultHistoryBytes
+	}
 	now := time.Now
 	if opts.Clock != nil {
 		now = opts.Clock.Now
 	}
-	return &Store{
+	st := &Store{
 		now:       now,
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
@@ -81,9 +89,12 @@ func New(opts Options) *Store {
 		hub:       hub.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
+		quota:     opts.Quota,
 		record:    record{since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
+	st.hub.LimitBytes(opts.HistoryBytes)
+	return st
 }
 
 // Close ends all watches, now and to come. Objects can still be read and
@@ -155,7 +166,7 @@ const conflictText = "the object has been modified; please apply your changes to
 // The cost does not depend on the number of objects: both stores share memory, and a
 // write copies what it changes.
 func (st *Store) Fork() (*Store, error) {
-	f := &Store{now: st.now, clock: st.clock, seed: st.seed, first: st.first}
+	f := &Store{now: st.now, clock: st.clock, seed: st.seed, first: st.first, quota: st.quota}
 	if c, ok := st.clock.(clock.Forker); ok {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
@@ -166,7 +177,7 @@ func (st *Store) Fork() (*Store, error) {
 	if st.closed {
 		return nil, fmt.Errorf("store.Fork: got a store that was closed, want one that is open: %w", ErrClosed)
 	}
-	f.aging, f.version, f.hub = st.aging, st.version, st.hub.Fork()
+	f.aging, f.version, f.bytes, f.hub = st.aging, st.version, st.bytes, st.hub.Fork()
 	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned.useSlotsOf(&st.interned)
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))

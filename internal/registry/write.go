@@ -44,10 +44,14 @@ type Request struct {
 	FieldManager string
 	// Status makes it a write of the status subresource, which the kind must have.
 	Status bool
+	// Persistent writes start again as long as other writes come first.
+	Persistent bool
 	// Origin is a number that is recorded with the change; see RecordedChange.
 	Origin uint64
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
+
+	size int // of the object, set by checkSize
 }
 
 func (req *Request) warn(text string) {
@@ -61,9 +65,17 @@ func (req *Request) key() key { return key{req.Namespace, req.Name} }
 // errRace sends a write back to its first step.
 var errRace = errors.New("another write came first")
 
+// maxRetries is how often a write starts again because another one came first
+// (upstream: MaxRetryWhenPatchConflicts of apiserver, endpoints/handlers/patch.go;
+// since 1.16 only the context of the request ends its retries).
+const maxRetries = 5
+
 // Create stores a new object, given in the stored form with defaults filled in,
 // and takes ownership of it.
 func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	m := o.GetObjectMeta()
 	wipeSystemFields(m)
 	if err := matchNamespace(m, req.Namespace); err != nil {
@@ -154,13 +166,18 @@ func (r *Resource) insert(o Object, req *Request) (*Item, error) {
 	if req.DryRun {
 		return newItem(r.kind, o, 0), nil
 	}
-	return r.commitLocked(watch.Added, nil, o, req.Origin, at), nil
+	if err := r.st.checkQuotaLocked(int64(req.size) + objectOverhead); err != nil {
+		return nil, err
+	}
+	return r.commitLocked(watch.Added, nil, o, req.size, req.Origin, at), nil
 }
 
 // Update makes a change to an object. created reports whether there was no object before.
+// The error is a conflict if other writes came first too often, unless the request is
+// Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
 	_, applied := change.(Apply)
-	for {
+	for tries := 0; tries <= maxRetries || req.Persistent; tries++ {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
@@ -178,6 +195,7 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 			return it, current == nil && err == nil, err
 		}
 	}
+	return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 }
 
 // createMissing stores the object of an update that found none.
@@ -232,11 +250,14 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 		return nil, errRace
 	}
 	if !last {
-		return r.commitLocked(watch.Modified, current, o, req.Origin, at), nil
+		if err := r.st.checkQuotaLocked(int64(req.size) - int64(current.size)); err != nil {
+			return nil, err
+		}
+		return r.commitLocked(watch.Modified, current, o, req.size, req.Origin, at), nil
 	}
 	// The last finalizer is gone, so the object goes too. The event has the state before
 	// this write, the answer the object as it was sent.
-	r.commitLocked(watch.Deleted, current, lastState, req.Origin, at)
+	r.commitLocked(watch.Deleted, current, lastState, int(current.size), req.Origin, at)
 	return newItem(r.kind, o, current.version), nil
 }
 
@@ -320,17 +341,23 @@ func (st *Store) changeTime() time.Time {
 
 // commitLocked makes a change: the one place where versions are taken. old is the state
 // before, or nil. obj is the state after, or the last state for Deleted; the store owns
-// it from here on. at comes from changeTime.
-func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, origin uint64, at time.Time) *Item {
+// it from here on. size is its Size, and at comes from changeTime.
+func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, size int, origin uint64, at time.Time) *Item {
 	st := r.st
 	version := st.version + 1
 	setResourceVersion(obj, version)
 	it := newItem(r.kind, obj, version)
+	it.size = uint32(size)
+	counted := int64(size) + objectOverhead
 	e := it.entry()
 	if old != nil {
 		it.slot = old.slot
+		st.bytes -= int64(old.size) + objectOverhead
 	} else {
 		it.slot = r.hot.index(e.key)
+	}
+	if eventType != watch.Deleted {
+		st.bytes += counted
 	}
 	if eventType == watch.Deleted {
 		r.tree.Delete(e)
@@ -345,7 +372,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	c := &hub.Change[change]{
 		Version: version, Collection: r.id,
 		Namespace: e.namespace, Name: e.name,
-		At: at, Payload: change{eventType: eventType, old: old, new: it, origin: origin},
+		At: at, Size: counted, Payload: change{eventType: eventType, old: old, new: it, origin: origin},
 	}
 	st.record.addLocked(c)
 	st.hub.Publish(c)

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// limits counts the requests in flight (upstream: apiserver,
+// server/filters/maxinflight.go).
+type limits struct {
+	readsMost, writesMost, watchesMost int // 0: no limit
+	reads, writes                      atomic.Int64
+
+	mu      sync.Mutex
+	watches map[string]int // by the host of the client
+}
+
+// privileged is the group whose requests are never refused for load.
+const privileged = "system:masters"
+
+// enter counts a request of a user, until leave is called. If there are too many it
+// answers 429 and returns nil.
+func (c *call) enter(user User) (leave func()) {
+	l := &c.api.limits
+	if c.isWatch() {
+		return c.enterWatch(l)
+	}
+	count, most := &l.writes, l.writesMost
+	if c.req.Method == http.MethodGet || c.req.Method == http.MethodHead {
+		count, most = &l.reads, l.readsMost
+	}
+	if most <= 0 {
+		return func() {}
+	}
+	if count.Add(1) > int64(most) && !slices.Contains(user.Groups, privileged) {
+		count.Add(-1)
+		c.tooManyRequests()
+		return nil
+	}
+	return func() { count.Add(-1) }
+}
+
+// enterWatch is enter for a watch. A real server has no limit for these.
+func (c *call) enterWatch(l *limits) (leave func()) {
+	if l.watchesMost <= 0 {
+		return func() {}
+	}
+	client, _, err := net.SplitHostPort(c.req.RemoteAddr)
+	if err != nil {
+		client = c.req.RemoteAddr
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watches[client] >= l.watchesMost {
+		c.tooManyRequests()
+		return nil
+	}
+	if l.watches == nil {
+		l.watches = map[string]int{}
+	}
+	l.watches[client]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.watches[client]--; l.watches[client] == 0 {
+			delete(l.watches, client)
+		}
+	}
+}
+
+// tooManyRequests answers with a text: a real server has no Status here.
+func (c *call) tooManyRequests() {
+	c.Header()["Retry-After"] = []string{"1"}
+	http.Error(c, "Too many requests, please try again later.", http.StatusTooManyRequests)
+}

@@ -1,0 +1,173 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Every request but a watch has a deadline (upstream: apiserver,
+// endpoints/filters/request_deadline.go and server/filters/timeout.go). After it the
+// context of the request has ended, its body cannot be read any more, and its client has
+// closeGrace to read the answer.
+
+// requestTimeout is the default of Options.RequestTimeout (upstream: --request-timeout).
+const requestTimeout = time.Minute
+
+// limitTime sets the deadline of the request. The parameter timeout can only shorten the
+// limit of the server; watches ignore it. An error about it comes before all others, on
+// every path.
+func (c *call) limitTime() error {
+	if c.isWatch() {
+		return nil
+	}
+	limit := c.api.timeout
+	if strings.Contains(c.req.URL.RawQuery, "timeout=") {
+		if v := c.param("timeout"); v != "" {
+			d, err := time.ParseDuration(v)
+			if err != nil {
+				return meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
+			}
+			if d > 0 && (limit <= 0 || d < limit) {
+				limit = d
+			}
+		}
+	}
+	if limit <= 0 {
+		return nil
+	}
+	c.deadline.at = time.Now().Add(limit)
+	if c.req.ContentLength != 0 {
+		c.cutAtDeadline() // the body may be slow
+	}
+	return nil
+}
+
+// isWatch reports whether the request is a watch, whose end is its own affair.
+func (c *call) isWatch() bool {
+	u := c.req.URL
+	return (strings.Contains(u.RawQuery, "watch") || strings.Contains(u.Path, "/watch/")) && c.attributes(User{}).Verb == "watch"
+}
+
+// context returns the context of the request, with its deadline.
+func (c *call) context() context.Context {
+	if c.deadline.at.IsZero() {
+		return c.req.Context()
+	}
+	c.deadline.Context = c.req.Context()
+	return &c.deadline
+}
+
+// timedOut reports whether the request is over its deadline.
+func (c *call) timedOut() bool {
+	return !c.deadline.at.IsZero() && !time.Now().Before(c.deadline.at)
+}
+
+// errTimedOut answers a request that is over its deadline.
+func errTimedOut() error {
+	return meta.NewTimeout("request did not complete within the allotted timeout", 0)
+}
+
+// deadline is like a context.WithDeadline, but has no timer until something waits for its
+// end. Few requests wait.
+type deadline struct {
+	context.Context // of the request
+	at              time.Time
+
+	mu     sync.Mutex // guards the fields below
+	timed  context.Context
+	cancel context.CancelFunc
+}
+
+// wait returns the context with a timer.
+func (d *deadline) wait() context.Context {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timed == nil {
+		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+	}
+	return d.timed
+}
+
+// Deadline returns the earlier one of the request's and of its context's own.
+func (d *deadline) Deadline() (time.Time, bool) {
+	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
+		return at, true
+	}
+	return d.at, true
+}
+
+// Done returns a channel that is closed at the end.
+func (d *deadline) Done() <-chan struct{} { return d.wait().Done() }
+
+// AfterFunc saves package context a goroutine for each child.
+func (d *deadline) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(d.wait(), f) }
+
+// Err returns why the context has ended, or nil.
+func (d *deadline) Err() error {
+	if err := d.Context.Err(); err != nil || time.Now().Before(d.at) {
+		return err
+	}
+	return context.DeadlineExceeded
+}
+
+// end releases the timer.
+func (d *deadline) end() {
+	if d.cancel != nil {
+		d.cancel()
+	}
+}
+
+// cutter ends the reads and writes of a request at a time.
+type cutter struct {
+	timer clock.Timer // of the end of the request; nil until it is needed
+	stall *time.Timer // of one write of a watch; nil without WatchStall
+
+	mu     sync.Mutex // guards the fields below
+	done   bool       // it has cut the request
+	over   bool       // the request has ended, so it must not be cut
+	failed bool       // a write has failed
+}
+
+// cutAtDeadline cuts the request at its deadline. Requests without a body and with a short
+// answer do without.
+func (c *call) cutAtDeadline() {
+	if c.cut.timer == nil && !c.deadline.at.IsZero() {
+		c.cut.timer = clock.Real{}.AfterFunc(time.Until(c.deadline.at), c.cutNow)
+	}
+}
+
+// cutNow makes reads of the body fail, and writes that do not succeed soon.
+func (c *call) cutNow() {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	if c.cut.over {
+		return
+	}
+	c.cut.done = true
+	now, control := time.Now(), http.NewResponseController(c.w)
+	control.SetReadDeadline(now)
+	control.SetWriteDeadline(now.Add(closeGrace))
+}
+
+// endTime is called when the request has been answered. It removes a deadline for writes
+// from the connection, which may get more requests, unless a write has failed.
+func (c *call) endTime() {
+	c.deadline.end()
+	if c.cut.timer == nil && c.cut.stall == nil {
+		return
+	}
+	if c.cut.timer != nil {
+		c.cut.timer.Stop()
+	}
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	if c.cut.over = true; c.cut.done && !c.cut.failed {
+		http.NewResponseController(c.w).SetWriteDeadline(time.Time{})
+	}
+}

@@ -1,0 +1,221 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+const timedOutText = "Timeout: request did not complete within the allotted timeout"
+
+// slowBody begins an object and never goes on.
+type slowBody struct {
+	begun  *strings.Reader
+	closed chan struct{}
+}
+
+func newSlowBody() *slowBody { return &slowBody{strings.NewReader("{"), make(chan struct{})} }
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	if n, err := b.begun.Read(p); err == nil {
+		return n, nil
+	}
+	<-b.closed
+	return 0, http.ErrBodyReadAfterClose
+}
+
+func (b *slowBody) Close() error {
+	close(b.closed)
+	return nil
+}
+
+func TestRequestWithASlowBodyEnds(t *testing.T) {
+	for _, row := range []struct {
+		method, target string
+		limit, want    time.Duration
+	}{
+		{"POST", leases, 0, time.Minute},
+		{"PUT", leases + "/a", 0, time.Minute},
+		{"PATCH", leases + "/a", 10 * time.Second, 10 * time.Second},
+		{"DELETE", leases + "/a", 2 * time.Minute, 2 * time.Minute},
+		{"DELETE", leases, 0, time.Minute},
+		{"POST", leases + "?timeout=5s", 0, 5 * time.Second},
+		{"POST", leases + "?timeout=2m", 0, time.Minute},
+		{"POST", leases + "?timeout=0", 0, time.Minute},
+		{"POST", leases + "?timeout=-1s", 0, time.Minute},
+		{"POST", leases + "?timeout=5s", -1, 5 * time.Second},
+	} {
+		t.Run(row.method+" "+row.target+" "+row.limit.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServerWith(t, store.Options{}, httpapi.Options{RequestTimeout: row.limit})
+				s.must(t, "POST", leases, leaseNamed("a"))
+				req := newRequest(t, row.method, row.target, "", "Content-Type", typeJSON)
+				if row.method == "PATCH" {
+					req.Header.Set("Content-Type", "application/merge-patch+json")
+				}
+				req.Body, req.ContentLength = newSlowBody(), 100
+				began := time.Now()
+				a := s.send(t, req)
+				assert.Equal(t, row.want, time.Since(began))
+				assertStatus(t, a, http.StatusGatewayTimeout, "Timeout", timedOutText)
+				assert.Equal(t, tree{}, tree(a.tree(t)["details"].(map[string]any)))
+				assert.EqualValues(t, 1001, s.version())
+			})
+		})
+	}
+}
+
+func TestReadsThatWaitEndAtTheirTimeout(t *testing.T) {
+	for _, target := range []string{leases + "/a?resourceVersion=5000", leases + "?resourceVersion=5000&resourceVersionMatch=NotOlderThan", allLeases + "?resourceVersion=5000"} {
+		t.Run(target, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(t)
+				began := time.Now()
+				a := s.do(t, "GET", target+"&timeout=1s", "")
+				assert.Equal(t, time.Second, time.Since(began))
+				assertStatus(t, a, http.StatusGatewayTimeout, "Timeout", timedOutText)
+				a = s.do(t, "GET", target+"&timeout=10s", "")
+				assertStatus(t, a, http.StatusGatewayTimeout, "Timeout", "Timeout: Too large resource version: 5000, current: 1000")
+			})
+		})
+	}
+}
+
+func TestWatchHasNoRequestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServerWith(t, store.Options{}, httpapi.Options{WatchStall: time.Second})
+		for _, target := range []string{
+			leases + "?watch=true&timeout=1s&timeoutSeconds=600", "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1s&timeoutSeconds=600",
+		} {
+			w := s.watch(t, target)
+			began := time.Now()
+			time.Sleep(5 * time.Minute)
+			s.must(t, "POST", leases, leaseNamed("a"))
+			w.wants("ADDED a")
+			_, err := w.next()
+			assert.Equal(t, io.EOF, err)
+			assert.Equal(t, 10*time.Minute, time.Since(began))
+			s.must(t, "DELETE", leases+"/a", "")
+		}
+	})
+}
+
+// unread returns the error that ends an answer that nobody reads for an hour, and the bytes before it.
+func (s *server) unread(t *testing.T, target string) (read int, err error) {
+	t.Helper()
+	resp, err := s.api.Transport().RoundTrip(newRequest(t, http.MethodGet, target, ""))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	time.Sleep(time.Hour)
+	data, err := io.ReadAll(resp.Body)
+	return len(data), err
+}
+
+func TestListThatNobodyReadsIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for limit, want := range map[time.Duration]error{0: io.ErrUnexpectedEOF, -1: nil} {
+			s := newServerWith(t, store.Options{}, httpapi.Options{RequestTimeout: limit})
+			for i := range 20 {
+				s.must(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d","annotations":{"a":%q}}}`, i, strings.Repeat("x", 100<<10)))
+			}
+			read, err := s.unread(t, leases)
+			assert.Equal(t, want, err)
+			assert.Equal(t, want == nil, read > 20*100<<10)
+		}
+	})
+}
+
+func TestWatchThatNobodyReadsEnds(t *testing.T) {
+	for name, row := range map[string]struct {
+		query string
+		stall time.Duration
+		gone  time.Duration // when the watch is gone
+	}{
+		"after its time":   {"&timeoutSeconds=4", 0, 4*time.Second + 250*time.Millisecond},
+		"after its stall":  {"", 30 * time.Second, 30*time.Second + 250*time.Millisecond},
+		"after the sooner": {"&timeoutSeconds=4", 30 * time.Second, 4*time.Second + 250*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServerWith(t, store.Options{}, httpapi.Options{WatchStall: row.stall})
+				s.watch(t, leases+"?watch=true"+row.query)
+				s.change(t, "a", 20, 100<<10)
+				time.Sleep(row.gone - time.Millisecond)
+				synctest.Wait()
+				require.Equal(t, 1, s.st.Watchers())
+				time.Sleep(row.gone + time.Minute)
+				synctest.Wait()
+				assert.Zero(t, s.st.Watchers())
+			})
+		})
+	}
+}
+
+// A socket has deadlines of its own, which must not outlive a request.
+func TestSocketIsUsedAgainAfterADeadline(t *testing.T) {
+	st := store.New(store.Options{})
+	api := httpapi.New(st, httpapi.Options{RequestTimeout: 100 * time.Millisecond, WatchStall: 50 * time.Millisecond})
+	web := httptest.NewServer(api)
+	t.Cleanup(func() { api.Close(); web.Close(); st.Close() })
+	conn, err := net.Dial("tcp", web.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	get := func(target string) string {
+		_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
+		require.NoError(t, err)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return fmt.Sprint(resp.StatusCode, " ", string(data))
+	}
+	assert.Contains(t, get(leases+"/a?resourceVersion=5000"), timedOutText)
+	assert.Contains(t, get(leases+"?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"), "BOOKMARK")
+	assert.Contains(t, get(leases), `"items":[]`)
+}
+
+func TestSlowBodyOfASocketIsAnswered(t *testing.T) {
+	st := store.New(store.Options{})
+	api := httpapi.New(st, httpapi.Options{RequestTimeout: 50 * time.Millisecond})
+	web := httptest.NewServer(api)
+	t.Cleanup(func() { api.Close(); web.Close(); st.Close() })
+	conn, err := net.Dial("tcp", web.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n{", leases)
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assertStatus(t, answer{Code: resp.StatusCode, Header: resp.Header, Body: string(data)}, http.StatusGatewayTimeout, "Timeout", timedOutText)
+	_, err = io.ReadAll(conn)
+	assert.NoError(t, err, "the connection ends, since the rest of the body never came")
+}
+
+func TestContextOfARequestHasItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		req := newRequest(t, "GET", leases+"/a?resourceVersion=5000&timeout=2s", "").WithContext(ctx)
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		_, err := s.api.Transport().RoundTrip(req)
+		assert.ErrorIs(t, err, context.Canceled, "the client may leave before")
+		assert.Equal(t, time.Second, time.Since(began))
+	})
+}
