@@ -37,7 +37,7 @@ type call struct {
 	w    http.ResponseWriter
 	code int
 	size int64
-	// observe, if not nil, is called with what the answer shows before it is written.
+	// observe, if not nil, is called with what the client knows, before it gets the answer.
 	observe func(caller.Sight)
 
 	query        url.Values
@@ -63,6 +63,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 // answered under any load.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(w, r)
+	c.observe = caller.Observer(r.Context())
 	if a.log != nil {
 		defer c.log(time.Now())
 	}
@@ -94,7 +95,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{api: a, req: r, w: w, observe: caller.Observer(r.Context())}
+	c := &call{api: a, req: r, w: w}
 	h := w.Header()
 	id := r.Header.Get("Audit-Id")
 	if id == "" {

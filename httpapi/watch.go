@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -182,7 +183,7 @@ const watchWrite = 16 << 10
 
 // frame returns the frame of an event, which must not be changed.
 func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {
-	c.observeItem(ev.Item)
+	c.report(caller.Sight{Namespace: ev.Item.Namespace(), Name: ev.Item.Name()}, ev.Item.ResourceVersion())
 	if ev.Type == watch.Bookmark || c.media.as.Kind == asTable {
 		return c.newFrame(ev) // a bookmark is of one watch, and a row depends on the time
 	}

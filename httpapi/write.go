@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
@@ -65,6 +66,7 @@ func (c *call) update() error {
 	if err := c.endpoint.res.MatchNames(m, req); err != nil {
 		return err
 	}
+	c.report(caller.Sight{Named: true}, m.ResourceVersion)
 	it, created, err := c.endpoint.res.Update(c.context(), req, c.endpoint.res.Replace(o))
 	if err != nil {
 		return err
