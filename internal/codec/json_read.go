@@ -28,7 +28,7 @@ type jsonReader struct {
 	// patching refuses null, FieldsV1 and custom types, to which a merge patch does more
 	// than replace them.
 	patching bool
-	texts    textCache
+	texts    *textCache // nil: none
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
@@ -54,7 +54,7 @@ func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 func (t *Type) reader(data []byte) *jsonReader {
 	r, _ := t.readers.Get().(*jsonReader)
 	if r == nil {
-		r = new(jsonReader)
+		r = &jsonReader{texts: new(textCache)}
 	}
 	r.data, r.at, r.depth, r.patching = data, 0, 0, false
 	return r
@@ -744,7 +744,7 @@ const maxCachedText = 64
 
 // get returns b as a string.
 func (c *textCache) get(b []byte) string {
-	if len(b) < 2 || len(b) > maxCachedText {
+	if c == nil || len(b) < 2 || len(b) > maxCachedText {
 		return string(b)
 	}
 	slot := &c[hashText(b)%uint64(len(c))]
