@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -100,10 +101,18 @@ func (c *call) patchChange(t registry.PatchType, data []byte, opts registry.Patc
 	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.api.scheme}, nil
 }
 
-// decodeApply reads an applied configuration. A real server refuses invalid YAML
-// already when it converts it to JSON for the audit log; it does not convert a text
-// that looks like JSON.
+// decodeApply reads an applied configuration, which is nearly always plain JSON.
 func decodeApply(data []byte) (config map[string]any, duplicates []error, err error) {
+	if config, ok := codec.PlainTree(data); ok {
+		return config, nil, nil
+	}
+	return decodeApplyYAML(data)
+}
+
+// decodeApplyYAML reads an applied configuration as a real server does. It refuses
+// invalid YAML already when it converts it to JSON for the audit log; it does not
+// convert a text that looks like JSON.
+func decodeApplyYAML(data []byte) (config map[string]any, duplicates []error, err error) {
 	text, duplicates, err := yaml.ToJSON(data)
 	switch {
 	case err != nil && bytes.HasPrefix(bytes.TrimLeftFunc(data, unicode.IsSpace), []byte("{")):

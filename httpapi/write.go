@@ -28,7 +28,7 @@ func (c *call) create() error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
-	o, err := c.decodeObject(data, f, opts)
+	o, err := c.decodeObject(data, f, opts, nil)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.decodeObject(data, f, opts)
+	o, err := c.decodeObject(data, f, opts, c.endpoint.res.Peek(c.namespace, c.name))
 	if err != nil {
 		return err
 	}
@@ -114,9 +114,10 @@ func (c *call) objectFormat() (format, error) {
 	return f, err
 }
 
-// decodeObject reads the object of a create or update into the stored form.
-func (c *call) decodeObject(data []byte, f format, opts registry.CreateOptions) (registry.Object, error) {
-	return c.api.scheme.DecodeBody(c.endpoint.target(), data, f, validation(opts.FieldValidation), c.warn)
+// decodeObject reads the object of a create or update into the stored form. live is nil or
+// the present state of the object.
+func (c *call) decodeObject(data []byte, f format, opts registry.CreateOptions, live *registry.Item) (registry.Object, error) {
+	return c.api.scheme.DecodeBody(c.endpoint.target(), data, f, validation(opts.FieldValidation), live, c.warn)
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.

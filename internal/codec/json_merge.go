@@ -7,8 +7,19 @@ import (
 
 // ReadJSON is a fast DecodeJSON for documents without anything unusual. obj must point
 // to a zero struct. If ReadJSON returns false, obj is zero again, and DecodeJSON may
-// still be able to read the document.
-func (t *Type) ReadJSON(data []byte, obj any) bool { return t.readJSON(data, t.check(obj)) }
+// still be able to read the document. like is nil or an object that never
+// changes; strings of obj that are equal in like share its memory.
+func (t *Type) ReadJSON(data []byte, obj, like any) bool {
+	return t.readJSON(data, t.check(obj), t.address(like))
+}
+
+// address returns the address of the struct that obj points to, or nil if obj is nil.
+func (t *Type) address(obj any) unsafe.Pointer {
+	if obj == nil {
+		return nil
+	}
+	return t.check(obj)
+}
 
 // MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
 // result is the one of merging and decoding documents. If MergeJSON returns false,
@@ -70,7 +81,7 @@ func (r *jsonReader) mergeField(f *Field, p unsafe.Pointer) bool {
 	if f.Pointer {
 		p = t.allocate((*unsafe.Pointer)(p))
 	}
-	return r.value(t, p)
+	return r.value(t, p, nil)
 }
 
 // setZero sets the field at p to its zero value.

@@ -1,10 +1,14 @@
 package codec
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -24,20 +28,21 @@ type jsonReader struct {
 	// patching refuses null, FieldsV1 and custom types, to which a merge patch does more
 	// than replace them.
 	patching bool
-	texts    textCache
+	texts    *textCache // nil: none
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
 const maxReadDepth = 100
 
 // readJSON reads a document into the zero struct at p. If it returns false, the struct is
-// zero again. Nothing in the struct shares memory with data.
-func (t *Type) readJSON(data []byte, p unsafe.Pointer) bool {
+// zero again. Nothing in the struct shares memory with data. like is nil or a struct that
+// never changes; equal strings at the same place share its memory.
+func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
 	}
 	r := t.reader(data)
-	ok := r.peek() == '{' && r.structValue(t, p) && r.atEnd()
+	ok := r.peek() == '{' && r.structValue(t, p, like) && r.atEnd()
 	t.release(r)
 	if !ok {
 		t.value(p).SetZero()
@@ -49,7 +54,7 @@ func (t *Type) readJSON(data []byte, p unsafe.Pointer) bool {
 func (t *Type) reader(data []byte) *jsonReader {
 	r, _ := t.readers.Get().(*jsonReader)
 	if r == nil {
-		r = new(jsonReader)
+		r = &jsonReader{texts: new(textCache)}
 	}
 	r.data, r.at, r.depth, r.patching = data, 0, 0, false
 	return r
@@ -119,8 +124,9 @@ func (r *jsonReader) word(w string) bool {
 	return true
 }
 
-// value reads a value of type t into the zero value at p.
-func (r *jsonReader) value(t *Type, p unsafe.Pointer) bool {
+// value reads a value of type t into the zero value at p. like is nil or a value of that
+// type.
+func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	c := r.peek()
 	switch {
 	case r.patching && (c == 'n' || t.Custom || t.shape == shapeFieldsV1):
@@ -130,7 +136,7 @@ func (r *jsonReader) value(t *Type, p unsafe.Pointer) bool {
 	}
 	switch t.shape {
 	case shapeString:
-		s, ok := r.text()
+		s, ok := r.textLike((*string)(like))
 		*(*string)(p) = s
 		return ok
 	case shapeBool:
@@ -153,22 +159,18 @@ func (r *jsonReader) value(t *Type, p unsafe.Pointer) bool {
 	case shapeMicroTime:
 		return r.time(&(*meta.MicroTime)(p).Time, true)
 	case shapeFieldsV1:
-		raw, ok := r.raw()
-		if ok {
-			(*meta.FieldsV1)(p).Raw = append(make([]byte, 0, len(raw)), raw...)
-		}
-		return ok
+		return r.fieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like))
 	case shapeStruct:
-		return c == '{' && r.structValue(t, p)
+		return c == '{' && r.structValue(t, p, like)
 	case shapeList:
-		return c == '[' && r.list(t, p)
+		return c == '[' && r.list(t, p, (*slice)(like))
 	case shapeMap:
 		return c == '{' && r.mapValue(t, p)
 	}
 	return r.custom(t, p)
 }
 
-func (r *jsonReader) structValue(t *Type, p unsafe.Pointer) bool {
+func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 	if empty, ok := r.open('}'); empty || !ok {
 		return ok
 	}
@@ -192,13 +194,21 @@ func (r *jsonReader) structValue(t *Type, p unsafe.Pointer) bool {
 				to = t.pointTo(f, (*unsafe.Pointer)(to), &block)
 			}
 		}
-		if to != nil && !r.value(f.Type, to) {
+		if to != nil && !r.value(f.Type, to, f.in(like)) {
 			return false
 		}
 		if more, ok := r.more('}'); !more {
 			return ok
 		}
 	}
+}
+
+// in returns the address of the field's value in the struct at p, or nil if there is none.
+func (f *Field) in(p unsafe.Pointer) unsafe.Pointer {
+	if p == nil {
+		return nil
+	}
+	return f.target(p)
 }
 
 // pointTo makes the pointer of a field point to a zero value. The scalars that the
@@ -245,8 +255,8 @@ func (r *jsonReader) member(t *Type, next int) int {
 			return i
 		}
 	}
-	name, escaped, ok := r.quoted()
-	if !ok || escaped || r.peek() != ':' {
+	name, form, ok := r.quoted()
+	if !ok || form != 0 || r.peek() != ':' {
 		return -1
 	}
 	r.at++
@@ -258,7 +268,7 @@ func (r *jsonReader) member(t *Type, next int) int {
 }
 
 // list reads an array.
-func (r *jsonReader) list(t *Type, p unsafe.Pointer) bool {
+func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	empty, ok := r.open(']')
 	if !ok {
 		return false
@@ -275,7 +285,11 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer) bool {
 			r.grow(t, list, n, r.at-start)
 		}
 		s.len = n + 1
-		if !r.value(t.Elem, t.item(s, n)) {
+		likeItem := unsafe.Pointer(nil)
+		if like != nil && n < like.len {
+			likeItem = t.item(like, n)
+		}
+		if !r.value(t.Elem, t.item(s, n), likeItem) {
 			return false
 		}
 		if more, ok := r.more(']'); !more {
@@ -347,7 +361,7 @@ func (r *jsonReader) otherMap(t *Type, p unsafe.Pointer, empty bool) bool {
 			return false
 		}
 		value := reflect.New(t.Elem.goType)
-		if !r.value(t.Elem, value.UnsafePointer()) {
+		if !r.value(t.Elem, value.UnsafePointer(), nil) {
 			return false
 		}
 		if m.SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value.Elem()); m.Len() != n {
@@ -382,34 +396,83 @@ func (r *jsonReader) custom(t *Type, p unsafe.Pointer) bool {
 	if !isText || r.peek() != '"' {
 		return false
 	}
-	text, escaped, ok := r.quoted()
-	return ok && !escaped && utf8.Valid(text) && u.UnmarshalText(text) == nil
+	text, form, ok := r.quoted()
+	return ok && form == 0 && u.UnmarshalText(text) == nil
 }
 
-// quoted skips a string and returns the text between its quotes. It may have escapes, and
-// may be invalid UTF-8.
-func (r *jsonReader) quoted() (text []byte, escaped, ok bool) {
+// fieldsV1 reads a value of any form and keeps its text.
+func (r *jsonReader) fieldsV1(to, like *meta.FieldsV1) bool {
+	raw, ok := r.raw()
+	if !ok {
+		return false
+	}
+	if like != nil && bytes.Equal(like.Raw, raw) {
+		to.Raw = slices.Clip(like.Raw)
+	} else {
+		to.Raw = append(make([]byte, 0, len(raw)), raw...)
+	}
+	return true
+}
+
+// quoted skips a string and returns the text between its quotes, which may have escapes. If
+// it is not ASCII, it may be invalid UTF-8.
+func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
 	if r.at == len(r.data) || r.data[r.at] != '"' {
-		return nil, false, false
+		return nil, 0, false
 	}
 	start := r.at + 1
-	for i := start; i < len(r.data); i++ {
+	for i := start; ; {
+		i += plainLen(r.data[i:])
+		if i == len(r.data) {
+			return nil, 0, false
+		}
 		switch c := r.data[i]; {
 		case c == '"':
 			r.at = i + 1
-			return r.data[start:i], escaped, true
+			return r.data[start:i], form, true
 		case c == '\\':
 			n := escapeLen(r.data[i:])
 			if n == 0 {
-				return nil, false, false
+				return nil, 0, false
 			}
-			escaped = true
-			i += n - 1
+			form |= escaped
+			i += n
 		case c < ' ':
-			return nil, false, false
+			return nil, 0, false
+		default:
+			form |= notASCII
+			i++
 		}
 	}
-	return nil, false, false
+}
+
+// textForm is what the text of a string needs.
+type textForm uint8
+
+const (
+	escaped textForm = 1 << iota
+	notASCII
+)
+
+// plainLen returns the number of bytes at the start of b that a string holds as they are:
+// ASCII without quotes, backslashes and control characters. It tests eight bytes at a
+// time; the first byte that it finds is exact, as borrows only reach later ones.
+func plainLen(b []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, backslash := x^'"'*ones, x^'\\'*ones
+		if found := (x | (quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 // escapeLen returns the length of the escape at the start of b, or 0 if it is not valid.
@@ -451,24 +514,20 @@ func hexRune(b []byte) (rune, bool) {
 }
 
 // text reads a string.
-func (r *jsonReader) text() (string, bool) {
-	text, escaped, ok := r.quoted()
-	if !ok || !isASCII(text) && !utf8.Valid(text) {
-		return "", false
-	}
-	if !escaped {
-		return r.texts.get(text), true
-	}
-	return unescape(text)
-}
+func (r *jsonReader) text() (string, bool) { return r.textLike(nil) }
 
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
+// textLike reads a string. If like is equal, it returns like, which needs no memory.
+func (r *jsonReader) textLike(like *string) (string, bool) {
+	text, form, ok := r.quoted()
+	switch {
+	case !ok || form&notASCII != 0 && !utf8.Valid(text):
+		return "", false
+	case form&escaped != 0:
+		return unescape(text)
+	case like != nil && *like == string(text):
+		return *like, true
 	}
-	return true
+	return r.texts.get(text), true
 }
 
 // unescape replaces the escapes of a string, which are valid. It returns false for
@@ -578,8 +637,8 @@ func (r *jsonReader) digits() int {
 }
 
 func (r *jsonReader) bytes(to *[]byte) bool {
-	text, escaped, ok := r.quoted()
-	if !ok || escaped {
+	text, form, ok := r.quoted()
+	if !ok || form != 0 {
 		return false
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
@@ -592,12 +651,12 @@ func (r *jsonReader) bytes(to *[]byte) bool {
 // if micros is set and else without a fraction.
 func (r *jsonReader) time(to *time.Time, micros bool) bool {
 	const seconds, fraction = "2006-01-02T15:04:05", ".000000"
-	text, escaped, ok := r.quoted()
+	text, form, ok := r.quoted()
 	size := len(seconds) + 1
 	if micros {
 		size += len(fraction)
 	}
-	if !ok || escaped || len(text) != size || text[size-1] != 'Z' ||
+	if !ok || form != 0 || len(text) != size || text[size-1] != 'Z' ||
 		text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
 		return false
 	}
@@ -685,16 +744,25 @@ const maxCachedText = 64
 
 // get returns b as a string.
 func (c *textCache) get(b []byte) string {
-	if len(b) < 2 || len(b) > maxCachedText {
+	if c == nil || len(b) < 2 || len(b) > maxCachedText {
 		return string(b)
 	}
-	hash := uint64(len(b))
-	for _, x := range b {
-		hash = (hash ^ uint64(x)) * 0x100000001b3
-	}
-	slot := &c[(hash>>24)%uint64(len(c))]
+	slot := &c[hashText(b)%uint64(len(c))]
 	if *slot != string(b) {
 		*slot = string(b)
 	}
 	return *slot
+}
+
+// hashText returns a hash of the first and the last eight bytes.
+func hashText(b []byte) uint64 {
+	var first, last uint64
+	if len(b) >= 8 {
+		first, last = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[len(b)-8:])
+	} else {
+		for _, x := range b {
+			first = first<<8 | uint64(x)
+		}
+	}
+	return ((first*31+last)*31 + uint64(len(b))) * 0x9e3779b97f4a7c15 >> 40
 }

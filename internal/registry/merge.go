@@ -16,11 +16,19 @@ func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
 		return nil, false
 	}
 	o := t.Kind.newWire(t.Version)
-	if !t.schema().ReadJSON(live, o) {
+	if !t.schema().ReadJSON(live, o, t.stored(current)) {
 		return nil, false
 	}
 	*o.GetTypeMeta() = t.typeMeta()
 	return o, t.schema().MergeJSON(c.Data, o) && *o.GetTypeMeta() == t.typeMeta()
+}
+
+// stored returns the stored object of an item if it has the shape of the target, or nil.
+func (t Target) stored(it *Item) any {
+	if it == nil || t.Kind.versions[t.Version].form != 0 {
+		return nil
+	}
+	return it.obj
 }
 
 // document applies a patch to the JSON of the object.

@@ -152,6 +152,9 @@ func (r *Resource) Empty(resourceVersion string, annotations map[string]string) 
 	return &Item{kind: r.kind, obj: o}
 }
 
+// Peek returns the present state of an object without waiting, or nil if there is none.
+func (r *Resource) Peek(namespace, name string) *Item { return r.lookup(key{namespace, name}) }
+
 // lookup returns the current state of an object, or nil.
 func (r *Resource) lookup(k key) *Item {
 	if it := r.hot.get(k); it != nil {

@@ -43,9 +43,14 @@ type decoded struct {
 }
 
 // DecodeBody decodes the object of a create or update into the stored form, with defaults
-// filled in.
-func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, warn func(string)) (Object, error) {
-	d, err := s.decode(t, data, f, v != patch.Ignore)
+// filled in. live is nil or the state that the object is to replace; equal strings share its
+// memory.
+func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live *Item, warn func(string)) (Object, error) {
+	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
+	var err error
+	if !ok {
+		d, err = s.decodeAny(t, data, f, v != patch.Ignore)
+	}
 	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
 		err = d.strictError()
 	}
@@ -74,10 +79,15 @@ func (d *decoded) strictError() error {
 }
 
 // decode decodes an object. kind and apiVersion default to those of the target.
-func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (d decoded, err error) {
-	if d, ok := t.decodeOwn(data, f, strict); ok {
+func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (decoded, error) {
+	if d, ok := t.decodeOwn(data, f, strict, nil); ok {
 		return d, nil
 	}
+	return s.decodeAny(t, data, f, strict)
+}
+
+// decodeAny is decode without decodeOwn.
+func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d decoded, err error) {
 	text := data
 	if f == YAML {
 		if text, d.duplicates, err = yaml.ToJSON(data); err != nil {
@@ -121,12 +131,12 @@ func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool) (err e
 
 // decodeOwn reads a JSON object that names the target's type and has no problem.
 // Nearly all bodies are like that, and need not be searched for their type first.
-func (t Target) decodeOwn(data []byte, f Format, strict bool) (d decoded, ok bool) {
+func (t Target) decodeOwn(data []byte, f Format, strict bool, live *Item) (d decoded, ok bool) {
 	if f != JSON || !strict || t.Kind.unstructured() {
 		return d, false
 	}
 	d.object = t.Kind.newWire(t.Version)
-	problems, err := t.schema().DecodeJSON(data, d.object, true)
+	problems, err := t.schema().DecodeJSONLike(data, d.object, t.stored(live), true)
 	d.named = *d.object.GetTypeMeta()
 	return d, err == nil && len(problems) == 0 && d.named == t.typeMeta()
 }
