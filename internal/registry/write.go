@@ -326,6 +326,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	version := st.version + 1
 	setResourceVersion(obj, version)
 	it := newItem(r.kind, obj, version)
+	it.account = r.account
 	e := it.entry()
 	if old != nil {
 		it.slot = old.slot
