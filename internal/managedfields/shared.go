@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -20,6 +21,8 @@ type Shared struct {
 	seed  maphash.Seed
 	lists [sharedLists]atomic.Pointer[single]
 	sets  [sharedSets]atomic.Pointer[meta.FieldsV1]
+	// buffers are for texts of sets that are looked up.
+	buffers sync.Pool
 }
 
 const (
@@ -95,4 +98,20 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	made := &meta.FieldsV1{Raw: bytes.Clone(text)}
 	slot.Store(made)
 	return made
+}
+
+// buffer returns a buffer for the text of a set, to release after its use.
+func (s *Shared) buffer() *[]byte {
+	if s != nil {
+		if have, ok := s.buffers.Get().(*[]byte); ok {
+			return have
+		}
+	}
+	return new(make([]byte, 0, maxShared/2))
+}
+
+func (s *Shared) release(buf *[]byte) {
+	if s != nil && cap(*buf) <= 2*maxShared {
+		s.buffers.Put(buf)
+	}
 }

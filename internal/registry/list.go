@@ -59,6 +59,7 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 		return nil, err
 	}
 	r.snapshots.dropBefore(r.st.oldest())
+	r.trim()
 	s, err := r.stateFor(ctx, read)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type Resource struct {
 	fresh  *snapshot // of the current tree, or nil
 	seeded seeded
 
+	account   *account
 	snapshots snapshotCache
 	hot       hotTable
 }

@@ -144,7 +144,7 @@ func (st *Store) Resource(d *Kind) *Resource {
 	defer st.mu.Unlock()
 	r := st.resources[d.groupResource()]
 	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
+		r = &Resource{st: st, kind: d, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
 		st.resources[d.groupResource()] = r
 	}
 	if r.kind != d {
@@ -194,7 +194,7 @@ func (r *Resource) In(st *Store) *Resource { return st.Resource(r.kind) }
 
 // forkLocked makes an empty Resource a fork of parent.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
-	r.st, r.kind, r.id = st, parent.kind, parent.id
+	r.st, r.kind, r.id, r.account = st, parent.kind, parent.id, &account{limit: maxRemembered}
 	r.tree = parent.tree.Clone()
 	r.seeded = parent.seeded.fork()
 	r.hot.seed = parent.hot.seed // the slots of its items depend on it

@@ -349,6 +349,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	it := newItem(r.kind, obj, version)
 	it.size = uint32(size)
 	counted := int64(size) + objectOverhead
+	it.account = r.account
 	e := it.entry()
 	if old != nil {
 		it.slot = old.slot

@@ -1,0 +1,81 @@
+package registry
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// thing is a kind without rules of its own.
+type thing struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+}
+
+// thingsIn returns a collection with n objects that remembers so many bytes.
+func thingsIn(t *testing.T, n int, limit int64) *Resource {
+	t.Helper()
+	st := New(Options{})
+	t.Cleanup(st.Close)
+	r := st.Resource(thingKind(t))
+	r.account.limit = limit
+	for i := range n {
+		_, err := r.Create(t.Context(), &thing{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("%03d", i)}}, Request{Namespace: "ns"})
+		require.NoError(t, err)
+	}
+	return r
+}
+
+func thingKind(t *testing.T) *Kind {
+	t.Helper()
+	k, err := NewKind(Descriptor{
+		Group: "example.com", Name: "Thing", Plural: "things", Versions: []Version{{Name: "v1"}},
+		New: func() Object { return &thing{} },
+	})
+	require.NoError(t, err)
+	return k
+}
+
+// remembered encodes all objects and returns how many bytes they remember then.
+func remembered(t *testing.T, r *Resource) (sum int64) {
+	t.Helper()
+	l, err := r.List(t.Context(), ListOptions{})
+	require.NoError(t, err)
+	for _, it := range l.Items {
+		data, err := it.Encoded(0, JSON)
+		require.NoError(t, err)
+		require.NotEmpty(t, data)
+		sum += it.memo.Load().size()
+	}
+	return sum
+}
+
+func TestBytesAreRememberedWhenTheyAreAskedForAgain(t *testing.T) {
+	r := thingsIn(t, 1, maxRemembered)
+	assert.Zero(t, remembered(t, r))
+	size := remembered(t, r)
+	assert.NotZero(t, size)
+	assert.Equal(t, size, r.account.used.Load())
+	assert.Equal(t, size, remembered(t, r), "once")
+	assert.Equal(t, size, r.account.used.Load())
+}
+
+func TestRememberedBytesAreBounded(t *testing.T) {
+	one := thingsIn(t, 1, maxRemembered)
+	remembered(t, one)
+	size := remembered(t, one)
+	r := thingsIn(t, 100, 20*size)
+	remembered(t, r)
+	assert.Equal(t, 40*size, remembered(t, r), "a list may go beyond the limit")
+	for range 3 {
+		after := remembered(t, r)
+		assert.LessOrEqual(t, after, 40*size)
+		assert.Equal(t, after, r.account.used.Load())
+	}
+	r.trim()
+	assert.Equal(t, 10*size, r.account.used.Load(), "half the limit is left")
+}
