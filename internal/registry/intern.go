@@ -26,8 +26,8 @@ type internTable struct {
 }
 
 type internSlots struct {
-	maps    [internedMaps]atomic.Pointer[map[string]string]
-	strings [internedStrings]atomic.Pointer[string]
+	maps    slots[map[string]string]
+	strings slots[string]
 }
 
 // table returns the slots.
@@ -86,7 +86,7 @@ func (t *internTable) internMap(m map[string]string) map[string]string {
 		}
 		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
 	}
-	slot := &t.table().maps[sum%internedMaps]
+	slot := t.table().maps.at(sum, internedMaps)
 	if have := slot.Load(); have != nil && maps.Equal(*have, m) {
 		return *have
 	}
@@ -114,7 +114,7 @@ func (t *internTable) internText(s string) string {
 	if s == "" || len(s) > maxTextBytes {
 		return s
 	}
-	slot := &t.table().strings[maphash.String(t.seed, s)%internedStrings]
+	slot := t.table().strings.at(maphash.String(t.seed, s), internedStrings)
 	if have := slot.Load(); have != nil && *have == s {
 		return *have
 	}
