@@ -1,9 +1,6 @@
 package registry
 
-import (
-	"hash/maphash"
-	"sync/atomic"
-)
+import "hash/maphash"
 
 // hotItems is the number of objects of a kind that can be read without the lock.
 // BenchmarkGet among 10,000 objects: 80 ns instead of 400 ns.
@@ -13,10 +10,8 @@ const hotItems = 1024
 // Every change replaces or drops its object here.
 type hotTable struct {
 	seed  maphash.Seed
-	slots atomic.Pointer[hotSlots] // nil until the first put
+	slots slots[Item]
 }
-
-type hotSlots [hotItems]atomic.Pointer[Item]
 
 func (t *hotTable) index(k key) uint16 {
 	return uint16((maphash.String(t.seed, k.namespace)*31 + maphash.String(t.seed, k.name)) % hotItems)
@@ -24,11 +19,11 @@ func (t *hotTable) index(k key) uint16 {
 
 // get returns the current state of an object, or nil if it is not in the table.
 func (t *hotTable) get(k key) *Item {
-	slots := t.slots.Load()
-	if slots == nil {
+	slot := t.slots.peek(uint64(t.index(k)))
+	if slot == nil {
 		return nil
 	}
-	it := slots[t.index(k)].Load()
+	it := slot.Load()
 	if it == nil || it.key() != k {
 		return nil
 	}
@@ -38,24 +33,17 @@ func (t *hotTable) get(k key) *Item {
 // has reports whether an item is in the table, and so is the current state of its
 // object.
 func (t *hotTable) has(it *Item) bool {
-	slots := t.slots.Load()
-	return slots != nil && slots[it.slot].Load() == it
+	slot := t.slots.peek(uint64(it.slot))
+	return slot != nil && slot.Load() == it
 }
 
 // put adds the current state of an object. The caller must hold the store's lock for
 // reading or writing, so that no older state can replace a newer one.
-func (t *hotTable) put(it *Item) {
-	slots := t.slots.Load()
-	if slots == nil {
-		t.slots.CompareAndSwap(nil, new(hotSlots))
-		slots = t.slots.Load()
-	}
-	slots[it.slot].Store(it)
-}
+func (t *hotTable) put(it *Item) { t.slots.at(uint64(it.slot), hotItems).Store(it) }
 
 // drop removes the last state of a deleted object.
 func (t *hotTable) drop(it *Item) {
-	if slots := t.slots.Load(); slots != nil {
-		slots[it.slot].CompareAndSwap(it, nil)
+	if slot := t.slots.peek(uint64(it.slot)); slot != nil {
+		slot.CompareAndSwap(it, nil)
 	}
 }

@@ -27,8 +27,8 @@ type internTable struct {
 }
 
 type internSlots struct {
-	maps     [internedMaps]atomic.Pointer[map[string]string]
-	strings  [internedStrings]atomic.Pointer[string]
+	maps     slots[map[string]string]
+	strings  slots[string]
 	managers *managedfields.Shared
 }
 
@@ -102,7 +102,7 @@ func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]st
 		}
 		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
 	}
-	return &t.table().maps[sum%internedMaps]
+	return t.table().maps.at(sum, internedMaps)
 }
 
 // find returns metadata with the labels and annotations in the table that are probably
@@ -147,7 +147,7 @@ func (t *internTable) internText(s string) string {
 	if s == "" || len(s) > maxTextBytes {
 		return s
 	}
-	slot := &t.table().strings[maphash.String(t.seed, s)%internedStrings]
+	slot := t.table().strings.at(maphash.String(t.seed, s), internedStrings)
 	if have := slot.Load(); have != nil && *have == s {
 		return *have
 	}
