@@ -58,7 +58,9 @@ type API struct {
 	auditIDs auditIDs
 	status   *codec.Type
 	listMeta *codec.Type
-	scheme   *registry.Scheme
+	// listBuffers holds *[]byte for the writes of lists.
+	listBuffers sync.Pool
+	scheme      *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
