@@ -160,6 +160,9 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		c.WriteHeader(http.StatusOK)
 		c.Write(b.head)
 		for part := range slices.Chunk(b.joined, listWrite) {
+			if c.req.Context().Err() != nil {
+				panic(http.ErrAbortHandler)
+			}
 			if _, err := c.Write(part); err != nil {
 				break // the client is gone
 			}
