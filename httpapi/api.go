@@ -95,7 +95,9 @@ type API struct {
 	frames   frames
 	status   *codec.Type
 	listMeta *codec.Type
-	scheme   *registry.Scheme
+	// listBuffers holds *[]byte for the writes of lists.
+	listBuffers sync.Pool
+	scheme      *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc

@@ -43,70 +43,75 @@ func partialMessage(it *registry.Item) ([]byte, error) {
 }
 
 // convertList returns a list in the kind that the client asks for.
-func (c *call) convertList(l *registry.List) ([]byte, error) {
+func (c *call) convertList(l *registry.List) (*listBody, error) {
+	m := l.Meta()
+	m.ShardInfo = nil
 	switch c.media.as.Kind {
 	case asTable:
 		if err := c.readTableOptions(); err != nil {
 			return nil, err
 		}
-		m := l.Meta()
-		m.ShardInfo = nil
 		return c.tableOf(m, l.Items)
 	case asPartialList:
-		return c.partialList(l)
+		if c.media.format == formatProtobuf {
+			return c.partialListMessage(m, l.Items)
+		}
+		return c.partialList(m, l.Items)
 	}
 	return nil, isAList(c.endpoint)
 }
 
-func (c *call) partialList(l *registry.List) ([]byte, error) {
-	m := l.Meta()
-	m.ShardInfo = nil
-	if c.media.format == formatProtobuf {
-		return c.partialListMessage(l, m)
-	}
-	out := append([]byte(nil), `{"kind":"`+asPartialList+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
-	out, err := c.api.listMeta.AppendJSON(out, &m)
+func (c *call) partialList(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
+	head, err := c.api.listMeta.AppendJSON([]byte(`{"kind":"`+asPartialList+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`), &m)
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, `,"items":`...)
-	if len(l.Items) == 0 {
-		return append(out, "null}"...), nil
+	if len(items) == 0 {
+		return &listBody{head: append(head, `,"items":null`...), foot: []byte("}")}, nil
 	}
-	out = append(out, '[')
-	for i, it := range l.Items {
-		item, err := c.partial(it)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, item...)
-	}
-	return append(out, "]}"...), nil
+	return &listBody{
+		head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
+		item: func(dst []byte, i int) ([]byte, error) {
+			item, err := c.partial(items[i])
+			return append(dst, item...), err
+		},
+	}, nil
 }
 
 // partialListMessage returns the protobuf form. Its field numbers depend on the
 // version.
-func (c *call) partialListMessage(l *registry.List, m meta.ListMeta) ([]byte, error) {
-	var items []byte
+func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
 	number := protowire.Number(2)
 	if c.media.as.APIVersion == "meta.k8s.io/v1beta1" {
 		number = 1
 	}
-	for _, it := range l.Items {
-		item, err := partialMessage(it)
+	b := &listBody{n: len(items), item: func(dst []byte, i int) ([]byte, error) {
+		item, err := partialMessage(items[i])
+		return appendMessage(dst, number, item), err
+	}}
+	// The size of the message comes before it, so items are encoded twice.
+	var buf []byte
+	for i := range items {
+		var err error
+		if i%checkEvery == 0 {
+			err = c.req.Context().Err()
+		}
+		if err == nil {
+			buf, err = b.item(buf[:0], i)
+		}
 		if err != nil {
 			return nil, err
 		}
-		items = appendMessage(items, number, item)
+		b.size += len(buf)
 	}
 	list := appendMessage(nil, 3-number, c.api.listMeta.AppendProto(nil, &m))
 	if number == 1 {
-		list, items = items, list
+		b.foot = list
+	} else {
+		b.head = list
 	}
-	return envelope(c.media.as.APIVersion, asPartialList, append(list, items...)), nil
+	b.inEnvelope(c.media.as.APIVersion, asPartialList)
+	return b, nil
 }
 
 func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
@@ -174,39 +179,41 @@ func (c *call) itemTable(it *registry.Item) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
-}
-
-// tableOf returns items as a Table, which has no protobuf form.
-func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) ([]byte, error) {
-	out := append([]byte(nil), `{"kind":"`+asTable+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
-	out, err := c.api.listMeta.AppendJSON(out, &m)
+	b, err := c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, `,"columnDefinitions":`...)
+	data, err := b.appendItems(b.head)
+	return append(data, b.foot...), err
+}
+
+// tableOf returns items as a Table, which has no protobuf form.
+func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
+	head, err := c.api.listMeta.AppendJSON([]byte(`{"kind":"`+asTable+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`), &m)
+	if err != nil {
+		return nil, err
+	}
 	columns, err := json.Marshal(c.columns())
 	if err != nil {
 		return nil, err
 	}
-	out = append(append(out, columns...), `,"rows":[`...)
+	head = append(append(append(head, `,"columnDefinitions":`...), columns...), `,"rows":[`...)
 	now := c.api.st.Now()
-	for i, it := range items {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		cells, err := json.Marshal(it.Cells(now))
-		if err != nil {
-			return nil, err
-		}
-		object, err := c.rowObject(it)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, `{"cells":`...), cells...)
-		out = append(append(append(out, `,"object":`...), object...), '}')
-	}
-	return append(out, "]}"...), nil
+	return &listBody{
+		head: head, separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
+		item: func(dst []byte, i int) ([]byte, error) {
+			cells, err := json.Marshal(items[i].Cells(now))
+			if err != nil {
+				return dst, err
+			}
+			object, err := c.rowObject(items[i])
+			if err != nil {
+				return dst, err
+			}
+			dst = append(append(dst, `{"cells":`...), cells...)
+			return append(append(append(dst, `,"object":`...), object...), '}'), nil
+		},
+	}, nil
 }
 
 func (c *call) columns() []columnDefinition {

@@ -1,15 +1,12 @@
 package httpapi
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"net/http"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
@@ -32,91 +29,92 @@ func (c *call) list() error {
 	return c.writeList(l)
 }
 
-// writeList answers with a list made of the cached bytes of its items. It encodes all
-// items before it writes, so that an error can still be answered.
+// writeList answers with a list in the negotiated form.
 func (c *call) writeList(l *registry.List) error {
 	if c.observe != nil {
 		c.observe(caller.Sight{Version: l.ResourceVersion})
 	}
-	if c.media.as.Kind != "" {
-		data, err := c.convertList(l)
-		if err == nil {
-			c.writeDocument(http.StatusOK, data, c.media)
-		}
+	b, err := c.listBody(l)
+	if err != nil {
 		return err
 	}
-	format := registry.JSON
-	if c.media.format == formatProtobuf {
-		format = registry.Protobuf
-	}
-	items := make([][]byte, len(l.Items))
-	size := 0
-	for i, it := range l.Items {
-		var err error
-		if items[i], err = it.Encoded(c.endpoint.version, format); err != nil {
-			return err
-		}
-		size += len(items[i])
-	}
-	if format == registry.Protobuf {
-		return c.writeProtobufList(l, items, size)
-	}
-	if c.endpoint.info.Unstructured {
-		data, err := c.listInOrder(l, items, size)
-		if err == nil {
-			c.writeDocument(http.StatusOK, data, c.media)
-		}
-		return err
+	return c.writeListBody(b)
+}
+
+// listBody returns a list in the negotiated kind, as JSON or protobuf.
+func (c *call) listBody(l *registry.List) (*listBody, error) {
+	switch {
+	case c.media.as.Kind != "":
+		return c.convertList(l)
+	case c.media.format == formatProtobuf:
+		return c.protobufList(l)
+	case c.endpoint.info.Unstructured:
+		return c.listInOrder(l)
 	}
 	m := l.Meta()
 	head, err := c.api.listMeta.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	head = append(head, `,"items":[`...)
-	if c.media.pretty || c.media.format == formatYAML {
-		whole := append(append(head, bytes.Join(items, []byte(","))...), "]}"...)
-		c.writeDocument(http.StatusOK, whole, c.media)
-		return nil
-	}
-	const foot = "]}\n"
-	length := len(head) + size + max(len(items)-1, 0) + len(foot)
-	h := c.Header()
-	h["Content-Type"] = []string{typeJSON}
-	h["Content-Length"] = []string{strconv.Itoa(length)}
-	c.WriteHeader(http.StatusOK)
-	w := bufio.NewWriterSize(c, min(length, listBuffer))
-	w.Write(head)
-	for i, item := range items {
-		if i > 0 {
-			w.WriteByte(',')
-		}
-		w.Write(item)
-	}
-	w.WriteString(foot)
-	w.Flush()
-	return nil
+	b := &listBody{head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(l.Items)}
+	const foot = "]}\n" // of compact JSON
+	return b, c.setItems(b, l, registry.JSON, foot, func(dst, item []byte) []byte { return append(dst, item...) })
 }
 
-// listBuffer is the size of the writes of a list, in bytes.
-const listBuffer = 32 << 10
+// protobufList returns a list as a protobuf document.
+func (c *call) protobufList(l *registry.List) (*listBody, error) {
+	m := l.Meta()
+	b := &listBody{head: appendMessage(nil, 1, c.api.listMeta.AppendProto(nil, &m)), n: len(l.Items)}
+	err := c.setItems(b, l, registry.Protobuf, codec.EnvelopeFoot, func(dst, item []byte) []byte { return appendMessage(dst, 2, item) })
+	b.inEnvelope(c.endpoint.gv.String(), c.endpoint.info.Kind+"List")
+	return b, err
+}
 
-func (c *call) writeProtobufList(l *registry.List, items [][]byte, size int) error {
-	e, m := c.endpoint, l.Meta()
-	raw := make([]byte, 0, size+len(items)*4+128)
-	raw = protowire.AppendTag(raw, 1, protowire.BytesType)
-	raw = protowire.AppendBytes(raw, c.api.listMeta.AppendProto(nil, &m))
-	for _, item := range items {
-		raw = protowire.AppendTag(raw, 2, protowire.BytesType)
-		raw = protowire.AppendBytes(raw, item)
+// setItems sets the items of a list, which are made of cached bytes by add. It encodes
+// all items now, so that an error can still be answered. foot is the end of the list
+// if it is not converted.
+func (c *call) setItems(b *listBody, l *registry.List, f registry.Format, foot string, add func(dst, item []byte) []byte) error {
+	version := c.endpoint.version
+	b.item = func(dst []byte, i int) ([]byte, error) {
+		item, err := l.Items[i].Encoded(version, f)
+		return add(dst, item), err
 	}
-	c.writeBytes(http.StatusOK, typeProtobuf, envelope(e.gv.String(), e.info.Kind+"List", raw))
+	if c.media.format == formatYAML || c.media.format == formatJSON && c.media.pretty {
+		return c.measure(b, l, f)
+	}
+	b.joined = l.Joined(version, f, func(limit int) []byte {
+		if err := c.measure(b, l, f); err != nil || b.size+len(foot) > limit {
+			return nil
+		}
+		joined, _ := b.appendItems(make([]byte, 0, b.size+len(foot)))
+		return append(joined, foot...)
+	})
+	if b.joined != nil {
+		b.size = len(b.joined) - len(foot)
+		return nil
+	}
+	return c.measure(b, l, f)
+}
+
+// measure sets the size of a list.
+func (c *call) measure(b *listBody, l *registry.List, f registry.Format) error {
+	b.size = max(b.n-1, 0) * len(b.separator)
+	for _, it := range l.Items {
+		item, err := it.Encoded(c.endpoint.version, f)
+		if err != nil {
+			return err
+		}
+		b.size += len(item)
+		if f == registry.Protobuf {
+			b.size += 1 + protowire.SizeVarint(uint64(len(item))) // its tag and length
+		}
+	}
 	return nil
 }
 
 // listInOrder returns a list of unstructured objects: members are in the order of
 // their names, and items have their type.
-func (c *call) listInOrder(l *registry.List, items [][]byte, size int) ([]byte, error) {
+func (c *call) listInOrder(l *registry.List) (*listBody, error) {
 	m := l.Meta()
 	members := c.api.listMeta.ToUnstructured(&m)
 	members["continue"] = m.Continue // also if it is empty
@@ -125,18 +123,26 @@ func (c *call) listInOrder(l *registry.List, items [][]byte, size int) ([]byte, 
 		return nil, err
 	}
 	e := c.endpoint
-	out := make([]byte, 0, size+len(items)*len(e.jsonHead)+len(e.jsonListHead)+len(metadata)+32)
-	out = append(out, `{"apiVersion":"`+e.gv.String()+`","items":[`...)
-	for i, item := range items {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		typed, err := e.typedInOrder(item)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, typed...)
-	}
-	out = append(out, `],"kind":"`+e.info.Kind+`List","metadata":`...)
-	return append(append(out, metadata...), '}'), nil
+	return &listBody{
+		head:      []byte(`{"apiVersion":"` + e.gv.String() + `","items":[`),
+		separator: ",",
+		foot:      append(append([]byte(`],"kind":"`+e.info.Kind+`List","metadata":`), metadata...), '}'),
+		n:         len(l.Items),
+		size:      unknownSize,
+		item: func(dst []byte, i int) ([]byte, error) {
+			item, err := l.Items[i].Encoded(e.version, registry.JSON)
+			if err != nil {
+				return dst, err
+			}
+			typed, err := e.typedInOrder(item)
+			return append(dst, typed...), err
+		},
+	}, nil
+}
+
+// inEnvelope puts a protobuf message, whose size is known, into a document.
+func (b *listBody) inEnvelope(apiVersion, kind string) {
+	head := codec.AppendEnvelopeHead(nil, apiVersion, kind, len(b.head)+b.size+len(b.foot))
+	b.head = append(head, b.head...)
+	b.foot = append(b.foot, codec.EnvelopeFoot...)
 }

@@ -21,12 +21,14 @@ const (
 	oldBlob = "/apis/example.com/v1beta1/namespaces/default/blobs"
 )
 
-func newBlobServer(t testing.TB) *server {
+func newBlobServer(t testing.TB) *server { return newBlobServerWith(t, store.Options{}) }
+
+func newBlobServerWith(t testing.TB, options store.Options) *server {
 	kind := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Blob", Status: true,
 		Versions: []store.Version[store.Unstructured]{{Name: "v1"}, {Name: "v1beta1"}},
 	})
-	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+	return newServerWith(t, options, httpapi.Options{Kinds: []store.AnyKind{kind}})
 }
 
 // aBlob returns a body with these members.

@@ -11,6 +11,7 @@ import (
 // Fields selects objects by the values of fields: every term must hold. The zero value selects every object.
 type Fields struct {
 	terms []fieldTerm // sorted by their canonical text
+	rules []fieldRule // for Matches: one for each field
 }
 
 // fieldTerm is one comparison of a field with a value.
@@ -46,13 +47,40 @@ func ParseFields(s string) (Fields, error) {
 	}
 	// Sort again: "==" and "=" are the same now, and String must not depend on which was written.
 	slices.SortFunc(terms, func(a, b fieldTerm) int { return cmp.Compare(a.text(), b.text()) })
-	return Fields{terms}, nil
+	return newFields(terms), nil
+}
+
+// fieldRule joins the terms of one field.
+type fieldRule struct {
+	field  string
+	values valueRule
+}
+
+func newFields(terms []fieldTerm) Fields {
+	f := Fields{terms: terms}
+	byField := slices.Clone(terms)
+	slices.SortStableFunc(byField, func(a, b fieldTerm) int { return cmp.Compare(a.field, b.field) })
+	for i, term := range byField {
+		if i == 0 || byField[i-1].field != term.field {
+			f.rules = append(f.rules, fieldRule{field: term.field})
+		}
+		values := &f.rules[len(f.rules)-1].values
+		if term.differs {
+			values.exclude(term.value)
+		} else {
+			values.require(term.value)
+		}
+	}
+	for i := range f.rules {
+		f.rules[i].values.finish()
+	}
+	return f
 }
 
 // FieldEquals returns the selector field=value. The value is not escaped. The field must not contain commas, equals signs
 // or backslashes, because a selector cannot escape them there.
 func FieldEquals(field, value string) Fields {
-	return Fields{[]fieldTerm{{field: field, value: value}}}
+	return newFields([]fieldTerm{{field: field, value: value}})
 }
 
 // Check returns an error unless all fields of the selector are known. The error lists the known fields in the order given,
@@ -85,11 +113,10 @@ func (f Fields) Empty() bool {
 }
 
 // Matches reports whether an object is selected. Get must return the object's value of a field, and the empty string for a
-// field that it does not have. Matches calls it once for each term until a term does not hold.
+// field that it does not have. Matches calls it at most once for each field.
 func (f Fields) Matches(get func(field string) string) bool {
-	for i := range f.terms {
-		term := &f.terms[i]
-		if (get(term.field) == term.value) == term.differs {
+	for i := range f.rules {
+		if !f.rules[i].values.holds(get(f.rules[i].field)) {
 			return false
 		}
 	}

@@ -1,13 +1,12 @@
 package selector
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Labels selects objects by their labels: every requirement must hold. The zero value selects every object.
 type Labels struct {
 	requirements []requirement // sorted by key; requirements of one key stay in the order written
+	rules        []labelRule   // for Matches: one for each key, sorted by key
+	present      int           // how many of the rules demand a label
 }
 
 // labelOperator is the operator of a requirement. The two spellings of equality differ because String prints, as upstream,
@@ -40,17 +39,6 @@ func (l Labels) Empty() bool {
 	return len(l.requirements) == 0
 }
 
-// Matches reports whether an object with these labels is selected. Labels may be nil. An object without the key satisfies
-// !=, notin and !key. The operators > and < hold only for labels that are 64-bit integers.
-func (l Labels) Matches(labels map[string]string) bool {
-	for i := range l.requirements {
-		if !l.requirements[i].matches(labels) {
-			return false
-		}
-	}
-	return true
-}
-
 // String returns the canonical form: requirements sorted by key and joined by commas, the values of in and notin sorted.
 // It is empty if the selector selects every object.
 func (l Labels) String() string {
@@ -62,39 +50,6 @@ func (l Labels) String() string {
 		l.requirements[i].write(&b)
 	}
 	return b.String()
-}
-
-func (r *requirement) matches(labels map[string]string) bool {
-	value, exists := labels[r.key]
-	switch r.operator {
-	case labelExists:
-		return exists
-	case labelAbsent:
-		return !exists
-	case labelEquals, labelDoubleEquals:
-		return exists && value == r.value
-	case labelNotEquals:
-		return !exists || value != r.value
-	case labelIn:
-		return exists && r.has(value)
-	case labelNotIn:
-		return !exists || !r.has(value)
-	case labelGreater, labelLess:
-		number, ok := parseInteger(value)
-		if !exists || !ok {
-			return false
-		}
-		if r.operator == labelGreater {
-			return number > r.number
-		}
-		return number < r.number
-	}
-	return false
-}
-
-func (r *requirement) has(value string) bool {
-	_, found := slices.BinarySearch(r.values, value)
-	return found
 }
 
 func (r *requirement) write(b *strings.Builder) {

@@ -20,7 +20,8 @@ func ParseLabels(s string) (Labels, error) {
 		return Labels{}, err
 	}
 	slices.SortStableFunc(requirements, func(a, b requirement) int { return cmp.Compare(a.key, b.key) })
-	return Labels{requirements}, nil
+	rules, present := newLabelRules(requirements)
+	return Labels{requirements, rules, present}, nil
 }
 
 // labelParser parses requirements without lookahead: each method starts at the current token and ends at the first token

@@ -77,15 +77,23 @@ func (e *Envelope) readType(data []byte) error {
 
 // AppendEnvelope appends a protobuf document that holds the message raw.
 func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
+	return append(append(AppendEnvelopeHead(dst, apiVersion, kind, len(raw)), raw...), EnvelopeFoot...)
+}
+
+// AppendEnvelopeHead appends what comes before a message of so many bytes in a protobuf
+// document. EnvelopeFoot comes after it.
+func AppendEnvelopeHead(dst []byte, apiVersion, kind string, size int) []byte {
 	dst = append(dst, envelopePrefix...)
 	dst = append(dst, 1<<3|wireBytes, 0)
 	start := len(dst)
 	dst = protowire.AppendString(append(dst, 1<<3|wireBytes), apiVersion)
 	dst = protowire.AppendString(append(dst, 2<<3|wireBytes), kind)
 	dst = closeMessage(dst, start)
-	dst = protowire.AppendBytes(append(dst, 2<<3|wireBytes), raw)
-	return append(dst, 3<<3|wireBytes, 0, 4<<3|wireBytes, 0)
+	return protowire.AppendVarint(append(dst, 2<<3|wireBytes), uint64(size))
 }
+
+// EnvelopeFoot ends a protobuf document: an empty ContentEncoding and ContentType.
+const EnvelopeFoot = "\x1a\x00\x22\x00"
 
 // AppendProtoWatchEvent appends one frame of a protobuf watch: the length of a message
 // in four bytes, and the message, a WatchEvent. The WatchEvent has no envelope, but it

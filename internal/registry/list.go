@@ -25,10 +25,11 @@ type List struct {
 	kind *Kind
 }
 
-// Joined returns the encoded items of the list in one text. join makes it once, with
-// size bytes at most. Joined returns nil if this list is not asked for again and again.
-func (l *List) Joined(version int, f Format, size int, join func() []byte) []byte {
-	return l.page.joinedAs(l.kind.versions[version].form, f, size, join)
+// Joined returns the encoded items of the list in one text, which is remembered until
+// the next change. join makes it, of limit bytes at most, or returns nil. Joined returns
+// nil for a list that nobody has asked for before.
+func (l *List) Joined(version int, f Format, join func(limit int) []byte) []byte {
+	return l.page.joinedAs(l.kind.versions[version].form, f, join)
 }
 
 // Meta returns the metadata of the list.

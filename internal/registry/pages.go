@@ -114,12 +114,11 @@ func (c *pageCache) shrink() {
 	}
 }
 
-// joinedAs returns what join makes of the encoded items, if the page was asked for more
-// than once and has room for so many bytes. Else it returns nil, as it does for other
-// callers while the first one joins.
-func (p *page) joinedAs(form int, f Format, size int, join func() []byte) []byte {
+// joinedAs returns what join makes of the items. It returns nil if the page was asked for
+// only once, if join returns nil, and while the first caller joins.
+func (p *page) joinedAs(form int, f Format, join func(limit int) []byte) []byte {
 	c := p.cache
-	if c == nil || size > c.limit/2 {
+	if c == nil {
 		return nil
 	}
 	c.mu.Lock()
@@ -134,7 +133,7 @@ func (p *page) joinedAs(form int, f Format, size int, join func() []byte) []byte
 	i = len(p.joined)
 	p.joined = append(p.joined, joinedItems{form, f, nil})
 	c.mu.Unlock()
-	data := join()
+	data := join(c.limit / 2)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.joined[i].data = data

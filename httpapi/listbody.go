@@ -1,0 +1,220 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/kubecoord/kubecoord/internal/yaml"
+)
+
+// listBody is the body of a list that is written item by item, so that a long list
+// needs no more memory than a short one.
+type listBody struct {
+	head, foot []byte
+	separator  string // between two items
+	n          int    // the number of items
+	size       int    // of all items with the separators, or unknownSize
+	// item appends an item to dst. It may be called again for the same item.
+	item func(dst []byte, i int) ([]byte, error)
+	// joined, if not nil, is all that follows head when the list is neither converted
+	// nor indented.
+	joined []byte
+}
+
+const unknownSize = -1
+
+// appendItems appends all items.
+func (b *listBody) appendItems(dst []byte) ([]byte, error) {
+	for i := range b.n {
+		if i > 0 {
+			dst = append(dst, b.separator...)
+		}
+		var err error
+		if dst, err = b.item(dst, i); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// itemMark stands for the items while the rest of a list is converted.
+const (
+	itemMark     = `"\u0001"`
+	itemMarkYAML = "- \"\\x01\"\n"
+)
+
+// convert converts a list: the rest of it as one document, in which mark becomes the
+// place of the items, and each item by itself.
+func (b *listBody) convert(rest func([]byte) ([]byte, error), mark string, item func(dst, item []byte) ([]byte, error)) error {
+	skeleton := bytes.Clone(b.head)
+	if b.n > 0 {
+		skeleton = append(skeleton, itemMark...)
+	}
+	text, err := rest(append(skeleton, b.foot...))
+	if err != nil {
+		return err
+	}
+	b.head, b.foot = text, nil
+	if b.n > 0 {
+		b.head, b.foot, _ = bytes.Cut(text, []byte(mark))
+	}
+	original := b.item
+	var buf []byte
+	b.item = func(dst []byte, i int) ([]byte, error) {
+		var err error
+		if buf, err = original(buf[:0], i); err != nil {
+			return dst, err
+		}
+		return item(dst, buf)
+	}
+	b.joined, b.size = nil, unknownSize
+	return nil
+}
+
+// indent converts a list to indented JSON.
+func (b *listBody) indent() error {
+	const inside = "    " // before each line of an item
+	indent := func(dst, data []byte, prefix string) ([]byte, error) {
+		buf := bytes.NewBuffer(dst)
+		err := json.Indent(buf, data, prefix, "  ")
+		return buf.Bytes(), err
+	}
+	b.separator = ",\n" + inside
+	return b.convert(
+		func(data []byte) ([]byte, error) { return indent(nil, data, "") }, itemMark,
+		func(dst, item []byte) ([]byte, error) { return indent(dst, item, inside) })
+}
+
+// toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
+// YAML. The error is that of an item.
+func (b *listBody) toYAML(ctx context.Context) (bool, error) {
+	item := b.item
+	var buf []byte
+	for i := range b.n {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		var err error
+		if buf, err = item(buf[:0], i); err != nil {
+			return false, err
+		}
+		if !yaml.IsPlain(buf) {
+			if _, err := yaml.FromJSON(buf); err != nil {
+				return false, nil
+			}
+		}
+	}
+	// Items are at the same indentation in a sequence that is the whole document.
+	err := b.convert(yaml.FromJSON, itemMarkYAML, func(dst, item []byte) ([]byte, error) {
+		text, err := yaml.FromJSON(append(append([]byte{'['}, item...), ']'))
+		return append(dst, text...), err
+	})
+	if err != nil {
+		return false, nil
+	}
+	b.separator = ""
+	return true, nil
+}
+
+// writeListBody answers with a list of JSON or protobuf. It converts JSON to YAML, or
+// indents it, if the client wants that (see writeDocument).
+func (c *call) writeListBody(b *listBody) error {
+	m := c.media
+	if m.format == formatYAML {
+		ok, err := b.toYAML(c.req.Context())
+		if err != nil {
+			return err
+		}
+		if !ok {
+			m.format = formatJSON
+		}
+	}
+	if m.format == formatJSON && (!m.pretty || b.indent() != nil) {
+		b.foot = append(b.foot, '\n')
+	}
+	return c.sendList(mediaTypeOf(m.format)+m.suffix, b)
+}
+
+// The sizes of the writes of a list in bytes, and how many items it writes before it
+// looks at the context. A Transport holds a write of twice the buffer, see pipeBuffer.
+const (
+	listBuffer = 64 << 10
+	listWrite  = 256 << 10
+	checkEvery = 64
+)
+
+// sendList sends a list. Content-Length is set if the size is known or the list is
+// short; as from a real server, other lists are in chunks. An error before the first
+// byte is returned. After that it cuts the answer.
+func (c *call) sendList(contentType string, b *listBody) error {
+	h := c.Header()
+	h["Content-Type"] = []string{contentType}
+	if b.size != unknownSize {
+		h["Content-Length"] = []string{strconv.Itoa(len(b.head) + b.size + len(b.foot))}
+	}
+	if b.joined != nil {
+		c.WriteHeader(http.StatusOK)
+		c.Write(b.head)
+		for part := range slices.Chunk(b.joined, listWrite) {
+			if c.req.Context().Err() != nil {
+				panic(http.ErrAbortHandler)
+			}
+			if _, err := c.Write(part); err != nil {
+				break // the client is gone
+			}
+		}
+		return nil
+	}
+	kept, _ := c.api.listBuffers.Get().(*[]byte)
+	if kept == nil {
+		kept = new(make([]byte, 0, listBuffer+listBuffer/8))
+	}
+	buf := append((*kept)[:0], b.head...)
+	defer func() {
+		if cap(buf) <= 2*listBuffer { // one very large item needs more
+			*kept = buf
+			c.api.listBuffers.Put(kept)
+		}
+	}()
+	ctx := c.req.Context()
+	for i := range b.n {
+		var err error
+		if i > 0 {
+			buf = append(buf, b.separator...)
+		}
+		if i%checkEvery == 0 {
+			err = ctx.Err()
+		}
+		if err == nil {
+			buf, err = b.item(buf, i)
+		}
+		switch {
+		case err != nil && c.code == 0:
+			h.Del("Content-Length")
+			return c.orClosed(err)
+		case err != nil:
+			panic(http.ErrAbortHandler)
+		case len(buf) >= listBuffer:
+			if c.code == 0 {
+				c.WriteHeader(http.StatusOK)
+			}
+			if _, err := c.Write(buf); err != nil {
+				return nil // the client is gone
+			}
+			buf = buf[:0]
+		}
+	}
+	buf = append(buf, b.foot...)
+	if c.code == 0 {
+		if b.size == unknownSize {
+			h["Content-Length"] = []string{strconv.Itoa(len(buf))}
+		}
+		c.WriteHeader(http.StatusOK)
+	}
+	c.Write(buf)
+	return nil
+}
