@@ -158,6 +158,7 @@ type pipe struct {
 	err  error // why the answer was cut
 
 	deadline *time.Timer // of writes, or nil
+	readBy   *time.Timer // the deadline of the body, or nil
 }
 
 // run calls the handler. A panic with http.ErrAbortHandler cuts the answer.
@@ -248,11 +249,17 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// SetReadDeadline closes the body of the request if the time has come. Later times have no
-// effect.
+// SetReadDeadline closes the body of the request at a time. The zero time removes the
+// deadline.
 func (p *pipe) SetReadDeadline(at time.Time) error {
-	if p.closeBody != nil && !at.IsZero() && !at.After(time.Now()) {
-		p.closeBody()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.readBy != nil {
+		p.readBy.Stop()
+		p.readBy = nil
+	}
+	if p.closeBody != nil && !at.IsZero() && !p.done {
+		p.readBy = time.AfterFunc(time.Until(at), p.closeBody)
 	}
 	return nil
 }
@@ -276,6 +283,9 @@ func (p *pipe) end(err error) {
 	p.done, p.err = true, err
 	if p.deadline != nil {
 		p.deadline.Stop()
+	}
+	if p.readBy != nil {
+		p.readBy.Stop()
 	}
 	p.mu.Unlock()
 	signal(p.more)
