@@ -98,12 +98,16 @@ type Authorizer func(Attributes) (allowed bool, reason string)
 
 // Guard returns a handler that passes a request on to h if it has valid credentials
 // and is allowed, like a request for the API itself: others are answered 401 or 403.
-// Requests to the handler are logged, and Close ends their contexts.
+// Options.Hosts applies, and RequestTimeout to the body. Requests to the handler are
+// logged, and Close ends their contexts.
 func (a *API) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := a.newCall(w, r)
 		if a.log != nil {
 			defer c.log(time.Now())
+		}
+		if c.api.timeout > 0 {
+			c.limitBody(time.Now().Add(c.api.timeout))
 		}
 		if !c.checkOrigin() {
 			return

@@ -68,10 +68,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		defer c.log(time.Now())
 	}
 	defer c.endTime()
+	err := c.limitTime()
 	if !c.checkOrigin() {
 		return
 	}
-	if err := c.limitTime(); err != nil {
+	if err != nil {
 		c.fail(err)
 		return
 	}

@@ -22,30 +22,33 @@ const requestTimeout = time.Minute
 // limitTime sets the deadline of the request. The parameter timeout can only shorten the
 // limit of the server; watches ignore it. An error about it comes before all others, on
 // every path.
-func (c *call) limitTime() error {
+func (c *call) limitTime() (err error) {
 	if c.isWatch() {
 		return nil
 	}
 	limit := c.api.timeout
 	if strings.Contains(c.req.URL.RawQuery, "timeout=") {
 		if v := c.param("timeout"); v != "" {
-			d, err := time.ParseDuration(v)
-			if err != nil {
-				return meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
-			}
-			if d > 0 && (limit <= 0 || d < limit) {
+			var d time.Duration
+			if d, err = time.ParseDuration(v); err != nil {
+				err = meta.NewBadRequest("invalid timeout specified in the request URL - %s", err)
+			} else if d > 0 && (limit <= 0 || d < limit) {
 				limit = d
 			}
 		}
 	}
-	if limit <= 0 {
-		return nil
+	if limit > 0 {
+		c.deadline.at = time.Now().Add(limit)
+		c.limitBody(c.deadline.at)
 	}
-	c.deadline.at = time.Now().Add(limit)
+	return err
+}
+
+// limitBody makes reads of the body end at a time, by net/http after the handler too.
+func (c *call) limitBody(at time.Time) {
 	if c.req.ContentLength != 0 {
-		c.cutAtDeadline() // the body may be slow
+		http.NewResponseController(c.w).SetReadDeadline(at)
 	}
-	return nil
 }
 
 // isWatch reports whether the request is a watch, whose end is its own affair.
@@ -134,8 +137,7 @@ type cutter struct {
 	failed bool       // a write has failed
 }
 
-// cutAtDeadline cuts the request at its deadline. Requests without a body and with a short
-// answer do without.
+// cutAtDeadline cuts the request at its deadline. Requests with a short answer do without.
 func (c *call) cutAtDeadline() {
 	if c.cut.timer == nil && !c.deadline.at.IsZero() {
 		c.cut.timer = clock.Real{}.AfterFunc(time.Until(c.deadline.at), c.cutNow)

@@ -210,6 +210,36 @@ func TestSlowBodyOfASocketIsAnswered(t *testing.T) {
 	assert.NoError(t, err, "the connection ends, since the rest of the body never came")
 }
 
+// What is refused without a look at its body must not wait for it for ever.
+func TestRefusedRequestWithASlowBodyEnds(t *testing.T) {
+	st := store.New(store.Options{})
+	api := httpapi.New(st, httpapi.Options{RequestTimeout: 50 * time.Millisecond, Hosts: []string{}})
+	guarded := api.Guard(http.NotFoundHandler())
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/debug/") {
+			guarded.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { api.Close(); web.Close(); st.Close() })
+	for _, row := range []struct {
+		path, host string
+		code       int
+	}{{"/nope", "localhost", 404}, {leases, "evil.example", 403}, {"/debug/a", "localhost", 404}, {leases + "?timeout=x", "localhost", 400}} {
+		t.Run(row.path, func(t *testing.T) {
+			conn, err := net.Dial("tcp", web.Listener.Addr().String())
+			require.NoError(t, err)
+			defer conn.Close()
+			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", row.path, row.host)
+			require.NoError(t, err)
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			assert.Equal(t, row.code, resp.StatusCode)
+		})
+	}
+}
+
 func TestContextOfARequestHasItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)

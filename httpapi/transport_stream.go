@@ -92,6 +92,7 @@ type pipe struct {
 	err  error // why the answer was cut
 
 	deadline *time.Timer // of writes, or nil
+	readBy   *time.Timer // the deadline of the body, or nil
 }
 
 // Header returns the header of the answer.
@@ -163,11 +164,17 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// SetReadDeadline closes the body of the request if the time has come. Later times have no
-// effect.
+// SetReadDeadline closes the body of the request at a time. The zero time removes the
+// deadline.
 func (p *pipe) SetReadDeadline(at time.Time) error {
-	if p.closeBody != nil && !at.IsZero() && !at.After(time.Now()) {
-		p.closeBody()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.readBy != nil {
+		p.readBy.Stop()
+		p.readBy = nil
+	}
+	if p.closeBody != nil && !at.IsZero() && !p.done {
+		p.readBy = time.AfterFunc(time.Until(at), p.closeBody)
 	}
 	return nil
 }
@@ -190,6 +197,9 @@ func (p *pipe) end(err error) {
 	p.done, p.err = true, err
 	if p.deadline != nil {
 		p.deadline.Stop()
+	}
+	if p.readBy != nil {
+		p.readBy.Stop()
 	}
 	p.mu.Unlock()
 	signal(p.more)
