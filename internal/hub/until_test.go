@@ -52,6 +52,18 @@ func TestChangesThatWereHeldBackMayExpire(t *testing.T) {
 	require.EqualError(t, err, "too old resource version: 101 (102)")
 }
 
+func TestChangesOfOthersThatWereHeldBackDoNotExpire(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{Namespace: "ns", Name: "a"}, first)
+	p.publish("ns", "a")
+	p.publish("ns", "b")
+	p.publish("ns", "b")
+	p.publish("ns", "a")
+	assert.Equal(t, []uint64{101}, until(t, w, 101))
+	p.publishMany(2, "ns", "b")
+	assert.Equal(t, []uint64{104}, until(t, w, 106), "102 has left the history")
+}
+
 func TestLateWatchExpiresWhenItAsks(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(6, "ns", "a")

@@ -98,13 +98,24 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 		}
 		w.seen.Store(max(w.seen.Load(), head))
 		if w.hub.ring.head.Load() > last {
-			return dst, false, nil // next stays at the first change after last
+			w.skipOthers()
+			return dst, false, nil
 		}
 		if !w.dropStaleMark() || w.hub.ring.head.Load() == head {
 			w.next = 0
 			return dst, false, nil
 		}
 		// The dropped mark may have hidden a mark for a change after head.
+	}
+}
+
+// skipOthers moves next over the changes of other objects, whose end in the history does not
+// concern the watcher.
+func (w *Watcher[P]) skipOthers() {
+	for head := w.hub.ring.head.Load(); w.next <= head; w.next++ {
+		if c := w.hub.ring.get(w.next); c == nil || contains(w.scope, c) {
+			return
+		}
 	}
 }
 
