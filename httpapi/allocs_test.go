@@ -8,8 +8,11 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,5 +97,38 @@ func TestAllocationsOfARequest(t *testing.T) {
 			require.Equal(t, row.code, last)
 			assert.LessOrEqual(t, allocs, row.most)
 		})
+	}
+}
+
+// A length that a header promises costs nothing before the bytes arrive.
+func TestPromisedBodyCostsLittle(t *testing.T) {
+	s, c := newServer(t), newCaller(nil)
+	c.h = s.api
+	req := newRequest(t, "POST", leases, "", "Content-Type", typeJSON)
+	const requests = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range requests {
+		r := *req
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{")), 3<<20
+		c.w.reset()
+		c.h.ServeHTTP(&c.w, &r)
+		require.Equal(t, http.StatusBadRequest, c.w.code)
+	}
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(requests*64<<10))
+}
+
+// A body may arrive in any parts, with and without a length.
+func TestBodyArrivesInParts(t *testing.T) {
+	s := newServer(t)
+	annotation := strings.Repeat("x", 100_000)
+	body := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"big","annotations":{"a":"` + annotation + `"}}}`
+	for i, length := range []int64{int64(len(body)), -1} {
+		req := newRequest(t, "POST", leases, "", "Content-Type", typeJSON)
+		req.Body, req.ContentLength = io.NopCloser(iotest.HalfReader(strings.NewReader(strings.Replace(body, "big", fmt.Sprintf("b-%d", i), 1)))), length
+		a := s.send(t, req)
+		require.Equal(t, http.StatusCreated, a.Code, a.Body)
+		assert.Contains(t, a.Body, annotation)
 	}
 }
