@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,33 @@ func BenchmarkUpdate(b *testing.B) {
 		body := fmt.Appendf(nil, benchBody, 999, i%1_000_000, i+1)
 		return bytes.Replace(body, []byte(`"name":"l999",`), []byte(`"name":"l999","resourceVersion":"`+version()+`",`), 1)
 	}, "Content-Type", typeJSON)
+}
+
+// BenchmarkRenew writes what the last answer had, with one field changed, as client-go does.
+func BenchmarkRenew(b *testing.B) {
+	for _, row := range []struct {
+		name, target string
+		number       *regexp.Regexp
+	}{{"lease", leases + "/l999", renewTime}, {"endpoints/addresses=50", endpoints + "/web", firstPort}} {
+		b.Run(row.name, func(b *testing.B) {
+			s := benchServer(b, 1000)
+			s.must(b, "POST", endpoints, fiftyAddresses("web"))
+			benchmark(b, s.api, "PUT", row.target, http.StatusOK, newRenewal(b, s, row.target, row.number).body, "Content-Type", typeJSON)
+		})
+	}
+}
+
+func BenchmarkGetEndpoints(b *testing.B) {
+	s := benchServer(b, 1000)
+	s.must(b, "POST", endpoints, fiftyAddresses("web"))
+	benchmark(b, s.api, "GET", endpoints+"/web", http.StatusOK, nil)
+}
+
+func BenchmarkApply(b *testing.B) {
+	s := benchServer(b, 1000)
+	benchmark(b, s.api, "PATCH", leases+"/l500?fieldManager=bench&force=true", http.StatusOK, func(i int) []byte {
+		return fmt.Appendf(nil, benchBody, 500, i%1_000_000, i+1)
+	}, "Content-Type", "application/apply-patch+yaml")
 }
 
 func BenchmarkPatch(b *testing.B) {

@@ -98,7 +98,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{api: a, req: r, w: w}
 	h := w.Header()
-	id := r.Header.Get("Audit-Id")
+	id := header(r, "Audit-Id")
 	if id == "" {
 		id = a.auditIDs.next(r)
 	}
@@ -108,6 +108,14 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 		c.setHeader(h, "Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
 	return c
+}
+
+// header returns a header of a request, whose name is in the canonical form, or "".
+func header(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }
 
 // setHeader sets a header, whose name is in the canonical form. The value is stored in the

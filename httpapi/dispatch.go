@@ -126,7 +126,7 @@ func (c *call) prepare(streams bool) error {
 		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
-		if !matchesRoute(c.req.Header.Get("Accept")) {
+		if !matchesRoute(header(c.req, "Accept")) {
 			return notAcceptableRoute(streams)
 		}
 	}

@@ -209,7 +209,7 @@ func canConvert(m mediaType) bool {
 
 // negotiateMedia chooses the media type of the answer.
 func (c *call) negotiateMedia() error {
-	m, ok := negotiate(c.req.Header.Get("Accept"), c.restrictions())
+	m, ok := negotiate(header(c.req, "Accept"), c.restrictions())
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}
@@ -231,7 +231,8 @@ func (c *call) restrictions() restrictions {
 // matchesRoute reports whether an Accept header names any media type of a route
 // (upstream: go-restful). It is the first, coarse check.
 func matchesRoute(header string) bool {
-	if header == "" {
+	switch header {
+	case "", "*/*", typeJSON:
 		return true
 	}
 	for part := range strings.SplitSeq(header, ",") {
@@ -253,7 +254,7 @@ func prettyWanted(c *call) bool {
 			return b
 		}
 	}
-	agent := c.req.UserAgent()
+	agent := header(c.req, "User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 

@@ -42,18 +42,23 @@ func (c *call) fail(err error) {
 
 // writeStatus answers with a Status.
 func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
-	c.writeDocument(code, c.encodeStatus(s, m.format), m)
+	b := c.buffers()
+	b.answer = c.appendStatus(b.answer[:0], s, m.format)
+	c.writeDocument(code, b.answer, m)
 }
 
 // encodeStatus returns a Status with its type.
-func (c *call) encodeStatus(s *meta.Status, f format) []byte {
+func (c *call) encodeStatus(s *meta.Status, f format) []byte { return c.appendStatus(nil, s, f) }
+
+// appendStatus appends a Status with its type.
+func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	if f == formatProtobuf {
-		return envelope(s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
+		return append(dst, envelope(s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))...)
 	}
-	data, err := c.api.status.AppendJSON(nil, s)
+	data, err := c.api.status.AppendJSON(dst, s)
 	if err != nil {
-		return []byte(`{}`) // encoding a Status cannot fail
+		return append(dst, `{}`...) // encoding a Status cannot fail
 	}
 	return data
 }

@@ -84,7 +84,7 @@ func updateCode(created bool) int {
 
 // bodyFormat returns the format of a request body. The default is JSON.
 func bodyFormat(r *http.Request) (format, error) {
-	name := r.Header.Get("Content-Type")
+	name := header(r, "Content-Type")
 	switch name {
 	case "", typeJSON:
 		return formatJSON, nil
@@ -159,7 +159,7 @@ func managerOf(fieldManager string, r *http.Request) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
-	name, _, _ := strings.Cut(r.UserAgent(), "/")
+	name, _, _ := strings.Cut(header(r, "User-Agent"), "/")
 	name = printable(name)
 	if len(name) > registry.MaxFieldManager {
 		name = name[:registry.MaxFieldManager]

@@ -31,4 +31,12 @@
 // protobuf form. The tags patchStrategy, patchMergeKey, listType, listMapKey
 // and, on a blank field, structType have the meaning they have in the Kubernetes
 // API types.
+//
+// # Readers of JSON
+//
+// The strict library, sigs.k8s.io/json, defines what a document means and the texts of
+// its errors. A reader of this package reads the documents of nearly all clients
+// faster. It gives up on everything unusual, and the library then reads the document
+// from its beginning. A fuzz test compares the two. In the same way MergeJSON applies
+// ordinary merge patches, and PlainTree reads YAML that is plain JSON.
 package codec

@@ -282,7 +282,7 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	start := r.at
 	for n := 0; ; n++ {
 		if n == s.cap {
-			r.grow(t, list, n, r.at-start)
+			r.grow(list, like, r.at-start)
 		}
 		s.len = n + 1
 		likeItem := unsafe.Pointer(nil)
@@ -293,29 +293,29 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 			return false
 		}
 		if more, ok := r.more(']'); !more {
-			if n+1 < s.cap*3/4 {
-				r.setCap(t, list, n+1)
+			if ok && n+1 < s.cap*3/4 {
+				exact := reflect.MakeSlice(t.goType, n+1, n+1)
+				reflect.Copy(exact, list)
+				list.Set(exact)
 			}
 			return ok
 		}
 	}
 }
 
-// grow makes room for more than n items, which took so many bytes of the document. The
-// rest of the document holds about as many bytes an item.
-func (r *jsonReader) grow(t *Type, list reflect.Value, n, size int) {
-	if n == 0 {
-		r.setCap(t, list, 1)
-		return
+// grow makes room in a list, whose items took size bytes of the document so far. It
+// expects as many items as in like, or as many as the rest of the document may hold.
+func (r *jsonReader) grow(list reflect.Value, like *slice, size int) {
+	n := list.Len()
+	switch {
+	case like != nil && n < like.len:
+		list.Grow(like.len - n)
+	case n == 0:
+		list.Grow(1)
+	default:
+		rest := (len(r.data) - r.at) * n / max(size, n)
+		list.Grow(min(1+rest, 63*n))
 	}
-	estimate := n + 1 + (len(r.data)-r.at)*n/max(size, n)
-	r.setCap(t, list, min(max(estimate, 2*n), 64*n))
-}
-
-func (r *jsonReader) setCap(t *Type, list reflect.Value, capacity int) {
-	grown := reflect.MakeSlice(t.goType, list.Len(), capacity)
-	reflect.Copy(grown, list)
-	list.Set(grown)
 }
 
 // mapValue reads an object into a map.

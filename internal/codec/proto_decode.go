@@ -22,15 +22,19 @@ const maxProtoDepth = 10_000
 // strings need not be UTF-8. obj shares no memory with data. Error texts are the
 // ones of the API server's generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error {
-	return t.readMessage(t.check(obj), data, 0)
+	r := t.reader(nil)
+	err := t.readMessage(t.check(obj), data, 0, r.texts)
+	t.release(r)
+	return err
 }
 
 // readMessage reads the fields of a message into the struct at p.
-func (t *Type) readMessage(p unsafe.Pointer, data []byte, depth int) error {
+func (t *Type) readMessage(p unsafe.Pointer, data []byte, depth int, texts *textCache) error {
 	if depth > maxProtoDepth {
 		return errors.New("proto: exceeded maximum recursion depth")
 	}
 	c := newCursor(t.Name, data)
+	c.texts = texts
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err
@@ -136,7 +140,7 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 		case 1:
 			var b []byte
 			b, err = c.takeBytes()
-			key = string(b)
+			key = c.texts.get(b)
 		case 2:
 			value.Elem().SetZero()
 			err = f.Type.Elem.readValue(c, value.UnsafePointer(), depth)
@@ -187,7 +191,7 @@ func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
 	}
 	switch t.shape {
 	case shapeString:
-		*(*string)(p) = string(b)
+		*(*string)(p) = c.texts.get(b)
 	case shapeBytes:
 		*(*[]byte)(p) = append([]byte{}, b...)
 	case shapeTime:
@@ -205,7 +209,7 @@ func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
 	case shapeFieldsV1:
 		return readFieldsV1((*meta.FieldsV1)(p), b)
 	case shapeStruct:
-		return t.readMessage(p, b, depth+1)
+		return t.readMessage(p, b, depth+1, c.texts)
 	}
 	return nil
 }
