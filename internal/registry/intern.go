@@ -11,7 +11,8 @@ import (
 )
 
 // Stored objects never change, so they may share equal maps and strings.
-// BenchmarkMemory: 1,000 bytes for a Lease instead of 1,340.
+// BenchmarkMemory: 660 bytes for a Lease; 1,000 without shared managedFields, 1,340 without
+// any of this.
 
 // The sizes of the table. A map or string whose slot was reused is stored again, which
 // costs only memory.
