@@ -392,7 +392,7 @@ func BenchmarkMemory(b *testing.B) {
 			b.Fatal(err)
 		}
 		size := 0
-		for _, it := range l.Items {
+		for _, it := range append(l.Items, l.Items...) { // the second time the bytes are kept
 			data, err := it.Encoded(0, registry.JSON)
 			if err != nil {
 				b.Fatal(err)
