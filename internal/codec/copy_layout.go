@@ -2,6 +2,7 @@ package codec
 
 import (
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -10,12 +11,15 @@ import (
 // copyLayout is the memory layout of a copy: one block with the struct and the
 // values of its pointers. A copy then takes one allocation instead of six.
 type copyLayout struct {
+	of     *Type
+	once   sync.Once
 	block  reflect.Type // the struct, then the values of its pointers
 	steps  []copyStep   // to do after the struct was assigned
 	nilPtr any          // a nil pointer to the struct
-	// manager is for copies of objects with one manager. It is nil for other structs
-	// than objects.
-	manager *managerLayout
+	// managers is the index of the step of managedFields, or -1 for other structs than
+	// objects. manager is for copies of objects with one manager.
+	managers int
+	manager  managerLayout
 }
 
 // copyStep detaches one member of a struct that has been assigned.
@@ -26,13 +30,23 @@ type copyStep struct {
 	sharesBase  bool    // a member of the metadata: uses the value of the base if it is equal
 }
 
-// newCopyLayout returns the layout of the copies of a struct. The values of pointers
-// in the metadata are not in the block, as the pointers are nearly always nil.
-func newCopyLayout(t *Type) *copyLayout {
-	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface()}
+// newCopyLayout returns the layout of the copies of a struct.
+func newCopyLayout(t *Type) *copyLayout { return &copyLayout{of: t} }
+
+// built returns r. The first call builds it: most structs are never copied alone, and a
+// block type costs a new process some time.
+func (r *copyLayout) built() *copyLayout {
+	r.once.Do(r.build)
+	return r
+}
+
+// build makes the steps and the block. The values of pointers in the metadata are not in
+// the block, as the pointers are nearly always nil.
+func (r *copyLayout) build() {
+	t := r.of
+	r.nilPtr, r.managers = reflect.Zero(t.ptrType).Interface(), -1
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
 	var pointers []int // indexes of the steps whose value is in the block
-	managers := -1     // the index of the step of managedFields
 	var walk func(t *Type, base uintptr)
 	walk = func(t *Type, base uintptr) {
 		inMeta := t.goType == reflect.TypeFor[meta.ObjectMeta]()
@@ -48,7 +62,7 @@ func newCopyLayout(t *Type) *copyLayout {
 			case inMeta:
 				step.sharesBase = f.Type.nilable()
 				if f.Type.goType == reflect.TypeFor[[]meta.ManagedFieldsEntry]() {
-					managers = len(r.steps)
+					r.managers = len(r.steps)
 				}
 			}
 			r.steps = append(r.steps, step)
@@ -56,13 +70,10 @@ func newCopyLayout(t *Type) *copyLayout {
 	}
 	walk(t, 0)
 	r.block = reflect.StructOf(fields)
-	if managers >= 0 {
-		r.manager = newManagerLayout(r, fields, managers)
-	}
+	r.manager.fields = fields
 	for i, step := range pointers {
 		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}
-	return r
 }
 
 // new returns the address of a new block. Its struct is assigned from the struct at

@@ -2,6 +2,8 @@ package codec
 
 import (
 	"reflect"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -11,47 +13,70 @@ import (
 // objects have: the block also holds the entry of the manager and its set. A copy then
 // takes two allocations less.
 type managerLayout struct {
-	block reflect.Type
-	step  int     // the index of the step of managedFields
-	list  uintptr // the offset of managedFields
-	entry uintptr // the offset of the block of the entry
-	items *copyLayout
-	set   uintptr // the offset of the room for the set
-	room  int     // in bytes
+	fields []reflect.StructField // of the block of other copies
+	once   sync.Once
+	list   uintptr // the offset of managedFields
+	entry  uintptr // the offset of the block of the entry
+	items  *copyLayout
+	set    uintptr // the offset of the room for the set
+	rooms  [3]managerRoom
 }
 
-// minRoom is the least room for a set.
-const minRoom = 192
+// managerRoom is a block with room for a set of so many bytes.
+type managerRoom struct {
+	once  sync.Once
+	block reflect.Type
+	bytes int
+}
 
-// newManagerLayout returns the layout for objects with a layout whose block has these
-// fields.
-func newManagerLayout(r *copyLayout, fields []reflect.StructField, step int) *managerLayout {
-	list := r.steps[step].field
-	if list.Type.Elem.copyLayout == nil {
-		list.Type.Elem.copyLayout = newCopyLayout(list.Type.Elem)
+// build makes the layout, except the blocks.
+func (m *managerLayout) build(r *copyLayout) {
+	list := r.steps[r.managers]
+	m.list, m.items = list.offset+list.field.offset, list.field.Type.Elem.copyLayout.built()
+	m.fields = append(slices.Clip(m.fields), reflect.StructField{Name: "Entry", Type: m.items.block})
+	block := reflect.StructOf(m.fields)
+	m.entry, m.set = block.Field(len(m.fields)-1).Offset, block.Size()
+	// A room ends where the memory ends that the runtime takes for the block: at a multiple
+	// of 128 bytes, less a header of 8.
+	const unit, header = 128, 8
+	end := (m.set + header + unit - 1) / unit * unit
+	for i := range m.rooms {
+		m.rooms[i].bytes = int(end - header - m.set + uintptr(i)*unit)
 	}
-	m := &managerLayout{step: step, list: r.steps[step].offset + list.offset, items: list.Type.Elem.copyLayout}
-	fields = append(fields[:len(fields):len(fields)], reflect.StructField{Name: "Entry", Type: m.items.block})
-	m.set = reflect.StructOf(fields).Size()
-	// The room ends where the memory ends that the runtime takes for the block: a multiple
-	// of 128 bytes, with a header of 8.
-	m.room = int((m.set+minRoom+8+127)/128*128-8) - int(m.set)
-	fields = append(fields, reflect.StructField{Name: "Set", Type: reflect.ArrayOf(m.room, reflect.TypeFor[byte]())})
-	m.block = reflect.StructOf(fields)
-	m.entry, m.set = m.block.Field(len(fields)-2).Offset, m.block.Field(len(fields)-1).Offset
-	return m
+}
+
+// roomFor returns the block with room for n bytes, or nil if that is too much.
+func (m *managerLayout) roomFor(n int) reflect.Type {
+	for i := range m.rooms {
+		room := &m.rooms[i]
+		if n > room.bytes {
+			continue
+		}
+		room.once.Do(func() {
+			set := reflect.StructField{Name: "Set", Type: reflect.ArrayOf(room.bytes, reflect.TypeFor[byte]())}
+			room.block = reflect.StructOf(append(slices.Clip(m.fields), set))
+		})
+		return room.block
+	}
+	return nil
 }
 
 // copy returns the address of a copy of the object at src, or nil if the object does not
-// have one manager, or one whose set is too large.
+// have one manager, or if its set is too large.
 func (m *managerLayout) copy(r *copyLayout, src unsafe.Pointer) unsafe.Pointer {
+	m.once.Do(func() { m.build(r) })
 	entries := *(*[]meta.ManagedFieldsEntry)(unsafe.Add(src, m.list))
-	if len(entries) != 1 || entries[0].FieldsV1 == nil || len(entries[0].FieldsV1.Raw) > m.room {
+	if len(entries) != 1 || entries[0].FieldsV1 == nil {
 		return nil
 	}
-	dst := r.new(m.block, src)
+	raw := entries[0].FieldsV1.Raw
+	block := m.roomFor(len(raw))
+	if block == nil {
+		return nil
+	}
+	dst := r.new(block, src)
 	for i := range r.steps {
-		if i != m.step {
+		if i != r.managers {
 			r.steps[i].run(dst, nil)
 		}
 	}
@@ -64,7 +89,7 @@ func (m *managerLayout) copy(r *copyLayout, src unsafe.Pointer) unsafe.Pointer {
 			continue
 		}
 		set := (*meta.FieldsV1)(unsafe.Add(unsafe.Pointer(entry), step.valueOffset))
-		if raw := entries[0].FieldsV1.Raw; raw != nil {
+		if set.Raw = raw[:0:0]; len(raw) > 0 {
 			set.Raw = unsafe.Slice((*byte)(unsafe.Add(dst, m.set)), len(raw))
 			copy(set.Raw, raw)
 		}

@@ -32,6 +32,9 @@
 // and looks up the field in the bytes of the record. A renewal only changes a time in
 // the record.
 //
+// A create is simple too: the writer owns what the object has. Update writes the set from
+// the object, by a plan of its type, and many objects share one copy of it; see [Shared].
+//
 // # Differences
 //
 // Faults in an applied document are sorted by name and conflicts by manager;

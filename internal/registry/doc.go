@@ -13,7 +13,7 @@
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
 //     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
 //     for tests).
-//   - Caches: hot.go, intern.go, the memo in item.go, the snapshots in snapshot.go. Each names
+//   - Caches: hot.go, intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
 //   - Faults: replica.go and replicaread.go serve reads from a state that lags behind.
 //

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
@@ -11,7 +12,8 @@ import (
 )
 
 // Stored objects never change, so they may share equal maps and strings.
-// BenchmarkMemory: 1,000 bytes for a Lease instead of 1,340.
+// BenchmarkMemory: 660 bytes for a Lease; 1,000 without shared managedFields, 1,340 without
+// any of this.
 
 // The sizes of the table. A map or string whose slot was reused is stored again, which
 // costs only memory.
@@ -24,6 +26,7 @@ const (
 type internTable struct {
 	seed  maphash.Seed
 	slots atomic.Pointer[internSlots] // nil until the first use
+	bases sync.Pool                   // of *meta.ObjectMeta, for copyNew
 }
 
 type internSlots struct {
@@ -105,21 +108,28 @@ func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]st
 	return t.table().maps.at(sum, internedMaps)
 }
 
-// find returns metadata with the labels and annotations in the table that are probably
-// equal to those of m. It returns nil if there are none.
-func (t *internTable) find(m *meta.ObjectMeta) *meta.ObjectMeta {
-	var found meta.ObjectMeta
-	for _, row := range [...]struct{ want, have *map[string]string }{{&m.Labels, &found.Labels}, {&m.Annotations, &found.Annotations}} {
-		if slot := t.mapSlot(*row.want); slot != nil {
-			if have := slot.Load(); have != nil {
-				*row.have = *have
-			}
+// copyNew returns a copy of a new object. It shares the labels and annotations that are in
+// the table.
+func (t *internTable) copyNew(d *Kind, o Object) Object {
+	base, _ := t.bases.Get().(*meta.ObjectMeta)
+	if base == nil {
+		base = new(meta.ObjectMeta)
+	}
+	m := o.GetObjectMeta()
+	base.Labels, base.Annotations = t.probably(m.Labels), t.probably(m.Annotations)
+	o = d.copyOnto(o, base)
+	t.bases.Put(base)
+	return o
+}
+
+// probably returns the map in the table that is probably equal to m, or nil.
+func (t *internTable) probably(m map[string]string) map[string]string {
+	if slot := t.mapSlot(m); slot != nil {
+		if have := slot.Load(); have != nil {
+			return *have
 		}
 	}
-	if found.Labels == nil && found.Annotations == nil {
-		return nil
-	}
-	return &found
+	return nil
 }
 
 // sameEntries reports whether two lists share memory. Then they are stored already and

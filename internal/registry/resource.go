@@ -92,13 +92,13 @@ func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.kind.
 // with it.
 func (r *Resource) Own(o Object, current *Item) Object {
 	fields := o.GetObjectMeta().ManagedFields
-	switch m := o.GetObjectMeta(); {
+	switch {
 	case !r.kind.pure:
 		o = r.kind.copy(o)
 	case current != nil:
 		o = r.kind.copyOnto(o, current.meta())
 	default:
-		o = r.kind.copyOnto(o, r.st.interned.find(m))
+		o = r.st.interned.copyNew(r.kind, o)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	if fields != nil && len(fields) == 0 {
