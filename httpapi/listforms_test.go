@@ -116,7 +116,7 @@ func TestListOfAnyFormNeedsLittleMemory(t *testing.T) {
 		for i, query := range []string{"", "?pretty=1"} {
 			w := &reader{header: http.Header{}}
 			req := newRequest(t, "GET", leases+query, "", "Accept", accept)
-			s.api.ServeHTTP(w, req) // makes the cached bytes of the items
+			s.api.ServeHTTP(w, req)                                                   // makes the cached bytes of the items
 			s.must(t, "POST", leases, leaseNamed(fmt.Sprintf("new-%d%x", i, accept))) // no list is remembered
 			total, before, during := w.size, liveBytes(), 0
 			w = &reader{header: http.Header{}}
