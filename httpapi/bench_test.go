@@ -84,22 +84,6 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-func BenchmarkList(b *testing.B) {
-	s := benchServer(b, 10_000)
-	for _, row := range []struct{ name, query, accept string }{
-		{"json", "", typeJSON},
-		{"protobuf", "", typeProtobuf},
-		{"json/limit=500", "?limit=500", typeJSON},
-		{"json/labelSelector", "?labelSelector=app%3Dother", typeJSON},
-		{"table", "", typeJSON + asTable},
-		{"partial", "", typeJSON + asPartialList},
-	} {
-		b.Run(row.name+"/objects=10000", func(b *testing.B) {
-			benchmark(b, s.api, "GET", leases+row.query, http.StatusOK, nil, "Accept", row.accept)
-		})
-	}
-}
-
 func BenchmarkCreate(b *testing.B) {
 	s := benchServer(b, 0)
 	benchmark(b, s.api, "POST", leases, http.StatusCreated, func(i int) []byte { return fmt.Appendf(nil, benchBody, i, 0, 0) }, "Content-Type", typeJSON)

@@ -89,15 +89,22 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		item, err := partialMessage(items[i])
 		return appendMessage(dst, number, item), err
 	}}
-	// The size of the message comes before it, so items are encoded twice.
+	// The size of the message comes before it. So the items of a long list are encoded
+	// twice, and those of a shorter one are kept.
+	const keptBytes = 4 << 20
 	var buf []byte
+	keep := true
 	for i := range items {
 		var err error
 		if i%checkEvery == 0 {
 			err = c.req.Context().Err()
 		}
+		if keep = keep && len(buf) < keptBytes; !keep {
+			buf = buf[:0]
+		}
+		b.size -= len(buf)
 		if err == nil {
-			buf, err = b.item(buf[:0], i)
+			buf, err = b.item(buf, i)
 		}
 		if err != nil {
 			return nil, err
@@ -111,6 +118,9 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		b.head = list
 	}
 	b.inEnvelope(c.media.as.APIVersion, asPartialList)
+	if keep {
+		b.joined = append(buf, b.foot...)
+	}
 	return b, nil
 }
 

@@ -23,8 +23,10 @@ func loads() map[string]func(args []string) error {
 		"connections": connections,
 		"crash":       crash,
 		"history":     history,
+		"lists":       lists,
 		"inflight":    inflight,
 		"quota":       quota,
+		"selector":    selectors,
 		"unread":      unread,
 		"watchers":    watchers,
 	}
