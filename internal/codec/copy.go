@@ -21,11 +21,12 @@ func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
 func (t *Type) CopyOnto(obj, base any) any { return t.copyOnto(t.check(obj), t.check(base)) }
 
 func (t *Type) copyOnto(src, base unsafe.Pointer) any {
-	dst := t.copyLayout.new(src)
-	for _, step := range t.copyLayout.steps {
+	r := t.layout()
+	dst := r.new(src)
+	for _, step := range r.steps {
 		step.run(dst, base)
 	}
-	return t.copyLayout.asObject(dst)
+	return r.asObject(dst)
 }
 
 // detach turns the value at p, which was assigned from another value, into a deep
@@ -105,9 +106,10 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		return
 	}
 	if s.len == 1 && t.Elem.copyLayout != nil {
-		item := t.Elem.copyLayout.new(s.data)
+		r := t.Elem.layout()
+		item := r.new(s.data)
 		*s = slice{data: item, len: 1, cap: 1}
-		for _, step := range t.Elem.copyLayout.steps {
+		for _, step := range r.steps {
 			step.run(item, nil)
 		}
 		return

@@ -23,9 +23,27 @@ type copyStep struct {
 	sharesBase  bool    // uses the value of the base if it is equal
 }
 
-// newCopyLayout returns the layout of the copies of a struct. The values of pointers
-// in the metadata are not in the block, as the pointers are nearly always nil.
-func newCopyLayout(t *Type) *copyLayout {
+// firstCopies is how many copies of a type have no block. Few processes of tests make more,
+// and to make the type of the first block takes 60 us.
+const firstCopies = 8
+
+// layout returns the layout of a copy.
+func (t *Type) layout() *copyLayout {
+	if r := t.blockLayout.Load(); r != nil {
+		return r
+	}
+	if t.copies.Add(1) <= firstCopies {
+		return t.copyLayout
+	}
+	r := newCopyLayout(t, true)
+	t.blockLayout.Store(r)
+	return r
+}
+
+// newCopyLayout returns the layout of the copies of a struct. Without a block each value of
+// a pointer is allocated. The values of pointers in the metadata are not in the block, as
+// the pointers are nearly always nil.
+func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface()}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
 	var pointers []int // indexes of the steps whose value is in the block
@@ -35,7 +53,7 @@ func newCopyLayout(t *Type) *copyLayout {
 		for _, f := range t.deep {
 			step := copyStep{field: f, offset: base}
 			switch {
-			case f.Pointer && f.Type.shape != shapeStruct && !inMeta:
+			case f.Pointer && f.Type.shape != shapeStruct && !inMeta && inBlock:
 				pointers = append(pointers, len(r.steps))
 				fields = append(fields, reflect.StructField{Name: "P" + f.goName + string(rune('a'+len(fields))), Type: f.Type.goType})
 			case !f.Pointer && f.Type.shape == shapeStruct:
@@ -48,7 +66,9 @@ func newCopyLayout(t *Type) *copyLayout {
 		}
 	}
 	walk(t, 0)
-	r.block = reflect.StructOf(fields)
+	if r.block = t.goType; len(pointers) > 0 {
+		r.block = reflect.StructOf(fields)
+	}
 	for i, step := range pointers {
 		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}
