@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -159,37 +160,55 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	for _, accept := range []string{typeJSON, typeProtobuf} {
 		for _, watchers := range []int{1, 1000} {
 			b.Run(fmt.Sprintf("accept=%s/watchers=%d", accept, watchers), func(b *testing.B) {
-				s := benchServer(b, 1)
-				ctx, cancel := context.WithCancel(b.Context())
-				defer cancel()
-				arrived := &arrivals{all: make(chan struct{}, 1)}
-				var handlers sync.WaitGroup
-				defer handlers.Wait()
-				defer cancel()
-				target := fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3Dl0&resourceVersion=%d", leases, s.version())
-				arrived.expect(watchers)
-				for range watchers {
-					w := &watchWriter{nothing: nothing{header: http.Header{}}, arrived: arrived}
-					r := newRequest(b, "GET", target, "", "Accept", accept).WithContext(ctx)
-					handlers.Go(func() { s.api.ServeHTTP(w, r) })
-				}
-				<-arrived.all // the headers
-				l, err := lease.In(s.st).Get(b.Context(), "default", "l0")
-				require.NoError(b, err)
+				write := fanOut(b, accept, watchers)
 				b.ReportAllocs()
-				i := int32(0)
 				for b.Loop() {
-					i++
-					arrived.expect(watchers)
-					l.Spec.LeaseTransitions = new(i)
-					if l, err = lease.In(s.st).Update(b.Context(), l, store.UpdateOptions{}); err != nil {
-						b.Fatal(err)
-					}
-					<-arrived.all
+					write()
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(watchers), "ns/event")
 			})
 		}
+	}
+}
+
+// fanOut opens watches of a Lease. The function that it returns renews the Lease, and waits
+// until every watch has sent the event.
+func fanOut(t testing.TB, accept string, watchers int) (write func()) {
+	t.Helper()
+	s := newServer(t)
+	s.must(t, "POST", leases, fmt.Sprintf(benchBody, 0, 0, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	arrived := &arrivals{all: make(chan struct{}, 1)}
+	var handlers sync.WaitGroup
+	t.Cleanup(func() { cancel(); handlers.Wait() })
+	target := fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3Dl0&resourceVersion=%d", leases, s.version())
+	arrived.expect(watchers)
+	for range watchers {
+		w := &watchWriter{nothing: nothing{header: http.Header{}}, arrived: arrived}
+		r := newRequest(t, "GET", target, "", "Accept", accept).WithContext(ctx)
+		handlers.Go(func() { s.api.ServeHTTP(w, r) })
+	}
+	<-arrived.all // the headers
+	l, err := lease.In(s.st).Get(t.Context(), "default", "l0")
+	require.NoError(t, err)
+	i := int32(0)
+	return func() {
+		i++
+		arrived.expect(watchers)
+		l.Spec.LeaseTransitions = new(i)
+		if l, err = lease.In(s.st).Update(t.Context(), l, store.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		<-arrived.all
+	}
+}
+
+// The frame of an event is made once, and a delivery allocates nothing.
+func TestDeliveriesOfAnEventShareItsFrame(t *testing.T) {
+	for _, accept := range []string{typeJSON, typeProtobuf, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"} {
+		one := testing.AllocsPerRun(100, fanOut(t, accept, 1))
+		hundred := testing.AllocsPerRun(100, fanOut(t, accept, 100))
+		assert.Less(t, hundred, one+20, accept)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 )
 
@@ -51,9 +52,14 @@ func (x *wholeAnswer) Flush() { x.WriteHeader(http.StatusOK) }
 // Write appends data to the body. The answer to HEAD has no body.
 func (x *wholeAnswer) Write(data []byte) (int, error) {
 	x.WriteHeader(http.StatusOK)
-	if x.request.Method != http.MethodHead {
-		x.body = append(x.body, data...)
+	if x.request.Method == http.MethodHead {
+		return len(data), nil
 	}
+	if x.body == nil {
+		length, _ := strconv.Atoi(x.header.Get("Content-Length"))
+		x.body = make([]byte, 0, max(length, len(data)))
+	}
+	x.body = append(x.body, data...)
 	return len(data), nil
 }
 

@@ -135,3 +135,10 @@ func BenchmarkRecognizeJSON(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		compileFor[Lease]("v1")
+	}
+}

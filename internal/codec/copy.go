@@ -18,7 +18,7 @@ func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
 // CopyOut is like Copy, but takes fewer and larger blocks of memory. It is for copies
 // that are soon garbage.
 func (t *Type) CopyOut(obj any) any {
-	src, r := t.check(obj), t.copyLayout.built()
+	src, r := t.check(obj), t.layout()
 	if r.managers >= 0 {
 		if dst := r.manager.copy(r, src); dst != nil {
 			return r.asObject(dst)
@@ -33,7 +33,7 @@ func (t *Type) CopyOut(obj any) any {
 func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any { return t.copyOnto(t.check(obj), base) }
 
 func (t *Type) copyOnto(src unsafe.Pointer, base *meta.ObjectMeta) any {
-	r := t.copyLayout.built()
+	r := t.layout()
 	dst := r.new(r.block, src)
 	for i := range r.steps {
 		r.steps[i].run(dst, base)
@@ -118,7 +118,7 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		return
 	}
 	if s.len == 1 && t.Elem.copyLayout != nil {
-		r := t.Elem.copyLayout.built()
+		r := t.Elem.layout()
 		item := r.new(r.block, s.data)
 		*s = slice{data: item, len: 1, cap: 1}
 		for i := range r.steps {

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -11,13 +10,11 @@ import (
 // copyLayout is the memory layout of a copy: one block with the struct and the
 // values of its pointers. A copy then takes one allocation instead of six.
 type copyLayout struct {
-	of     *Type
-	once   sync.Once
 	block  reflect.Type // the struct, then the values of its pointers
 	steps  []copyStep   // to do after the struct was assigned
 	nilPtr any          // a nil pointer to the struct
-	// managers is the index of the step of managedFields, or -1 for other structs than
-	// objects. manager is for copies of objects with one manager.
+	// managers is the index of the step of managedFields, or -1 without a block and for
+	// other structs than objects. manager is for copies of objects with one manager.
 	managers int
 	manager  managerLayout
 }
@@ -30,21 +27,28 @@ type copyStep struct {
 	sharesBase  bool    // a member of the metadata: uses the value of the base if it is equal
 }
 
-// newCopyLayout returns the layout of the copies of a struct.
-func newCopyLayout(t *Type) *copyLayout { return &copyLayout{of: t} }
+// firstCopies is how many copies of a type have no block. Few processes of tests make more,
+// and to make the type of the first block takes 60 us.
+const firstCopies = 8
 
-// built returns r. The first call builds it: most structs are never copied alone, and a
-// block type costs a new process some time.
-func (r *copyLayout) built() *copyLayout {
-	r.once.Do(r.build)
+// layout returns the layout of a copy.
+func (t *Type) layout() *copyLayout {
+	if r := t.blockLayout.Load(); r != nil {
+		return r
+	}
+	if t.copies.Add(1) <= firstCopies {
+		return t.copyLayout
+	}
+	r := newCopyLayout(t, true)
+	t.blockLayout.Store(r)
 	return r
 }
 
-// build makes the steps and the block. The values of pointers in the metadata are not in
-// the block, as the pointers are nearly always nil.
-func (r *copyLayout) build() {
-	t := r.of
-	r.nilPtr, r.managers = reflect.Zero(t.ptrType).Interface(), -1
+// newCopyLayout returns the layout of the copies of a struct. Without a block each value of
+// a pointer is allocated. The values of pointers in the metadata are not in the block, as
+// the pointers are nearly always nil.
+func newCopyLayout(t *Type, inBlock bool) *copyLayout {
+	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface(), managers: -1}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
 	var pointers []int // indexes of the steps whose value is in the block
 	var walk func(t *Type, base uintptr)
@@ -53,7 +57,7 @@ func (r *copyLayout) build() {
 		for _, f := range t.deep {
 			step := copyStep{field: f, offset: base}
 			switch {
-			case f.Pointer && f.Type.shape != shapeStruct && !inMeta:
+			case f.Pointer && f.Type.shape != shapeStruct && !inMeta && inBlock:
 				pointers = append(pointers, len(r.steps))
 				fields = append(fields, reflect.StructField{Name: "P" + f.goName + string(rune('a'+len(fields))), Type: f.Type.goType})
 			case !f.Pointer && f.Type.shape == shapeStruct:
@@ -61,7 +65,7 @@ func (r *copyLayout) build() {
 				continue
 			case inMeta:
 				step.sharesBase = f.Type.nilable()
-				if f.Type.goType == reflect.TypeFor[[]meta.ManagedFieldsEntry]() {
+				if inBlock && f.Type.goType == reflect.TypeFor[[]meta.ManagedFieldsEntry]() {
 					r.managers = len(r.steps)
 				}
 			}
@@ -69,11 +73,14 @@ func (r *copyLayout) build() {
 		}
 	}
 	walk(t, 0)
-	r.block = reflect.StructOf(fields)
+	if r.block = t.goType; len(pointers) > 0 {
+		r.block = reflect.StructOf(fields)
+	}
 	r.manager.fields = fields
 	for i, step := range pointers {
 		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}
+	return r
 }
 
 // new returns the address of a new block. Its struct is assigned from the struct at

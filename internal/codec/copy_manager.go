@@ -32,7 +32,7 @@ type managerRoom struct {
 // build makes the layout, except the blocks.
 func (m *managerLayout) build(r *copyLayout) {
 	list := r.steps[r.managers]
-	m.list, m.items = list.offset+list.field.offset, list.field.Type.Elem.copyLayout.built()
+	m.list, m.items = list.offset+list.field.offset, newCopyLayout(list.field.Type.Elem, true)
 	m.fields = append(slices.Clip(m.fields), reflect.StructField{Name: "Entry", Type: m.items.block})
 	block := reflect.StructOf(m.fields)
 	m.entry, m.set = block.Field(len(m.fields)-1).Offset, block.Size()

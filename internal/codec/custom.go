@@ -17,6 +17,9 @@ import (
 
 // hasMethods reports whether encoding/json calls methods of t or *t.
 func hasMethods(t reflect.Type) bool {
+	if t.PkgPath() == "" && t.Kind() != reflect.Struct || reflect.PointerTo(t).NumMethod() == 0 {
+		return false // most types, at less cost
+	}
 	return implements[json.Marshaler](t) || implements[json.Unmarshaler](t) || implements[encoding.TextMarshaler](t) || implements[encoding.TextUnmarshaler](t)
 }
 

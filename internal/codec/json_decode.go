@@ -60,8 +60,8 @@ func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
 
 // labelOf returns the label of a Go type that occurs in t.
 func (t *Type) labelOf(goType reflect.Type) string {
-	if label, ok := t.labels[goType]; ok {
-		return label
+	if part, ok := t.parts[goType]; ok {
+		return part.label
 	}
 	return goType.String()
 }

@@ -191,7 +191,7 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 					return false
 				}
 			} else {
-				to = t.pointTo(f, (*unsafe.Pointer)(to), &block)
+				to = t.pointTo(i, (*unsafe.Pointer)(to), &block)
 			}
 		}
 		if to != nil && !r.value(f.Type, to, f.in(like)) {
@@ -211,36 +211,50 @@ func (f *Field) in(p unsafe.Pointer) unsafe.Pointer {
 	return f.target(p)
 }
 
-// pointTo makes the pointer of a field point to a zero value. The scalars that the
-// pointers of one struct point to are in one block.
-func (t *Type) pointTo(f *Field, p, block *unsafe.Pointer) unsafe.Pointer {
-	if !f.inBlock {
-		return f.Type.allocate(p)
+// pointees is the layout of a block of the values that the pointers of a struct point to.
+type pointees struct {
+	block   reflect.Type // nil if each value is allocated alone
+	offsets []int        // of the value of each field; -1: not in the block
+}
+
+// pointTo makes the pointer of field i point to a zero value. The scalars that the
+// pointers of one struct point to are in one block, as in a copyLayout.
+func (t *Type) pointTo(i int, p, block *unsafe.Pointer) unsafe.Pointer {
+	layout := t.pointees.Load()
+	if layout == nil && t.pointed.Add(1) > firstCopies {
+		layout = t.newPointees()
+		t.pointees.Store(layout)
+	}
+	if layout == nil || layout.block == nil || layout.offsets[i] < 0 {
+		return t.Fields[i].Type.allocate(p)
 	}
 	if *block == nil {
-		*block = reflect.New(t.pointees).UnsafePointer()
+		*block = reflect.New(layout.block).UnsafePointer()
 	}
-	*p = unsafe.Add(*block, f.blockOffset)
+	*p = unsafe.Add(*block, layout.offsets[i])
 	return *p
 }
 
 // newPointees lays out the block of a struct for pointTo.
-func (t *Type) newPointees() {
+func (t *Type) newPointees() *pointees {
+	layout := &pointees{offsets: make([]int, len(t.Fields))}
 	var members []reflect.StructField
-	var fields []*Field
-	for _, f := range t.Fields {
-		if f.Pointer && f.Type.shape != shapeStruct {
-			members = append(members, reflect.StructField{Name: "P" + strconv.Itoa(len(fields)), Type: f.Type.goType})
-			fields = append(fields, f)
+	for i, f := range t.Fields {
+		if layout.offsets[i] = -1; f.Pointer && f.Type.shape != shapeStruct {
+			layout.offsets[i] = len(members)
+			members = append(members, reflect.StructField{Name: "P" + strconv.Itoa(i), Type: f.Type.goType})
 		}
 	}
-	if len(fields) < 2 || t.goType == reflect.TypeFor[meta.ObjectMeta]() { // its pointers are nearly always nil
-		return
+	if len(members) < 2 || t.goType == reflect.TypeFor[meta.ObjectMeta]() { // its pointers are nearly always nil
+		return layout
 	}
-	t.pointees = reflect.StructOf(members)
-	for i, f := range fields {
-		f.inBlock, f.blockOffset = true, t.pointees.Field(i).Offset
+	layout.block = reflect.StructOf(members)
+	for i, member := range layout.offsets {
+		if member >= 0 {
+			layout.offsets[i] = int(layout.block.Field(member).Offset)
+		}
 	}
+	return layout
 }
 
 // member skips the name of a member and the colon. It returns the index of the field, or

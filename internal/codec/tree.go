@@ -250,7 +250,7 @@ func (t *Type) decodeWithRest(data []byte, p unsafe.Pointer, strict bool) (stric
 func (f *Field) decodeMember(p unsafe.Pointer, tree any, strict bool) (problems []error, err error) {
 	goType := f.Type.goType
 	if f.Pointer {
-		goType = f.Type.ptrType
+		goType = reflect.PointerTo(f.Type.goType)
 	}
 	into := reflect.NewAt(goType, f.at(p))
 	into.Elem().SetZero()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -47,24 +48,32 @@ type Type struct {
 	// a Scalar if it is text.
 	Custom bool
 
-	goType     reflect.Type
-	ptrType    reflect.Type
-	shape      shape
-	label      string // the name of the type in error texts
-	stringMap  bool   // exactly map[string]string, which needs no reflection
-	flat       bool   // a copy is an assignment
-	byName     map[string]*Field
-	all        []*Field                // Fields, Rest, and fields that are not encoded
-	deep       []*Field                // the fields in all that are not flat
-	numbered   []*Field                // the fields with a protobuf number, ascending
-	labels     map[reflect.Type]string // of the type and all types in it; only for the object
-	fallible   bool                    // whether a value may have no JSON form; only for the object
-	jsonOnly   bool                    // whether a field has no protobuf number; only for the object
-	copyLayout *copyLayout             // only for a Struct
-	pointees   reflect.Type            // what the pointers of a Struct point to; nil: each is allocated alone
-	readable   bool                    // whether a jsonReader can read it; only for the object
-	zero       unsafe.Pointer          // a zero value; only for the object
-	readers    sync.Pool               // of *jsonReader; only for the object
+	goType    reflect.Type
+	ptrType   reflect.Type // only for a Struct
+	shape     shape
+	label     string // the name of the type in error texts
+	stringMap bool   // exactly map[string]string, which needs no reflection
+	flat      bool   // a copy is an assignment
+	byName    map[string]*Field
+	all       []*Field               // Fields, Rest, and fields that are not encoded
+	deep      []*Field               // the fields in all that are not flat
+	numbered  []*Field               // the fields with a protobuf number, ascending
+	parts     map[reflect.Type]*Type // the type and all types in it; only for the object
+	fallible  bool                   // whether a value may have no JSON form; only for the object
+	jsonOnly  bool                   // whether a field has no protobuf number; only for the object
+
+	// Layouts of copies, only for the object and the items of lists that are a Struct.
+	copyLayout  *copyLayout                // without a block
+	blockLayout atomic.Pointer[copyLayout] // nil for the first copies
+	copies      atomic.Int32               // without a block
+
+	// For jsonReaders, only for the object.
+	readable bool           // whether a jsonReader can read it
+	zero     unsafe.Pointer // a zero value
+	readers  sync.Pool      // of *jsonReader
+
+	pointees atomic.Pointer[pointees] // only for a Struct, see pointTo
+	pointed  atomic.Int32             // how often pointTo had no pointees
 }
 
 // Field is one member of a Struct.
@@ -91,15 +100,13 @@ type Field struct {
 	// it.
 	Number int
 
-	goName      string
-	index       int // in the Fields of the Struct
-	offset      uintptr
-	omitZero    bool
-	onWire      bool
-	jsonKey     string  // the encoded name and a colon
-	tag         []byte  // the encoded protobuf number and wire type
-	inBlock     bool    // whether what the pointer points to is in the pointees of the Struct
-	blockOffset uintptr // in the pointees
+	goName   string
+	index    int // in the Fields of the Struct
+	offset   uintptr
+	omitZero bool
+	onWire   bool
+	jsonKey  string // the encoded name and a colon
+	tag      []byte // the encoded protobuf number and wire type
 }
 
 // Field returns the member with the given JSON name, or nil.
@@ -134,15 +141,14 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{pkg: t.PkgPath(), version: version, seen: map[reflect.Type]*Type{}, path: t.Name()}
+	c := &compiler{pkg: t.PkgPath(), version: version, seen: map[reflect.Type]*Type{}, path: []string{t.Name()}}
 	out := c.compile(t)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
 	}
-	out.labels = map[reflect.Type]string{}
 	out.readable, out.zero = true, reflect.New(t).UnsafePointer()
+	out.parts = c.seen
 	for goType, part := range c.seen {
-		out.labels[goType] = part.label
 		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
 		out.readable = out.readable && part.readableJSON()
 		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
@@ -153,10 +159,10 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	out.copyLayout = newCopyLayout(out, false)
 	for _, part := range c.seen {
-		if part.shape == shapeStruct {
-			part.copyLayout = newCopyLayout(part)
-			part.newPointees()
+		if item := part.Elem; part.shape == shapeList && item.shape == shapeStruct && item.copyLayout == nil {
+			item.copyLayout = newCopyLayout(item, false)
 		}
 	}
 	return out, nil
@@ -188,7 +194,7 @@ func MustCompile(t reflect.Type, version string) *Type {
 type compiler struct {
 	pkg     string
 	version string
-	path    string // of the current Go field
+	path    []string // the parts of the path of the current Go field
 	err     error
 	seen    map[reflect.Type]*Type // also types not yet complete, for recursion
 	// enclosing are the types around the current one, up to the next named struct.
@@ -202,10 +208,13 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 }
 
+// place returns the path of the current Go field.
+func (c *compiler) place() string { return strings.Join(c.path, "") }
+
 // refuse records that the current field has type t, which cannot be encoded. want
 // is an allowed type.
 func (c *compiler) refuse(t reflect.Type, want string) {
-	c.fail("%s: got type %v, want %s", c.path, t, want)
+	c.fail("%s: got type %v, want %s", c.place(), t, want)
 }
 
 // compile compiles the type of the current field, or of its items.
@@ -218,10 +227,13 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		return known
 	}
 	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
-	if c.enclosing = append(slices.Clip(c.enclosing), t); t.Kind() == reflect.Struct && t.Name() != "" {
+	switch kind := t.Kind(); {
+	case kind == reflect.Struct && t.Name() != "":
 		c.enclosing = nil
+	case kind == reflect.Struct, kind == reflect.Slice, kind == reflect.Map:
+		c.enclosing = append(slices.Clip(c.enclosing), t)
 	}
-	out := &Type{Name: t.Name(), goType: t, ptrType: reflect.PointerTo(t), label: c.label(t)}
+	out := &Type{Name: t.Name(), goType: t, label: c.label(t)}
 	c.seen[t] = out
 	switch t {
 	case reflect.TypeFor[meta.Time]():
@@ -279,8 +291,8 @@ func (c *compiler) compile(t reflect.Type) *Type {
 
 // compileElem compiles the type of the items of a list or the values of a map.
 func (c *compiler) compileElem(t reflect.Type) *Type {
-	defer func(path string) { c.path = path }(c.path)
-	c.path += "[]"
+	defer func(path []string) { c.path = path }(c.path)
+	c.path = append(c.path, "[]")
 	return c.compile(t)
 }
 
@@ -327,7 +339,9 @@ func (c *compiler) label(t reflect.Type) string {
 }
 
 func (c *compiler) compileStruct(t *Type) {
-	t.byName = map[string]*Field{}
+	n := t.goType.NumField()
+	t.ptrType = reflect.PointerTo(t.goType)
+	t.byName, t.all, t.Fields = make(map[string]*Field, n), make([]*Field, 0, n), make([]*Field, 0, n)
 	c.addFields(t, t.goType, 0)
 	t.flat = true
 	for _, f := range t.all {
@@ -358,11 +372,11 @@ func (c *compiler) compileStruct(t *Type) {
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
 // its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
-	defer func(path string) { c.path = path }(c.path)
-	path := c.path
-	for i := range goType.NumField() {
+	defer func(path []string) { c.path = path }(c.path)
+	path, fields := c.path, make([]Field, goType.NumField())
+	for i := range fields {
 		sf := goType.Field(i)
-		c.path = path + "." + sf.Name
+		c.path = append(path, ".", sf.Name)
 		if sf.Name == "_" {
 			t.Atomic = t.Atomic || sf.Tag.Get("structType") == "atomic"
 			continue
@@ -381,7 +395,8 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 			c.addFields(t, sf.Type, offset+sf.Offset)
 			continue
 		}
-		f := c.newField(sf)
+		f := &fields[i]
+		c.setField(f, sf)
 		f.offset += offset
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
 			c.readTags(f, sf, name, options)
@@ -399,14 +414,15 @@ func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
 		return
 	}
 	t.Rest = &Field{goName: sf.Name, offset: offset + sf.Offset, OmitEmpty: true, Type: &Type{
-		Kind: Map, shape: shapeTree, goType: sf.Type, ptrType: reflect.PointerTo(sf.Type), label: "map[string]interface {}",
+		Kind: Map, shape: shapeTree, goType: sf.Type, label: "map[string]interface {}",
 		Elem: &Type{Kind: Untyped, label: "interface {}"},
 	}}
 	t.all = append(t.all, t.Rest)
 }
 
-func (c *compiler) newField(sf reflect.StructField) *Field {
-	f := &Field{goName: sf.Name, offset: sf.Offset}
+// setField sets the properties of f that do not depend on tags.
+func (c *compiler) setField(f *Field, sf reflect.StructField) {
+	f.goName, f.offset = sf.Name, sf.Offset
 	goType := sf.Type
 	if f.Pointer = goType.Kind() == reflect.Pointer; f.Pointer {
 		goType = goType.Elem()
@@ -415,7 +431,6 @@ func (c *compiler) newField(sf reflect.StructField) *Field {
 	if f.Pointer && f.Type.nilable() {
 		c.refuse(sf.Type, goType.String())
 	}
-	return f
 }
 
 // readTags sets the properties of f from the tags of an encoded field. name and
@@ -423,9 +438,9 @@ func (c *compiler) newField(sf reflect.StructField) *Field {
 func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options string) {
 	f.Name = cmp.Or(name, sf.Name)
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
-		c.fail("%s: got JSON name %q, want one without quotes, backslashes and spaces", c.path, f.Name)
+		c.fail("%s: got JSON name %q, want one without quotes, backslashes and spaces", c.place(), f.Name)
 	}
-	f.jsonKey = string(appendJSONString(nil, f.Name)) + ":"
+	f.jsonKey = string(append(appendJSONString(make([]byte, 0, len(f.Name)+len(`"":`)), f.Name), ':'))
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":
@@ -433,11 +448,13 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 		case "omitzero":
 			f.omitZero = true
 		case "string":
-			c.fail("%s: got JSON option \"string\", want omitempty, omitzero or inline", c.path)
+			c.fail("%s: got JSON option \"string\", want omitempty, omitzero or inline", c.place())
 		}
 	}
-	f.PatchStrategy = sf.Tag.Get("patchStrategy")
-	f.PatchMergeKey = sf.Tag.Get("patchMergeKey")
+	if strings.Contains(string(sf.Tag), "patch") {
+		f.PatchStrategy = sf.Tag.Get("patchStrategy")
+		f.PatchMergeKey = sf.Tag.Get("patchMergeKey")
+	}
 	if f.Type.Kind == List {
 		f.ListType = cmp.Or(sf.Tag.Get("listType"), "atomic")
 		if keys := sf.Tag.Get("listMapKey"); keys != "" {
@@ -456,10 +473,10 @@ func (c *compiler) setNumber(f *Field, tag string) {
 	elem := cmp.Or(f.Type.Elem, f.Type)
 	switch {
 	case elem != f.Type && elem.Elem != nil:
-		c.fail("%s: got a protobuf tag, want none for a list or map of lists or maps", c.path)
+		c.fail("%s: got a protobuf tag, want none for a list or map of lists or maps", c.place())
 		return
 	case elem.Custom:
-		c.fail("%s: got a protobuf tag, want none for type %v, which has JSON or text methods of its own", c.path, elem.goType)
+		c.fail("%s: got a protobuf tag, want none for type %v, which has JSON or text methods of its own", c.place(), elem.goType)
 		return
 	}
 	for part := range strings.SplitSeq(tag, ",") {
@@ -469,7 +486,7 @@ func (c *compiler) setNumber(f *Field, tag string) {
 			return
 		}
 	}
-	c.fail("%s: got protobuf tag %q, want a field number in it", c.path, tag)
+	c.fail("%s: got protobuf tag %q, want a field number in it", c.place(), tag)
 }
 
 // check returns the address of the struct that obj points to, and panics if it

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"crypto/rand"
+	"encoding/binary"
+	mathrand "math/rand/v2"
 	"strconv"
 
 	"github.com/google/btree"
@@ -74,7 +76,10 @@ func (r *Resource) newUID() meta.UID {
 		return "00000000-0000-4000-8000-000000000000"
 	}
 	var b [16]byte
-	rand.Read(b[:]) // never fails
+	// The generator of the runtime will do, as a uid is no secret. The first use of
+	// crypto/rand takes 30 us of a process.
+	binary.LittleEndian.PutUint64(b[:8], mathrand.Uint64())
+	binary.LittleEndian.PutUint64(b[8:], mathrand.Uint64())
 	return meta.UID(derive.UUID(b))
 }
 
@@ -110,7 +115,7 @@ const (
 func (r *Resource) generateName(namespace, prefix string, attempt int, dryRun bool) string {
 	prefix = prefix[:min(len(prefix), longestPrefix)]
 	if r.st.seed == 0 {
-		return appendSuffix(prefix, func(b []byte) { rand.Read(b) })
+		return appendSuffix(prefix, func(b []byte) { rand.Read(b) }) // never fails
 	}
 	r.st.mu.Lock()
 	p := r.seeded.get(nameRecord{key: key{namespace, prefix}, prefix: true})
