@@ -17,7 +17,7 @@ type collector struct {
 	definitions map[string]*definition
 	names       map[placedType]string // of definitions
 	taken       map[string]bool       // names of definitions
-	words       map[string]notes      // by definition
+	words       map[string]*definition
 }
 
 // placedType is a Go type in one group version. If two group versions share a Go type,
@@ -30,11 +30,17 @@ type placedType struct {
 // collect returns the definitions of an API by their names.
 func collect(a API) map[string]*definition {
 	c := &collector{
-		definitions: metaDefinitions(),
+		definitions: map[string]*definition{},
 		names:       map[placedType]string{},
 		taken:       map[string]bool{},
 		words:       words(),
 	}
+	for name, def := range c.words {
+		if def.isComplete() {
+			c.definitions[name] = def
+		}
+	}
+	c.definitions[metaPrefix+"WatchEvent"].inEveryGroupVersion = "WatchEvent"
 	c.meta(reflect.TypeFor[meta.Status](), "Status").kinds = unversioned("Status")
 	c.meta(reflect.TypeFor[registry.DeleteOptions](), "DeleteOptions").inEveryGroupVersion = "DeleteOptions"
 	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
@@ -114,7 +120,7 @@ func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv
 	}
 	def := &definition{}
 	c.definitions[name] = def // set before its fields are, as their types may refer to it
-	c.fill(def, t, goType, gv, c.words[name])
+	c.fill(def, t, goType, gv, cmp.Or(c.words[name], &definition{}))
 }
 
 // meta returns the definition of a type of package meta. If there is none yet, it makes
@@ -124,22 +130,22 @@ func (c *collector) meta(goType reflect.Type, name string) *definition {
 	return c.definitions[metaPrefix+name]
 }
 
-func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, n notes) {
-	def.description, def.atomic, def.open = n.text, t.Atomic, t.Rest != nil
+func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, words *definition) {
+	def.description, def.atomic, def.open = words.description, t.Atomic, t.Rest != nil
 	goFields := map[string]reflect.StructField{}
 	addGoFields(goFields, goType)
 	for _, f := range t.Fields {
-		note := n.fields[f.Name]
-		if note.text == "" {
-			note.text = commonNote(f.Name, goFields[f.Name].Type)
+		member := words.member(f.Name)
+		if member.description == "" {
+			member.description = commonNote(f.Name, goFields[f.Name].Type)
 		}
-		def.fields = append(def.fields, c.property(f, goFields[f.Name], gv, note))
+		def.fields = append(def.fields, c.property(f, goFields[f.Name], gv, member))
 	}
 }
 
 // property returns the property for a member. A member that is always encoded is
 // required, unless it is a struct.
-func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, note note) property {
+func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, words property) property {
 	goType := sf.Type
 	if f.Pointer {
 		goType = goType.Elem()
@@ -149,8 +155,8 @@ func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVer
 	isStruct := f.Type.Kind == codec.Struct && !f.Pointer
 	p := property{
 		name: f.Name, value: c.value(f.Type, goType, gv),
-		description: note.text, enum: note.enum,
-		required: note.required || !omitted && !isStruct,
+		description: words.description, enum: words.enum,
+		required: words.required || !omitted && !isStruct,
 		listType: f.ListType, listMapKeys: f.ListMapKeys,
 		patchStrategy: f.PatchStrategy, patchMergeKey: f.PatchMergeKey,
 	}
@@ -181,7 +187,7 @@ func (c *collector) value(t *codec.Type, goType reflect.Type, gv GroupVersion) v
 	switch {
 	case t.Kind == codec.Struct && goType.Name() == "":
 		def := &definition{}
-		c.fill(def, t, goType, gv, notes{})
+		c.fill(def, t, goType, gv, &definition{})
 		return value{inline: def}
 	case t.Kind == codec.Struct:
 		return value{ref: c.define(t, goType, gv)}
@@ -220,9 +226,6 @@ func scalar(goType reflect.Type) value {
 // list returns the definition of the list of a kind. Lists have no Go type in this
 // module.
 func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
-	text := func(name string) property {
-		return property{name: name, value: value{typ: "string"}, description: commonNote(name, reflect.TypeFor[string]())}
-	}
 	return &definition{
 		description: "A list of " + r.Kind + " objects.",
 		kinds:       []groupVersionKind{{gv.GroupVersion, r.Kind + "List"}},

@@ -5,7 +5,7 @@
 //
 // The documents are derived from [API] in these steps:
 //
-//   - collect.go, meta.go and words.go: Go types to definitions
+//   - collect.go and words.go: Go types and words.txt to definitions
 //   - operations.go: resources to operations and their parameters
 //   - schema.go and documents.go: definitions and operations to trees, one per document
 //   - proto.go: a tree to its protobuf form, as defined by gnostic
