@@ -1,9 +1,11 @@
 package candidate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -123,25 +125,14 @@ func OldestEmulationVersion(candidates []*LeaseCandidate) *LeaseCandidate {
 		if !ok || !ok2 {
 			continue
 		}
-		if best == nil || comesBefore(c, best, emulation.compare(bestEmulation), binary.compare(bestBinary)) {
+		if best == nil || cmp.Or(
+			emulation.compare(bestEmulation), binary.compare(bestBinary),
+			cmp.Compare(c.CreationTimestamp.Unix(), best.CreationTimestamp.Unix()), strings.Compare(c.Name, best.Name),
+		) < 0 {
 			best, bestEmulation, bestBinary = c, emulation, binary
 		}
 	}
 	return best
-}
-
-// comesBefore compares two candidates, given how their versions compare.
-func comesBefore(c, d *LeaseCandidate, emulation, binary int) bool {
-	if emulation != 0 {
-		return emulation < 0
-	}
-	if binary != 0 {
-		return binary < 0
-	}
-	if created, other := c.CreationTimestamp.Unix(), d.CreationTimestamp.Unix(); created != other {
-		return created < other
-	}
-	return c.Name < d.Name
 }
 
 // ballot is the outcome of an election.

@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -61,21 +62,10 @@ func NewElector(st *store.Store, opts ElectorOptions) (*Elector, error) {
 }
 
 func (o *ElectorOptions) setDefaults() {
-	for _, d := range []struct {
-		option *time.Duration
-		value  time.Duration
-	}{
-		{&o.PingWindow, 5 * time.Second},
-		{&o.LeaseDuration, 5 * time.Second},
-		{&o.Validity, 30 * time.Minute},
-	} {
-		if *d.option == 0 {
-			*d.option = d.value
-		}
-	}
-	if o.FieldManager == "" {
-		o.FieldManager = "kube-apiserver"
-	}
+	o.PingWindow = cmp.Or(o.PingWindow, 5*time.Second)
+	o.LeaseDuration = cmp.Or(o.LeaseDuration, 5*time.Second)
+	o.Validity = cmp.Or(o.Validity, 30*time.Minute)
+	o.FieldManager = cmp.Or(o.FieldManager, "kube-apiserver")
 	if o.Log == nil {
 		o.Log = func(ElectionEvent) {}
 	}

@@ -48,40 +48,26 @@ func parseNumber(s string) (uint64, bool) {
 	return n, err == nil
 }
 
-func isNumeric(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+const (
+	digits  = "0123456789"
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+func isNumeric(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
 // areIdentifiers reports whether s is a list of identifiers joined by dots, each of
 // letters, digits and dashes. In a pre-release an identifier of digits is a number.
 func areIdentifiers(s string, preRelease bool) bool {
 	for more := true; more; {
 		var id string
-		id, s, more = strings.Cut(s, ".")
-		if id == "" {
+		if id, s, more = strings.Cut(s, "."); id == "" || strings.Trim(id, digits+letters+"-") != "" {
 			return false
 		}
-		for i := range len(id) {
-			if !isIdentifierByte(id[i]) {
-				return false
-			}
-		}
-		if preRelease && isNumeric(id) {
-			if _, ok := parseNumber(id); !ok {
-				return false
-			}
+		if _, ok := parseNumber(id); preRelease && isNumeric(id) && !ok {
+			return false
 		}
 	}
 	return true
-}
-
-func isIdentifierByte(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-'
 }
 
 func (v version) isZero() bool { return v == version{} }
@@ -143,15 +129,12 @@ func readTolerant(s string) (version, bool) {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "v")
 	parts := strings.SplitN(s, ".", 3)
 	for i, part := range parts {
-		digits := 0
-		for digits < len(part) && '0' <= part[digits] && part[digits] <= '9' {
-			digits++
-		}
-		number := strings.TrimLeft(part[:digits], "0")
-		if number == "" && digits > 0 {
+		rest := strings.TrimLeft(part, digits)
+		number := strings.TrimLeft(part[:len(part)-len(rest)], "0")
+		if number == "" && rest != part {
 			number = "0"
 		}
-		parts[i] = number + part[digits:]
+		parts[i] = number + rest
 	}
 	if len(parts) < 3 {
 		if strings.ContainsAny(parts[len(parts)-1], "+-") {

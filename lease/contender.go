@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,18 +86,9 @@ type ContenderOptions struct {
 const jitterFactor = 1.2
 
 func (o *ContenderOptions) setDefaults() {
-	for _, d := range []struct {
-		value *time.Duration
-		std   time.Duration
-	}{
-		{&o.LeaseDuration, DefaultLeaseDuration},
-		{&o.RenewDeadline, DefaultRenewDeadline},
-		{&o.RetryPeriod, DefaultRetryPeriod},
-	} {
-		if *d.value == 0 {
-			*d.value = d.std
-		}
-	}
+	o.LeaseDuration = cmp.Or(o.LeaseDuration, DefaultLeaseDuration)
+	o.RenewDeadline = cmp.Or(o.RenewDeadline, DefaultRenewDeadline)
+	o.RetryPeriod = cmp.Or(o.RetryPeriod, DefaultRetryPeriod)
 }
 
 func (o *ContenderOptions) validate() error {
@@ -208,7 +200,7 @@ func (t *term) owns(l *Lease) bool {
 	}
 	now, then := &l.Spec, &t.lease.Spec
 	return same(now.HolderIdentity, then.HolderIdentity) && same(now.LeaseTransitions, then.LeaseTransitions) &&
-		sameTime(now.AcquireTime, then.AcquireTime)
+		now.AcquireTime.Equal(then.AcquireTime)
 }
 
 // enter and leave enclose a method that must not run twice at once.

@@ -1,10 +1,6 @@
 package lease
 
-import (
-	"time"
-
-	"github.com/kubecoord/kubecoord/store/meta"
-)
+import "time"
 
 // Observation computes when a Lease expires for one observer:
 // leaseDurationSeconds after the observer saw the record change, by the
@@ -66,15 +62,11 @@ func sameRecord(a, b *LeaseSpec) bool {
 	return same(a.HolderIdentity, b.HolderIdentity) &&
 		same(a.LeaseDurationSeconds, b.LeaseDurationSeconds) &&
 		same(a.LeaseTransitions, b.LeaseTransitions) &&
-		sameTime(a.AcquireTime, b.AcquireTime) && sameTime(a.RenewTime, b.RenewTime)
+		a.AcquireTime.Equal(b.AcquireTime) && a.RenewTime.Equal(b.RenewTime)
 }
 
 func same[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
-}
-
-func sameTime(a, b *meta.MicroTime) bool {
-	return a == b || a != nil && b != nil && a.Time.Equal(b.Time)
 }
 
 func clone[T any](p *T) *T {
