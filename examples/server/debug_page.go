@@ -30,7 +30,7 @@ var (
 // hashes, and the stream of its own server.
 var contentSecurityPolicy = strings.Join([]string{
 	"default-src 'none'",
-	"style-src " + hash(pageStyle) + " " + hash(timeline.Style),
+	"style-src " + hash(pageStyle) + " " + hash(timeline.Style()),
 	"script-src " + hash(pageScript),
 	"connect-src 'self'",
 	"base-uri 'none'",

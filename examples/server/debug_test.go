@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -254,7 +255,7 @@ func TestHostileTextsAreTextsOnThePage(t *testing.T) {
 	l := timeline.Lease{
 		Namespace: evil, Name: evil, Strategy: evil, Candidates: []timeline.Candidate{{Name: evil, Offers: []timeline.Offer{{BinaryVersion: evil}}}},
 		Spans: []timeline.Span{{Holder: evil, Began: timeline.Elected}},
-		Marks: []timeline.Mark{{Type: timeline.Failed, Text: evil}, {Type: timeline.Pinged, Candidate: evil}},
+		Marks: []timeline.Mark{{Type: candidate.Failed, Text: evil}, {Type: candidate.Pinged, Candidate: evil}},
 	}
 	v := view{namespace: evil, lease: evil, last: time.Hour}
 	var page bytes.Buffer
@@ -269,7 +270,7 @@ func TestTablesAreBoundedAndSaySo(t *testing.T) {
 	for i := range 1000 {
 		l := timeline.Lease{Namespace: "ns", Name: fmt.Sprint(i)}
 		for range 500 {
-			l.Marks = append(l.Marks, timeline.Mark{Type: timeline.Pinged, Candidate: "a"})
+			l.Marks = append(l.Marks, timeline.Mark{Type: candidate.Pinged, Candidate: "a"})
 		}
 		tl.Leases = append(tl.Leases, l)
 	}

@@ -44,22 +44,22 @@ func upgrade() Timeline {
 			},
 			Gaps: []Gap{{From: after(70), Until: after(70.6)}, {From: after(125), Until: after(130)}, {From: after(181), Until: after(181.4)}},
 			Marks: []Mark{
-				{Time: after(4), Type: Elect, Candidate: "scheduler-a-7d4b"},
-				{Time: after(70.1), Type: Pinged, Candidate: "scheduler-b-x9k2"},
-				{Time: after(70.1), Type: Pinged, Candidate: "scheduler-c-p0q1"},
-				{Time: after(70.4), Type: Answered, Candidate: "scheduler-b-x9k2"},
-				{Time: after(70.6), Type: Answered, Candidate: "scheduler-c-p0q1"},
-				{Time: after(70.6), Type: Elect, Candidate: "scheduler-b-x9k2"},
-				{Time: after(125), Type: Pinged, Candidate: "scheduler-b-x9k2"},
-				{Time: after(125), Type: Pinged, Candidate: "scheduler-c-p0q1"},
-				{Time: after(125.3), Type: Answered, Candidate: "scheduler-c-p0q1"},
-				{Time: after(130), Type: Silent, Candidate: "scheduler-b-x9k2"},
-				{Time: after(130), Type: Elect, Candidate: "scheduler-c-p0q1"},
-				{Time: after(165.1), Type: Pinged, Candidate: "scheduler-c-p0q1"},
-				{Time: after(165.3), Type: Answered, Candidate: "scheduler-c-p0q1"},
-				{Time: after(165.4), Type: Prefer, Candidate: "scheduler-a-7d4b"},
-				{Time: after(181.4), Type: Elect, Candidate: "scheduler-a-7d4b"},
-				{Time: after(222), Type: Collected, Candidate: "scheduler-b-x9k2"},
+				{Time: after(4), Type: candidate.Elected, Candidate: "scheduler-a-7d4b"},
+				{Time: after(70.1), Type: candidate.Pinged, Candidate: "scheduler-b-x9k2"},
+				{Time: after(70.1), Type: candidate.Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(70.4), Type: candidate.Answered, Candidate: "scheduler-b-x9k2"},
+				{Time: after(70.6), Type: candidate.Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(70.6), Type: candidate.Elected, Candidate: "scheduler-b-x9k2"},
+				{Time: after(125), Type: candidate.Pinged, Candidate: "scheduler-b-x9k2"},
+				{Time: after(125), Type: candidate.Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(125.3), Type: candidate.Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(130), Type: candidate.Silent, Candidate: "scheduler-b-x9k2"},
+				{Time: after(130), Type: candidate.Elected, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.1), Type: candidate.Pinged, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.3), Type: candidate.Answered, Candidate: "scheduler-c-p0q1"},
+				{Time: after(165.4), Type: candidate.Preferred, Candidate: "scheduler-a-7d4b"},
+				{Time: after(181.4), Type: candidate.Elected, Candidate: "scheduler-a-7d4b"},
+				{Time: after(222), Type: candidate.Collected, Candidate: "scheduler-b-x9k2"},
 			},
 		}, {
 			Namespace: "default", Name: `<script>alert("x")</script>`, Strategy: "example.com/newest",
@@ -74,10 +74,10 @@ func upgrade() Timeline {
 			},
 			Gaps: []Gap{{From: after(60), Until: after(64)}, {From: after(69), Until: after(210)}},
 			Marks: []Mark{
-				{Time: after(69), Type: Missed, Candidate: "two\x1b[31m\u202elines\nof\x00it&amp;"},
-				{Time: after(80), Type: Failed, Text: "conflicting strategies: </title><script>alert(1)</script>"},
-				{Time: after(150), Type: StrategySet},
-				{Time: after(170), Type: PreferenceCleared},
+				{Time: after(69), Type: candidate.Missed, Candidate: "two\x1b[31m\u202elines\nof\x00it&amp;"},
+				{Time: after(80), Type: candidate.Failed, Text: "conflicting strategies: </title><script>alert(1)</script>"},
+				{Time: after(150), Type: candidate.StrategySet},
+				{Time: after(170), Type: candidate.PreferenceCleared},
 			},
 			Forgotten: 3,
 		}},
@@ -104,10 +104,10 @@ func crowd(candidates, terms int) Timeline {
 		l.Spans = append(l.Spans, s)
 		for j := range min(candidates, 40) {
 			name := fmt.Sprintf("candidate-%04d", (i*11+j)%candidates)
-			l.Marks = append(l.Marks, Mark{Time: after(at), Type: Pinged, Candidate: name})
-			answer := Mark{Time: after(at + 0.3), Type: Answered, Candidate: name}
+			l.Marks = append(l.Marks, Mark{Time: after(at), Type: candidate.Pinged, Candidate: name})
+			answer := Mark{Time: after(at + 0.3), Type: candidate.Answered, Candidate: name}
 			if j%9 == 8 {
-				answer = Mark{Time: after(at + 2), Type: Silent, Candidate: name}
+				answer = Mark{Time: after(at + 2), Type: candidate.Silent, Candidate: name}
 			}
 			l.Marks = append(l.Marks, answer)
 		}

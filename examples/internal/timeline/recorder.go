@@ -78,7 +78,7 @@ func (r *Recorder) now() time.Time { return r.from.Add(r.tick().Sub(r.started)) 
 
 // Log records an event. It is for candidate.ElectorOptions and does not block.
 func (r *Recorder) Log(ev candidate.ElectionEvent) {
-	m := Mark{Type: markType(ev.Type), Candidate: bounded(ev.Candidate)}
+	m := Mark{Type: ev.Type, Candidate: bounded(ev.Candidate)}
 	if ev.Err != nil {
 		m.Text = bounded(ev.Err.Error())
 	}
@@ -94,24 +94,6 @@ func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	m.Time = r.now()
 	r.keep(e, m)
 	r.notifyLocked()
-}
-
-func markType(t candidate.ElectionEventType) MarkType {
-	switch t {
-	case candidate.Pinged:
-		return Pinged
-	case candidate.Answered:
-		return Answered
-	case candidate.Elected:
-		return Elect
-	case candidate.Preferred:
-		return Prefer
-	case candidate.PreferenceCleared:
-		return PreferenceCleared
-	case candidate.StrategySet:
-		return StrategySet
-	}
-	return MarkType(strings.ToLower(string(t)))
 }
 
 // bounded limits the length of a text: a holderIdentity may be as long as a request.

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bufio"
+	_ "embed" // for style
 	"fmt"
 	"io"
 	"slices"
@@ -27,6 +28,13 @@ const (
 	axisHeight = 24.0
 	panelSpace = 22.0
 )
+
+//go:embed svg_style.css
+var style string
+
+// Style returns the style sheet in every picture, for pages that allow style sheets only by
+// their hash.
+func Style() string { return style }
 
 // SVG draws a Timeline as one picture without scripts, fonts or other resources. It is
 // readable on light and dark backgrounds. Its size is bounded for any Timeline.
@@ -56,7 +64,7 @@ func SVG(w io.Writer, t Timeline) error {
 
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="kc" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-label="%s">`+"\n",
 		px(width), px(height), px(width), px(height), escape("Elections of "+count(len(t.Leases), "lease")+", "+c.period()))
-	c.printf("<style>%s</style>\n", Style)
+	c.printf("<style>%s</style>\n", style)
 	c.printf(`<rect class="ground" width="%s" height="%s"/>`+"\n", px(width), px(height))
 	c.text(margin, 30, "title", "Elections")
 	c.text(margin+112, 30, "dim", c.period())

@@ -1,26 +1,28 @@
 package timeline
 
+import "github.com/kubecoord/kubecoord/candidate"
+
 // glyph draws the sign of a mark. A ping is above y and an answer below it; both have the
 // height tick.
-func (c *canvas) glyph(t MarkType, s cluster, y, tick float64) {
+func (c *canvas) glyph(t candidate.ElectionEventType, s cluster, y, tick float64) {
 	x := (s.x0 + s.x1) / 2
 	w := max(s.x1-s.x0, 2)
 	switch t {
-	case Pinged:
+	case candidate.Pinged:
 		c.rect(x-w/2, y-2-tick, w, tick, "ping")
-	case Answered:
+	case candidate.Answered:
 		c.rect(x-w/2, y+2, w, tick, "answer")
-	case Silent:
+	case candidate.Silent:
 		c.path("silent", "M%s %sL%s %sM%s %sL%s %s", x-4, y-4, x+4, y+4, x-4, y+4, x+4, y-4)
-	case Missed:
+	case candidate.Missed:
 		c.path("missed", "M%s %sH%sL%s %sZ", x-5, y-5, x+5, x, y+4)
-	case Prefer:
+	case candidate.Preferred:
 		c.path("prefer", "M%s %sL%s %sL%s %sL%s %sZ", x, y-6, x+5, y, x, y+6, x-5, y)
-	case Elect:
+	case candidate.Elected:
 		c.printf(`<circle cx="%s" cy="%s" r="3.2" class="elect"/>`, px(x), px(y))
-	case Collected:
+	case candidate.Collected:
 		c.path("collected", "M%s %sH%sV%sH%sZ", x-4, y-4, x+4, y+4, x-4)
-	case Failed:
+	case candidate.Failed:
 		c.path("failed", "M%s %sL%s %sH%sZ", x, y-8, x+8, y+6, x-8)
 		c.printf(`<text x="%s" y="%s" class="bang">!</text>`, px(x), px(y+4.5))
 	default:
@@ -35,8 +37,8 @@ type legendEntry struct {
 }
 
 func legendEntries() []legendEntry {
-	sign := func(t MarkType, text string) legendEntry {
-		down := map[MarkType]float64{Pinged: 6.5, Answered: -6.5}[t]
+	sign := func(t candidate.ElectionEventType, text string) legendEntry {
+		down := map[candidate.ElectionEventType]float64{candidate.Pinged: 6.5, candidate.Answered: -6.5}[t]
 		return legendEntry{string(t), text, func(c *canvas, x, y float64) { c.glyph(t, cluster{x0: x + 12, x1: x + 12}, y+down, 9) }}
 	}
 	return []legendEntry{
@@ -48,16 +50,16 @@ func legendEntries() []legendEntry {
 			c.path("hand", "M%s %sH%sV%s", x, y-4, x+12, y+1)
 			c.path("tip", "M%s %sL%s %sL%s %sZ", x+12, y+7, x+8, y, x+16, y)
 		}},
-		sign(Elect, "elected"),
-		sign(Prefer, "preferred to the holder"),
-		sign(Pinged, "ping"),
-		sign(Answered, "answer"),
-		sign(Silent, "no answer"),
-		sign(Missed, "elected, lease not taken up"),
-		sign(Collected, "deleted, did not renew"),
-		sign(Failed, "nobody can be elected"),
-		sign(PreferenceCleared, "holder need not make way"),
-		sign(StrategySet, "strategy set"),
+		sign(candidate.Elected, "elected"),
+		sign(candidate.Preferred, "preferred to the holder"),
+		sign(candidate.Pinged, "ping"),
+		sign(candidate.Answered, "answer"),
+		sign(candidate.Silent, "no answer"),
+		sign(candidate.Missed, "elected, lease not taken up"),
+		sign(candidate.Collected, "deleted, did not renew"),
+		sign(candidate.Failed, "nobody can be elected"),
+		sign(candidate.PreferenceCleared, "holder need not make way"),
+		sign(candidate.StrategySet, "strategy set"),
 	}
 }
 

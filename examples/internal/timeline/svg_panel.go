@@ -6,7 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
 )
+
+// colours is the number of colours for holders: the classes h0 to h7 of the style sheet.
+const colours = 8
 
 // panel is the part of a picture that shows one lease.
 type panel struct {
@@ -30,7 +35,7 @@ type row struct {
 	others       int // number of candidates in the last row; 0 in other rows
 	offers       []Offer
 	spans        []Span
-	marks        map[MarkType][]Mark
+	marks        map[candidate.ElectionEventType][]Mark
 	notCandidate bool // the holder is not a candidate
 	leads        bool
 	marked       int // number of marks
@@ -38,7 +43,7 @@ type row struct {
 	order        int // the position in the Lease
 
 	offerShapes, spanShapes []cluster
-	markShapes              map[MarkType][]cluster
+	markShapes              map[candidate.ElectionEventType][]cluster
 }
 
 // handover is a change of the holder.
@@ -71,7 +76,7 @@ func (p *panel) allRows() []*row {
 	get := func(name string) *row {
 		r := byName[name]
 		if r == nil {
-			r = &row{name: name, order: len(all), notCandidate: true, marks: map[MarkType][]Mark{}}
+			r = &row{name: name, order: len(all), notCandidate: true, marks: map[candidate.ElectionEventType][]Mark{}}
 			byName[name] = r
 			all = append(all, r)
 		}
@@ -133,7 +138,7 @@ func trueFirst(a, b bool) int {
 
 // mergeRows makes one row of many.
 func mergeRows(rest []*row) *row {
-	sum := &row{name: fmt.Sprintf("%d more", len(rest)), others: len(rest), marks: map[MarkType][]Mark{}}
+	sum := &row{name: fmt.Sprintf("%d more", len(rest)), others: len(rest), marks: map[candidate.ElectionEventType][]Mark{}}
 	for _, r := range rest {
 		sum.offers = append(sum.offers, r.offers...)
 		sum.spans = append(sum.spans, r.spans...)
@@ -178,7 +183,7 @@ func (p *panel) makeShapes(distance float64) (shapes int) {
 		r.spanShapes = take(clusters(len(r.spans), distance, func(i int) (float64, float64) {
 			return p.x(r.spans[i].From), p.x(orUntil(r.spans[i].Until, p.until))
 		}))
-		r.markShapes = make(map[MarkType][]cluster, len(r.marks))
+		r.markShapes = make(map[candidate.ElectionEventType][]cluster, len(r.marks))
 		for t, marks := range r.marks {
 			r.markShapes[t] = moments(marks)
 		}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/candidate"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -83,9 +85,9 @@ func hostile(text string) Timeline {
 				{Holder: text + "2", From: after(10), Began: Beginning(text)},
 			},
 			Marks: []Mark{
-				{Time: after(3), Type: MarkType(text), Candidate: text, Text: text},
-				{Time: after(4), Type: Failed, Text: text},
-				{Time: after(5), Type: MarkType(text), Text: text},
+				{Time: after(3), Type: candidate.ElectionEventType(text), Candidate: text, Text: text},
+				{Time: after(4), Type: candidate.Failed, Text: text},
+				{Time: after(5), Type: candidate.ElectionEventType(text), Text: text},
 			},
 		}},
 	}
@@ -145,7 +147,7 @@ func TestPictureNeedsNothingFromElsewhere(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"//", "url(", "@import", "@font-face", "<", "&"} {
-		assert.NotContains(t, Style, word)
+		assert.NotContains(t, Style(), word)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
 )
 
 // Row is one line of the table form.
@@ -63,25 +65,25 @@ func versions(o Offer) string {
 // What describes a Mark in words.
 func (m Mark) What() string {
 	switch m.Type {
-	case Pinged:
+	case candidate.Pinged:
 		return "is pinged"
-	case Answered:
+	case candidate.Answered:
 		return "answers"
-	case Silent:
+	case candidate.Silent:
 		return "does not answer"
-	case Elect:
+	case candidate.Elected:
 		return "is elected"
-	case Prefer:
+	case candidate.Preferred:
 		return "is preferred: the holder is asked to make way"
-	case PreferenceCleared:
+	case candidate.PreferenceCleared:
 		return "the holder need not make way"
-	case StrategySet:
+	case candidate.StrategySet:
 		return "the strategy is set"
-	case Missed:
+	case candidate.Missed:
 		return "did not take up the lease"
-	case Collected:
+	case candidate.Collected:
 		return "is deleted, since it did not renew"
-	case Failed:
+	case candidate.Failed:
 		return "nobody can be elected: " + m.Text
 	}
 	return strings.TrimSpace(string(m.Type) + " " + m.Text)

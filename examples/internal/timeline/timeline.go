@@ -1,6 +1,10 @@
 package timeline
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
+)
 
 // Timeline is a snapshot of a Recorder. The Recorder does not change it later.
 type Timeline struct {
@@ -89,27 +93,10 @@ type Gap struct {
 	Until time.Time `json:"until,omitzero"` // zero while it lasts
 }
 
-// MarkType is the type of a Mark.
-type MarkType string
-
-// The types of marks: the events of an Elector, see candidate.ElectionEvent.
-const (
-	Pinged            MarkType = "ping"
-	Answered          MarkType = "answer"
-	Silent            MarkType = "silent"
-	Elect             MarkType = "elected"
-	Prefer            MarkType = "preferred"
-	PreferenceCleared MarkType = "preference cleared"
-	StrategySet       MarkType = "strategy set"
-	Missed            MarkType = "missed"
-	Collected         MarkType = "collected"
-	Failed            MarkType = "failed"
-)
-
 // Mark is an event of an Elector.
 type Mark struct {
-	Time time.Time `json:"time"`
-	Type MarkType  `json:"type"`
+	Time time.Time                   `json:"time"`
+	Type candidate.ElectionEventType `json:"type"`
 	// Candidate is the name of the candidate, or "".
 	Candidate string `json:"candidate,omitempty"`
 	// Text is the error of a failure, or "".
