@@ -37,7 +37,7 @@ type call struct {
 	w    http.ResponseWriter
 	code int
 	size int64
-	// observe, if not nil, is called with what the answer shows before it is written.
+	// observe, if not nil, is called with what the client knows, before it gets the answer.
 	observe func(caller.Sight)
 
 	query        url.Values
@@ -55,6 +55,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 // serve answers a request after the Middleware. Health paths need no credentials.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(w, r)
+	c.observe = caller.Observer(r.Context())
 	if a.log != nil {
 		defer c.log(time.Now())
 	}
@@ -77,7 +78,7 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	if a.setDate {
 		h["Date"] = []string{a.st.Now().UTC().Format(http.TimeFormat)}
 	}
-	return &call{api: a, req: r, w: w, observe: caller.Observer(r.Context())}
+	return &call{api: a, req: r, w: w}
 }
 
 func (c *call) log(start time.Time) {

@@ -68,16 +68,16 @@ func (c *call) writeItem(code int, it *registry.Item) error {
 	if err != nil {
 		return err
 	}
-	c.observeItem(it)
+	c.report(caller.Sight{Namespace: it.Namespace(), Name: it.Name()}, it.ResourceVersion())
 	c.writeDocument(code, data, c.media)
 	return nil
 }
 
-// observeItem reports an object or a bookmark to the observer of the request.
-func (c *call) observeItem(it *registry.Item) {
+// report passes a Sight with a version to the observer of the request, if there is one.
+func (c *call) report(s caller.Sight, resourceVersion string) {
 	if c.observe != nil {
-		version, _ := strconv.ParseUint(it.ResourceVersion(), 10, 64) // a bookmark has no other version
-		c.observe(caller.Sight{Namespace: it.Namespace(), Name: it.Name(), Version: version})
+		s.Version, _ = strconv.ParseUint(resourceVersion, 10, 64)
+		c.observe(s)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -146,7 +147,7 @@ func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	c.observeItem(ev.Item)
+	c.report(caller.Sight{Namespace: ev.Item.Namespace(), Name: ev.Item.Name()}, ev.Item.ResourceVersion())
 	return c.appendFrame(dst, ev.Type, object), nil
 }
 

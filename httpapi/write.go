@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -67,6 +68,7 @@ func (c *call) update() error {
 	if err := c.endpoint.res.MatchNames(m, req); err != nil {
 		return err
 	}
+	c.report(caller.Sight{Named: true}, m.ResourceVersion)
 	it, created, err := c.endpoint.res.Update(c.req.Context(), req, c.endpoint.res.Replace(o))
 	if err != nil {
 		return err

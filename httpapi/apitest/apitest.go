@@ -43,8 +43,9 @@ type Options struct {
 	TLS bool
 	// Verify calls API.Verify when the test ends.
 	Verify bool
-	// KeepHistory is how many changes, writes of clients, and objects that a client has
-	// seen Verify remembers. Zero means 10,000; a negative value means none.
+	// KeepHistory bounds what Verify remembers: the last changes of the store, the last
+	// writes of clients, and which version of each object a client has seen last. Zero
+	// means 10,000 of each; a negative value means that nothing is kept.
 	KeepHistory int
 }
 

@@ -21,7 +21,7 @@ type exchange struct {
 	req *Request // guarded by api.mu, except the fields that do not change
 	r   *http.Request
 	w   http.ResponseWriter
-	// For Verify: whether the body has a resourceVersion, the entry of a write, and what the
+	// For Verify: whether a patch names a resourceVersion, the entry of a write, and what the
 	// part of the answer that is not sent yet shows to the client.
 	guarded bool
 	write   *write
@@ -159,7 +159,13 @@ func (x *exchange) record() {
 	if rec.limit == 0 || x.req.Resource == "" {
 		return
 	}
-	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) { x.sights = append(x.sights, s) })
+	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) {
+		if s.Named {
+			rec.names(x.write, s.Version)
+		} else {
+			x.sights = append(x.sights, s)
+		}
+	})
 	if x.write = rec.start(x.req, x.guarded); x.write != nil {
 		ctx = registry.WithOrigin(ctx, x.write.origin)
 	}

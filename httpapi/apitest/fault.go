@@ -49,7 +49,7 @@ type Fault struct {
 	// meta.Status{Code: 409} is AlreadyExists for a create and Conflict otherwise,
 	// and {Code: 429} asks the client to retry after one second.
 	Answer meta.Status
-	// Hang gives no answer until the client gives up.
+	// Hang gives no answer. The request ends when the client gives up or the API ends.
 	Hang bool
 	// Cut closes the connection.
 	Cut Cut

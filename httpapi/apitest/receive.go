@@ -89,9 +89,11 @@ func (x *exchange) receive(r *http.Request, ctx context.Context) {
 		if attributes.IsResource {
 			x.req.Name = metadataIn(data, x.req.ContentType).Name
 		}
-	case "update", "patch", "apply":
-		version := metadataIn(data, x.req.ContentType).ResourceVersion
-		x.guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+	case "patch", "apply":
+		if bytes.Contains(data, []byte("resourceVersion")) {
+			version := metadataIn(data, x.req.ContentType).ResourceVersion
+			x.guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+		}
 	}
 }
 

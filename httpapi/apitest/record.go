@@ -32,7 +32,7 @@ type write struct {
 	origin            uint64 // of its changes
 	verb              string
 	client, userAgent string
-	blind             bool   // the body has no resourceVersion
+	blind             bool   // it names no resourceVersion
 	known             uint64 // the last version of the object that the client had seen, or 0
 	status            int    // 0 if the client got no answer
 }
@@ -74,6 +74,13 @@ func (rec *record) start(r *Request, guarded bool) *write {
 		rec.incomplete = true
 	}
 	return w
+}
+
+// names records that a write names a version.
+func (rec *record) names(w *write, version uint64) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	w.blind = w.blind && version == 0
 }
 
 // answered records the code of the answer to a write, which may be nil, before the client

@@ -97,6 +97,22 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.patches("y", heldBy+"y"+endOf)
 			w.patches("x", `{"metadata":{"resourceVersion":"1002"},"spec":{"holderIdentity":"x"}}`)
 		}, ""},
+		"an update names a version": {func(w *writers) {
+			w.does("x", "GET", leasesA, "")
+			w.patches("y", heldBy+"y"+endOf)
+			body := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","resourceVersion":"1002"},"spec":{"holderIdentity":"x"}}`
+			require.Equal(w.t, 200, w.does("x", "PUT", leasesA, body).code)
+		}, ""},
+		"an update names none": {func(w *writers) {
+			const all = "/api/v1/namespaces/default/endpoints"
+			at := func(ip string) string {
+				return `{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"e"},"subsets":[{"addresses":[{"ip":"` + ip + `","targetRef":{"resourceVersion":"1"}}]}]}`
+			}
+			w.does("z", "POST", all, at("10.0.0.1"))
+			w.does("x", "GET", all+"/e", "")
+			w.does("y", "PUT", all+"/e", at("10.0.0.2"))
+			require.Equal(w.t, 200, w.does("x", "PUT", all+"/e", at("10.0.0.3")).code)
+		}, `update endpoints default/e by client "x" at 1004, without a resourceVersion, overwrote an update that it had not seen: it knew 1002 and replaced 1003`},
 		"it is its own, and it does not know": {func(w *writers) {
 			w.does("x", "GET", leasesA, "")
 			cut := w.api.Fault(apitest.Fault{Cut: apitest.CutAfter})

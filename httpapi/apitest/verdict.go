@@ -39,8 +39,8 @@ func (f Finding) String() string {
 const shownFindings = 5
 
 // Verify fails the test, without stopping it, if two clients held a Lease at the same
-// time. It logs lost updates, which are allowed and often intended. It reports
-// whether it found no failure. See Verdict for its rules.
+// time, and reports whether no two did. It logs lost updates, which Kubernetes allows
+// and clients often intend. See Verdict for the rules.
 func (a *API) Verify(t TB) bool {
 	t.Helper()
 	v := a.Verdict()

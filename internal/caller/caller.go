@@ -32,11 +32,14 @@ func Stale(ctx context.Context) bool {
 	return stale
 }
 
-// Sight is a version that an answer or a watch event shows to the client: of one object, or
-// of all objects in the scope of the request if Name is "".
+// Sight is a version that the client of a request knows: of one object, or of all objects in
+// the scope of the request if Name is "".
 type Sight struct {
 	Namespace, Name string
 	Version         uint64
+	// Named is set if the request names the version as a precondition. Otherwise the answer
+	// or a watch event shows it.
+	Named bool
 }
 
 // WithObserver returns a context for a request whose Sights are passed to observe, each one

@@ -48,6 +48,7 @@ func (m *ObjectMeta) GetObjectMeta() *ObjectMeta { return m }
 
 // OwnerReference points to an object that owns another in the same namespace.
 type OwnerReference struct {
+	// APIVersion, Kind, Name and UID are those of the owner.
 	APIVersion string `json:"apiVersion" protobuf:"5"`
 	Kind       string `json:"kind" protobuf:"1"`
 	Name       string `json:"name" protobuf:"3"`
