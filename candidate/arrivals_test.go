@@ -40,8 +40,8 @@ func TestHolderGivesUpTheLeaseToTheBestNewCandidate(t *testing.T) {
 	})
 }
 
-// A candidate comes in each moment, also in the one in which the Elector would
-// decide, and the first second of it is all that it waits for.
+// Candidates keep coming, also at the moment when the Elector would decide. It waits
+// only for one second after the first one.
 func TestStreamOfCandidatesDoesNotDelayTheElection(t *testing.T) {
 	for _, every := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 199 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 )
 
 // BenchmarkElectFromCold starts an Elector over Leases with ten candidates each, and
-// waits until every Lease has a holder. Candidates that renewed just now are chosen
-// from as they are; others are pinged first, and answer. Each iteration includes the
-// 200ms that the Elector waits for more candidates.
+// waits until every Lease has a holder. Candidates without a recent sign of life are
+// pinged first, and answer. Each iteration includes the 200ms that the Elector waits
+// for more candidates.
 func BenchmarkElectFromCold(b *testing.B) {
 	for _, leases := range []int{1, 1000} {
 		for _, row := range []struct {
@@ -59,8 +59,8 @@ func BenchmarkElectFromCold(b *testing.B) {
 	}
 }
 
-// BenchmarkRenewalBesideAnElector is what the renewal of a Lease costs with an
-// Elector that watches, for leases that have candidates and for others.
+// BenchmarkRenewalBesideAnElector measures the renewal of a Lease while an Elector
+// watches, for Leases with and without candidates.
 func BenchmarkRenewalBesideAnElector(b *testing.B) {
 	for _, name := range []string{"none", "others", "candidates"} {
 		b.Run(name, func(b *testing.B) {

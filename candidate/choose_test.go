@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// named returns a candidate that differs from others in what a choice looks at.
+// named returns a candidate with the fields that a choice depends on.
 func named(name, binary string, strategy lease.CoordinatedLeaseStrategy, list ...lease.CoordinatedLeaseStrategy) *LeaseCandidate {
 	return &LeaseCandidate{
 		ObjectMeta: meta.ObjectMeta{Name: name},

@@ -50,7 +50,7 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 		}()
 		time.Sleep(time.Second)
 		w.takeEvents()
-		// Its elector leads, so that there is no election either.
+		// Its elector leads, so there is no election.
 		w.start(offer("leader", "1.37.0", "1.36.0"))
 		time.Sleep(25 * time.Minute)
 		assert.Contains(t, w.takeEvents(), "Answered shy")
@@ -91,8 +91,8 @@ func TestCandidateThatRenewsAtTheLastMomentIsKept(t *testing.T) {
 	})
 }
 
-// What an Elector finds when it starts is as old as it says, but nobody is
-// collected who was not asked: the clock may have jumped while nothing ran.
+// An Elector that starts trusts the times in the objects. It still collects no candidate
+// that it has not pinged, because the clock may have jumped while no Elector ran.
 func TestNoCandidateIsDeletedWithoutAPing(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})

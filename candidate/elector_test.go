@@ -69,8 +69,8 @@ func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
 	})
 }
 
-// A round that waits for somebody may end with one in front who was there when it
-// began.
+// The best candidate may have been present when the round began, and be gone when the
+// round ends.
 func TestHolderKeepsTheLeaseIfTheBetterCandidateIsGone(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
@@ -189,7 +189,7 @@ func TestElectionContinuesAfterACoordinatorDiesBetweenPingAndAnswer(t *testing.T
 			in(t, func(t *testing.T) {
 				w := newWorld(t, ElectorOptions{})
 				w.stop()
-				// Pings that nobody answered, as the dead one left them.
+				// Pings that the dead process left unanswered.
 				for _, name := range []string{"a", "b"} {
 					c := offer(name, "1.37.0", "1.37.0")
 					c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(-time.Minute)))
@@ -199,8 +199,8 @@ func TestElectionContinuesAfterACoordinatorDiesBetweenPingAndAnswer(t *testing.T
 				time.Sleep(pause)
 				w.elect(ElectorOptions{})
 				time.Sleep(time.Second)
-				// The processes are there, but saw the ping before they lost their
-				// watch: they answer the next one only.
+				// The processes live, but lost their watch after they saw the ping:
+				// they answer only the next one.
 				for _, name := range []string{"a", "b"} {
 					go func() {
 						for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: name, ResourceVersion: w.version()}) {
@@ -267,7 +267,7 @@ func (w *world) preferred() string { return preferredHolder(w.lease()) }
 
 func (w *world) version() string { return w.st.ResourceVersion() }
 
-// One that answers pings but never takes up the lease does not keep the others
+// A candidate that answers pings but never takes the Lease does not keep the others
 // from it.
 func TestCandidateThatNeverRenewsTheLeaseComesLast(t *testing.T) {
 	in(t, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestCandidateThatNeverRenewsTheLeaseComesLast(t *testing.T) {
 		assert.Equal(t, "b", w.leader())
 		assert.Equal(t, []string{"Missed a", "Missed a"}, w.takeEvents(Missed)[:2], "it had a second chance")
 
-		// It is tried again, but ever more seldom.
+		// It is elected again, but less and less often.
 		time.Sleep(24 * time.Hour)
 		missed := len(w.takeEvents(Missed))
 		assert.Greater(t, missed, 24)

@@ -14,8 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A candidate renews once and then does nothing. What follows from that has happened when FastForward returns, each step at
-// the moment that it is due.
+// A candidate renews once and then does nothing. When FastForward returns, all consequences have happened, each at its time.
 func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	m := clock.NewManual(start)
@@ -31,7 +30,7 @@ func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
 	go func() { done <- e.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 
-	// The Elector is at work when it says something.
+	// The Elector works while it logs.
 	first := offer("first", "1.37.0", "1.37.0")
 	first.Spec.LeaseName, first.Spec.RenewTime = "other", new(meta.NewMicroTime(start.Add(-time.Minute)))
 	first.Spec.PingTime = new(meta.NewMicroTime(start.Add(-10 * time.Second)))

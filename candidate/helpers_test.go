@@ -26,7 +26,7 @@ type world struct {
 
 	mu      sync.Mutex // guards all below
 	events  []ElectionEvent
-	leaders []string // who believes to lead now
+	leaders []string // processes that believe they lead
 	reigns  []string
 }
 
@@ -60,7 +60,7 @@ func (w *world) log(ev ElectionEvent) {
 	w.events = append(w.events, ev)
 }
 
-// takeEvents returns the events so far as "Type candidate", and forgets them.
+// takeEvents returns the events since the last call as "Type candidate".
 func (w *world) takeEvents(types ...ElectionEventType) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,8 +113,8 @@ func (w *world) create(c *LeaseCandidate) *LeaseCandidate {
 	return c
 }
 
-// process behaves as a process with client-go's LeaseCandidate and coordinated
-// LeaderElector does, or as one with a LeaderElector that is not coordinated.
+// process behaves like a process with client-go's LeaseCandidate and a coordinated
+// LeaderElector, or with a plain LeaderElector.
 type process struct {
 	w    *world
 	name string
@@ -127,7 +127,7 @@ type process struct {
 	wg                sync.WaitGroup
 }
 
-// start starts a process; stop kills it, and leaves all as it is.
+// start starts a process. stop kills it: it neither releases nor deletes anything.
 func (w *world) start(c *LeaseCandidate, how ...func(p *process)) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{w: w, name: c.Name, cancel: cancel}
@@ -154,7 +154,7 @@ func (p *process) stop() {
 }
 
 // drain stops a process as a rollout does: it releases the Lease, and its
-// candidate is deleted. As with client-go, the strategy goes with the release.
+// candidate is deleted. As with client-go, the release removes the strategy.
 func (p *process) drain() {
 	p.stop()
 	_, err := p.w.leases.Modify(context.Background(), "ns", "main", func(l *lease.Lease) error {
@@ -232,7 +232,7 @@ func (p *process) contend(ctx context.Context) {
 	}
 }
 
-// contendPlainly does what a LeaderElector does that is not coordinated (client-go,
+// contendPlainly does what a LeaderElector without Coordinated does (client-go,
 // tryAcquireOrRenew).
 func (p *process) contendPlainly(ctx context.Context) {
 	var seen lease.Observation
@@ -272,7 +272,7 @@ func (p *process) contendPlainly(ctx context.Context) {
 	}
 }
 
-// lead notes what a process believes, and checks that no other does so too.
+// lead records that a process believes it leads, and checks that no other does.
 func (p *process) lead(until *time.Time, next time.Time) {
 	w := p.w
 	w.mu.Lock()
@@ -288,7 +288,7 @@ func (p *process) lead(until *time.Time, next time.Time) {
 	*until = next
 }
 
-// leader returns who believes to lead, "" for nobody.
+// leader returns the process that believes it leads, or "".
 func (w *world) leader() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

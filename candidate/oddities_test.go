@@ -54,7 +54,7 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 			w.takeEvents(Failed), "once")
 		assert.Equal(t, "a", w.leader(), "it goes on as it was")
 
-		// Without a holder it stays without.
+		// The Lease still has no holder.
 		_, err := w.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 		require.NoError(t, err)
 		before := w.writes()
@@ -103,7 +103,7 @@ func TestElectorChoosesNoHolderForAThirdPartyStrategy(t *testing.T) {
 	})
 }
 
-// Strategies that break their contract do no more harm than not to elect.
+// A strategy that breaks its contract only prevents an election.
 func TestStrategiesThatMisbehave(t *testing.T) {
 	turn := 0
 	for name, strategy := range map[string]Strategy{
@@ -126,8 +126,7 @@ func TestStrategiesThatMisbehave(t *testing.T) {
 	}
 }
 
-// The rules for leaseName are not those for the name of a Lease: A_ is accepted, and
-// no Lease can have that name.
+// leaseName may be A_, although no Lease can have that name.
 func TestInvalidLeaseNameIsReportedOnce(t *testing.T) {
 	for _, name := range []string{"Not A Name", "A_"} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +193,7 @@ func TestClocksOfCandidatesDoNotMatter(t *testing.T) {
 	}
 }
 
-// The store's clock jumps while all else goes on.
+// The store's clock jumps. Timers do not.
 func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 40 * 365 * 24 * time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {

@@ -34,9 +34,9 @@ func TestElectionsAtRandom(t *testing.T) {
 	}
 }
 
-// bound is how long it takes at most until a healthy candidate leads, after the
-// last failure or after a holder was asked to make way; see the package comment.
-// Simulated processes look at their Lease every 2s.
+// bound is the longest time until a healthy candidate leads, after the last failure or
+// after a holder was asked to make way; see the package comment. Simulated processes
+// read their Lease every 2s.
 const bound = 15*time.Second + 5*time.Second + 2*time.Second + time.Second
 
 // lastEvent returns when an event of a type was last logged, or the zero time.
@@ -85,8 +85,7 @@ func simulate(t *testing.T, r *rand.Rand) {
 			w.elect(ElectorOptions{})
 		}
 	}
-	// All is quiet: processes that are not well or not coordinated go, and one that
-	// is well comes.
+	// Failures end: unhealthy and plain processes stop, and a healthy one starts.
 	for name, p := range running {
 		if p.mute || p.idle || p.plain {
 			end(name, (*process).stop)

@@ -15,9 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A Lease without a strategy is an elector's that is not coordinated, as all were
-// before a component was upgraded. What becomes of it is written in upstream's
-// leaderelection_controller.go, 378 to 410.
+// A Lease without a strategy belongs to a plain elector, as before a component is
+// upgraded. Upstream's rules for it are in leaderelection_controller.go, 378 to 410.
 func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 	now := func() *meta.MicroTime { return new(meta.NewMicroTime(time.Now())) }
 	oldest, third := new(lease.OldestEmulationVersion), new(lease.CoordinatedLeaseStrategy(y))
@@ -60,7 +59,7 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 				return lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: oldest}
 			},
 		},
-		// Upstream's controller does not survive this one: it follows a nil pointer.
+		// Upstream's controller panics here: it follows a nil pointer.
 		"never held": {
 			spec: func() lease.LeaseSpec { return lease.LeaseSpec{} },
 			want: func(lease.LeaseSpec) lease.LeaseSpec {
@@ -108,8 +107,8 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 	}
 }
 
-// The holder is not coordinated and removes strategy and preferredHolder at each
-// renewal. The Elector puts them back ever more seldom.
+// The holder is a plain elector and removes strategy and preferredHolder at each
+// renewal. The Elector writes them again, less and less often.
 func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
@@ -129,7 +128,7 @@ func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
 		assert.InDelta(t, 1800, got["old"], 5)
 		assert.LessOrEqual(t, len(w.takeEvents(Pinged)), 30, "and pings go with them")
 
-		// A new candidate is a reason not to wait.
+		// After a new candidate the Elector does not wait.
 		w.start(offer("c", "1.37.0", "1.35.0"))
 		time.Sleep(250 * time.Millisecond)
 		assert.Equal(t, "c", w.preferred())
@@ -142,8 +141,8 @@ func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
 	})
 }
 
-// countLeaseWrites counts changes of the Lease "main" by the manager that made
-// them, until the counts are asked for.
+// countLeaseWrites counts the changes of the Lease "main" by their writer, until counts
+// is called.
 func (w *world) countLeaseWrites() (counts func() map[string]int) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	writes, done := map[string]int{}, make(chan struct{})
@@ -167,8 +166,8 @@ func (w *world) countLeaseWrites() (counts func() map[string]int) {
 	return func() map[string]int { cancel(); <-done; return writes }
 }
 
-// A writer that undoes what the Elector writes, as soon as it sees it, does not
-// start an endless exchange.
+// A writer that at once undoes each write of the Elector does not start an endless
+// exchange.
 func TestElectorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})
@@ -195,8 +194,8 @@ func TestElectorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	})
 }
 
-// An elector that is not coordinated and waits takes a free Lease by itself. The
-// Elector asks it to make way at once.
+// A plain elector that waits takes a free Lease by itself. The Elector asks it to make
+// way at once.
 func TestPlainElectorTakesTheLeaseDuringAnElection(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, ElectorOptions{})

@@ -133,7 +133,7 @@ func TestFastForwardEndsADelay(t *testing.T) {
 	assert.Equal(t, 1, delay.Hits())
 }
 
-// A client in Go may count its deadline by the same clock.
+// A Go client may measure its deadline by the same clock.
 func TestFastForwardLetsAClientGiveUp(t *testing.T) {
 	api := byHand(t, 0)
 	hung := api.Fault(apitest.Fault{Verb: "list", Hang: true})

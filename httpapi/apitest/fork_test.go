@@ -74,7 +74,7 @@ func TestForksNeverSeeEachOthersWritesThroughAnyDoor(t *testing.T) {
 	assert.NotEqual(t, parent.URL(), first.URL())
 }
 
-// One costly fixture and many tests at once, each in a world and a bubble of its own.
+// Many tests fork one costly fixture at the same time, each in its own bubble.
 func TestManyTestsForkOneFixture(t *testing.T) {
 	shared := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Stream("leases", strings.NewReader(manyLeases(1000)))}})
 	before := shared.Dump(fixture.DumpOptions{})
@@ -107,7 +107,7 @@ func TestManyTestsForkOneFixture(t *testing.T) {
 	assert.Empty(t, shared.Requests())
 }
 
-// manyLeases returns documents with so many Leases.
+// manyLeases returns documents with n Leases.
 func manyLeases(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -187,7 +187,7 @@ func TestForkHasTheOptionsOfItsParent(t *testing.T) {
 	assert.NotContains(t, parent.Dump(fixture.DumpOptions{}), "kind: Widget")
 }
 
-// widget is a kind of a user's own.
+// widget is a kind of a user.
 type widget struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
@@ -235,7 +235,7 @@ func TestForkEndsWithItsOwnTest(t *testing.T) {
 	inProcess(fork).create(t, "b")
 }
 
-// What was made before counts from the moment of the fork, though the clock of a bubble shows another time.
+// A Lease written before the fork runs on from the moment of the fork, although the clock of the bubble shows another time.
 func TestVerifyOfAForkInABubbleCountsFromTheFork(t *testing.T) {
 	hold := func(t *testing.T, api *apitest.API, who string) {
 		_, err := lease.In(api.Store()).Modify(t.Context(), "default", "leader", func(l *lease.Lease) error {

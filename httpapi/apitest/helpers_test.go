@@ -24,7 +24,7 @@ const (
 	leasesA = leases + "/a"
 )
 
-// door is an API and a client that reaches it in one of the ways there are.
+// door is an API and a client that reaches it in one way.
 type door struct {
 	*apitest.API
 	client *http.Client
@@ -32,8 +32,8 @@ type door struct {
 	socket bool
 }
 
-// doorTo returns the door through the Transport of an API, and doorFor the one for a
-// client.
+// doorTo returns the door through the Transport of an API, and doorFor the door of a
+// named client.
 func doorTo(api *apitest.API) *door {
 	return &door{API: api, client: clientOf(api), base: api.Host()}
 }
@@ -42,8 +42,7 @@ func doorFor(api *apitest.API, client string) *door {
 	return &door{API: api, client: &http.Client{Transport: api.TransportFor(client)}, base: api.Host()}
 }
 
-// newDoor returns the door to a server of the test's own. Without a socket it does
-// in a bubble, too.
+// newDoor returns the door to a new server. Without a socket it also works in a bubble.
 func newDoor(t testing.TB, opts ...apitest.Options) *door { return doorTo(apitest.New(t, opts...)) }
 
 // eachDoor runs a test through a transport, inside a bubble, and over sockets with and without TLS.
@@ -110,7 +109,7 @@ func (d *door) do(t testing.TB, method, target, body string, headers ...string) 
 	return answer{resp.StatusCode, resp.Header, string(data), err}
 }
 
-// create creates a Lease that is expected to be new.
+// create creates a Lease and requires that it is new.
 func (d *door) create(t testing.TB, name string) {
 	t.Helper()
 	a := d.do(t, "POST", leases, leaseNamed(name))
@@ -162,13 +161,13 @@ func (s *stream) next() string {
 	return ev.Type + " " + ev.Object.Metadata.Name
 }
 
-// failing is a test that is expected to fail.
+// failing is a TB for a test that must fail.
 type failing struct {
 	testing.TB
 	message string
 }
 
-// failure runs do with a test of its own and returns how it failed it.
+// failure runs do with a failing test and returns its message.
 func failure(t testing.TB, do func(t testing.TB)) string {
 	f := &failing{TB: t}
 	done := make(chan struct{})
@@ -187,7 +186,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 
 func (f *failing) Errorf(format string, args ...any) { f.message += fmt.Sprintf(format, args...) }
 
-// assertCut makes sure that a connection was cut before there was an answer.
+// assertCut checks that a connection was cut before an answer came.
 func assertCut(t testing.TB, d *door, a answer) {
 	t.Helper()
 	if assert.Error(t, a.err, "%s", a) {

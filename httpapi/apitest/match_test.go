@@ -18,7 +18,7 @@ import (
 
 var storeOptions store.CreateOptions
 
-// leaseOf returns a Lease that can be created; without a name it is given one.
+// leaseOf returns a Lease to create. Without a name it has a generateName.
 func leaseOf(name string) *lease.Lease {
 	l := &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
 	if name == "" {
@@ -165,7 +165,7 @@ func TestContradictoryFaultsAreRefused(t *testing.T) {
 	assert.NotNil(t, apitest.New(t).Fault(apitest.Fault{Verb: "watch", First: 2, Delay: 1, ExpireHistory: true, SlowEvents: 1, Tear: &apitest.Tear{After: 3, MidFrame: true}}))
 }
 
-// refused returns the message with which a new API refuses a fault.
+// refused returns the message of a new API that refuses a fault.
 func refused(t *testing.T, options apitest.Options, f apitest.Fault) string {
 	return failure(t, func(t testing.TB) { apitest.New(t, options).Fault(f) })
 }
@@ -210,7 +210,7 @@ func TestFaultsDescribeThemselves(t *testing.T) {
 	}
 }
 
-// Faults come and go while requests do; run it with -race.
+// Faults and requests begin and end at the same time. Run it with -race.
 func TestFaultsCanBeAddedAndRemovedDuringRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -244,7 +244,7 @@ var smallHistory = store.Options{History: 8}
 
 func clientOf(api *apitest.API) *http.Client { return &http.Client{Transport: api.Transport()} }
 
-// withEngines are the options of a server that has a kind with a status.
+// withEngines are the options of a server with a kind that has a status.
 func withEngines() apitest.Options {
 	kind := store.MustKind(store.Descriptor[store.Unstructured]{
 		Group: "example.com", Name: "Engine", Status: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},

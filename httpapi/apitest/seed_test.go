@@ -30,7 +30,7 @@ func byHand(t testing.TB, seed uint64) *apitest.API {
 	return apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.NewManual(start), Seed: seed}})
 }
 
-// story sends some requests and returns the answers to them, headers and all, and the state that they lead to.
+// story sends some requests. It returns their answers with all headers, and the state at the end.
 func story(t testing.TB, api *apitest.API, client *http.Client, base string) string {
 	var out bytes.Buffer
 	for _, step := range []struct{ method, target, contentType, body string }{
@@ -74,7 +74,7 @@ func storyOf(t testing.TB, seed uint64) string {
 	return story(t, api, &http.Client{Transport: api.Transport()}, api.Host())
 }
 
-// The file is the same on every machine and on every day. Set UPDATE_GOLDEN to rewrite it.
+// The file does not depend on the machine or the date. Set UPDATE_GOLDEN to rewrite it.
 func TestAnswersAndStateEqualTheGoldenFile(t *testing.T) {
 	const file = "testdata/seed.golden"
 	got := storyOf(t, 42)
@@ -106,7 +106,7 @@ func after(t testing.TB, text, part string) string {
 	return rest[:10]
 }
 
-// A socket adds headers of its own, but for the date.
+// A socket adds its own headers, except the date.
 func TestAnswersOverASocketAreTheSameEachTime(t *testing.T) {
 	run := func() string {
 		api := byHand(t, 42)

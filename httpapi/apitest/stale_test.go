@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// anyState asks for whatever state is at hand.
+// anyState is a query that accepts any state.
 const anyState = "?resourceVersion=0"
 
 // names returns the version of a list and the names in it, such as "1002: a b", or the message of a Status.
@@ -39,7 +39,7 @@ func names(t testing.TB, a answer) string {
 	return out
 }
 
-// hold makes somebody hold the Lease a, by the Go door.
+// hold sets the holder of the Lease a through the store.
 func (d *door) hold(t testing.TB, holder string) {
 	t.Helper()
 	_, err := lease.In(d.Store()).Modify(t.Context(), "default", "a", func(l *lease.Lease) error {

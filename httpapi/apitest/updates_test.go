@@ -154,7 +154,7 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 	}
 }
 
-// withoutTimes are the moments in an excerpt.
+// withoutTimes matches the times in an excerpt.
 var withoutTimes = regexp.MustCompile(` +\S+s  `)
 
 func TestLostUpdatesAreLoggedAndFailNoTest(t *testing.T) {

@@ -32,8 +32,8 @@ func (v *verdict) Logf(format string, args ...any) {
 	v.logs = append(v.logs, fmt.Sprintf(format, args...))
 }
 
-// contend runs contenders for an hour; each leads for a while and lets go, or is
-// killed.
+// contend runs contenders for an hour. Each one leads for a while, and then releases the
+// Lease or is killed.
 func contend(t *testing.T, leases *store.Collection[lease.Lease]) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()

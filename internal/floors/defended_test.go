@@ -58,12 +58,8 @@ func defended() []defence {
 			"lease.Client.Watch", "lease.Contender.Acquire", "lease.DefaultLeaseDuration", "lease.DefaultRenewDeadline",
 			"lease.DefaultRetryPeriod", "lease.LeaseList", "lease.Overlap",
 		}},
-		{"a type of the API, or an event of an Elector", []string{
-			"candidate.Collected", "candidate.Elector", "candidate.Failed", "candidate.LeaseCandidateList",
-			"candidate.Missed", "candidate.Silent",
-		}},
 		{"a type of the API", []string{
-			"endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
+			"candidate.Elector", "candidate.LeaseCandidateList", "endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
 			"endpoints.ProtocolUDP", "endpoints.Target",
 		}},
 		{"a fault, a limit or a finding that a test may name", []string{
@@ -75,7 +71,7 @@ func defended() []defence {
 		}},
 		{"for the other packages of this module: it returns what internal/registry works with", []string{"store.Kind.Registered"}},
 		{"authentication, authorization and Middleware of the user", []string{
-			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authenticator", "httpapi.Authorizer"}},
+			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authorizer"}},
 		{"the type of an event, which every watch yields", []string{
 			"watch.Bookmark", "watch.Error", "watch.Event",
 		}},

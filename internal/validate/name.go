@@ -16,12 +16,6 @@ func NameIsDNSLabel(name string, prefix bool) []string {
 	return DNS1123Label(forPrefix(name, prefix))
 }
 
-// NameIsConfigMapKey is the name rule of LeaseCandidate. prefix changes nothing,
-// as a key may end in a dash.
-func NameIsConfigMapKey(name string, prefix bool) []string {
-	return ConfigMapKey(name)
-}
-
 // forPrefix replaces the dash at the end of a generateName. As upstream
 // (maskTrailingDash) it removes two bytes and adds one, so that a prefix of one
 // byte too many passes, and "a.-" too; the generated name is checked again.
@@ -35,18 +29,15 @@ func forPrefix(name string, prefix bool) string {
 // PathSegmentName returns the problems of a name as one segment of a URL path. The
 // empty name and names of any length are allowed (apimachinery,
 // api/validate/content IsPathSegmentName).
-func PathSegmentName(name string) []string {
-	if name == "." || name == ".." {
+func PathSegmentName(name string) []string { return NameIsPathSegment(name, false) }
+
+// NameIsPathSegment is PathSegmentName as the name rule of a kind. If prefix is set, name
+// is a generateName and may be "." or ".." (apimachinery, api/validate/content
+// IsPathSegmentPrefix).
+func NameIsPathSegment(name string, prefix bool) (problems []string) {
+	if !prefix && (name == "." || name == "..") {
 		return []string{"may not be '" + name + "'"}
 	}
-	return PathSegmentPrefix(name)
-}
-
-// PathSegmentPrefix returns the problems of a value as the start of a path
-// segment. Unlike PathSegmentName it allows "." and ".." (apimachinery,
-// api/validate/content IsPathSegmentPrefix).
-func PathSegmentPrefix(name string) []string {
-	var problems []string
 	for _, part := range [...]string{"/", "%"} {
 		if strings.Contains(name, part) {
 			problems = append(problems, "may not contain '"+part+"'")
@@ -55,20 +46,10 @@ func PathSegmentPrefix(name string) []string {
 	return problems
 }
 
-// NameIsPathSegment is PathSegmentName as the name rule of a kind; prefix is set
-// for a generateName.
-func NameIsPathSegment(name string, prefix bool) []string {
-	if prefix {
-		return PathSegmentPrefix(name)
-	}
-	return PathSegmentName(name)
-}
-
-// ConfigMapKey returns the problems of a value as a key of a ConfigMap, which is
-// also the rule for names of lease candidates: at most 253 bytes, not "." or "..",
-// and not starting with ".." (apimachinery, util/validation IsConfigMapKey).
-func ConfigMapKey(value string) []string {
-	var problems []string
+// NameIsConfigMapKey is the name rule of LeaseCandidate, the keys of a ConfigMap: at most
+// 253 bytes, not "." or "..", and not starting with ".." (apimachinery, util/validation
+// IsConfigMapKey). A generateName has the same rule, as a key may end in a dash.
+func NameIsConfigMapKey(value string, prefix bool) (problems []string) {
 	if len(value) > maxSubdomain {
 		problems = append(problems, maxCharacters(maxSubdomain))
 	}

@@ -67,7 +67,7 @@ func TestDNS1123Label(t *testing.T) {
 }
 
 func TestConfigMapKey(t *testing.T) {
-	check(t, validate.ConfigMapKey, []row{
+	check(t, func(key string) []string { return validate.NameIsConfigMapKey(key, false) }, []row{
 		{"all characters", "Az09-_.", nil},
 		{"leading dot", ".a", nil},
 		{"empty", "", []string{configKeyText}},
@@ -115,7 +115,7 @@ func TestPathSegments(t *testing.T) {
 		{"two dots", "..", []string{"may not be '..'"}},
 		{"slash and percent", "%/", []string{"may not contain '/'", "may not contain '%'"}},
 	})
-	check(t, validate.PathSegmentPrefix, []row{
+	check(t, func(name string) []string { return validate.NameIsPathSegment(name, true) }, []row{
 		{"a prefix may be two dots", "..", nil},
 		{"but have no slash", "a/", []string{"may not contain '/'"}},
 	})

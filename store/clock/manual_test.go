@@ -16,7 +16,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// diary notes what happens, and how long after the start by its clock.
+// diary records events with the time since the start, by its clock.
 type diary struct {
 	m       *clock.Manual
 	entries []string
@@ -24,7 +24,7 @@ type diary struct {
 
 func newDiary() *diary { return &diary{m: clock.NewManual(start)} }
 
-// note returns a function that notes a word.
+// note returns a function that records a word.
 func (d *diary) note(word string) func() {
 	return func() { d.entries = append(d.entries, word+" "+d.m.Now().Sub(start).String()) }
 }
@@ -126,7 +126,7 @@ func TestNoTimePassesWhileTheClockIsHeld(t *testing.T) {
 		assert.Empty(t, d.entries)
 		assert.Equal(t, start.Add(time.Second), d.m.Now())
 
-		// Who holds it may still set what comes next.
+		// A goroutine that holds the clock may still set the next timer.
 		d.m.AfterFunc(500*time.Millisecond, d.note("first"))
 		another := d.m.Hold()
 		release()

@@ -15,10 +15,10 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// TestWhateverHappensTheTimelineHoldsTogether does things at random beside an
-// Elector, and after each checks what is true of every Timeline: whoever leads by
-// what an observer of his own sees is the one that leads in it, spans and gaps
-// do not overlap, and one follows on the other as long as anybody wants the lease.
+// TestWhateverHappensTheTimelineHoldsTogether makes random writes beside an Elector. After
+// each write it checks the Timeline: its leader is the one that an independent observer
+// sees, spans and gaps do not overlap, and there is no time between them as long as there
+// is a Lease or a candidate.
 func TestWhateverHappensTheTimelineHoldsTogether(t *testing.T) {
 	for range 3 {
 		seed := rand.Uint64()
@@ -78,12 +78,12 @@ func (d *disorder) step() {
 	}
 	d.pass(0)
 	d.watch()
-	// Whole milliseconds and a half: nothing else happens at the same moment.
+	// Half a millisecond keeps the write apart from all timers.
 	time.Sleep(time.Duration(d.rand.IntN(4000))*time.Millisecond + 500*time.Microsecond)
 }
 
-// watch looks at the lease as an observer does; the Elector wrote it at the same
-// moment as somebody else, or by a timer that it is told of here.
+// watch shows the Lease to the observer. The Elector wrote it at the same moment as
+// another writer, or at a timer, after which the test calls watch.
 func (d *disorder) watch() {
 	l, err := d.leases.Get(context.Background(), "ns", "main")
 	if err != nil {
@@ -101,8 +101,8 @@ func (d *disorder) check() {
 	}
 	require.Len(t, tl.Leases, 1)
 	l := tl.Leases[0]
-	// The Elector may have written between two looks: then the observer saw it
-	// later than it was, and its judgement only holds for who it is.
+	// The Elector may have written between two calls of watch. Then the observer saw the
+	// write too late, so only its holder can be compared.
 	if _, err := d.leases.Get(context.Background(), "ns", "main"); err == nil {
 		d.watch()
 		if leader := l.Leader(); leader != "" {

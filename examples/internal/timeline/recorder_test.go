@@ -265,7 +265,7 @@ func TestNewsThatComeLateAreOld(t *testing.T) {
 		l.Spec.HolderIdentity = new("a")
 		_, err = w.leases.Update(t.Context(), l, store.UpdateOptions{})
 		require.NoError(t, err)
-		w.rec.seeCandidate(c) // as Log does, and so is the lease looked up
+		w.rec.seeCandidate(c) // as Log does; it looks the Lease up
 		w.rec.mu.Unlock()
 		w.pass(1)
 		assert.Equal(t, []string{"0+0 a is a candidate: 2.0.0 as 1.0.0", "0+1 a elected, has not taken up the lease, still holds it"}, w.story())

@@ -90,8 +90,8 @@ func (w *world) offer(name, version string) {
 	synctest.Wait()
 }
 
-// story returns what is remembered of ns/main, a line for each thing: the second
-// in which it began, how long it lasted, who and what.
+// story returns the records of ns/main, one in each line: the second in which it began,
+// how long it lasted, the name and the description.
 func (w *world) story() (lines []string) {
 	tl := w.rec.Timeline()
 	for _, l := range tl.Leases {

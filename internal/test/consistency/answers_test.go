@@ -242,7 +242,7 @@ func withBody(r *http.Request, body string) *http.Request {
 	return other
 }
 
-// A replica that lags tells of what was, as far as it is asked for no more; it may leave out nothing.
+// A lagging replica may answer with an old state that the request allows, but the state must be complete.
 func TestReportAcceptsALaggingReplica(t *testing.T) {
 	for name, skip := range map[string]bool{"each missed change": false, "skip missed": true} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 	body     = `{"metadata":{"name":"a","annotations":{"uid":"x","q":"\"}\\"},"labels":{"name":"y"}},"spec":{"holderIdentity":"k8s.io/initial-events-end"}}`
 )
 
-// asked returns what an API of its own, which holds the Lease a, answers.
+// asked returns the answer of a new API that holds the Lease a.
 func asked(t testing.TB, method, target, accept string) []byte {
 	t.Helper()
 	st := store.New(store.Options{})
@@ -109,7 +109,7 @@ func TestEventTellsWhatAWatchSends(t *testing.T) {
 	}
 }
 
-// Of a beginning less is told, but nothing else.
+// The beginning of a document gives fewer values, but no other ones.
 func TestBeginningTellsNothingWrong(t *testing.T) {
 	for _, accept := range []string{"", protobuf, table} {
 		data := asked(t, "GET", leases+"/a", accept)
