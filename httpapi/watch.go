@@ -62,15 +62,15 @@ func (c *call) watch() error {
 	if err := flush(); err != nil {
 		return nil
 	}
-	c.stream(ctx, w, c.sender(flush))
+	c.stream(ctx, w, c.sender(w, flush))
 	return nil
 }
 
-// sender returns a function that sends a part of a watch. The client has the time of
-// WatchStall for it.
-func (c *call) sender(flush func() error) func(data []byte) error {
-	send := func(data []byte) error {
-		if _, err := c.Write(data); err != nil {
+// sender returns a function that sends a part of a watch, the last one of those that are
+// ready at once. The client has the time of WatchStall for it. Writers skip a watch whose client needs longer than stallPause.
+func (c *call) sender(w *registry.Watcher, flush func() error) func(data []byte, last bool) error {
+	send := func(data []byte, last bool) error {
+		if _, err := c.Write(data); err != nil || !last {
 			return err
 		}
 		return flush()
@@ -79,12 +79,48 @@ func (c *call) sender(flush func() error) func(data []byte) error {
 	if limit <= 0 {
 		return send
 	}
-	c.cut.stall = time.AfterFunc(limit, c.cutNow)
+	c.cut.stall = time.AfterFunc(limit, func() { c.stalled(w) })
 	c.cut.stall.Stop()
-	return func(data []byte) error {
-		c.cut.stall.Reset(limit)
-		defer c.cut.stall.Stop()
-		return send(data)
+	return func(data []byte, last bool) error {
+		c.setWriting(true)
+		c.cut.stall.Reset(min(limit, stallPause))
+		defer func() {
+			c.cut.stall.Stop()
+			if c.setWriting(false) {
+				w.Resume()
+			}
+		}()
+		return send(data, last)
+	}
+}
+
+// stallPause is when a watch is paused whose client does not read.
+const stallPause = time.Second
+
+// setWriting records whether a write is under way. It reports whether the watch was paused,
+// and ends that.
+func (c *call) setWriting(writing bool) (paused bool) {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	paused = c.cut.paused
+	c.cut.writing, c.cut.paused = writing, false
+	return paused
+}
+
+// stalled is called when a write of a watch takes long: it first pauses the watch, and then
+// cuts it.
+func (c *call) stalled(w *registry.Watcher) {
+	c.cut.mu.Lock()
+	pause := c.cut.writing && !c.cut.paused
+	if pause {
+		c.cut.paused = true
+		w.Pause()
+		c.cut.stall.Reset(max(c.api.watchStall-stallPause, 0))
+	}
+	cut := c.cut.writing && !pause
+	c.cut.mu.Unlock()
+	if cut {
+		c.cutNow()
 	}
 }
 
@@ -129,17 +165,17 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte) error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(data []byte, last bool) error) {
 	var buf []byte
 	for {
 		events, err := w.Next(ctx)
 		buf = buf[:0]
-		for _, ev := range events {
+		for i, ev := range events {
 			if buf, err = c.appendEvent(buf, ev); err != nil {
 				return
 			}
-			if len(buf) >= watchWrite {
-				if send(buf) != nil {
+			if len(buf) >= watchWrite && i < len(events)-1 {
+				if send(buf, false) != nil {
 					return
 				}
 				buf = buf[:0]
@@ -150,7 +186,7 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte
 			buf = c.appendError(buf, err)
 		}
 		if len(buf) > 0 {
-			if send(buf) != nil {
+			if send(buf, true) != nil {
 				return
 			}
 		}
@@ -165,7 +201,7 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte
 
 // watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
 // that waits for its client keeps so many.
-const watchWrite = 16 << 10
+const watchWrite = 8 << 10
 
 // idleBuffer is the capacity that an idle watch may keep, in bytes.
 const idleBuffer = 4 << 10
