@@ -75,7 +75,7 @@ func defended() []defence {
 		}},
 		{"for the other packages of this module: it returns what internal/registry works with", []string{"store.Kind.Registered"}},
 		{"authentication, authorization and Middleware of the user", []string{
-			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authenticator", "httpapi.Authorizer"}},
+			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authorizer"}},
 		{"the type of an event, which every watch yields", []string{
 			"watch.Bookmark", "watch.Error", "watch.Event",
 		}},
