@@ -131,10 +131,12 @@ type cutter struct {
 	timer clock.Timer // of the end of the request; nil until it is needed
 	stall *time.Timer // of one write of a watch; nil without WatchStall
 
-	mu     sync.Mutex // guards the fields below
-	done   bool       // it has cut the request
-	over   bool       // the request has ended, so it must not be cut
-	failed bool       // a write has failed
+	mu      sync.Mutex // guards the fields below
+	done    bool       // it has cut the request
+	over    bool       // the request has ended, so it must not be cut
+	failed  bool       // a write has failed
+	writing bool       // a write of a watch is under way
+	paused  bool       // so long that the watch is paused
 }
 
 // cutAtDeadline cuts the request at its deadline. Requests with a short answer do without.

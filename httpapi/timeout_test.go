@@ -168,6 +168,28 @@ func TestWatchThatNobodyReadsEnds(t *testing.T) {
 	}
 }
 
+// A watch whose client does not read for a while is left out by writers. It misses nothing.
+func TestWatchGoesOnAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServerWith(t, store.Options{}, httpapi.Options{WatchStall: time.Minute})
+		w := s.watch(t, leases+"?watch=true")
+		s.change(t, "a", 20, 100<<10)
+		for range 3 {
+			time.Sleep(30 * time.Second)
+			s.must(t, "PATCH", leases+"/a", `{"spec":{"leaseDurationSeconds":1}}`, "Content-Type", "application/merge-patch+json")
+			w.next() // makes room for a write
+			synctest.Wait()
+		}
+		for last := uint64(1003); last < s.version(); last++ {
+			var ev tree
+			require.NoError(t, w.decoder.Decode(&ev))
+			require.Equal(t, fmt.Sprint(last+1), ev.at("object", "metadata", "resourceVersion"))
+		}
+		s.must(t, "DELETE", leases+"/a", "")
+		w.wants("DELETED a")
+	})
+}
+
 // A socket has deadlines of its own, which must not outlive a request.
 func TestSocketIsUsedAgainAfterADeadline(t *testing.T) {
 	st := store.New(store.Options{})

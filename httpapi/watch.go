@@ -63,15 +63,16 @@ func (c *call) watch() error {
 	if err := flush(); err != nil {
 		return nil
 	}
-	c.stream(ctx, w, c.sender(flush))
+	c.stream(ctx, w, c.sender(w, flush))
 	return nil
 }
 
-// sender returns a function that sends a part of a watch. The client has the time of
-// WatchStall for it.
-func (c *call) sender(flush func() error) func(data []byte) error {
-	send := func(data []byte) error {
-		if _, err := c.Write(data); err != nil {
+// sender returns a function that sends a part of a watch. last marks the last one of the
+// parts that are ready at once. The client has the time of WatchStall for a part. Writers
+// skip a watch whose client needs longer than stallPause.
+func (c *call) sender(w *registry.Watcher, flush func() error) func(data []byte, last bool) error {
+	send := func(data []byte, last bool) error {
+		if _, err := c.Write(data); err != nil || !last {
 			return err
 		}
 		return flush()
@@ -80,12 +81,48 @@ func (c *call) sender(flush func() error) func(data []byte) error {
 	if limit <= 0 {
 		return send
 	}
-	c.cut.stall = time.AfterFunc(limit, c.cutNow)
+	c.cut.stall = time.AfterFunc(limit, func() { c.stalled(w) })
 	c.cut.stall.Stop()
-	return func(data []byte) error {
-		c.cut.stall.Reset(limit)
-		defer c.cut.stall.Stop()
-		return send(data)
+	return func(data []byte, last bool) error {
+		c.setWriting(true)
+		c.cut.stall.Reset(min(limit, stallPause))
+		defer func() {
+			c.cut.stall.Stop()
+			if c.setWriting(false) {
+				w.Resume()
+			}
+		}()
+		return send(data, last)
+	}
+}
+
+// stallPause is when a watch is paused whose client does not read.
+const stallPause = time.Second
+
+// setWriting records whether a write is under way. It reports whether the watch was paused,
+// and ends that.
+func (c *call) setWriting(writing bool) (paused bool) {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	paused = c.cut.paused
+	c.cut.writing, c.cut.paused = writing, false
+	return paused
+}
+
+// stalled is called when a write of a watch takes long: it first pauses the watch, and then
+// cuts it.
+func (c *call) stalled(w *registry.Watcher) {
+	c.cut.mu.Lock()
+	pause := c.cut.writing && !c.cut.paused
+	if pause {
+		c.cut.paused = true
+		w.Pause()
+		c.cut.stall.Reset(max(c.api.watchStall-stallPause, 0))
+	}
+	cut := c.cut.writing && !pause
+	c.cut.mu.Unlock()
+	if cut {
+		c.cutNow()
 	}
 }
 
@@ -130,7 +167,7 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte) error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(data []byte, last bool) error) {
 	for {
 		events, err := w.Next(ctx)
 		if c.sendEvents(events, send) != nil {
@@ -138,7 +175,7 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte
 		}
 		if err != nil {
 			if end := c.appendError(nil, err); len(end) > 0 {
-				send(end) // an error means that the client is gone
+				send(end, true) // an error means that the client is gone
 			}
 			return
 		}
@@ -147,13 +184,13 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func([]byte
 
 // sendEvents sends events. The frame of a single event is sent as it is shared. Several
 // frames are joined, so that the connection gets few writes.
-func (c *call) sendEvents(events []registry.ItemEvent, send func([]byte) error) error {
+func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, last bool) error) error {
 	if len(events) == 1 {
 		frame, err := c.frame(events[0])
 		if err != nil {
 			return err
 		}
-		return send(frame)
+		return send(frame, true)
 	}
 	if len(events) == 0 {
 		return nil
@@ -166,10 +203,11 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func([]byte) error) 
 			return err
 		}
 		*joined = append(*joined, frame...)
-		if len(*joined) < watchWrite && i < len(events)-1 {
+		last := i == len(events)-1
+		if len(*joined) < watchWrite && !last {
 			continue
 		}
-		if err := send(*joined); err != nil {
+		if err := send(*joined, last); err != nil {
 			return err
 		}
 		*joined = (*joined)[:0]
@@ -179,7 +217,7 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func([]byte) error) 
 
 // watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
 // that waits for its client keeps so many.
-const watchWrite = 16 << 10
+const watchWrite = 8 << 10
 
 // frame returns the frame of an event, which must not be changed.
 func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {

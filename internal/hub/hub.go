@@ -27,6 +27,7 @@ type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // all watchers are marked for the changes up to this version
 	done    chan struct{}
+	paused  atomic.Int64 // how many watchers are paused: they are in no group
 
 	mu         sync.RWMutex        // guards the fields below, and the index of every watcher
 	nextChange chan struct{}       // closed by the next change; nil if nothing waits for it
@@ -142,20 +143,25 @@ func (h *Hub[P]) WatchLate(s Scope, after uint64, onWake func()) *Watcher[P] {
 	return w
 }
 
-// register adds a watcher to its group.
+// register makes a watcher.
 func (h *Hub[P]) register(s Scope, after uint64, onWake func()) *Watcher[P] {
 	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake}
 	w.seen.Store(after)
+	h.add(w)
+	return w
+}
+
+// add adds a watcher to its group.
+func (h *Hub[P]) add(w *Watcher[P]) {
 	h.mu.Lock()
-	g := h.groups[s]
+	defer h.mu.Unlock()
+	g := h.groups[w.scope]
 	if g == nil {
 		g = &group[P]{}
-		h.groups[s] = g
+		h.groups[w.scope] = g
 	}
 	w.index = len(g.watchers)
 	g.watchers = append(g.watchers, w)
-	h.mu.Unlock()
-	return w
 }
 
 // remove removes a watcher from its group. It may be called more than once.
@@ -181,7 +187,7 @@ func (h *Hub[P]) remove(w *Watcher[P]) {
 func (h *Hub[P]) Watchers() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	n := 0
+	n := int(h.paused.Load())
 	for _, g := range h.groups {
 		n += len(g.watchers)
 	}

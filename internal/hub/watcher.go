@@ -147,5 +147,21 @@ func (w *Watcher[P]) SettledUntil(last uint64) uint64 {
 	return min(version, last)
 }
 
+// Pause makes writers skip the watcher, until Resume. It is for a reader that is busy for
+// long, and the only method that others may call meanwhile.
+func (w *Watcher[P]) Pause() {
+	w.hub.remove(w)
+	w.hub.paused.Add(1)
+}
+
+// Resume ends a Pause. Poll continues where it was.
+func (w *Watcher[P]) Resume() {
+	w.hub.paused.Add(-1)
+	w.hub.add(w)
+	if w.next == 0 {
+		w.start(w.seen.Load())
+	}
+}
+
 // Close removes the watcher from the hub. It may be called more than once.
 func (w *Watcher[P]) Close() { w.hub.remove(w) }

@@ -249,3 +249,36 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 	versions, _ = poll(t, p.watch(Scope{}, first+1))
 	assert.Equal(t, []uint64{first + 2, first + 3}, versions, "the version it expired at is still good")
 }
+
+func TestPausedWatcherMissesNothing(t *testing.T) {
+	p := newHub(t, 10)
+	all := Scope{}
+	w := p.watch(all, first)
+	p.publish("ns", "a") // 101
+	w.Pause()
+	assert.Equal(t, 1, p.Watchers(), "it is still there")
+	p.publishMany(2, "ns", "a") // 102, 103
+	w.Resume()
+	assert.Equal(t, 1, p.Watchers())
+	require.True(t, woken(w))
+	versions, _ := poll(t, w)
+	assert.Equal(t, []uint64{101, 102, 103}, versions)
+
+	w.Pause()
+	w.Resume()
+	versions, _ = poll(t, w)
+	assert.Empty(t, versions, "nothing has happened meanwhile")
+	p.publish("ns", "a") // 104
+	require.True(t, woken(w))
+	versions, _ = poll(t, w)
+	assert.Equal(t, []uint64{104}, versions)
+
+	w.Pause()
+	p.publishMany(11, "ns", "a")
+	assert.False(t, woken(w), "writers skip it")
+	w.Resume()
+	_, _, err := w.Poll(nil, math.MaxUint64)
+	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than the pause")
+	w.Close()
+	assert.Zero(t, p.Watchers())
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,24 +66,29 @@ func bodies(args []string) error {
 		return err
 	}
 	defer s.end(syscall.SIGTERM)
-	before := s.rss()
 	const head = "POST " + leases + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n{"
-	all, err := s.dialMany(*n, head)
+	return s.outlast(*n, fmt.Sprintf("%d bodies of 3 MiB of which one byte came", *n), head, *wait)
+}
+
+// outlast opens connections, sends a text on each, and tells how many the server ends.
+func (s *server) outlast(n int, what, text string, wait time.Duration) error {
+	memory, files := s.rss(), s.files()
+	all, err := s.dialMany(n, text)
 	defer closeAll(all)
 	if err != nil {
 		return err
 	}
-	time.Sleep(time.Second)
-	fmt.Printf("%d bodies of 3 MiB of which one byte came: %d -> %d MB\n", *n, before, s.rss())
-	time.Sleep(*wait)
-	fmt.Printf("ended after %v: %d of %d\n", *wait, ended(all), *n)
+	time.Sleep(2 * time.Second)
+	full := s.rss()
+	time.Sleep(wait)
+	fmt.Printf("%s: %d -> %d MB, %d MB after %v; ended: %d of %d\n", what, memory, full, s.rss(), wait, n+files-s.files(), n)
 	return nil
 }
 
 // unread leaves lists and watches unread.
 func unread(args []string) error {
 	f := flag.NewFlagSet("unread", flag.ExitOnError)
-	wait := f.Duration("wait", 75*time.Second, "how long to wait for their ends")
+	wait := f.Duration("wait", 65*time.Second, "how long to wait for the ends of each sort")
 	s, err := start(f, args)
 	if err != nil {
 		return err
@@ -91,24 +97,14 @@ func unread(args []string) error {
 	for i := range 300 {
 		s.do("POST", leases, typeJSON, fmt.Sprintf(`{"metadata":{"name":"l%d","annotations":{"a":%q}}}`, i, strings.Repeat("x", 100<<10)))
 	}
-	lists, err := s.dialMany(40, get(leases))
-	defer closeAll(lists)
-	if err != nil {
-		return err
+	http.DefaultClient.CloseIdleConnections()
+	for _, r := range [][2]string{
+		{"40 unread lists of 30 MB", ""}, {"40 unread watches with timeoutSeconds=4", "?watch=true&timeoutSeconds=4"}, {"40 unread watches", "?watch=true"},
+	} {
+		if err := s.outlast(40, r[0], get(leases+r[1]), *wait); err != nil {
+			return err
+		}
 	}
-	watches, err := s.dialMany(40, get(leases+"?watch=true&timeoutSeconds=4"))
-	defer closeAll(watches)
-	if err != nil {
-		return err
-	}
-	endless, err := s.dialMany(40, get(leases+"?watch=true"))
-	defer closeAll(endless)
-	if err != nil {
-		return err
-	}
-	time.Sleep(*wait)
-	fmt.Printf("after %v without a read: %d MB; ended: ", *wait, s.rss())
-	fmt.Printf("%d of 40 lists, %d of 40 watches with timeoutSeconds=4, %d of 40 watches\n", ended(lists), ended(watches), ended(endless))
 	return nil
 }
 

@@ -76,6 +76,7 @@ type crowd struct {
 
 	mu        sync.Mutex
 	latencies []time.Duration
+	writes    []time.Duration
 }
 
 // watch opens a watch of a Lease, or without a name of all.
@@ -145,7 +146,7 @@ func (c *crowd) phase(deaf, rate, seconds int) error {
 		settle()
 	}
 	c.mu.Lock()
-	c.latencies = nil
+	c.latencies, c.writes = nil, nil
 	c.mu.Unlock()
 	used, began := cpu(), time.Now()
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -157,11 +158,12 @@ func (c *crowd) phase(deaf, rate, seconds int) error {
 	time.Sleep(300 * time.Millisecond)
 	used = cpu() - used
 	c.mu.Lock()
-	slices.Sort(c.latencies)
-	at := func(share float64) time.Duration {
-		return c.latencies[int(float64(len(c.latencies)-1)*share)].Round(time.Microsecond)
+	at := func(all []time.Duration, share float64) time.Duration {
+		slices.Sort(all)
+		return all[int(float64(len(all)-1)*share)].Round(100 * time.Nanosecond)
 	}
-	fmt.Printf("%d deaf: %d events, p50 %v p90 %v p99 %v; %.2f cores", deaf, len(c.latencies), at(.5), at(.9), at(.99), used.Seconds()/time.Since(began).Seconds())
+	fmt.Printf("%d deaf: %d events, p50 %v p90 %v p99 %v; writes p50 %v; %.2f cores", deaf, len(c.latencies),
+		at(c.latencies, .5), at(c.latencies, .9), at(c.latencies, .99), at(c.writes, .5), used.Seconds()/time.Since(began).Seconds())
 	c.mu.Unlock()
 	if deaf > 0 {
 		fmt.Printf("; each deaf one holds %d KB", (memory()-before)/int64(deaf)>>10)
@@ -173,11 +175,13 @@ func (c *crowd) phase(deaf, rate, seconds int) error {
 // write changes the holder of a Lease.
 func (c *crowd) write(i int, padding string) {
 	n := i % len(c.sent)
-	c.sent[n].Store(time.Now().UnixNano())
+	began := time.Now()
+	c.sent[n].Store(began.UnixNano())
 	lease.In(c.st).Modify(context.Background(), "d", "l"+strconv.Itoa(n), func(l *lease.Lease) error {
 		l.Spec.HolderIdentity = new(padding + strconv.FormatInt(time.Now().UnixNano(), 10))
 		return nil
 	}, store.UpdateOptions{})
+	c.writes = append(c.writes, time.Since(began))
 }
 
 // waitFor waits until so many watches are open.
