@@ -133,12 +133,13 @@ func (d *Kind) encode(typ *codec.Type, o Object, format Format) (data []byte, er
 	} else {
 		data, err = typ.AppendJSON((*scratch)[:0], o)
 	}
+	out := bytes.Clone(data)
 	const maxKept = 64 << 10
 	if err == nil && cap(data) <= maxKept {
 		*scratch = data
 		d.scratch.Put(scratch)
 	}
-	return bytes.Clone(data), err
+	return out, err
 }
 
 // EncodedMetadata returns the encoded metadata. It is not cached.
