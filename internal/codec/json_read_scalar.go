@@ -1,0 +1,178 @@
+package codec
+
+import (
+	"encoding/base64"
+	"strconv"
+	"time"
+)
+
+// integer reads a number without a fraction or an exponent, of at most 18 digits.
+func (r *jsonReader) integer() (int64, bool) {
+	token, ok := r.number()
+	if !ok || len(token) > 18 {
+		return 0, false
+	}
+	digits := token
+	if token[0] == '-' {
+		digits = token[1:]
+	}
+	var n int64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if token[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+func (r *jsonReader) float(to *float64) bool {
+	token, ok := r.number()
+	if !ok {
+		return false
+	}
+	f, err := strconv.ParseFloat(string(token), 64)
+	*to = f
+	return err == nil
+}
+
+// number skips a number and returns it.
+func (r *jsonReader) number() ([]byte, bool) {
+	start := r.at
+	r.skip('-')
+	if !r.skip('0') && r.digits() == 0 {
+		return nil, false
+	}
+	if r.skip('.') && r.digits() == 0 {
+		return nil, false
+	}
+	if r.skip('e') || r.skip('E') {
+		if !r.skip('+') {
+			r.skip('-')
+		}
+		if r.digits() == 0 {
+			return nil, false
+		}
+	}
+	return r.data[start:r.at], true
+}
+
+// skip skips a byte if it is c.
+func (r *jsonReader) skip(c byte) bool {
+	if r.at == len(r.data) || r.data[r.at] != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// digits skips digits and returns their number.
+func (r *jsonReader) digits() int {
+	start := r.at
+	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' {
+		r.at++
+	}
+	return r.at - start
+}
+
+func (r *jsonReader) bytes(to *[]byte) bool {
+	text, form, ok := r.quoted()
+	if !ok || form != 0 {
+		return false
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(out, text)
+	*to = out[:n]
+	return err == nil
+}
+
+// time reads a time in UTC, such as "2006-01-02T15:04:05Z", with six digits of fraction
+// if micros is set and else without a fraction.
+func (r *jsonReader) time(to *time.Time, micros bool) bool {
+	const seconds, fraction = "2006-01-02T15:04:05", ".000000"
+	text, form, ok := r.quoted()
+	size := len(seconds) + 1
+	if micros {
+		size += len(fraction)
+	}
+	if !ok || form != 0 || len(text) != size || text[size-1] != 'Z' ||
+		text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return false
+	}
+	year, month, day := number(text[:4]), number(text[5:7]), number(text[8:10])
+	hour, minute, second, micro := number(text[11:13]), number(text[14:16]), number(text[17:19]), 0
+	if micros {
+		if text[19] != '.' {
+			return false
+		}
+		micro = number(text[20:26])
+	}
+	if year < 0 || month < 1 || month > 12 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 || micro < 0 {
+		return false
+	}
+	*to = time.Date(year, time.Month(month), day, hour, minute, second, micro*1000, time.UTC)
+	return to.Day() == day // else the month has no such day
+}
+
+// number returns the value of decimal digits, or -1 for other text.
+func number(text []byte) int {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// raw skips a value of any form and returns its text.
+func (r *jsonReader) raw() ([]byte, bool) {
+	r.peek()
+	start := r.at
+	ok := r.anything()
+	return r.data[start:r.at], ok
+}
+
+// anything skips a value. Its text is valid JSON.
+func (r *jsonReader) anything() bool {
+	switch r.peek() {
+	case '"':
+		_, _, ok := r.quoted()
+		return ok
+	case '{':
+		empty, ok := r.open('}')
+		for more := !empty; ok && more; {
+			r.peek()
+			if _, _, ok = r.quoted(); !ok || r.peek() != ':' {
+				return false
+			}
+			r.at++
+			if !r.anything() {
+				return false
+			}
+			more, ok = r.more('}')
+		}
+		return ok
+	case '[':
+		empty, ok := r.open(']')
+		for more := !empty; ok && more; {
+			if !r.anything() {
+				return false
+			}
+			more, ok = r.more(']')
+		}
+		return ok
+	case 'n':
+		return r.word("null")
+	case 't':
+		return r.word("true")
+	case 'f':
+		return r.word("false")
+	}
+	_, ok := r.number()
+	return ok
+}

@@ -1,0 +1,189 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// quoted skips a string and returns the text between its quotes, which may have escapes. If
+// it is not ASCII, it may be invalid UTF-8.
+func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
+	if r.at == len(r.data) || r.data[r.at] != '"' {
+		return nil, 0, false
+	}
+	start := r.at + 1
+	for i := start; ; {
+		i += plainLen(r.data[i:])
+		if i == len(r.data) {
+			return nil, 0, false
+		}
+		switch c := r.data[i]; {
+		case c == '"':
+			r.at = i + 1
+			return r.data[start:i], form, true
+		case c == '\\':
+			n := escapeLen(r.data[i:])
+			if n == 0 {
+				return nil, 0, false
+			}
+			form |= escaped
+			i += n
+		case c < ' ':
+			return nil, 0, false
+		default:
+			form |= notASCII
+			i++
+		}
+	}
+}
+
+// textForm is what the text of a string needs.
+type textForm uint8
+
+const (
+	escaped textForm = 1 << iota
+	notASCII
+)
+
+// plainLen returns the number of bytes at the start of b that a string holds as they are:
+// ASCII without quotes, backslashes and control characters. It tests eight bytes at a
+// time; the first byte that it finds is exact, as borrows only reach later ones.
+func plainLen(b []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, backslash := x^'"'*ones, x^'\\'*ones
+		if found := (x | (quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// escapeLen returns the length of the escape at the start of b, or 0 if it is not valid.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hexRune(b); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hexRune returns the character of an escape of the form \u1234.
+func hexRune(b []byte) (rune, bool) {
+	if len(b) < 6 {
+		return 0, false
+	}
+	var out rune
+	for _, c := range b[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		out = out<<4 | rune(c)
+	}
+	return out, true
+}
+
+// text reads a string.
+func (r *jsonReader) text() (string, bool) { return r.textLike(nil) }
+
+// textLike reads a string. If like is equal, it returns like, which needs no memory.
+func (r *jsonReader) textLike(like *string) (string, bool) {
+	text, form, ok := r.quoted()
+	switch {
+	case !ok || form&notASCII != 0 && !utf8.Valid(text):
+		return "", false
+	case form&escaped != 0:
+		return unescape(text)
+	case like != nil && *like == string(text):
+		return *like, true
+	}
+	return r.texts.get(text), true
+}
+
+// unescape replaces the escapes of a string, which are valid. It returns false for
+// surrogates.
+func unescape(text []byte) (string, bool) {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			out = append(out, text[i])
+			continue
+		}
+		switch i++; text[i] {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			c, _ := hexRune(text[i-1:])
+			if !utf8.ValidRune(c) {
+				return "", false
+			}
+			out = utf8.AppendRune(out, c)
+			i += 4
+		default:
+			out = append(out, text[i])
+		}
+	}
+	return string(out), true
+}
+
+// textCache holds strings that occurred before. The bodies of a client repeat most of
+// their strings, so most strings need no new memory.
+type textCache [256]string
+
+// maxCachedText is the length up to which strings are cached.
+const maxCachedText = 64
+
+// get returns b as a string.
+func (c *textCache) get(b []byte) string {
+	if c == nil || len(b) < 2 || len(b) > maxCachedText {
+		return string(b)
+	}
+	slot := &c[hashText(b)%uint64(len(c))]
+	if *slot != string(b) {
+		*slot = string(b)
+	}
+	return *slot
+}
+
+// hashText returns a hash of the first and the last eight bytes.
+func hashText(b []byte) uint64 {
+	var first, last uint64
+	if len(b) >= 8 {
+		first, last = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[len(b)-8:])
+	} else {
+		for _, x := range b {
+			first = first<<8 | uint64(x)
+		}
+	}
+	return ((first*31+last)*31 + uint64(len(b))) * 0x9e3779b97f4a7c15 >> 40
+}
