@@ -91,7 +91,7 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 	}}
 	// The size of the message comes before it. So the items of a long list are encoded
 	// twice, and those of a shorter one are kept.
-	const keptBytes = 4 << 20
+	const keptBytes = 256 << 10
 	var buf []byte
 	keep := true
 	for i := range items {

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -193,4 +194,31 @@ func TestPagesSeeOneVersionWhileWritersWrite(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+}
+
+// Pages of the state of now and of an old one, of a namespace and of all, count what is behind them.
+func TestEachPageCountsWhatIsBehindIt(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	createAll(t, leases, append(append(manyPaths("a", 23), manyPaths("b", 17)...), manyPaths("c", 1)...)...)
+	for _, change := range []bool{false, true} {
+		for namespace, total := range map[string]int64{"": 41, "a": 23, "b": 17} {
+			for range 2 { // the second walk is remembered
+				opts := registry.ListOptions{Namespace: namespace, Limit: 5, ResourceVersion: "1041"}
+				for read := int64(5); ; read += 5 {
+					items, m := mustList(t, leases, opts)
+					if m.Continue == "" {
+						assert.Equal(t, total, read-5+int64(len(items)))
+						assert.Nil(t, m.RemainingItemCount)
+						break
+					}
+					assert.Equal(t, total-read, *m.RemainingItemCount)
+					opts = registry.ListOptions{Namespace: namespace, Limit: 5, Continue: m.Continue}
+					if change && read == 10 {
+						createAll(t, leases, fmt.Sprintf("a/new-%s%d", namespace, st.ResourceVersion()))
+					}
+				}
+			}
+		}
+	}
 }

@@ -1,0 +1,57 @@
+package registry
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestPageCacheIsBounded(t *testing.T) {
+	c := &pageCache{limit: 10_000}
+	pageOf := func(i, items int) *page {
+		return &page{query: query{start: fmt.Sprintf("%03d", i), paged: true}, items: make([]*Item, items)}
+	}
+	for i := range 200 {
+		c.put(pageOf(i, 1))
+		assert.LessOrEqual(t, c.bytes, c.limit)
+	}
+	assert.Nil(t, c.get(query{start: "000", paged: true}), "not used for the longest time")
+	last := c.get(query{start: "199", paged: true})
+	assert.NotNil(t, last)
+
+	c.put(pageOf(300, 2000))
+	assert.Nil(t, c.get(query{start: "300", paged: true}), "too large")
+
+	joins := 0
+	join := func(size int) func(int) []byte {
+		return func(limit int) []byte {
+			if joins++; size > limit {
+				return nil
+			}
+			return make([]byte, size)
+		}
+	}
+	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
+	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
+	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)), "too large")
+	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)))
+	assert.Equal(t, 2, joins)
+	assert.LessOrEqual(t, c.bytes, c.limit)
+
+	sum := 0
+	for _, p := range c.kept {
+		sum += p.bytes
+	}
+	assert.Equal(t, c.bytes, sum)
+	once := pageOf(400, 1)
+	c.put(once)
+	assert.Nil(t, once.joinedAs(0, JSON, join(1)), "asked for once")
+	for i := range 100 {
+		c.put(pageOf(500+i, 1))
+	}
+	assert.Nil(t, c.get(last.query))
+	assert.Len(t, last.joinedAs(1, JSON, join(4000)), 4000, "a page that the cache has dropped still works")
+	assert.Zero(t, last.bytes)
+	assert.LessOrEqual(t, c.bytes, c.limit)
+}
