@@ -96,7 +96,7 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 	keep := true
 	for i := range items {
 		var err error
-		if i%checkEvery == 0 {
+		if i%checkEvery == checkEvery-1 {
 			err = c.req.Context().Err()
 		}
 		if keep = keep && len(buf) < keptBytes; !keep {

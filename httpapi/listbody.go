@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -95,7 +94,7 @@ func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	item := b.item
 	var buf []byte
 	for i := range b.n {
-		if i%checkEvery == 0 && ctx.Err() != nil {
+		if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		var err error
@@ -159,11 +158,11 @@ func (c *call) sendList(contentType string, b *listBody) error {
 	if b.joined != nil {
 		c.WriteHeader(http.StatusOK)
 		c.Write(b.head)
-		for part := range slices.Chunk(b.joined, listWrite) {
-			if c.req.Context().Err() != nil {
+		for i := 0; i < len(b.joined); i += listWrite {
+			if i > 0 && c.req.Context().Err() != nil {
 				panic(http.ErrAbortHandler)
 			}
-			if _, err := c.Write(part); err != nil {
+			if _, err := c.Write(b.joined[i:min(i+listWrite, len(b.joined))]); err != nil {
 				break // the client is gone
 			}
 		}
@@ -186,7 +185,7 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		if i > 0 {
 			buf = append(buf, b.separator...)
 		}
-		if i%checkEvery == 0 {
+		if i%checkEvery == checkEvery-1 {
 			err = ctx.Err()
 		}
 		if err == nil {
