@@ -53,6 +53,22 @@ func TestModifyIsCalledAgainWithTheNewerState(t *testing.T) {
 	assert.Equal(t, map[string]string{"calls": "2"}, got.Labels)
 }
 
+func TestModifyThatChangesNothingReturnsTheCurrentState(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "ns/a")
+	calls := 0
+	got, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+		if calls++; calls == 1 {
+			mustModify(t, leases, "ns/a", holder("another"))
+		}
+		return nil
+	}, store.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "1002", got.ResourceVersion)
+	require.NotNil(t, got.Spec.HolderIdentity)
+	assert.Equal(t, "another", *got.Spec.HolderIdentity)
+}
+
 func TestModifyReturnsTheErrorOfItsFunction(t *testing.T) {
 	st := newStore(t)
 	leases := lease.In(st)
