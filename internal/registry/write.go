@@ -357,9 +357,6 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	} else {
 		it.slot = r.hot.index(e.key)
 	}
-	if eventType != watch.Deleted {
-		st.bytes += counted
-	}
 	if eventType == watch.Deleted {
 		r.tree.Delete(e)
 		r.rememberUIDLocked(obj.GetObjectMeta())
@@ -367,6 +364,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	} else {
 		r.tree.ReplaceOrInsert(e)
 		r.hot.put(it)
+		st.bytes += counted
 	}
 	r.fresh = nil
 	st.version = version
