@@ -13,7 +13,7 @@ import (
 type mutation struct {
 	name     string
 	file     string
-	tests    []string // arguments of go test
+	tests    []string // flags of go test, and packages in the order in which they are tested until one fails
 	old, new string
 	alive    string // why no test can see it
 }

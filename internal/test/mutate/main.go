@@ -103,9 +103,18 @@ func (p *planter) plant(m *mutation) (failed bool, output string, err error) {
 	if out, err := p.command("build", "-overlay", overlay, "./"+filepath.Dir(m.file)); err != nil {
 		return false, "", fmt.Errorf("%s does not compile: %w\n%s", m.name, err, out)
 	}
-	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", p.timeout.String()}, m.tests...)
-	out, err := p.command(args...)
-	return err != nil, out, nil
+	args := []string{"test", "-overlay", overlay, "-failfast", "-timeout", p.timeout.String()}
+	for _, arg := range m.tests {
+		if strings.HasPrefix(arg, "-") {
+			args = append(args, arg)
+			continue
+		}
+		out, err := p.command(append(args, arg)...)
+		if output += out; err != nil {
+			return true, output, nil
+		}
+	}
+	return false, output, nil
 }
 
 func (p *planter) command(args ...string) (string, error) {
