@@ -105,34 +105,3 @@ func growthLease(i int) *lease.Lease {
 		},
 	}
 }
-
-// BenchmarkRenewals measures renewals through the Go API with all processors: each of 10,000 electors has a Lease.
-func BenchmarkRenewals(b *testing.B) {
-	const electors = 10_000
-	st := store.New(store.Options{})
-	defer st.Close()
-	leases := lease.In(st)
-	held := make(chan *lease.Lease, electors)
-	for i := range electors {
-		l, err := leases.Create(b.Context(), growthLease(i), store.CreateOptions{FieldManager: "elector"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		held <- l
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			l := <-held
-			l.Spec.RenewTime.Time = l.Spec.RenewTime.Add(time.Second)
-			l, err := leases.Update(b.Context(), l, store.UpdateOptions{FieldManager: "elector"})
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			held <- l
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "renewals/s")
-}
