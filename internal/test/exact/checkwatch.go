@@ -23,9 +23,6 @@ func (c *checker) checkWatch(w *Watched, ceiling uint64) {
 	}
 	seen := c.checkEvents(w, sc, from, events)
 	if w.Err != nil && reason(w.Err) == meta.ReasonExpired {
-		if len(w.Events) == 0 {
-			seen = from // it may not even have begun
-		}
 		c.checkExpired(w, seen, ceiling)
 	} else if r := w.Err; r != nil && reason(r) != "" {
 		c.find("a watch ended unexpectedly: %s", w)
@@ -37,7 +34,7 @@ func (c *checker) checkWatch(w *Watched, ceiling uint64) {
 func (c *checker) checkInitial(w *Watched, sc scope) (uint64, []Event) {
 	n := slices.IndexFunc(w.Events, func(e Event) bool { return e.InitialEnd })
 	if n < 0 {
-		if w.Complete {
+		if w.Complete > 0 {
 			c.find("a watch has no end of its initial events: %s", w)
 		}
 		return never, nil
@@ -70,7 +67,7 @@ func isInitial(events []Event, items []State) bool {
 // checkSynthetic checks the initial events of a watch without a bookmark: they must be the state of one version, and the events
 // after them the changes that follow it. It returns the lowest version that fits and the events after it.
 func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
-	if len(w.Events) == 0 && !w.Complete {
+	if len(w.Events) == 0 && w.Complete == 0 {
 		return never, nil
 	}
 	fits := func(v uint64) bool {
@@ -123,8 +120,7 @@ func (c *checker) firstWrong(sc scope, from uint64, events []Event) *Event {
 	return nil
 }
 
-// checkEvents checks the events of a watch that begins after a version. It returns the version before the next change that the watch
-// has to read.
+// checkEvents checks the events of a watch that begins after a version, and returns the last version that it has seen.
 func (c *checker) checkEvents(w *Watched, sc scope, from uint64, events []Event) uint64 {
 	if e := c.firstWrong(sc, from, events); e != nil {
 		c.find("an event is not the next change of its watch from version %d: %+v: %s", from, *e, w)
@@ -135,12 +131,8 @@ func (c *checker) checkEvents(w *Watched, sc scope, from uint64, events []Event)
 		seen = events[len(events)-1].State.Version
 		c.knows(w.End, w, seen)
 	}
-	if left := c.events(sc, seen); w.Complete && len(left) > 0 {
-		c.find("a watch misses its last %d events, from version %d on: %s", len(left), left[0].State.Version, w)
+	if left := c.events(sc, seen); len(left) > 0 && left[0].State.Version <= w.Complete {
+		c.find("a watch misses the events from version %d on: %s", left[0].State.Version, w)
 	}
-	// The watch has also to read the changes that its labelSelector then leaves out.
-	if next := c.events(scope{namespace: sc.namespace, name: sc.name}, seen); len(next) > 0 {
-		return next[0].State.Version - 1
-	}
-	return c.last()
+	return seen
 }

@@ -245,7 +245,7 @@ wait:
 		}
 	}
 	f.mu.Lock()
-	f.last.Complete = true
+	f.last.Complete = h.last()
 	f.mu.Unlock()
 	f.cancel()
 	<-f.done

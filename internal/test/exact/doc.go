@@ -10,7 +10,8 @@
 //   - Reads: a get returns the state of one version, a list and all pages that follow it the state of the version that they name.
 //   - Refusals: AlreadyExists, NotFound and Conflict are true at one version between the beginning and the end.
 //   - Watches: the initial events are the state of one version, and the events are the filtered changes after it: in order, complete up
-//     to the last event or bookmark, and with the right content. A 410 comes only if the next change has left the history.
+//     to the last event or bookmark, and with the right content. A 410 comes only if the change after the last one seen has left the
+//     history.
 //
 // The clients use doors: the Go API, the transport without a socket, HTTP over a socket, and a replica that lags. Package consistency
 // checks the requests of any other client by the same history, but less exactly.

@@ -52,11 +52,11 @@ func newPast() *past {
 	p.deleted = add(Delete, State{Namespace: "default", Name: "a", UID: "uid-a"}, State{Namespace: "default", Name: "a", UID: "uid-a"})
 	p.notFound = add(Get, State{Namespace: "default", Name: "a"}, State{})
 	p.notFound.Err = meta.NewNotFound(meta.GroupResource{}, "a")
-	p.watch = &Watched{Client: "watcher", Begin: 1, First: 2, Options: WatchOptions{Color: "red", Version: "11"}, Complete: true, Events: []Event{
+	p.watch = &Watched{Client: "watcher", Begin: 1, First: 2, Options: WatchOptions{Color: "red", Version: "11"}, Complete: 14, Events: []Event{
 		{Type: watch.Modified, State: a2}, {Type: watch.Deleted, State: gone},
 	}}
 	p.log.watched(p.watch)
-	p.initial = &Watched{Client: "informer", Begin: p.list.Begin, First: p.list.End, Options: WatchOptions{Initial: true}, Complete: true, Events: []Event{
+	p.initial = &Watched{Client: "informer", Begin: p.list.Begin, First: p.list.End, Options: WatchOptions{Initial: true}, Complete: 14, Events: []Event{
 		{Type: watch.Added, State: a2}, {Type: watch.Added, State: b3},
 		{Type: watch.Bookmark, State: State{Version: 13}, InitialEnd: true},
 		{Type: watch.Deleted, State: gone},
@@ -103,7 +103,7 @@ func TestCheckFindsEachLie(t *testing.T) {
 		"a count of the rest is wrong":       {func(p *past) { p.list.Page.Remaining = 2 }, "remainingItemCount"},
 		"history expires too early":          {func(p *past) { p.page.Err = meta.NewExpired("") }, "history of 2 changes expired"},
 		"a watch misses an event":            {func(p *past) { p.watch.Events = p.watch.Events[1:] }, "not the next change"},
-		"a watch misses the last event":      {func(p *past) { p.watch.Events = p.watch.Events[:1] }, "misses its last 1 events"},
+		"a watch misses the last event":      {func(p *past) { p.watch.Events = p.watch.Events[:1] }, "misses the events from version 14 on"},
 		"a watch repeats an event":           {func(p *past) { p.watch.Events = append(p.watch.Events[:1], p.watch.Events...) }, "not the next change"},
 		"a watch has the wrong type":         {func(p *past) { p.watch.Events[0].Type = watch.Added }, "not the next change"},
 		"a watch expires too early":          {func(p *past) { p.watch.Err = meta.NewExpired("") }, "history of 2 changes expired"},

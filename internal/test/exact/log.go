@@ -41,8 +41,8 @@ type Watched struct {
 	Begin, First, End uint64
 	Events            []Event
 	Err               error
-	// Complete says that the client read until it had the last event of the history.
-	Complete bool
+	// Complete, if not 0, is a version: the client had time to read all events up to it.
+	Complete uint64
 }
 
 // Log is what the clients of one store did.
