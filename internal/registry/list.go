@@ -109,7 +109,7 @@ func (s *selection) list(p *page, version uint64) *List {
 	if p.next != "" {
 		l.Continue = encodeContinue(int64(version), p.next)
 		if s.all() {
-			l.RemainingItemCount = &p.remaining
+			l.RemainingItemCount = new(p.remaining) // the page is shared
 		}
 	}
 	return l
