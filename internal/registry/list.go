@@ -11,6 +11,7 @@ import (
 
 // List is a page of items, ordered by the bytes of "namespace/name".
 type List struct {
+	// Items must not be changed: later lists share the slice.
 	Items []*Item
 	// ResourceVersion is the version of the state.
 	ResourceVersion uint64
