@@ -199,6 +199,14 @@ func (c *call) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
+// the data of that write, so nothing may use its memory again.
+func (c *call) failed() bool {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	return c.cut.failed
+}
+
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has
 // returned.
 const unblockedAnswer = 2 << 10

@@ -52,22 +52,32 @@ func (c *call) enterWatch(l *limits) (leave func()) {
 	if err != nil {
 		client = c.req.RemoteAddr
 	}
+	if !l.takeWatch(client) {
+		c.tooManyRequests()
+		return nil
+	}
+	return func() { l.leaveWatch(client) }
+}
+
+// takeWatch counts a watch of a client, unless it has too many. It reports whether it did.
+func (l *limits) takeWatch(client string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.watches[client] >= l.watchesMost {
-		c.tooManyRequests()
-		return nil
+		return false
 	}
 	if l.watches == nil {
 		l.watches = map[string]int{}
 	}
 	l.watches[client]++
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.watches[client]--; l.watches[client] == 0 {
-			delete(l.watches, client)
-		}
+	return true
+}
+
+func (l *limits) leaveWatch(client string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watches[client]--; l.watches[client] == 0 {
+		delete(l.watches, client)
 	}
 }
 

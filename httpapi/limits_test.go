@@ -117,7 +117,9 @@ func TestWatchesOfAClientAreLimited(t *testing.T) {
 func TestFalseAsksForAList(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{WatchesPerClient: 1})
 	s.watch(t, leases+"?watch=true")
-	assertOverload(t, s.do(t, "GET", leases+"?watch=true", ""))
+	for _, target := range []string{leases + "?watch=true", leases + "?%77atch=true"} {
+		assertOverload(t, s.do(t, "GET", target, ""))
+	}
 	for _, target := range []string{leases + "?watch=0", leases + "?watch=False", leases + "?watch=false", leases} {
 		assert.Contains(t, s.do(t, "GET", target, "").Body, `"kind":"LeaseList"`, target)
 	}

@@ -174,7 +174,7 @@ func (c *call) sendList(contentType string, b *listBody) error {
 	}
 	buf := append((*kept)[:0], b.head...)
 	defer func() {
-		if cap(buf) <= 2*listBuffer { // one very large item needs more
+		if cap(buf) <= 2*listBuffer && !c.failed() { // one very large item needs more
 			*kept = buf
 			c.api.listBuffers.Put(kept)
 		}

@@ -68,9 +68,7 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 	c.setHeader(h, "Content-Type", contentType)
 	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
 	c.WriteHeader(code)
-	if _, err := c.Write(data); err != nil { // the client is gone
-		c.memory = nil // HTTP/2 may still read the data
-	}
+	c.Write(data)
 }
 
 // writeItem answers with an object.

@@ -52,10 +52,7 @@ func (c *call) limitBody(at time.Time) {
 }
 
 // isWatch reports whether the request is a watch, whose end is its own affair.
-func (c *call) isWatch() bool {
-	u := c.req.URL
-	return (strings.Contains(u.RawQuery, "watch") || strings.Contains(u.Path, "/watch/")) && c.attributes(User{}).Verb == "watch"
-}
+func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes(User{}).Verb == "watch" }
 
 // context returns the context of the request, with its deadline.
 func (c *call) context() context.Context {

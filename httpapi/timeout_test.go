@@ -99,7 +99,8 @@ func TestWatchHasNoRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServerWith(t, store.Options{}, httpapi.Options{WatchStall: time.Second})
 		for _, target := range []string{
-			leases + "?watch=true&timeout=1s&timeoutSeconds=600", "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1s&timeoutSeconds=600",
+			leases + "?watch=true&timeout=1s&timeoutSeconds=600", leases + "?%77atch=true&timeout=1s&timeoutSeconds=600",
+			"/apis/coordination.k8s.io/v1/watch/namespaces/default/leases?timeout=1s&timeoutSeconds=600",
 		} {
 			w := s.watch(t, target)
 			began := time.Now()

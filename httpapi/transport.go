@@ -79,7 +79,8 @@ func mayWatch(req *http.Request) bool {
 	if req.Method != http.MethodGet && req.Method != "" {
 		return false
 	}
-	for part := range strings.SplitSeq(req.URL.RawQuery, "&") {
+	for part, rest := "", req.URL.RawQuery; rest != ""; {
+		part, rest, _ = strings.Cut(rest, "&")
 		key, _, _ := strings.Cut(part, "=")
 		if key == "watch" || strings.Contains(key, "%") {
 			return true

@@ -196,7 +196,11 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, la
 		return nil
 	}
 	joined := c.api.frames.buffer()
-	defer c.api.frames.release(joined)
+	defer func() {
+		if !c.failed() {
+			c.api.frames.release(joined)
+		}
+	}()
 	for i, ev := range events {
 		frame, err := c.frame(ev)
 		if err != nil {

@@ -47,6 +47,8 @@ func TestListIsTurnedPageByPage(t *testing.T) {
 	assert.Equal(t, "1003", first.ResourceVersion)
 	assert.NotEmpty(t, first.Continue)
 	assert.Equal(t, new(int64(1)), first.RemainingItemCount)
+	*first.RemainingItemCount = 7 // the caller's own
+	assert.Equal(t, new(int64(1)), mustList(t, leases, store.ListOptions{Limit: 2}).RemainingItemCount)
 	createAll(t, leases, "b/y")
 
 	last := mustList(t, leases, store.ListOptions{Limit: 2, Continue: first.Continue})

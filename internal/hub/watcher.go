@@ -25,6 +25,8 @@ type Watcher[P any] struct {
 	// reader sets it.
 	seen atomic.Uint64
 	next uint64 // the next version to read; 0: no later change is known
+
+	pausedAt uint64 // all changes up to this version are marked, see Pause
 }
 
 // start makes the watcher read after a version if the history has later changes.
@@ -150,16 +152,24 @@ func (w *Watcher[P]) SettledUntil(last uint64) uint64 {
 // Pause makes writers skip the watcher, until Resume. It is for a reader that is busy for
 // long, and the only method that others may call meanwhile.
 func (w *Watcher[P]) Pause() {
+	w.pausedAt = w.hub.settled.Load()
 	w.hub.remove(w)
 	w.hub.paused.Add(1)
 }
 
-// Resume ends a Pause. Poll continues where it was.
+// Resume ends a Pause. Poll continues where it was: at the change that was marked before
+// the Pause, if there was one, and else after it. To look further back could find that the
+// history is too short, although the watcher has missed nothing.
 func (w *Watcher[P]) Resume() {
+	seen, marked := w.seen.Load(), w.marked.Load()
 	w.hub.paused.Add(-1)
 	w.hub.add(w)
-	if w.next == 0 {
-		w.start(w.seen.Load())
+	switch {
+	case w.next != 0:
+	case marked > seen:
+		w.start(marked - 1)
+	default:
+		w.start(max(seen, w.pausedAt))
 	}
 }
 

@@ -282,3 +282,29 @@ func TestPausedWatcherMissesNothing(t *testing.T) {
 	w.Close()
 	assert.Zero(t, p.Watchers())
 }
+
+// A pause must not look for changes that the watcher had no need of before it.
+func TestPauseBeginsAtTheLastChangeThatWasMarked(t *testing.T) {
+	p := newHub(t, 10)
+	quiet, behind := p.watch(Scope{Namespace: "quiet"}, first), p.watch(Scope{Namespace: "quiet"}, first)
+	p.publishMany(30, "ns", "a") // 101 to 130: the history begins at 121
+	quiet.Pause()
+	p.publishMany(3, "ns", "a") // 131 to 133
+	quiet.Resume()
+	versions, _ := poll(t, quiet)
+	assert.Empty(t, versions)
+
+	quiet.Pause()
+	p.publish("quiet", "a") // 134
+	quiet.Resume()
+	require.True(t, woken(quiet))
+	versions, _ = poll(t, quiet)
+	assert.Equal(t, []uint64{134}, versions)
+
+	behind.Pause()          // 134 was marked for it
+	p.publish("quiet", "a") // 135
+	behind.Resume()
+	require.True(t, woken(behind))
+	versions, _ = poll(t, behind)
+	assert.Equal(t, []uint64{134, 135}, versions)
+}

@@ -11,7 +11,7 @@ import (
 // Update is one element of Follow.
 type Update struct {
 	// Relisted means that All is the whole state, in the order of "namespace/name", and
-	// replaces all earlier Updates.
+	// replaces all earlier Updates. It must not be changed.
 	Relisted bool
 	All      []*Item
 	// Events are changes and bookmarks. The slice is valid until the next step.

@@ -11,6 +11,7 @@ import (
 
 // List is a page of items, ordered by the bytes of "namespace/name".
 type List struct {
+	// Items must not be changed: later lists share the slice.
 	Items []*Item
 	// ResourceVersion is the version of the state.
 	ResourceVersion uint64
@@ -109,7 +110,7 @@ func (s *selection) list(p *page, version uint64) *List {
 	if p.next != "" {
 		l.Continue = encodeContinue(int64(version), p.next)
 		if s.all() {
-			l.RemainingItemCount = &p.remaining
+			l.RemainingItemCount = new(p.remaining) // the page is shared
 		}
 	}
 	return l
