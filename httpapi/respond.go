@@ -155,15 +155,25 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 		}
 		return codec.AppendEnvelope(slices.Grow(dst, envelopeSize(e.apiVersion, e.info.Kind, raw)), e.apiVersion, e.info.Kind, raw), nil
 	}
-	raw, err := it.Encoded(e.version, registry.JSON)
-	if err != nil {
-		return nil, err
-	}
-	if e.info.Unstructured {
+	if e.info.Unstructured || cap(dst) == 0 { // new memory gets the size of the document
+		raw, err := it.Encoded(e.version, registry.JSON)
+		if err != nil {
+			return nil, err
+		}
+		if !e.info.Unstructured {
+			return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+		}
 		data, err := e.typedInOrder(raw)
 		return append(dst, data...), err
 	}
-	return appendTyped(slices.Grow(dst, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
+	dst = append(dst, e.jsonHead...)
+	at := len(dst) - 1 // of the comma, in whose place the object begins; it has metadata
+	dst, err := it.AppendJSON(dst[:at], e.version)
+	if err != nil {
+		return nil, err
+	}
+	dst[at] = ','
+	return dst, nil
 }
 
 func envelope(apiVersion, kind string, raw []byte) []byte {

@@ -43,6 +43,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -78,6 +79,11 @@ type config struct {
 	limits
 }
 
+// heapFloor counts as a part of the heap that is in use, but no page of it is ever written, so
+// it takes no memory. It makes the garbage collections of a small and busy server rarer: the
+// heap grows by its size in between, instead of by a few megabytes.
+const heapFloor = 32 << 20
+
 func main() {
 	var c config
 	flag.StringVar(&c.listen, "listen", "127.0.0.1:8001", "`address` to serve on; port 0 picks one")
@@ -102,6 +108,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "server: unexpected arguments:", flag.Args())
 		os.Exit(2)
 	}
+	ballast := make([]byte, heapFloor)
+	defer runtime.KeepAlive(ballast)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if c.dump != "" {

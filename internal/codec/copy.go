@@ -27,6 +27,13 @@ func (t *Type) CopyOut(obj any) any {
 	return t.copyOnto(src, nil)
 }
 
+// CopyStruct returns a copy of the struct alone. All that the struct refers to is shared, so it
+// must never change.
+func (t *Type) CopyStruct(obj any) any {
+	r := t.copyLayout
+	return r.asObject(r.new(t.goType, t.check(obj)))
+}
+
 // CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
 // finalizers and managedFields of base where they are equal. It is for objects
 // that never change.

@@ -28,6 +28,16 @@ func TestCopySharesNoMemory(t *testing.T) {
 	}
 }
 
+func TestCopyStructCopiesOnlyTheStruct(t *testing.T) {
+	every := compileFor[Everything]("v1")
+	original := fillNew[Everything](newFiller(1))
+	copied := every.CopyStruct(original).(*Everything)
+	require.Equal(t, original, copied)
+	copied.Count++
+	require.NotEqual(t, original, copied)
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { every.CopyStruct(original) }), 1.0)
+}
+
 // scramble overwrites everything reachable from v.
 func scramble(v reflect.Value) {
 	switch v.Kind() {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,19 +91,13 @@ func (it *Item) Wire(version int) Object {
 // remembered from the second call on: many objects are encoded once only, for the answer
 // to their write.
 func (it *Item) Encoded(version int, format Format) ([]byte, error) {
-	form := it.kind.versions[version].form
 	head := it.memo.Load()
-	for m := head; m != nil; m = m.next {
-		if int(m.form) == form && m.format == format {
-			return m.data, nil
-		}
+	form, data := it.remembered(head, version, format)
+	if data != nil {
+		return data, nil
 	}
 	f := it.kind.forms[form]
-	o := it.obj
-	if f.to != nil {
-		o = f.to(it.Copy())
-	}
-	data, err := it.kind.encode(f.typ, o, format)
+	data, err := it.kind.encode(f.typ, it.inForm(f), format)
 	if err != nil || !it.asked.Swap(true) || !it.account.take(len(data)) {
 		return data, err
 	}
@@ -111,6 +106,36 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 		it.account.give(len(data))
 	}
 	return data, nil
+}
+
+// AppendJSON appends the bytes of Encoded in the format JSON, with room for one more. The
+// first call of the two needs no memory of its own.
+func (it *Item) AppendJSON(dst []byte, version int) ([]byte, error) {
+	if !it.asked.Swap(true) {
+		f := it.kind.forms[it.kind.versions[version].form]
+		return f.typ.AppendJSON(dst, it.inForm(f))
+	}
+	data, err := it.Encoded(version, JSON)
+	return append(slices.Grow(dst, len(data)+1), data...), err
+}
+
+// remembered returns the form of a version, and the bytes in a list of memos or nil.
+func (it *Item) remembered(m *memo, version int, format Format) (form int, data []byte) {
+	form = it.kind.versions[version].form
+	for ; m != nil; m = m.next {
+		if int(m.form) == form && m.format == format {
+			return form, m.data
+		}
+	}
+	return form, nil
+}
+
+// inForm returns the object in a form. It must not be changed.
+func (it *Item) inForm(f form) Object {
+	if f.to != nil {
+		return f.to(it.Copy())
+	}
+	return it.obj
 }
 
 // encode returns the encoded object in memory of its size. Room left over would be
@@ -154,8 +179,8 @@ func (it *Item) renumbered(version uint64) *Item {
 }
 
 // sharedCopy returns a copy that shares memory with the item, for an object that never
-// changes either.
-func (it *Item) sharedCopy() Object { return it.kind.copyOnto(it.obj, it.meta()) }
+// changes either. Only its own struct may be changed.
+func (it *Item) sharedCopy() Object { return it.kind.forms[0].typ.CopyStruct(it.obj).(Object) }
 
 // deselectedItem is the object of the Deleted event that a watch sends when a change
 // moves an object out of its selector: the old content under the version of the

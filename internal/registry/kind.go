@@ -260,7 +260,7 @@ func compileType(o Object, version string) (*codec.Type, error) {
 // checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the
 // right tags.
 func checkMeta(t *codec.Type) error {
-	if f := t.Field("metadata"); f == nil || f.Type.Name != "ObjectMeta" || f.Number > 1 {
+	if f := t.Field("metadata"); f == nil || f.Pointer || f.Type.Name != "ObjectMeta" || f.Number > 1 {
 		return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", t.Name)
 	}
 	if !t.Has("kind") || !t.Has("apiVersion") {

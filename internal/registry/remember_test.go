@@ -54,6 +54,23 @@ func remembered(t *testing.T, r *Resource) (sum int64) {
 	return sum
 }
 
+func TestAppendJSONAppendsTheBytesOfEncoded(t *testing.T) {
+	r := thingsIn(t, 1, maxRemembered)
+	it, err := r.Get(t.Context(), "ns", "000", "")
+	require.NoError(t, err)
+	var answers []string
+	for range 3 { // encoded in place, encoded and remembered, remembered
+		data, err := it.AppendJSON([]byte("head"), 0)
+		require.NoError(t, err)
+		answers = append(answers, string(data))
+	}
+	data, err := it.Encoded(0, JSON)
+	require.NoError(t, err)
+	want := "head" + string(data)
+	assert.Equal(t, []string{want, want, want}, answers)
+	assert.Equal(t, int64(len(data)), it.memo.Load().size())
+}
+
 func TestBytesAreRememberedWhenTheyAreAskedForAgain(t *testing.T) {
 	r := thingsIn(t, 1, maxRemembered)
 	assert.Zero(t, remembered(t, r))
