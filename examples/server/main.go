@@ -272,7 +272,7 @@ func newServed(c config, authenticate httpapi.Authenticator, calm *calmLog) (ser
 	if c.debug {
 		of.HistoryAge = math.MaxInt64 // keep all changes, with their times
 	}
-	first := firstVersion(c)
+	first := firstVersion(c, time.Now())
 	if c.load == "" {
 		of.FirstResourceVersion = first
 	}

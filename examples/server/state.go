@@ -38,14 +38,16 @@ func loadState(st *store.Store, path string, first uint64) error {
 	return nil
 }
 
-// firstVersion returns a version above all that a server before this one can have given: the
-// time in microseconds, since no server makes a change in each. It returns 0, for the version
-// that package store chooses, to a server with -debug, whose tests repeat themselves.
-func firstVersion(c config) uint64 {
+// firstVersion returns a version above all that a server before this one has given, if that
+// one made at most 10,000 changes a second since its start: the time in tenths of a
+// millisecond. It counts from 2026, so that versions stay far below the version of the future
+// in recorded requests, 900000000000. It returns 0, for the version that package store
+// chooses, to a server with -debug, whose tests repeat themselves.
+func firstVersion(c config, now time.Time) uint64 {
 	if c.debug {
 		return 0
 	}
-	return uint64(time.Now().UnixMicro())
+	return uint64(now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) / (100 * time.Microsecond))
 }
 
 // stateFile is the file of -dump.

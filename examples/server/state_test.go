@@ -215,3 +215,12 @@ func TestServerTellsWhenItsStateCannotBeWritten(t *testing.T) {
 	stop()
 	assert.ErrorContains(t, <-done, "-dump: open "+filepath.Join(dir, ".out.yaml."))
 }
+
+func TestFirstVersionGrowsWithTimeAndStaysBelowTheFutureOfRecordings(t *testing.T) {
+	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	first := firstVersion(config{}, now)
+	assert.Equal(t, first+10_000, firstVersion(config{}, now.Add(time.Second)))
+	const future = 900_000_000_000 // of the scenarios in httpapi/testdata/wire
+	assert.Less(t, firstVersion(config{}, now.AddDate(1, 0, 0)), uint64(future))
+	assert.Zero(t, firstVersion(config{debug: true}, now))
+}
