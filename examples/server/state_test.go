@@ -99,7 +99,7 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 
 // objectsOf returns a list or a dump without its own version.
 func objectsOf(text string) string {
-	return regexp.MustCompile(`(?s)("?resourceVersion"?: ?"[0-9]{16}")`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`(?s)("?resourceVersion"?: ?"[0-9]{12}")`).ReplaceAllString(text, "")
 }
 
 // listVersion returns the version of a list or an object.
