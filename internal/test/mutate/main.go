@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,12 +49,13 @@ func run(only string, timeout time.Duration) (ok bool, err error) {
 	}
 	defer os.RemoveAll(dir)
 	p := planter{root: strings.TrimSpace(string(root)), dir: dir, timeout: timeout}
+	list = slices.DeleteFunc(list, func(m mutation) bool { return !match.MatchString(m.name) })
+	if out, err := p.unchanged(list); err != nil {
+		return false, fmt.Errorf("the tests fail without a mutation: %w\n%s", err, out)
+	}
 	planted, wrong := 0, 0
 	for i := range list {
 		m := &list[i]
-		if !match.MatchString(m.name) {
-			continue
-		}
 		planted++
 		start := time.Now()
 		failed, output, err := p.plant(m)
@@ -81,6 +83,19 @@ func run(only string, timeout time.Duration) (ok bool, err error) {
 type planter struct {
 	root, dir string
 	timeout   time.Duration
+}
+
+// unchanged runs the tests of the mutations without one. Otherwise a broken test would seem to catch everything.
+func (p *planter) unchanged(list []mutation) (string, error) {
+	args := []string{"test"}
+	for i := range list {
+		for _, arg := range list[i].tests {
+			if !strings.HasPrefix(arg, "-") && !slices.Contains(args, arg) {
+				args = append(args, arg)
+			}
+		}
+	}
+	return p.command(args...)
 }
 
 // plant runs the tests of a mutation and reports whether they failed. A mutation that does not compile is an error.
