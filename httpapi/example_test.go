@@ -146,6 +146,8 @@ func ExampleAuthorizer() {
 			fmt.Println(err)
 			return
 		}
+		// Log is called before the body ends, so the lines come in order.
+		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 	}
 	// Output:
