@@ -89,8 +89,8 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		item, err := partialMessage(items[i])
 		return appendMessage(dst, number, item), err
 	}}
-	// The size of the message comes before it. So the items of a long list are encoded
-	// twice, and those of a shorter one are kept.
+	// The size of the message comes before the message. So the items are encoded twice,
+	// except if all of them together are small enough to be kept.
 	const keptBytes = 256 << 10
 	var buf []byte
 	keep := true

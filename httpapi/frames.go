@@ -28,7 +28,7 @@ type frame struct {
 	data []byte
 }
 
-// frameKey is all that the bytes of a frame depend on.
+// frameKey identifies a frame: equal keys have equal bytes.
 type frameKey struct {
 	item      *registry.Item
 	eventType watch.EventType
@@ -48,7 +48,7 @@ func (k *frameKey) slot() uint64 {
 	return (k.item.Version()*forms + form) % frameSlots
 }
 
-// get returns a frame, which it makes if it does not have it.
+// get returns a frame. It calls encode if the frame is not remembered.
 func (f *frames) get(key frameKey, encode func() ([]byte, error)) ([]byte, error) {
 	slot := &f.slots[key.slot()]
 	if have := slot.Load(); have != nil && have.key == key {

@@ -19,8 +19,7 @@ type listBody struct {
 	size       int    // of all items with the separators, or unknownSize
 	// item appends an item to dst. It may be called again for the same item.
 	item func(dst []byte, i int) ([]byte, error)
-	// joined, if not nil, is all that follows head when the list is neither converted
-	// nor indented.
+	// joined, if not nil, is the rest of the list after head. convert clears it.
 	joined []byte
 }
 
@@ -89,7 +88,7 @@ func (b *listBody) indent() error {
 }
 
 // toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
-// YAML. The error is that of an item.
+// YAML. The error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	item := b.item
 	var buf []byte

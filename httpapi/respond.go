@@ -25,8 +25,8 @@ var (
 	listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
-// fail answers with the Status of an error. It negotiates again, because the error may
-// be that of the request's negotiation; without a match it sends indented JSON.
+// fail answers with the Status of an error. It negotiates again, because the negotiation
+// itself may have failed; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	if c.timedOut() {
 		err = errTimedOut()

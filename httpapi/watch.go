@@ -96,7 +96,7 @@ func (c *call) sender(w *registry.Watcher, flush func() error) func(data []byte,
 	}
 }
 
-// stallPause is when a watch is paused whose client does not read.
+// stallPause is how long a write may take until the watch is paused.
 const stallPause = time.Second
 
 // setWriting records whether a write is under way. It reports whether the watch was paused,
@@ -219,8 +219,8 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, la
 	return nil
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
-// that waits for its client keeps so many.
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A
+// watch that waits for its client keeps this many bytes of frames.
 const watchWrite = 8 << 10
 
 // frame returns the frame of an event, which must not be changed.

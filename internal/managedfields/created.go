@@ -113,8 +113,8 @@ func planMembers(t *codec.Type, depth int) *createdPlan {
 	return plan
 }
 
-// appendMembers appends the nodes of the members that v has and empty does not have, or has
-// with another value, except those named in reset. empty may be the zero Value, which has no
+// appendMembers appends the nodes of the members of v that are absent from empty or differ
+// there. It leaves out the members named in reset. empty may be the zero Value, which has no
 // members.
 func (p *createdPlan) appendMembers(dst []byte, v, empty codec.Value, reset []string) ([]byte, bool) {
 	for i := range p.members {

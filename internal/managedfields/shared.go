@@ -10,13 +10,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Shared finds managedFields and sets that stored objects have already, so that many
-// objects share one copy of them. Most objects of a kind are written by the same manager,
+// Shared finds managedFields and sets of stored objects, so that many objects share one
+// copy of them. Most objects of a kind are written by the same manager,
 // and many within the same second. It is a table of fixed size: a slot that was reused
 // costs only memory.
 //
-// What it returns must not be changed. The methods may be called from any goroutine, and
-// those of a nil Shared share nothing.
+// The results of its methods must not be changed. The methods may be called from any
+// goroutine. A nil Shared shares nothing.
 type Shared struct {
 	seed  maphash.Seed
 	lists [sharedLists]atomic.Pointer[single]
@@ -56,8 +56,8 @@ func (s *Shared) Share(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEn
 	return entries
 }
 
-// list returns a list with one entry, which is e with a time and a set. It keeps neither
-// the text of the set nor the name of the manager.
+// list returns a list with one entry: e with a time and a set. The list shares no memory
+// with the text of the set and the name of the manager.
 func (s *Shared) list(e meta.ManagedFieldsEntry, at meta.Time, set []byte) []meta.ManagedFieldsEntry {
 	if s == nil {
 		return s.newSingle(e, at, set).entry[:]
