@@ -13,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -95,9 +96,8 @@ type API struct {
 	frames   frames
 	status   *codec.Type
 	listMeta *codec.Type
-	// listBuffers holds *[]byte for the writes of lists.
-	listBuffers sync.Pool
-	scheme      *registry.Scheme
+	lists    scratch.Pool // for the writes of lists
+	scheme   *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc

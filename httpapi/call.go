@@ -207,6 +207,14 @@ func (c *call) failed() bool {
 	return c.cut.failed
 }
 
+// unread returns a buffer from which the answer was written, or nil if it may still be read.
+func (c *call) unread(buf []byte) []byte {
+	if c.failed() {
+		return nil
+	}
+	return buf
+}
+
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has
 // returned.
 const unblockedAnswer = 2 << 10

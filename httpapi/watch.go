@@ -195,28 +195,32 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, la
 	if len(events) == 0 {
 		return nil
 	}
-	joined := c.api.frames.buffer()
-	defer func() {
-		if !c.failed() {
-			c.api.frames.release(joined)
-		}
-	}()
+	var err error
+	c.api.frames.buffers.Use(func(joined []byte) []byte {
+		joined, err = c.sendJoined(joined, events, send)
+		return c.unread(joined)
+	})
+	return err
+}
+
+// sendJoined sends the frames of events. It joins them in a buffer, which it returns.
+func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(data []byte, last bool) error) ([]byte, error) {
 	for i, ev := range events {
 		frame, err := c.frame(ev)
 		if err != nil {
-			return err
+			return joined, err
 		}
-		*joined = append(*joined, frame...)
+		joined = append(joined, frame...)
 		last := i == len(events)-1
-		if len(*joined) < watchWrite && !last {
+		if len(joined) < watchWrite && !last {
 			continue
 		}
-		if err := send(*joined, last); err != nil {
-			return err
+		if err := send(joined, last); err != nil {
+			return joined, err
 		}
-		*joined = (*joined)[:0]
+		joined = joined[:0]
 	}
-	return nil
+	return joined, nil
 }
 
 // watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-	"sync"
 	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -22,7 +22,7 @@ type Shared struct {
 	lists [sharedLists]atomic.Pointer[single]
 	sets  [sharedSets]atomic.Pointer[meta.FieldsV1]
 	// buffers are for texts of sets that are looked up.
-	buffers sync.Pool
+	buffers scratch.Pool
 }
 
 const (
@@ -100,18 +100,11 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	return made
 }
 
-// buffer returns a buffer for the text of a set, to release after its use.
-func (s *Shared) buffer() *[]byte {
-	if s != nil {
-		if have, ok := s.buffers.Get().(*[]byte); ok {
-			return have
-		}
+// use calls work with a buffer for the text of a set, see scratch.Pool.
+func (s *Shared) use(work func(buf []byte) []byte) {
+	if s == nil {
+		work(nil)
+		return
 	}
-	return new(make([]byte, 0, maxShared/2))
-}
-
-func (s *Shared) release(buf *[]byte) {
-	if s != nil && cap(*buf) <= 2*maxShared {
-		s.buffers.Put(buf)
-	}
+	s.buffers.Use(work)
 }
