@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
+	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -136,7 +137,7 @@ func (a *API) start(opts Options) {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
 	}
 	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
-	a.limits.readsMost, a.limits.writesMost, a.limits.watchesMost = opts.Reads, opts.Writes, opts.WatchesPerClient
+	a.limits.readsMost, a.limits.writesMost, a.limits.watches = opts.Reads, opts.Writes, tally.New(opts.WatchesPerClient)
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real

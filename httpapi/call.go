@@ -44,6 +44,7 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 
+	watches  bool // the request is a watch; set by limitTime
 	deadline deadline
 	cut      cutter
 
