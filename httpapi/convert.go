@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -24,7 +25,7 @@ const (
 func (c *call) partial(it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		raw, err := partialMessage(it)
-		return envelope(c.media.as.APIVersion, asPartial, raw), err
+		return codec.AppendEnvelope(nil, c.media.as.APIVersion, asPartial, raw), err
 	}
 	data, err := it.EncodedMetadata(registry.JSON)
 	if err != nil {
@@ -240,7 +241,7 @@ func (c *call) columns() []columnDefinition {
 func (c *call) rowObject(it *registry.Item) ([]byte, error) {
 	switch {
 	case c.table.include == "Object":
-		return c.encodeWhole(it)
+		return c.appendWhole(nil, it)
 	case c.table.include == "None" && !c.table.keepObject:
 		return []byte("null"), nil
 	}
