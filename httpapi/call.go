@@ -44,6 +44,7 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 
+	watches  bool // the request is a watch; set by limitTime
 	deadline deadline
 	cut      cutter
 
@@ -205,6 +206,14 @@ func (c *call) failed() bool {
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()
 	return c.cut.failed
+}
+
+// unread returns a buffer from which the answer was written, or nil if it may still be read.
+func (c *call) unread(buf []byte) []byte {
+	if c.failed() {
+		return nil
+	}
+	return buf
 }
 
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has

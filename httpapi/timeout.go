@@ -23,7 +23,7 @@ const requestTimeout = time.Minute
 // limit of the server; watches ignore it. An error about it comes before all others, on
 // every path.
 func (c *call) limitTime() (err error) {
-	if c.isWatch() {
+	if c.watches = c.isWatch(); c.watches {
 		return nil
 	}
 	limit := c.api.timeout
@@ -51,7 +51,7 @@ func (c *call) limitBody(at time.Time) {
 	}
 }
 
-// isWatch reports whether the request is a watch, whose end is its own affair.
+// isWatch reports whether the request is a watch. A watch has a timeout of its own.
 func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes(User{}).Verb == "watch" }
 
 // context returns the context of the request, with its deadline.

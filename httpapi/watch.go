@@ -96,7 +96,7 @@ func (c *call) sender(w *registry.Watcher, flush func() error) func(data []byte,
 	}
 }
 
-// stallPause is when a watch is paused whose client does not read.
+// stallPause is how long a write may take until the watch is paused.
 const stallPause = time.Second
 
 // setWriting records whether a write is under way. It reports whether the watch was paused,
@@ -195,32 +195,36 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, la
 	if len(events) == 0 {
 		return nil
 	}
-	joined := c.api.frames.buffer()
-	defer func() {
-		if !c.failed() {
-			c.api.frames.release(joined)
-		}
-	}()
+	var err error
+	c.api.frames.buffers.Use(func(joined []byte) []byte {
+		joined, err = c.sendJoined(joined, events, send)
+		return c.unread(joined)
+	})
+	return err
+}
+
+// sendJoined sends the frames of events. It joins them in a buffer, which it returns.
+func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(data []byte, last bool) error) ([]byte, error) {
 	for i, ev := range events {
 		frame, err := c.frame(ev)
 		if err != nil {
-			return err
+			return joined, err
 		}
-		*joined = append(*joined, frame...)
+		joined = append(joined, frame...)
 		last := i == len(events)-1
-		if len(*joined) < watchWrite && !last {
+		if len(joined) < watchWrite && !last {
 			continue
 		}
-		if err := send(*joined, last); err != nil {
-			return err
+		if err := send(joined, last); err != nil {
+			return joined, err
 		}
-		*joined = (*joined)[:0]
+		joined = joined[:0]
 	}
-	return nil
+	return joined, nil
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
-// that waits for its client keeps so many.
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A
+// watch that waits for its client keeps this many bytes of frames.
 const watchWrite = 8 << 10
 
 // frame returns the frame of an event, which must not be changed.
@@ -237,26 +241,31 @@ func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {
 func (c *call) newFrame(ev registry.ItemEvent) ([]byte, error) {
 	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
-	object, err := c.encodeItem(ev.Item)
+	frame, err := c.api.frames.buffers.Bytes(func(dst []byte) ([]byte, error) {
+		return c.appendFrame(dst, ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
+	})
 	c.table.noColumns = true // only the first event has them
-	if err != nil {
-		return nil, err
-	}
-	return c.appendFrame(make([]byte, 0, len(object)+frameOverhead), ev.Type, object), nil
+	return frame, err
 }
 
-// frameOverhead is more than a frame adds to its object, in bytes.
-const frameOverhead = 64
-
-func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte {
+// appendFrame appends an event, whose object is what object appends.
+func (c *call) appendFrame(dst []byte, t watch.EventType, object func(dst []byte) ([]byte, error)) ([]byte, error) {
 	if c.media.format == formatProtobuf {
-		return codec.AppendProtoWatchEvent(dst, string(t), object)
+		data, err := object(nil)
+		return codec.AppendProtoWatchEvent(dst, string(t), data), err
 	}
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, t...)
-	dst = append(dst, `","object":`...)
-	dst = append(dst, object...)
-	return append(dst, '}', '\n')
+	dst, err := object(append(dst, `","object":`...))
+	return append(dst, '}', '\n'), err
+}
+
+// appendErrorFrame appends an ERROR event.
+func (c *call) appendErrorFrame(dst []byte, s *meta.Status) []byte {
+	dst, _ = c.appendFrame(dst, watch.Error, func(dst []byte) ([]byte, error) {
+		return c.appendStatus(dst, s, c.media.format), nil
+	})
+	return dst
 }
 
 // ErrorEvent returns the ERROR event of a watch with the Status of an error, encoded as
@@ -264,7 +273,7 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte 
 func (a *API) ErrorEvent(r *http.Request, err error) []byte {
 	c := &call{api: a, req: r}
 	c.media, _ = negotiate(r.Header.Get("Accept"), objectForms)
-	return c.appendFrame(nil, watch.Error, c.encodeStatus(meta.StatusOf(err), c.media.format))
+	return c.appendErrorFrame(nil, meta.StatusOf(err))
 }
 
 // appendError appends the ERROR event of a watch that failed. A watch that ended
@@ -275,5 +284,5 @@ func (c *call) appendError(dst []byte, err error) []byte {
 		return dst
 	}
 	s := e.Status
-	return c.appendFrame(dst, watch.Error, c.encodeStatus(&s, c.media.format))
+	return c.appendErrorFrame(dst, &s)
 }

@@ -20,8 +20,8 @@ type jsonReader struct {
 	data  []byte
 	at    int
 	depth int
-	// patching refuses null, FieldsV1 and custom types, to which a merge patch does more
-	// than replace them.
+	// patching refuses null, FieldsV1 and custom types: a merge patch does more with these
+	// than replace the value.
 	patching bool
 	texts    *textCache // nil: none
 }
@@ -312,8 +312,9 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	}
 }
 
-// grow makes room in a list, whose items took size bytes of the document so far. It
-// expects as many items as in like, or as many as the rest of the document may hold.
+// grow makes room in a list. size is how many bytes of the document its items took so far.
+// grow expects as many items as like has. Without like it estimates how many items the rest
+// of the document holds.
 func (r *jsonReader) grow(list reflect.Value, like *slice, size int) {
 	n := list.Len()
 	switch {

@@ -110,7 +110,7 @@ func (h *Hub[P]) markLocked(s Scope, version uint64) {
 	}
 }
 
-// Get returns the change with a version, or nil if the history no longer has it.
+// Get returns the change with a version, or nil if the history has dropped that change.
 func (h *Hub[P]) Get(version uint64) *Change[P] { return h.ring.get(version) }
 
 // Oldest returns the oldest version whose state can be reconstructed, and after which a

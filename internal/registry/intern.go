@@ -152,7 +152,7 @@ func (t *internTable) internManagers(entries []meta.ManagedFieldsEntry) []meta.M
 	return entries
 }
 
-// internText returns an equal string, a stored one if the table has it.
+// internText returns an equal string: the one in the table, if there is one.
 func (t *internTable) internText(s string) string {
 	if s == "" || len(s) > maxTextBytes {
 		return s

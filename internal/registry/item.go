@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -140,23 +139,13 @@ func (it *Item) inForm(f form) Object {
 
 // encode returns the encoded object in memory of its size. Room left over would be
 // remembered too.
-func (d *Kind) encode(typ *codec.Type, o Object, format Format) (data []byte, err error) {
-	scratch, _ := d.scratch.Get().(*[]byte)
-	if scratch == nil {
-		scratch = new([]byte)
-	}
-	if format == Protobuf {
-		data = typ.AppendProto((*scratch)[:0], o)
-	} else {
-		data, err = typ.AppendJSON((*scratch)[:0], o)
-	}
-	out := bytes.Clone(data)
-	const maxKept = 64 << 10
-	if err == nil && cap(data) <= maxKept {
-		*scratch = data
-		d.scratch.Put(scratch)
-	}
-	return out, err
+func (d *Kind) encode(typ *codec.Type, o Object, format Format) ([]byte, error) {
+	return d.scratch.Bytes(func(dst []byte) ([]byte, error) {
+		if format == Protobuf {
+			return typ.AppendProto(dst, o), nil
+		}
+		return typ.AppendJSON(dst, o)
+	})
 }
 
 // EncodedMetadata returns the encoded metadata. It is not cached.
