@@ -1,0 +1,69 @@
+// Package backend is the seam between the store and an engine that keeps its objects
+// elsewhere. The store encodes, decodes and decides; a backend sees keys, bytes and
+// versions. Package store/etcd is a backend.
+//
+// A store without a backend is in memory, and does not come here.
+package backend
+
+import (
+	"context"
+	"iter"
+)
+
+// Backend keeps values under keys, and gives each change a version. All methods may be
+// called from any goroutine. Keys are those of a real API server below its prefix, such as
+// "leases/default/a".
+//
+// An error whose outcome is unknown is returned as it is: nobody tries such a write again.
+// The error of a context that ended can be found with errors.Is.
+type Backend interface {
+	// Commit makes one change if the key is in the state that the write expects.
+	Commit(ctx context.Context, w Write) (Committed, error)
+	// Get returns the present state of a key. It is linearizable. Version is 0 for a key
+	// that is absent.
+	Get(ctx context.Context, key string) (Stored, error)
+	// Version returns the present version. It is linearizable. One question to the engine
+	// serves all callers that asked before it began.
+	Version(ctx context.Context) (uint64, error)
+	// Progress asks for Follower.Reached as soon as the engine can tell it.
+	Progress(ctx context.Context) error
+	// Follow calls f with all state and then all changes, in order, from one goroutine, and
+	// returns when ctx ends or f returns an error. It begins with the state of at most
+	// history versions ago, if the engine still has it, so that the changes since come as
+	// changes. It connects again by itself.
+	Follow(ctx context.Context, history int, f Follower) error
+}
+
+// Write is one change of one key.
+type Write struct {
+	Key    string
+	Value  []byte // nil deletes the key
+	Expect uint64 // the version of the state that the change replaces; 0 means absent
+}
+
+// Committed is the outcome of a Write.
+type Committed struct {
+	Done    bool
+	Version uint64 // of the change, if it was done
+	Have    Stored // what is under the key, if it was not
+}
+
+// Stored is the state of one key.
+type Stored struct {
+	Key     string
+	Value   []byte // nil in a change that deleted the key
+	Version uint64 // of the last change of the key; 0 if it is absent
+}
+
+// Follower receives what a Backend has. Its methods are called one after the other.
+type Follower interface {
+	// Load replaces all that the follower has by the state at version. A second call says
+	// that changes were lost in between.
+	Load(all iter.Seq[Stored], version uint64) error
+	// Changed reports all changes of one version. Versions rise, with gaps.
+	Changed(version uint64, changes []Stored) error
+	// Reached reports that no change up to version is still to come.
+	Reached(version uint64)
+	// Contact reports whether changes arrive as they happen, whenever that changes.
+	Contact(ok bool)
+}
