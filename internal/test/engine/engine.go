@@ -24,6 +24,7 @@ type Engine struct {
 	moved     chan struct{} // closed when anything changes, also the settings
 	faults    Faults
 	commits   int
+	gets      int
 }
 
 // Faults are what happens to an Engine. All may be changed at any time by Set.
@@ -116,11 +117,11 @@ func (e *Engine) Value(key string) []byte {
 	return e.now[key].Value
 }
 
-// Commits returns how often Commit was called.
-func (e *Engine) Commits() int {
+// Calls returns how often Commit and Get were called.
+func (e *Engine) Calls() (commits, gets int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.commits
+	return e.commits, e.gets
 }
 
 func (e *Engine) addLocked(r revision) {
@@ -186,6 +187,7 @@ func (e *Engine) Get(ctx context.Context, key string) (backend.Stored, error) {
 		return backend.Stored{}, err
 	}
 	defer e.mu.Unlock()
+	e.gets++
 	return e.now[key], e.faults.Err
 }
 
