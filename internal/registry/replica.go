@@ -59,6 +59,9 @@ type Replica struct {
 // NewReplica returns a Replica of the store. The error names the option and the expected
 // value.
 func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
+	if st.engine != nil {
+		return nil, notOnBackend("Replica", "it is a replica itself")
+	}
 	st.mu.RLock()
 	now, aging := st.version, st.aging
 	st.mu.RUnlock()

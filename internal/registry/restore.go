@@ -144,6 +144,9 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 // The error is a *RestoreError if two objects have the same name, uid or version, or if the
 // store has an object of that name.
 func (st *Store) Restore(objects []*Restored, version uint64) error {
+	if st.engine != nil {
+		return notOnBackend("Restore", "it gives the versions")
+	}
 	if version > MaxRestoredVersion {
 		return fmt.Errorf("resourceVersion: Invalid value: %d: must be at most %d", version, uint64(MaxRestoredVersion))
 	}

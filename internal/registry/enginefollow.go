@@ -1,0 +1,207 @@
+package registry
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// follower receives the changes of the Backend for the cache. Only the goroutine of Follow
+// calls its methods.
+type follower engine
+
+// arrival is a change of the Backend, decoded.
+type arrival struct {
+	r *Resource
+	key
+	item *Item // nil if the object is gone, or cannot be read
+	err  error // why it cannot be read
+}
+
+// arrivals returns the decoded changes of objects of our kinds.
+func (f *follower) arrivals(changes iter.Seq[backend.Stored]) (all []arrival) {
+	e := (*engine)(f)
+	for s := range changes {
+		r, k := e.find(s.Key)
+		if r == nil {
+			continue
+		}
+		a := arrival{r: r, key: k}
+		if s.Value != nil {
+			a.item, a.err = e.itemOf(r, k, s)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// itemOf returns the item of a stored state, which the cache may have.
+func (e *engine) itemOf(r *Resource, k key, s backend.Stored) (*Item, error) {
+	have := r.lookup(k)
+	if have != nil && have.version == s.Version {
+		return have, nil
+	}
+	it, err := r.decode(k, s)
+	if err != nil {
+		return nil, err
+	}
+	var old Object
+	if have != nil && have.UID() == it.UID() {
+		old = have.obj
+	}
+	e.st.interned.intern(it.obj, old)
+	return it, nil
+}
+
+// Load replaces the cache. The history begins again, and all watchers expire.
+func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
+	e, st := (*engine)(f), f.st
+	trees, bytes := map[*Resource]*btree.BTreeG[entry]{}, int64(0)
+	for _, r := range e.prefixes {
+		trees[r] = btree.NewG(treeDegree, entryLess)
+	}
+	var unread []unreadable
+	for _, a := range f.arrivals(all) {
+		if a.err != nil {
+			unread = append(unread, unreadable{r: a.r, key: a.key, version: version, err: a.err})
+			continue
+		}
+		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))
+		bytes += a.item.counted()
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for r, tree := range trees {
+		r.tree, r.fresh = tree, nil
+		r.hot.clear()
+		r.snapshots.dropBefore(math.MaxUint64)
+	}
+	e.mu.Lock()
+	e.unreadable = unread
+	e.mu.Unlock()
+	st.version, st.bytes = version, bytes
+	st.record = record{limit: st.record.limit, since: version}
+	st.hub.Lose(version)
+	return nil
+}
+
+// Changed makes the changes of one version.
+func (f *follower) Changed(version uint64, changes []backend.Stored) error {
+	st := f.st
+	at := st.changeTime()
+	arrivals := f.arrivals(slices.Values(changes))
+	published := make([]*hub.Change[change], len(arrivals))
+	for i, a := range arrivals {
+		published[i] = a.change(version, at)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i, a := range arrivals {
+		f.noteUnreadable(a, version, at)
+		if c := published[i]; c != nil {
+			a.r.applyLocked(&c.Payload)
+			st.record.addLocked(c)
+		}
+	}
+	st.version = version
+	st.hub.PublishAll(version, slices.DeleteFunc(published, func(c *hub.Change[change]) bool { return c == nil }))
+	return nil
+}
+
+// change returns the change that an arrival makes, or nil.
+func (a *arrival) change(version uint64, at time.Time) *hub.Change[change] {
+	old := a.r.lookup(a.key) // only the follower changes the tree
+	if old == nil && a.item == nil {
+		return nil
+	}
+	eventType, item := watch.Modified, a.item
+	switch {
+	case old == nil:
+		eventType = watch.Added
+	case item == nil:
+		eventType, item = watch.Deleted, old.renumbered(version)
+		item.size = old.size
+	}
+	return &hub.Change[change]{
+		Version: version, Collection: a.r.id, Namespace: a.namespace, Name: a.name, At: at,
+		Size: item.counted(), Payload: change{eventType: eventType, old: old, new: item},
+	}
+}
+
+// Reached advances the cache to a version without changes in between.
+func (f *follower) Reached(version uint64) {
+	f.st.mu.Lock()
+	defer f.st.mu.Unlock()
+	f.st.reachLocked(version)
+}
+
+// adopt prepares an item for the tree, and returns its entry.
+func (r *Resource) adopt(it *Item) entry {
+	e := it.entry()
+	if it.account == nil { // it is new here
+		it.account, it.slot = r.account, r.hot.index(e.key)
+	}
+	return e
+}
+
+// applyLocked makes a change of the Backend in the tree.
+func (r *Resource) applyLocked(c *change) {
+	r.fresh = nil
+	if c.old != nil {
+		r.st.bytes -= c.old.counted()
+	}
+	if c.eventType == watch.Deleted {
+		r.tree.Delete(c.old.entry())
+		r.hot.drop(c.old)
+		return
+	}
+	r.tree.ReplaceOrInsert(r.adopt(c.new))
+	r.hot.put(c.new)
+	r.st.bytes += c.new.counted()
+}
+
+// noteUnreadable notes that an object can no longer be read, or can be read again. It forgets
+// what is older than the history.
+func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
+	e := (*engine)(f)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a.err == nil && len(e.unreadable) == 0 {
+		return
+	}
+	oldest := f.st.hub.Oldest(at)
+	kept := e.unreadable[:0]
+	for _, u := range e.unreadable {
+		if u.r == a.r && u.key == a.key && u.until == 0 {
+			u.until = version
+		}
+		if u.until == 0 || u.until > oldest {
+			kept = append(kept, u)
+		}
+	}
+	e.unreadable = kept
+	if a.err != nil {
+		e.unreadable = append(e.unreadable, unreadable{r: a.r, key: a.key, version: version, err: a.err})
+	}
+}
+
+// checkReadable returns the error of a read of a namespace, or of one object in it, at a
+// version.
+func (e *engine) checkReadable(r *Resource, namespace, name string, version uint64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, u := range e.unreadable {
+		if u.r == r && (namespace == "" || namespace == u.namespace) && (name == "" || name == u.name) &&
+			u.version <= version && (u.until == 0 || version < u.until) {
+			return u.err
+		}
+	}
+	return nil
+}
