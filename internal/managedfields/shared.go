@@ -4,27 +4,27 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/scratch"
+	"github.com/kubecoord/kubecoord/internal/slots"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Shared finds managedFields and sets of stored objects, so that many objects share one
 // copy of them. Most objects of a kind are written by the same manager,
-// and many within the same second. It is a table of fixed size: a slot that was reused
-// costs only memory.
+// and many within the same second. A slot that was reused costs only memory.
 //
 // The results of its methods must not be changed. The methods may be called from any
 // goroutine. A nil Shared shares nothing.
 type Shared struct {
 	seed  maphash.Seed
-	lists [sharedLists]atomic.Pointer[single]
-	sets  [sharedSets]atomic.Pointer[meta.FieldsV1]
+	lists slots.Table[single]
+	sets  slots.Table[meta.FieldsV1]
 	// buffers are for texts of sets that are looked up.
 	buffers scratch.Pool
 }
 
+// The sizes of the tables, and a bound.
 const (
 	sharedLists = 64
 	sharedSets  = 256
@@ -62,7 +62,7 @@ func (s *Shared) list(e meta.ManagedFieldsEntry, at meta.Time, set []byte) []met
 	if s == nil {
 		return s.newSingle(e, at, set).entry[:]
 	}
-	slot := &s.lists[(maphash.String(s.seed, e.Manager)+uint64(at.Unix()))%sharedLists]
+	slot := s.lists.At(maphash.String(s.seed, e.Manager)+uint64(at.Unix()), sharedLists)
 	if have := slot.Load(); have != nil && have.is(&e, at, set) {
 		return have.entry[:]
 	}
@@ -91,7 +91,7 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	if s == nil || len(text) > maxShared {
 		return &meta.FieldsV1{Raw: bytes.Clone(text)}
 	}
-	slot := &s.sets[maphash.Bytes(s.seed, text)%sharedSets]
+	slot := s.sets.At(maphash.Bytes(s.seed, text), sharedSets)
 	if have := slot.Load(); have != nil && bytes.Equal(have.Raw, text) {
 		return have
 	}

@@ -112,7 +112,8 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 func (it *Item) AppendJSON(dst []byte, version int) ([]byte, error) {
 	if !it.asked.Swap(true) {
 		f := it.kind.forms[it.kind.versions[version].form]
-		return f.typ.AppendJSON(dst, it.inForm(f))
+		dst, err := f.typ.AppendJSON(dst, it.inForm(f))
+		return slices.Grow(dst, 1), err
 	}
 	data, err := it.Encoded(version, JSON)
 	return append(slices.Grow(dst, len(data)+1), data...), err
