@@ -193,11 +193,15 @@ func (c *call) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.size += int64(n)
 	if err != nil {
-		c.cut.mu.Lock()
-		c.cut.failed = true
-		c.cut.mu.Unlock()
+		c.setFailed()
 	}
 	return n, err
+}
+
+func (c *call) setFailed() {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	c.cut.failed = true
 }
 
 // failed reports whether a write has failed: the client is gone. HTTP/2 may then still read

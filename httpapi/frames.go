@@ -24,8 +24,8 @@ const (
 
 // frame is an encoded event.
 type frame struct {
-	key  frameKey
-	data []byte
+	key frameKey
+	chunk
 }
 
 // frameKey identifies a frame: equal keys have equal bytes.
@@ -49,14 +49,14 @@ func (k *frameKey) slot() uint64 {
 }
 
 // get returns a frame. It calls encode if the frame is not remembered.
-func (f *frames) get(key frameKey, encode func() ([]byte, error)) ([]byte, error) {
+func (f *frames) get(key frameKey, encode func() (chunk, error)) (chunk, error) {
 	slot := &f.slots[key.slot()]
 	if have := slot.Load(); have != nil && have.key == key {
-		return have.data, nil
+		return have.chunk, nil
 	}
-	data, err := encode()
-	if err == nil && len(data) <= maxFrameBytes {
-		slot.Store(&frame{key, data})
+	part, err := encode()
+	if err == nil && len(part.all) <= maxFrameBytes {
+		slot.Store(&frame{key, part})
 	}
-	return data, err
+	return part, err
 }

@@ -177,7 +177,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 
-	srv := &http.Server{Handler: served, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(calm, "", 0)}
+	srv := &http.Server{Handler: served, ConnContext: httpapi.ConnContext, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(calm, "", 0)}
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {
