@@ -46,24 +46,10 @@ func asNoAnswer(req *http.Request, err error) error {
 // isTemporary reports whether a later read may succeed.
 func isTemporary(err error) bool {
 	if e, ok := errors.AsType[*meta.StatusError](err); ok {
-		return (e.Status.Code == http.StatusTooManyRequests || e.Status.Code >= http.StatusInternalServerError) && !isFuture(err)
+		return e.Status.Code == http.StatusTooManyRequests || e.Status.Code >= http.StatusInternalServerError
 	}
 	e, ok := errors.AsType[*noAnswer](err)
 	return ok && e.Temporary()
-}
-
-// isFuture reports whether the server does not have a resourceVersion yet.
-func isFuture(err error) bool {
-	e, ok := errors.AsType[*meta.StatusError](err)
-	if !ok || e.Status.Details == nil {
-		return false
-	}
-	for _, cause := range e.Status.Details.Causes {
-		if cause.Type == "ResourceVersionTooLarge" {
-			return true
-		}
-	}
-	return false
 }
 
 // statusError returns the error of an answer with a code other than 2xx.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,10 @@ import (
 // A ResourceVersion of "" reads a list first, and then watches.
 func (c *Collection[T]) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
+		if _, err := strconv.ParseUint(cmp.Or(opts.ResourceVersion, "0"), 10, 64); err != nil {
+			yield(watch.Event[T]{}, meta.NewBadRequest("resourceVersion: Invalid value: %q: %v", opts.ResourceVersion, err))
+			return
+		}
 		w := c.watcher(opts, func(ev watch.Event[T]) bool { return yield(ev, nil) })
 		w.run(ctx, func(ctx context.Context) error {
 			if w.after == "" || w.after == "0" {
@@ -273,7 +278,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 				if !f.relist(l.Items) {
 					return errLeft
 				}
-				if err := w.stream(ctx); !errors.Is(err, store.ErrExpired) && !isFuture(err) {
+				if err := w.stream(ctx); !errors.Is(err, store.ErrExpired) {
 					return err
 				}
 			}
