@@ -3,6 +3,7 @@ package managedfields
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -25,8 +26,11 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 		plan = v.planCreated()
 		v.created.Store(plan)
 	}
-	buf := shared.buffer()
-	defer shared.release(buf)
+	buf, _ := plan.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new(make([]byte, 0, maxShared/2))
+	}
+	defer plan.buffers.Put(buf)
 	text, ok := plan.appendMembers(append((*buf)[:0], '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset)
 	if !ok {
 		return nil, false
@@ -34,16 +38,20 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 	if len(text) == 1 {
 		return nil, true
 	}
-	*buf = append(text, '}')
+	text = append(text, '}')
+	if cap(text) <= 2*maxShared {
+		*buf = text
+	}
 	return shared.list(meta.ManagedFieldsEntry{
 		Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: v.APIVersion, FieldsType: "FieldsV1",
-	}, meta.NewTime(now), *buf), true
+	}, meta.NewTime(now), text), true
 }
 
 // createdPlan is how the members of a struct are recorded.
 type createdPlan struct {
-	empty   Object // only for the object itself
 	members []createdMember
+	empty   Object    // only for the object itself
+	buffers sync.Pool // of *[]byte, likewise; for the text of the set
 }
 
 // createdMember is how one member is recorded.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/slots"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -20,8 +19,6 @@ type Shared struct {
 	seed  maphash.Seed
 	lists slots.Table[single]
 	sets  slots.Table[meta.FieldsV1]
-	// buffers are for texts of sets that are looked up.
-	buffers sync.Pool
 }
 
 // The sizes of the tables, and a bound.
@@ -98,20 +95,4 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	made := &meta.FieldsV1{Raw: bytes.Clone(text)}
 	slot.Store(made)
 	return made
-}
-
-// buffer returns a buffer for the text of a set, to release after its use.
-func (s *Shared) buffer() *[]byte {
-	if s != nil {
-		if have, ok := s.buffers.Get().(*[]byte); ok {
-			return have
-		}
-	}
-	return new(make([]byte, 0, maxShared/2))
-}
-
-func (s *Shared) release(buf *[]byte) {
-	if s != nil && cap(*buf) <= 2*maxShared {
-		s.buffers.Put(buf)
-	}
 }

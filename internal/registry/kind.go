@@ -93,6 +93,7 @@ type Kind struct {
 	// share memory with the stored one.
 	pure           bool
 	scratch        sync.Pool // of *[]byte, for encoding
+	bases          sync.Pool // of *meta.ObjectMeta, for copyNew
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 

@@ -12,7 +12,7 @@ type Table[T any] struct {
 }
 
 const (
-	small  = 32
+	small  = 8
 	growth = 32 // the factor by which a table grows
 	// usesOfASlot is how often each slot is used for writing before a table grows.
 	usesOfASlot = 4
@@ -44,6 +44,13 @@ func (s *Table[T]) Peek(hash uint64) *atomic.Pointer[T] {
 }
 
 func newTable[T any](n int) *[]atomic.Pointer[T] {
-	t := make([]atomic.Pointer[T], n)
-	return &t
+	if n > small {
+		return new(make([]atomic.Pointer[T], n))
+	}
+	t := new(struct { // one piece of memory instead of two
+		slots []atomic.Pointer[T]
+		room  [small]atomic.Pointer[T]
+	})
+	t.slots = t.room[:]
+	return &t.slots
 }

@@ -15,17 +15,17 @@ func TestTableGrowsWithItsUse(t *testing.T) {
 			s.At(7, full)
 		}
 	}
-	s.At(7, 1024).Store(new(1))
+	s.At(7, 2048).Store(new(1))
 	assert.Equal(t, 1, *s.Peek(7).Load())
 	assert.Same(t, s.Peek(7), s.Peek(7+small))
 	use(usesOfASlot*small-1, 2048)
 	assert.Equal(t, small, size())
 	use(1, 2048)
-	assert.Equal(t, 1024, size())
+	assert.Equal(t, growth*small, size())
 	assert.Nil(t, s.Peek(7).Load(), "it is empty then")
 
-	use(usesOfASlot*1024+1, 1024)
-	assert.Equal(t, 1024, size(), "it is full")
-	use(usesOfASlot*1024+1, 2048)
+	use(usesOfASlot*growth*small+1, growth*small)
+	assert.Equal(t, growth*small, size(), "it is full")
+	use(usesOfASlot*growth*small+1, 2048)
 	assert.Equal(t, 2048, size())
 }
