@@ -70,13 +70,12 @@ func TestContendersOverNetworksThatFail(t *testing.T) {
 		}
 		for i := range 5 {
 			name := fmt.Sprint("contender-", i)
-			random := rand.New(rand.NewPCG(seed, uint64(i)))
-			upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
 			leases := connect(name)
 			all.Go(func() {
+				random := rand.New(rand.NewPCG(seed, uint64(i)))
 				for n := 0; ctx.Err() == nil; n++ {
 					identity := fmt.Sprint(name, "-", n)
-					run, stop := context.WithTimeout(ctx, upTo(10*time.Minute))
+					run, stop := context.WithTimeout(ctx, upTo(random, 10*time.Minute))
 					contenderOf(t, leases, identity).Run(run, func(ctx context.Context, _ lease.Holding) {
 						mu.Lock()
 						assert.Empty(t, leading, "%s leads, too", identity)
@@ -92,8 +91,9 @@ func TestContendersOverNetworksThatFail(t *testing.T) {
 				}
 			})
 			all.Go(func() { // the network of this one
+				random := rand.New(rand.NewPCG(seed, uint64(10+i)))
 				for ctx.Err() == nil {
-					sleepFor(ctx, upTo(2*time.Minute))
+					sleepFor(ctx, upTo(random, 2*time.Minute))
 					faults := []apitest.Fault{
 						{Partition: apitest.Silent}, {Partition: apitest.Refused}, {Cut: apitest.CutAfter}, {Cut: apitest.CutBefore},
 						{Verb: "watch", Tear: &apitest.Tear{After: 1, MidFrame: true}}, {Answer: meta.Status{Code: 503}}, {Delay: 4 * time.Second},
@@ -102,7 +102,7 @@ func TestContendersOverNetworksThatFail(t *testing.T) {
 					f := faults[random.IntN(len(faults))]
 					f.Client = name
 					injected := api.Fault(f)
-					sleepFor(ctx, upTo(20*time.Second))
+					sleepFor(ctx, upTo(random, 20*time.Second))
 					injected.Remove()
 				}
 			})
@@ -126,6 +126,11 @@ func TestContendersOverNetworksThatFail(t *testing.T) {
 		assert.Greater(t, holdings, 20)
 		t.Logf("%d reigns, %d holdings observed", reigns, holdings)
 	})
+}
+
+// upTo returns a random duration below d.
+func upTo(random *rand.Rand, d time.Duration) time.Duration {
+	return time.Duration(random.Int64N(int64(d)))
 }
 
 func sleepFor(ctx context.Context, d time.Duration) {
