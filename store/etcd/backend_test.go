@@ -77,7 +77,7 @@ func TestOneQuestionServesAllWhoAskedBeforeItWasSent(t *testing.T) {
 	for range 20 {
 		late.Go(ask)
 	}
-	r, err := shared.Client().Put(t.Context(), prefixOf(t)+"a", "b")
+	r, err := shared.Client().Put(t.Context(), e.prefix+"a", "b")
 	require.NoError(t, err)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -206,7 +206,7 @@ func TestFollowLoadsAgainAfterACompaction(t *testing.T) {
 	require.NoError(t, err)
 	_, err = shared.Client().Compact(t.Context(), elsewhere.Header.Revision)
 	require.NoError(t, err)
-	idle := follow(t, newEtcd(shared.Client(), prefixOf(t), Options{}), 0)
+	idle := follow(t, newEtcd(shared.Client(), e.prefix, Options{}), 0)
 	b := put(t, e, "b", "1", 0)
 	idle.untilReached(t, b)
 	assert.NotContains(t, idle.lines[1:], "load 1")
@@ -221,8 +221,9 @@ func TestFollowStartsWithTheLastCompaction(t *testing.T) {
 	e := newEtcd(shared.Client(), prefixOf(t), Options{})
 	a := put(t, e, "a", "1", 0)
 	put(t, e, "a", "2", a)
+	_, err := shared.Client().Delete(t.Context(), compactRevKey)
+	require.NoError(t, err)
 	c := &compactor{client: shared.Client()}
-	require.NoError(t, c.compact(t.Context()))
 	require.NoError(t, c.compact(t.Context()))
 	put(t, e, "b", "1", 0)
 	require.NoError(t, c.compact(t.Context()))

@@ -311,7 +311,7 @@ func (r *reader) receive(w clientv3.WatchResponse) error {
 			r.reached = version
 			r.follower.Reached(version)
 		}
-		return nil
+		return r.saw(0, w.Header.Revision)
 	}
 	for events := w.Events; len(events) > 0; {
 		version, n := events[0].Kv.ModRevision, 1
@@ -331,7 +331,7 @@ func (r *reader) receive(w clientv3.WatchResponse) error {
 		}
 		r.reached, events = uint64(version), events[n:]
 	}
-	return nil
+	return r.saw(0, int64(r.reached))
 }
 
 func (e *etcd) change(ev *clientv3.Event) backend.Stored {

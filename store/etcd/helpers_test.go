@@ -61,8 +61,15 @@ func dial(t testing.TB, urls ...string) *clientv3.Client {
 	return c
 }
 
-// prefixOf returns the prefix of a test.
-func prefixOf(t testing.TB) string { return "/" + t.Name() + "/" }
+// prefixOf returns the prefix of a test. What is below it goes with the test.
+func prefixOf(t testing.TB) string {
+	prefix := "/" + t.Name() + "/"
+	t.Cleanup(func() {
+		_, err := shared.Client().Delete(context.Background(), prefix, clientv3.WithPrefix())
+		require.NoError(t, err)
+	})
+	return prefix
+}
 
 // recording is a backend.Follower that keeps what it is told, as lines.
 type recording struct {

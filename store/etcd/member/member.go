@@ -249,7 +249,6 @@ func (m *Member) release() {
 	}
 }
 
-
 // explain says what to do about an error of a start.
 func explain(dir string, err error) error {
 	text, advice := err.Error(), ""
