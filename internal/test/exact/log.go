@@ -67,6 +67,28 @@ func (l *Log) do(o *Operation, run func()) *Operation {
 	return o
 }
 
+// DeleteRange runs and logs a deletion of many objects in one transaction, which returns their last states. If it fails, it is
+// unknown which of the objects that clients choose from are gone.
+func (l *Log) DeleteRange(client string, run func() ([]State, error)) error {
+	begin := l.ticks.Add(1)
+	deleted, err := run()
+	end := l.ticks.Add(1)
+	if err != nil {
+		for _, namespace := range namespaces {
+			for _, name := range names {
+				deleted = append(deleted, State{Namespace: namespace, Name: name})
+			}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range deleted {
+		o := State{Namespace: s.Namespace, Name: s.Name, UID: s.UID}
+		l.Operations = append(l.Operations, &Operation{Client: client, Verb: Delete, Begin: begin, End: end, In: o, Out: o, Err: err})
+	}
+	return err
+}
+
 func (l *Log) watched(w *Watched) {
 	w.End = l.ticks.Add(1)
 	l.mu.Lock()
