@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -67,27 +68,16 @@ func (l *Log) do(o *Operation, run func()) *Operation {
 	return o
 }
 
-// DeleteRange runs and logs a deletion of many objects in one transaction, which returns their last states. If it fails, it is
-// unknown which of the objects that clients choose from are gone.
-func (l *Log) DeleteRange(client string, run func() ([]State, error)) error {
-	begin := l.ticks.Add(1)
-	deleted, err := run()
-	end := l.ticks.Add(1)
-	if err != nil {
-		for _, namespace := range namespaces {
-			for _, name := range names {
-				deleted = append(deleted, State{Namespace: namespace, Name: name})
-			}
-		}
+// Others runs something by which others may delete any object of a namespace. For the log these are deletions without an answer.
+func (l *Log) Others(run func(), namespace string) {
+	l.do(&Operation{Client: "others", Verb: Delete, In: State{Namespace: namespace, Name: names[0]}, Err: errOthers}, run)
+	for _, name := range names[1:] {
+		l.do(&Operation{Client: "others", Verb: Delete, In: State{Namespace: namespace, Name: name}, Err: errOthers}, func() {})
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range deleted {
-		o := State{Namespace: s.Namespace, Name: s.Name, UID: s.UID}
-		l.Operations = append(l.Operations, &Operation{Client: client, Verb: Delete, Begin: begin, End: end, In: o, Out: o, Err: err})
-	}
-	return err
 }
+
+// errOthers is the error of operations of others, whose answer is not known.
+var errOthers = errors.New("done by others")
 
 func (l *Log) watched(w *Watched) {
 	w.End = l.ticks.Add(1)

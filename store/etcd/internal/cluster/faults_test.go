@@ -111,7 +111,7 @@ type world struct {
 
 func newWorld(t *testing.T, members, replicas int) *world {
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(*seed, 0)), cluster: cluster.Start(t, members), log: exact.NewLog()}
-	w.witness = newWitness(t, w.cluster.URLs(), prefix)
+	w.witness = newWitness(t, w.cluster.URLs())
 	var err error
 	w.admin, err = etcd.Dial(clientv3.Config{Endpoints: w.cluster.URLs()})
 	require.NoError(t, err)
@@ -128,23 +128,11 @@ func newWorld(t *testing.T, members, replicas int) *world {
 func (w *world) deleteRange() {
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	err := w.log.DeleteRange("foreign", func() (deleted []exact.State, err error) {
-		r, err := w.admin.Delete(ctx, prefix+"/leases/default/", clientv3.WithPrefix(), clientv3.WithPrevKV())
-		if err != nil {
-			return nil, err
+	w.log.Others(func() {
+		if _, err := w.admin.Delete(ctx, prefix+"/leases/default/", clientv3.WithPrefix()); err != nil {
+			w.t.Log("foreign deletion: ", err)
 		}
-		for _, kv := range r.PrevKvs {
-			s, err := decode(kv.Value)
-			if err != nil {
-				return nil, err
-			}
-			deleted = append(deleted, s)
-		}
-		return deleted, nil
-	})
-	if err != nil {
-		w.t.Log("foreign deletion: ", err)
-	}
+	}, "default")
 }
 
 // compact compacts what the witness has seen.

@@ -2,8 +2,7 @@ package cluster_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -11,31 +10,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/store/etcd"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
-// witness reads all changes of etcd from its beginning by one watch, without a replica and without our codecs.
+// witness reads all changes of etcd from its beginning by one watch, without a replica.
 type witness struct {
 	ctx    context.Context // of the watch
 	client *clientv3.Client
-	prefix string
 
 	mu      sync.Mutex
 	seen    uint64
-	changes []exact.Change
+	changes []backend.Stored
 	err     error
 	news    chan struct{} // has room for one
 }
 
 // newWitness starts to watch an etcd in which nothing was compacted.
-func newWitness(t *testing.T, urls []string, prefix string) *witness {
+func newWitness(t *testing.T, urls []string) *witness {
 	client, err := etcd.Dial(clientv3.Config{Endpoints: urls})
 	require.NoError(t, err)
-	w := &witness{client: client, prefix: prefix + "/leases/", news: make(chan struct{}, 1)}
+	w := &witness{client: client, news: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.ctx = ctx
 	var done sync.WaitGroup
@@ -49,15 +46,13 @@ func newWitness(t *testing.T, urls []string, prefix string) *witness {
 }
 
 func (w *witness) watch() {
-	for r := range w.client.Watch(w.ctx, w.prefix, clientv3.WithPrefix(), clientv3.WithRev(1)) {
+	for r := range w.client.Watch(w.ctx, prefix+"/leases/", clientv3.WithPrefix(), clientv3.WithRev(1)) {
 		w.mu.Lock()
 		if err := r.Err(); err != nil {
 			w.err = err
 		}
 		for _, ev := range r.Events {
-			if err := w.add(ev); err != nil {
-				w.err = err
-			}
+			w.add(ev)
 		}
 		if r.IsProgressNotify() {
 			w.seen = max(w.seen, uint64(r.Header.Revision))
@@ -70,21 +65,12 @@ func (w *witness) watch() {
 	}
 }
 
-func (w *witness) add(ev *clientv3.Event) error {
-	namespace, name, _ := strings.Cut(strings.TrimPrefix(string(ev.Kv.Key), w.prefix), "/")
-	c := exact.Change{Version: uint64(ev.Kv.ModRevision), New: exact.State{Namespace: namespace, Name: name}}
-	if ev.Type == clientv3.EventTypeDelete {
-		c.Type = watch.Deleted
-	} else {
-		s, err := decode(ev.Kv.Value)
-		if err != nil || s.Namespace != namespace || s.Name != name {
-			return fmt.Errorf("the value of %s is of %s/%s: %v", ev.Kv.Key, s.Namespace, s.Name, err)
-		}
-		c.New = s
-		c.New.Version = c.Version
+func (w *witness) add(ev *clientv3.Event) {
+	s := backend.Stored{Key: strings.TrimPrefix(string(ev.Kv.Key), prefix+"/"), Version: uint64(ev.Kv.ModRevision)}
+	if ev.Type == clientv3.EventTypePut {
+		s.Value = ev.Kv.Value
 	}
-	w.changes, w.seen = append(w.changes, c), c.Version
-	return nil
+	w.changes, w.seen = append(w.changes, s), s.Version
 }
 
 // history returns all changes up to now.
@@ -107,7 +93,10 @@ func (w *witness) history(t *testing.T) *exact.History {
 		if seen >= now {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return exact.Sparse(slices.Clone(w.changes), 1, w.seen)
+			h, err := exact.NewBackendHistory(1, w.seen, w.changes, 0)
+			require.NoError(t, err)
+			h.Lost = math.MaxUint64 // a replica that lost contact, or was restarted, may lose history at any time
+			return h
 		}
 		select {
 		case <-w.news:
@@ -123,56 +112,4 @@ func (w *witness) has() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.seen
-}
-
-// members returns the fields of a message by their numbers.
-func members(data []byte) (map[protowire.Number][][]byte, error) {
-	fields := map[protowire.Number][][]byte{}
-	for len(data) > 0 {
-		number, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return nil, protowire.ParseError(n)
-		}
-		data = data[n:]
-		if typ == protowire.BytesType {
-			value, n := protowire.ConsumeBytes(data)
-			if n < 0 {
-				return nil, protowire.ParseError(n)
-			}
-			fields[number], data = append(fields[number], value), data[n:]
-			continue
-		}
-		if n = protowire.ConsumeFieldValue(number, typ, data); n < 0 {
-			return nil, protowire.ParseError(n)
-		}
-		data = data[n:]
-	}
-	return fields, nil
-}
-
-// decode decodes what the clients write of a Lease.
-func decode(value []byte) (s exact.State, err error) {
-	at := func(data []byte, path ...protowire.Number) []byte {
-		for _, number := range path {
-			fields, failed := members(data)
-			if failed != nil {
-				err = failed
-				return nil
-			}
-			if len(fields[number]) == 0 {
-				return nil
-			}
-			data = fields[number][0]
-		}
-		return data
-	}
-	envelope, ok := strings.CutPrefix(string(value), "k8s\x00")
-	if !ok {
-		return s, fmt.Errorf("not a protobuf value: %q", value)
-	}
-	lease := at([]byte(envelope), 2)
-	s.Name, s.Namespace, s.UID = string(at(lease, 1, 1)), string(at(lease, 1, 3)), string(at(lease, 1, 5))
-	s.Color = string(at(lease, 1, 11, 2))
-	s.Write = string(at(lease, 2, 1))
-	return s, err
 }
