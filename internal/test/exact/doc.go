@@ -14,5 +14,6 @@
 //     history.
 //
 // The clients use doors: the Go API, package httpapi/client, the transport without a socket, HTTP over a socket, and a replica that
-// lags. Package consistency checks the requests of any other client by the same history, but less exactly.
+// lags. Stores on a backend are checked by the history of the backend, where versions have gaps and several changes may have one
+// version. Package consistency checks the requests of any other client by the same history, but less exactly.
 package exact
