@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"crypto/ecdsa"
@@ -7,19 +7,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/csv"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,21 +22,21 @@ import (
 )
 
 // certificate returns the certificate for HTTPS, or nil for plain HTTP.
-func certificate(c config) (*tls.Certificate, error) {
-	if (c.tlsCert == "") != (c.tlsKey == "") {
+func (o *Options) certificate() (*tls.Certificate, error) {
+	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return nil, errors.New("-tls-cert and -tls-key must be set together")
 	}
 	switch {
-	case c.tlsCert != "" && c.selfSigned:
+	case o.TLSCert != "" && o.SelfSigned:
 		return nil, errors.New("-tls creates a certificate: set it or -tls-cert, not both")
-	case c.tlsCert != "":
-		cert, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+	case o.TLSCert != "":
+		cert, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
 		if err != nil {
 			return nil, fmt.Errorf("-tls-cert: %w", err)
 		}
 		return &cert, nil
-	case c.selfSigned:
-		return selfSigned(c.listen)
+	case o.SelfSigned:
+		return selfSigned(o.Address)
 	}
 	return nil, nil
 }
@@ -82,20 +77,20 @@ func selfSigned(listen string) (*tls.Certificate, error) {
 }
 
 // readClientCA returns the certificates of -client-ca, or nil.
-func readClientCA(c config) (*x509.CertPool, error) {
-	if c.clientCA == "" {
+func (o *Options) readClientCA() (*x509.CertPool, error) {
+	if o.ClientCA == "" {
 		return nil, nil
 	}
-	if c.tlsCert == "" && !c.selfSigned {
+	if o.TLSCert == "" && !o.SelfSigned {
 		return nil, errors.New("-client-ca: needs HTTPS: set -tls or -tls-cert")
 	}
-	data, err := os.ReadFile(c.clientCA)
+	data, err := os.ReadFile(o.ClientCA)
 	if err != nil {
 		return nil, fmt.Errorf("-client-ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("-client-ca: %s has no certificate", c.clientCA)
+		return nil, fmt.Errorf("-client-ca: %s has no certificate", o.ClientCA)
 	}
 	return pool, nil
 }
@@ -175,42 +170,4 @@ func readTokens(file string) (map[string]httpapi.User, error) {
 		return nil, fmt.Errorf("-token-file: must have at least one token")
 	}
 	return tokens, nil
-}
-
-// writeKubeconfig writes a kubeconfig for kubectl and other clients, with the address and
-// certificate of the server and the first of the tokens. It is JSON, which is also YAML.
-// Only its owner can read it.
-func writeKubeconfig(file, url string, cert *tls.Certificate, tokens map[string]httpapi.User) error {
-	if file == "" {
-		return nil
-	}
-	cluster := map[string]any{"server": url}
-	if cert != nil {
-		block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[len(cert.Certificate)-1]})
-		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(block)
-	} else {
-		cluster["insecure-skip-tls-verify"] = true // Node's client refuses plain HTTP without it
-	}
-	user := map[string]any{}
-	if len(tokens) > 0 {
-		user["token"] = slices.Min(slices.Collect(maps.Keys(tokens)))
-	}
-	const name = "kubecoord"
-	data, err := json.MarshalIndent(map[string]any{
-		"apiVersion": "v1", "kind": "Config", "current-context": name,
-		"clusters": []any{map[string]any{"name": name, "cluster": cluster}},
-		"users":    []any{map[string]any{"name": name, "user": user}},
-		"contexts": []any{map[string]any{"name": name, "context": map[string]any{"cluster": name, "user": name}}},
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = replaceFile(file, func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("-kubeconfig: %w", err)
-	}
-	return nil
 }
