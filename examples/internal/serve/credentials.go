@@ -1,22 +1,15 @@
 package serve
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 )
@@ -36,44 +29,9 @@ func (o *Options) certificate() (*tls.Certificate, error) {
 		}
 		return &cert, nil
 	case o.SelfSigned:
-		return selfSigned(o.Address)
+		return selfSigned(o.Address, 1)
 	}
 	return nil, nil
-}
-
-// selfSigned returns a certificate for the address of -listen, valid for a year.
-func selfSigned(listen string) (*tls.Certificate, error) {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return nil, fmt.Errorf("-listen: %w", err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(now.UnixNano()),
-		Subject:               pkix.Name{CommonName: "kubecoord"},
-		NotBefore:             now.Add(-time.Minute),
-		NotAfter:              now.AddDate(1, 0, 0),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
-		DNSNames:              []string{"localhost"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-	}
-	if ip := net.ParseIP(host); ip != nil {
-		template.IPAddresses = append(template.IPAddresses, ip)
-	} else if host != "" {
-		template.DNSNames = append(template.DNSNames, host)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
 // readClientCA returns the certificates of -client-ca, or nil.
