@@ -31,7 +31,11 @@ type History struct {
 	Limit int
 	// Forked is the version at which the store was forked from another one, or 0.
 	Forked uint64
+	// Sparse says that versions rise with gaps, and that one version may have several changes, as in etcd. A 410 then needs no
+	// reason, because history may be compacted at any time.
+	Sparse bool
 	first  uint64 // the version before the first change
+	end    uint64 // the last version
 	byKey  map[key][]int
 	keys   []key // in the order of lists
 }
@@ -50,6 +54,32 @@ func NewHistory(rec registry.Recorded, limit int) *History {
 	for _, f := range rec.Forks {
 		h.Forked = f.Version
 	}
+	h.end = h.first + uint64(len(h.Changes))
+	h.index()
+	return h
+}
+
+// Sparse returns the history of an engine that was empty at version first, and now is at version end. The changes need no Old.
+func Sparse(changes []Change, first, end uint64) *History {
+	h := &History{Changes: changes, Sparse: true, first: first, end: end}
+	now := map[key]*State{}
+	for i := range h.Changes {
+		c := &h.Changes[i]
+		k := c.New.key()
+		c.Old, now[k] = now[k], &c.New
+		if c.Type == watch.Deleted {
+			now[k] = nil
+			if c.Old != nil {
+				c.New = *c.Old
+				c.New.Version = c.Version
+			}
+		} else {
+			c.Type = watch.Modified
+			if c.Old == nil {
+				c.Type = watch.Added
+			}
+		}
+	}
 	h.index()
 	return h
 }
@@ -67,14 +97,22 @@ func (h *History) index() {
 }
 
 // last returns the last version.
-func (h *History) last() uint64 { return h.first + uint64(len(h.Changes)) }
+func (h *History) last() uint64 { return h.end }
 
-// change returns the change that made a version, or nil.
-func (h *History) change(version uint64) *Change {
-	if version <= h.first || version > h.last() {
-		return nil
+// upTo returns the number of changes up to a version.
+func (h *History) upTo(version uint64) int {
+	n, _ := slices.BinarySearchFunc(h.Changes, version+1, func(c Change, v uint64) int { return cmp.Compare(c.Version, v) })
+	return n
+}
+
+// change returns the change of an object that made a version, or nil.
+func (h *History) change(k key, version uint64) *Change {
+	for i := h.upTo(version) - 1; i >= 0 && h.Changes[i].Version == version; i-- {
+		if h.Changes[i].New.key() == k {
+			return &h.Changes[i]
+		}
 	}
-	return &h.Changes[version-h.first-1]
+	return nil
 }
 
 // at returns the state of an object at a version, or nil.
@@ -120,7 +158,7 @@ func (h *History) list(sc scope, version uint64, after string) (items []State) {
 
 // events returns the events of a watch that begins after a version.
 func (h *History) events(sc scope, version uint64) (events []Event) {
-	for i := max(version, h.first) - h.first; i < uint64(len(h.Changes)); i++ {
+	for i := h.upTo(version); i < len(h.Changes); i++ {
 		c := &h.Changes[i]
 		was, is := sc.has(c.Old), c.Type != watch.Deleted && sc.has(&c.New)
 		switch {

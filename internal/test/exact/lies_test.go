@@ -27,7 +27,7 @@ func at(name string, version uint64, write, color string) State {
 func newPast() *past {
 	a1, a2, b3 := at("a", 11, "w1", "red"), at("a", 12, "w2", "red"), at("b", 13, "w3", "blue")
 	gone := at("a", 14, "w2", "red")
-	h := &History{Limit: 2, first: 10, Changes: []Change{
+	h := &History{Limit: 2, first: 10, end: 14, Changes: []Change{
 		{watch.Added, 11, nil, a1}, {watch.Modified, 12, &a1, a2}, {watch.Added, 13, nil, b3}, {watch.Deleted, 14, &a2, gone},
 	}}
 	h.index()
