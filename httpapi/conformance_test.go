@@ -10,7 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/candidate"
+	endpointskind "github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // The recorded answers are those of a real API server: testdata/wire/README.md. testdata/open.txt lists what still differs.
@@ -41,6 +48,34 @@ func TestRecordedAnswersOnOneStoreThatIsNotEmpty(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The answers of a store on a backend are the same. Its follower is as fast as the writer.
+func TestRecordedAnswersOnABackend(t *testing.T) {
+	open := loadOpen(t)
+	for _, g := range loadGoldens(t) {
+		t.Run(g.Scenario.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServerOn(t, testengine.New(1000))
+				s.replay(t, g, open[g.Scenario.Name])
+			})
+		})
+	}
+}
+
+// newServerOn returns a server whose store is on an engine.
+func newServerOn(t testing.TB, e *testengine.Engine) *server {
+	t.Helper()
+	st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), candidate.Kind().Registered(), endpointskind.Kind().Registered())
+	require.NoError(t, err)
+	require.NoError(t, st.Loaded(t.Context()))
+	s := &server{st: (*store.Store)(st), api: httpapi.New((*store.Store)(st), httpapi.Options{})}
+	t.Cleanup(func() {
+		s.api.Close()
+		st.Close()
+	})
+	return s
 }
 
 func TestOpenNamesOnlyRecordedScenarios(t *testing.T) {

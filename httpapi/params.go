@@ -80,7 +80,8 @@ func (c *call) watchOptions() (registry.WatchOptions, error) {
 		return registry.WatchOptions{}, err
 	}
 	o := registry.WatchOptions{
-		Namespace: c.namespace, Name: c.name,
+		EndWithoutContact: true,
+		Namespace:         c.namespace, Name: c.name,
 		LabelSelector: l.LabelSelector, FieldSelector: l.FieldSelector, ShardSelector: l.ShardSelector,
 		ResourceVersion: l.ResourceVersion, ResourceVersionMatch: l.ResourceVersionMatch,
 		SendInitialEvents: l.SendInitialEvents, Continue: l.Continue,

@@ -43,6 +43,15 @@ func (p *publisher) publishMany(n int, namespace, name string) {
 	}
 }
 
+// Get returns the change of a version, or nil.
+func (p *publisher) Get(version uint64) *Change[string] {
+	n, _ := p.ring.after(version - 1)
+	if c := p.ring.get(n); c != nil && c.Version == version {
+		return c
+	}
+	return nil
+}
+
 func (p *publisher) watch(s Scope, after uint64) *Watcher[string] {
 	p.t.Helper()
 	w, err := p.Watch(s, after, p.now, nil)

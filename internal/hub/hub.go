@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,17 +22,25 @@ func (e *ExpiredError) Error() string {
 }
 
 // Hub is the history of a store and the watchers that follow it. All methods may be called
-// at any time from any goroutine, except that no two calls of Publish, Skip, Expire and Fork
-// may run at the same time.
+// at any time from any goroutine, except that no two calls of the writer may run at the same
+// time: Publish, PublishAll, Reach, Expire, Lose and Fork.
 type Hub[P any] struct {
 	ring    *ring[P]
 	settled atomic.Uint64 // all watchers are marked for the changes up to this version
+	losses  atomic.Uint64 // how often changes were lost
 	done    chan struct{}
 	paused  atomic.Int64 // how many watchers are paused: they are in no group
 
-	mu         sync.RWMutex        // guards the fields below, and the index of every watcher
-	nextChange chan struct{}       // closed by the next change; nil if nothing waits for it
+	mu         sync.RWMutex  // guards the fields below, and the index of every watcher
+	nextChange chan struct{} // closed by the next change; nil if nothing waits for it
+	waiters    []waiter
 	groups     map[Scope]*group[P] // no group is empty
+}
+
+// waiter is a wait for a version.
+type waiter struct {
+	version uint64
+	reached chan struct{}
 }
 
 // group holds the watchers of one scope.
@@ -64,43 +73,71 @@ func (h *Hub[P]) Fork() *Hub[P] {
 	return f
 }
 
-// Publish appends a change, whose version must be one greater than the last, and marks the
-// watchers whose scope it is in. It never waits for a watcher.
+// Publish appends a change, whose version must be greater than that of the last, and marks
+// the watchers whose scope it is in. It never waits for a watcher.
 func (h *Hub[P]) Publish(c *Change[P]) {
 	h.ring.append(c)
+	h.ring.head.Store(c.Version)
 	h.mu.RLock()
 	if len(h.groups) > 0 {
-		h.markLocked(Scope{Collection: c.Collection}, c.Version)
-		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c.Version)
-		h.markLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c.Version)
+		h.markLocked(c)
 	}
-	waiting := h.nextChange != nil
+	waiting := h.waiting()
 	h.mu.RUnlock()
 	h.setSettled(c.Version, waiting)
 }
 
-// Skip advances to a version without changes. The caller must continue until the history
-// has the version last. Skip must not run at the same time as Publish.
-func (h *Hub[P]) Skip(to, last uint64, at time.Time) {
-	h.ring.skip(to, last, at)
+// PublishAll appends changes that have one version, which must be greater than the last one.
+// Readers see all of them or none. Without changes it is like Reach.
+func (h *Hub[P]) PublishAll(version uint64, changes []*Change[P]) {
+	for _, c := range changes {
+		h.ring.append(c)
+	}
+	h.ring.head.Store(version)
 	h.mu.RLock()
-	waiting := h.nextChange != nil
+	for _, c := range changes {
+		h.markLocked(c)
+	}
+	waiting := h.waiting()
 	h.mu.RUnlock()
-	h.setSettled(to, waiting)
+	h.setSettled(version, waiting)
 }
 
-// setSettled records that all marks up to a version are set, and wakes WaitFor.
+// Reach advances to a version without changes in between.
+func (h *Hub[P]) Reach(version uint64) { h.PublishAll(version, nil) }
+
+// waiting reports whether a change has to wake somebody else than watchers. It needs the lock.
+func (h *Hub[P]) waiting() bool { return h.nextChange != nil || len(h.waiters) > 0 }
+
+// setSettled records that all marks up to a version are set, and wakes those who wait for it.
 func (h *Hub[P]) setSettled(version uint64, waiting bool) {
 	h.settled.Store(version)
-	if waiting {
-		h.mu.Lock()
+	if !waiting {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.nextChange != nil {
 		close(h.nextChange)
 		h.nextChange = nil
-		h.mu.Unlock()
 	}
+	h.waiters = slices.DeleteFunc(h.waiters, func(w waiter) bool {
+		if w.version > version {
+			return false
+		}
+		close(w.reached)
+		return true
+	})
 }
 
-func (h *Hub[P]) markLocked(s Scope, version uint64) {
+// markLocked marks the watchers whose scope a change is in.
+func (h *Hub[P]) markLocked(c *Change[P]) {
+	h.markScopeLocked(Scope{Collection: c.Collection}, c.Version)
+	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c.Version)
+	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c.Version)
+}
+
+func (h *Hub[P]) markScopeLocked(s Scope, version uint64) {
 	g := h.groups[s]
 	if g == nil {
 		return
@@ -110,16 +147,66 @@ func (h *Hub[P]) markLocked(s Scope, version uint64) {
 	}
 }
 
-// Get returns the change with a version, or nil if the history no longer has it.
-func (h *Hub[P]) Get(version uint64) *Change[P] { return h.ring.get(version) }
+// Forward calls visit with the changes after a version up to another one, the oldest first,
+// until it returns false. It returns false if the history no longer has all of them.
+func (h *Hub[P]) Forward(after, until uint64, visit func(*Change[P]) bool) (complete bool) {
+	n, ok := h.ring.after(after)
+	for ; ok; n++ {
+		c := h.ring.get(n)
+		if c == nil {
+			return after >= h.ring.floor.Load()
+		}
+		if c.Version > until || !visit(c) {
+			break
+		}
+	}
+	return ok
+}
+
+// Backward is like Forward, but begins with the latest change.
+func (h *Hub[P]) Backward(after, until uint64, visit func(*Change[P]) bool) (complete bool) {
+	n, _ := h.ring.after(until)
+	for n--; ; n-- {
+		c := h.ring.get(n)
+		if c == nil || c.Version <= after {
+			return after >= h.ring.floor.Load()
+		}
+		if !visit(c) {
+			return true
+		}
+	}
+}
 
 // Oldest returns the oldest version whose state can be reconstructed, and after which a
 // watch can start.
-func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.first(now) - 1 }
+func (h *Hub[P]) Oldest(now time.Time) uint64 { return h.ring.oldest(now) }
 
 // Expire drops the whole history. A watcher that has not seen all of it expires. It must
 // not run at the same time as Publish.
 func (h *Hub[P]) Expire() { h.ring.dropAll() }
+
+// Lose drops the whole history and continues at a version, which may be any: the changes in
+// between are unknown. So every watcher expires, even one that has seen the whole history. It
+// must not run at the same time as Publish.
+func (h *Hub[P]) Lose(version uint64) {
+	h.losses.Add(1) // first, so that who reads the new head finds it
+	h.ring.head.Store(version)
+	h.ring.dropAll()
+	h.losses.Add(1) // again, for the watchers that were registered meanwhile
+	h.Signal()
+	h.setSettled(version, true)
+}
+
+// Signal wakes all watchers, except those that are paused.
+func (h *Hub[P]) Signal() {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, g := range h.groups {
+		for _, w := range g.watchers {
+			w.Signal()
+		}
+	}
+}
 
 // Watch returns a watcher of the changes of a scope after a version, which may lie in the
 // future. If onWake is not nil, it is called before a change makes Wake deliver a value. The
@@ -145,7 +232,7 @@ func (h *Hub[P]) WatchLate(s Scope, after uint64, onWake func()) *Watcher[P] {
 
 // register makes a watcher.
 func (h *Hub[P]) register(s Scope, after uint64, onWake func()) *Watcher[P] {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake}
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake, losses: h.losses.Load()}
 	w.seen.Store(after)
 	h.add(w)
 	return w
@@ -198,13 +285,7 @@ func (h *Hub[P]) Watchers() int {
 // ones. It must be called only once.
 func (h *Hub[P]) Close() {
 	close(h.done)
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for _, g := range h.groups {
-		for _, w := range g.watchers {
-			w.Signal()
-		}
-	}
+	h.Signal()
 }
 
 // Done returns a channel that is closed when the hub is closed.
@@ -216,19 +297,27 @@ var ErrClosed = errors.New("hub: closed")
 // WaitFor blocks until the history has a version. It returns ErrClosed, or the error of
 // the context, if it stops earlier.
 func (h *Hub[P]) WaitFor(ctx context.Context, version uint64) error {
-	for {
-		head, nextChange := h.Head()
-		if head >= version {
-			return nil
-		}
-		select {
-		case <-nextChange:
-		case <-h.done:
-			return ErrClosed
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	h.mu.Lock()
+	if h.ring.head.Load() >= version {
+		h.mu.Unlock()
+		return nil
 	}
+	reached := make(chan struct{})
+	h.waiters = append(h.waiters, waiter{version, reached})
+	h.mu.Unlock()
+	var err error
+	select {
+	case <-reached:
+		return nil
+	case <-h.done:
+		err = ErrClosed
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiters = slices.DeleteFunc(h.waiters, func(w waiter) bool { return w.reached == reached })
+	return err
 }
 
 // Head returns the last version of the history, and a channel that the next change closes.
@@ -243,7 +332,7 @@ func (h *Hub[P]) Head() (version uint64, nextChange <-chan struct{}) {
 
 // Change is one entry of the history. It must not be modified once published.
 type Change[P any] struct {
-	Version uint64 // the resourceVersion
+	Version uint64 // the resourceVersion; several changes may have one
 	// Collection, Namespace and Name identify the object.
 	Collection      int
 	Namespace, Name string
@@ -251,17 +340,7 @@ type Change[P any] struct {
 	Size            int64     // in bytes, for a history with a limit
 	Payload         P
 
-	// skipped is 0 for a change. Otherwise the entry represents all versions from skipped
-	// to Version, which have no changes.
-	skipped uint64
-}
-
-// noCollection is the Collection of an entry for skipped versions.
-const noCollection = -1
-
-// holds reports whether the entry represents a version.
-func (c *Change[P]) holds(version uint64) bool {
-	return c.Version == version || c.skipped != 0 && c.skipped <= version && version < c.Version
+	number uint64 // in the order of changes
 }
 
 // Scope is the part of the history that a watcher sees: one object, or a namespace if Name

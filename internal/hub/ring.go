@@ -1,27 +1,34 @@
 package hub
 
 import (
+	"sort"
 	"sync/atomic"
 	"time"
 )
 
-// ring holds the last changes by version. There is one writer. Readers take no lock: if a
-// slot has another version, the change was overwritten. A page is allocated at the first
-// write to it, so a short history costs little. Forks share pages; see pages.
+// ring holds the last changes. They are numbered in their order, from 1; the number gives the
+// slot. Versions rise with the numbers: there are gaps, and several changes may have one
+// version. There is one writer. Readers take no lock: if a slot has another number, the change
+// was overwritten. A page is allocated at the first write to it, so a short history costs
+// little. Forks share pages; see pages.
 type ring[P any] struct {
 	size   uint64
 	pages  pages[P]
 	maxAge time.Duration // 0: no limit by age
 	bytes  byteLimit
-	head   atomic.Uint64 // the last version appended
-	oldest atomic.Uint64 // the oldest version that is kept
+	// The changes from low to next-1 are kept. They are all changes after version floor.
+	low, next atomic.Uint64
+	floor     atomic.Uint64
+	head      atomic.Uint64 // readers must not use changes after this version
 }
 
 func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
 	r := &ring[P]{size: uint64(size), maxAge: maxAge}
 	r.pages.table.Store(newTable[P]((size-1)/pageSlots + 1))
+	r.low.Store(1)
+	r.next.Store(1)
+	r.floor.Store(start)
 	r.head.Store(start)
-	r.oldest.Store(start + 1)
 	return r
 }
 
@@ -29,25 +36,30 @@ func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
 func (r *ring[P]) fork() *ring[P] {
 	f := &ring[P]{size: r.size, maxAge: r.maxAge, bytes: r.bytes}
 	r.pages.shareWith(&f.pages)
+	f.low.Store(r.low.Load())
+	f.next.Store(r.next.Load())
+	f.floor.Store(r.floor.Load())
 	f.head.Store(r.head.Load())
-	f.oldest.Store(r.oldest.Load())
 	return f
 }
 
-// slot returns the slot of a version. Only the writer calls it.
-func (r *ring[P]) slot(version uint64) *atomic.Pointer[Change[P]] {
-	i := version % r.size
+// slot returns the slot of a number. Only the writer calls it.
+func (r *ring[P]) slot(number uint64) *atomic.Pointer[Change[P]] {
+	i := number % r.size
 	return &r.pages.own(i / pageSlots)[i%pageSlots]
 }
 
-// append adds c, whose version must be one greater than the head.
+// append adds c, whose version must not be less than the one before. Readers see it when the
+// head has its version.
 func (r *ring[P]) append(c *Change[P]) {
-	if c.Version >= r.size && r.oldest.Load() <= c.Version-r.size {
-		r.oldest.Store(c.Version - r.size + 1)
+	n := r.next.Load()
+	if n-r.low.Load() == r.size {
+		r.forget()
 		r.bytes.stale = true
 	}
-	r.slot(c.Version).Store(c)
-	r.head.Store(c.Version)
+	c.number = n
+	r.slot(n).Store(c)
+	r.next.Store(n + 1)
 	if r.maxAge > 0 {
 		r.dropBefore(c.At.Add(-r.maxAge))
 	}
@@ -67,95 +79,111 @@ type byteLimit struct {
 
 // dropBytes drops the oldest changes until the rest fits, and keeps the last one.
 func (r *ring[P]) dropBytes() {
-	head := r.head.Load()
+	next := r.next.Load()
 	if r.bytes.stale {
 		r.bytes.used, r.bytes.stale = 0, false
-		for v := r.oldest.Load(); v <= head; v++ {
-			r.bytes.used += r.sizeOf(v)
+		for n := r.low.Load(); n < next; n++ {
+			r.bytes.used += r.get(n).Size
 		}
 	}
-	for v := r.oldest.Load(); v < head && r.bytes.used > r.bytes.most; v++ {
-		r.drop(v)
+	for r.low.Load() < next-1 && r.bytes.used > r.bytes.most {
+		r.drop()
 	}
-}
-
-// sizeOf returns the size of a change that is kept, or else 0.
-func (r *ring[P]) sizeOf(version uint64) int64 {
-	if c := r.get(version); c != nil && c.Version == version {
-		return c.Size
-	}
-	return 0
-}
-
-// skip advances to a version without changes. The writer will continue up to the version
-// last, so skip leaves out the entries that will be overwritten by then.
-func (r *ring[P]) skip(to, last uint64, at time.Time) {
-	size := r.size
-	r.bytes.stale = true
-	from := r.head.Load() + 1
-	if to >= size {
-		r.oldest.Store(max(r.oldest.Load(), to-size+1))
-	}
-	if last >= size {
-		from = max(from, last-size+1)
-	}
-	entry := &Change[P]{Version: to, Collection: noCollection, At: at, skipped: from}
-	for v := from; v <= to; v++ {
-		r.slot(v).Store(entry)
-	}
-	r.head.Store(to)
 }
 
 // dropBefore drops the changes made before t. Only the writer calls it.
 func (r *ring[P]) dropBefore(t time.Time) {
-	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
-		c := r.get(v)
-		if c != nil && !c.At.Before(t) {
-			return
-		}
-		r.drop(v)
+	for n := r.low.Load(); n < r.next.Load() && r.get(n).At.Before(t); n++ {
+		r.drop()
 	}
 }
 
-// dropAll drops all changes. Only the writer calls it.
+// dropAll drops all changes up to the head. Only the writer calls it.
 func (r *ring[P]) dropAll() {
-	for v := r.oldest.Load(); v <= r.head.Load(); v++ {
-		r.drop(v)
+	for r.low.Load() < r.next.Load() {
+		r.drop()
 	}
+	r.floor.Store(r.head.Load())
 }
 
-// drop drops v, which must be the oldest version that is kept.
-func (r *ring[P]) drop(v uint64) {
-	r.bytes.used -= r.sizeOf(v)
-	r.oldest.Store(v + 1)
-	r.slot(v).Store(nil)
+// drop drops the oldest change.
+func (r *ring[P]) drop() {
+	n := r.low.Load()
+	r.bytes.used -= r.get(n).Size
+	r.forget()
+	r.slot(n).Store(nil)
 }
 
-// get returns the change of a version, or nil if it is no longer kept.
-func (r *ring[P]) get(version uint64) *Change[P] {
-	i := version % r.size
+// forget moves low over the oldest change, before its slot changes: a reader that misses the
+// change then finds the new floor.
+func (r *ring[P]) forget() {
+	n := r.low.Load()
+	r.floor.Store(r.get(n).Version)
+	r.low.Store(n + 1)
+}
+
+// get returns the change of a number, or nil if it is no longer kept.
+func (r *ring[P]) get(number uint64) *Change[P] {
+	i := number % r.size
 	pg := r.pages.get(i / pageSlots)
 	if pg == nil {
 		return nil
 	}
-	if c := pg[i%pageSlots].Load(); c != nil && c.holds(version) {
+	if c := pg[i%pageSlots].Load(); c != nil && c.number == number {
 		return c
 	}
 	return nil
 }
 
-// first returns the oldest version that is kept and not too old at now.
-func (r *ring[P]) first(now time.Time) uint64 {
-	v := r.oldest.Load()
-	if r.maxAge <= 0 {
-		return v
-	}
-	for head := r.head.Load(); v <= head; v++ {
-		if c := r.get(v); c != nil && !c.At.Before(now.Add(-r.maxAge)) {
-			break
+// after returns the number of the first change after a version. It returns false if the
+// changes after the version are no longer kept.
+func (r *ring[P]) after(version uint64) (number uint64, ok bool) {
+	next := r.next.Load()
+	head := r.head.Load()
+	number = next
+	if version < head {
+		// Without gaps it is this one.
+		number = next - min(head-version, next)
+		if !r.isAfter(version, number) || r.isAfter(version, number-1) {
+			number = r.search(version, r.low.Load(), next)
 		}
 	}
-	return v
+	for c := r.get(number); c != nil && c.Version <= version; c = r.get(number) {
+		number++ // it was added meanwhile
+	}
+	// A change that was overwritten meanwhile was found to be before the version.
+	return number, version >= r.floor.Load()
+}
+
+// isAfter reports whether the change of a number is kept and after a version.
+func (r *ring[P]) isAfter(version, number uint64) bool {
+	c := r.get(number)
+	return c != nil && c.Version > version
+}
+
+// search returns the number of the first change after a version, of those from low to next-1.
+func (r *ring[P]) search(version, low, next uint64) uint64 {
+	n := sort.Search(int(next-min(low, next)), func(i int) bool { return r.isAfter(version, low+uint64(i)) })
+	return low + uint64(n)
+}
+
+// oldest returns the oldest version whose later changes are all kept and not too old at now.
+func (r *ring[P]) oldest(now time.Time) uint64 {
+	version := r.floor.Load()
+	if r.maxAge <= 0 {
+		return version
+	}
+	next := r.next.Load()
+	for n := r.low.Load(); n < next; n++ {
+		c := r.get(n)
+		if c != nil && !c.At.Before(now.Add(-r.maxAge)) {
+			break
+		}
+		if c != nil {
+			version = max(version, c.Version)
+		}
+	}
+	return version
 }
 
 // pageSlots is the number of changes in a page of the ring.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"sync/atomic"
 )
 
@@ -24,18 +25,33 @@ type Watcher[P any] struct {
 	// seen is a version. Poll has returned all changes of the scope up to it. Only the
 	// reader sets it.
 	seen atomic.Uint64
-	next uint64 // the next version to read; 0: no later change is known
+	// next is the number of the next change to read, and after the version before it. next
+	// is 0 if no later change is known.
+	next, after uint64
 
+	losses   uint64 // of the hub, at the start
 	pausedAt uint64 // all changes up to this version are marked, see Pause
 }
 
 // start makes the watcher read after a version if the history has later changes.
 func (w *Watcher[P]) start(after uint64) {
 	if after < w.hub.ring.head.Load() {
-		w.next = after + 1 // no change that was marked meanwhile is earlier
+		w.seek(after) // no change that was marked meanwhile is earlier
 		w.Signal()
 	}
 }
+
+// seek makes the watcher read after a version.
+func (w *Watcher[P]) seek(after uint64) {
+	number, ok := w.hub.ring.after(after)
+	if !ok {
+		number = expired
+	}
+	w.next, w.after = number, after
+}
+
+// expired is the next change of a watcher whose next change is no longer in the history.
+const expired = math.MaxUint64
 
 // mark is called by the writer for a change in the scope. The version is marked before the
 // wake-up is sent, and taken after it is received, so none is lost. A mark for
@@ -78,27 +94,38 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 	marked := w.marked.Swap(0)
 	if w.next == 0 {
 		if marked <= w.seen.Load() {
-			return dst, false, nil
+			return dst, false, w.lost()
 		}
-		w.next = marked
+		w.seek(marked - 1)
 	}
 	for end := len(dst) + batchSize; ; {
-		head := min(w.hub.ring.head.Load(), last)
-		for ; w.next <= head; w.next++ {
-			c := w.hub.ring.get(w.next)
-			if c == nil {
-				return dst, false, &ExpiredError{Requested: w.next - 1, Oldest: w.hub.ring.oldest.Load() - 1}
-			}
-			if !contains(w.scope, c) {
-				continue
-			}
-			if len(dst) == end {
-				return dst, true, nil
-			}
-			dst = append(dst, c)
-			w.seen.Store(w.next)
+		head := w.hub.ring.head.Load()
+		limit := min(head, last)
+		if err := w.lost(); err != nil {
+			return dst, false, err
 		}
-		w.seen.Store(max(w.seen.Load(), head))
+		next := w.hub.ring.next.Load()
+		for ; w.next < next || w.next == expired; w.next++ {
+			c := w.hub.ring.get(w.next)
+			if c == nil && w.after >= limit {
+				break // it is not asked for yet
+			}
+			if c == nil {
+				return dst, false, &ExpiredError{Requested: w.after, Oldest: w.hub.ring.floor.Load()}
+			}
+			if c.Version > limit {
+				break
+			}
+			if contains(w.scope, c) {
+				if len(dst) >= end && c.Version != w.after { // a batch has all changes of a version
+					return dst, true, nil
+				}
+				dst = append(dst, c)
+				w.seen.Store(c.Version)
+			}
+			w.after = c.Version
+		}
+		w.seen.Store(max(w.seen.Load(), limit))
 		if w.hub.ring.head.Load() > last {
 			w.skipOthers()
 			return dst, false, nil
@@ -111,13 +138,24 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 	}
 }
 
+// lost returns the error of a watcher whose hub has lost changes.
+func (w *Watcher[P]) lost() error {
+	if w.hub.losses.Load() == w.losses {
+		return nil
+	}
+	return &ExpiredError{Requested: w.seen.Load(), Oldest: w.hub.ring.floor.Load()}
+}
+
 // skipOthers moves next over the changes of other objects, whose end in the history does not
 // concern the watcher.
 func (w *Watcher[P]) skipOthers() {
-	for head := w.hub.ring.head.Load(); w.next <= head; w.next++ {
-		if c := w.hub.ring.get(w.next); c == nil || contains(w.scope, c) {
+	head := w.hub.ring.head.Load()
+	for next := w.hub.ring.next.Load(); w.next < next; w.next++ {
+		c := w.hub.ring.get(w.next)
+		if c == nil || c.Version > head || contains(w.scope, c) {
 			return
 		}
+		w.after = c.Version
 	}
 }
 
@@ -133,7 +171,7 @@ func (w *Watcher[P]) dropStaleMark() bool {
 func (w *Watcher[P]) Settled() (uint64, bool) {
 	// All marks up to this version were set before it was stored.
 	version := w.hub.settled.Load()
-	if w.next != 0 || w.marked.Load() != 0 {
+	if w.next != 0 || w.marked.Load() != 0 || w.lost() != nil {
 		return 0, false
 	}
 	return max(version, w.seen.Load()), true
@@ -170,6 +208,9 @@ func (w *Watcher[P]) Resume() {
 		w.start(marked - 1)
 	default:
 		w.start(max(seen, w.pausedAt))
+	}
+	if w.lost() != nil {
+		w.Signal()
 	}
 }
 

@@ -165,6 +165,7 @@ func TestMarkThatComesLateDoesNotExpireAWatcher(t *testing.T) {
 	// The second change is half-way through Publish while the watcher polls.
 	late := p.next("ns", "a")
 	p.ring.append(late)
+	p.ring.head.Store(late.Version)
 	got, _ := poll(t, w)
 	w.mark(late.Version)
 	p.settled.Store(late.Version)

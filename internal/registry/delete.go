@@ -23,32 +23,26 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) 
 }
 
 func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
-	k := key{req.Namespace, req.Name}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-		current := r.lookup(k)
+	it, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
 		if current == nil {
-			return nil, false, meta.NewNotFound(r.kind.groupResource(), req.Name)
+			return nil, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
 		if ignoresReadError(opts) {
 			// All objects here can be read.
-			return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name,
-				r.invalidObject(k, "unsafe deletion is not allowed because the object is decodable from storage"))
+			return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
+				r.invalidObject(req.key(), "unsafe deletion is not allowed because the object is decodable from storage"))
 		}
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		it, deleted, done := r.deleteNow(current, req, opts)
-		if done {
-			return it, deleted, nil
-		}
-	}
+		it, deleted, err = r.deleteNow(ctx, current, &req, opts)
+		return it, err
+	})
+	return it, deleted && err == nil, err
 }
 
-// deleteNow removes or marks current. done is false if another write came first.
-func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it *Item, deleted, done bool) {
+// deleteNow removes or marks current. The error is errRace if another write came first.
+func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
 	if len(finalizers) > 0 {
@@ -56,17 +50,26 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			return current, false, r.isCurrent(current)
+			it, err = r.stillCurrent(current, current)
+			return it, false, err
 		}
 	}
 	if isDryRun(opts.DryRun) {
 		switch {
 		case marked != nil:
-			return newItem(r.kind, marked, current.version), false, true
+			return newItem(r.kind, marked, current.version), false, nil
 		case len(current.meta().Finalizers) > 0:
-			return newItem(r.kind, r.kind.forms[0].newWire(), 0), true, true
+			return newItem(r.kind, r.kind.forms[0].newWire(), 0), true, nil
 		}
-		return current, true, true
+		return current, true, nil
+	}
+	if e := r.st.engine; e != nil {
+		if marked == nil {
+			it, err = e.remove(ctx, r, req, current)
+		} else {
+			it, err = e.put(ctx, r, req, current, marked)
+		}
+		return it, marked == nil, err
 	}
 	last := marked
 	if last == nil {
@@ -76,12 +79,12 @@ func (r *Resource) deleteNow(current *Item, req Request, opts DeleteOptions) (it
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if !r.isCurrentLocked(current) {
-		return nil, false, false
+		return nil, false, errRace
 	}
 	if marked != nil {
-		return r.commitLocked(watch.Modified, current, marked, int(current.size), req.Origin, at), false, true
+		return r.commitLocked(watch.Modified, current, marked, int(current.size), req.Origin, at), false, nil
 	}
-	return r.commitLocked(watch.Deleted, current, last, int(current.size), req.Origin, at), true, true
+	return r.commitLocked(watch.Deleted, current, last, int(current.size), req.Origin, at), true, nil
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the

@@ -47,3 +47,6 @@ func (t *hotTable) drop(it *Item) {
 		slot.CompareAndSwap(it, nil)
 	}
 }
+
+// clear empties the table.
+func (t *hotTable) clear() { t.slots.table.Store(nil) }

@@ -27,6 +27,8 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 	var it *Item
 	if p := r.st.replicaOf(ctx); p != nil && (read.choice != storedState || p.opts.EveryRead) {
 		it, err = p.get(ctx, r, k, read)
+	} else if e := r.st.engine; e != nil {
+		it, err = e.getAt(ctx, r, k, read)
 	} else if err = r.st.waitFor(ctx, read.version); err == nil {
 		it = r.lookup(k)
 	}

@@ -101,6 +101,8 @@ func choosePage(o ListOptions) (readState, error) {
 // wait for a version, at most futureWait.
 func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
 	switch p := r.st.replicaOf(ctx); {
+	case r.st.engine != nil:
+		s, err = r.st.engine.stateFor(ctx, r, read)
 	case read.choice == storedState || read.choice == storedExactState:
 		s, err = r.storedState(read)
 	case p != nil:

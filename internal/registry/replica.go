@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
 )
 
 // ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
@@ -57,6 +59,9 @@ type Replica struct {
 // NewReplica returns a Replica of the store. The error names the option and the expected
 // value.
 func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
+	if st.engine != nil {
+		return nil, notOnBackend("Replica", "it is a replica itself")
+	}
 	st.mu.RLock()
 	now, aging := st.version, st.aging
 	st.mu.RUnlock()
@@ -158,35 +163,38 @@ func (p *Replica) position(r *Resource) position {
 // changesBefore returns the version n changes of a kind before another, or the oldest
 // version of history.
 func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
-	for oldest := st.oldest(); n > 0 && version > oldest; version-- {
-		c := st.hub.Get(version)
-		if c == nil {
-			break
-		}
+	at := st.oldest()
+	st.hub.Backward(at, version, func(c *hub.Change[change]) bool {
 		if c.Collection == r.id {
 			n--
 		}
-	}
-	return version
+		if n == 0 {
+			at = c.Version - 1
+		}
+		return n > 0
+	})
+	return at
 }
 
 // advanceByAgeLocked advances over the changes that are old enough, and returns when the
 // next one will be.
 func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	now := p.st.now()
-	p.version = max(p.version, p.st.oldest())
-	for p.version < head {
-		c := p.st.hub.Get(p.version + 1)
-		if c == nil {
-			p.version = max(p.version+1, p.st.oldest()) // history was lost
-			continue
+	for next.IsZero() && p.version < head {
+		p.version = max(p.version, p.st.oldest())
+		complete := p.st.hub.Forward(p.version, head, func(c *hub.Change[change]) bool {
+			if due := c.At.Add(p.opts.Age); due.After(now) {
+				next = due
+				return false
+			}
+			p.version = c.Version
+			return true
+		})
+		if complete && next.IsZero() {
+			p.version = max(p.version, head)
 		}
-		if next = c.At.Add(p.opts.Age); next.After(now) {
-			return next
-		}
-		p.version = c.Version
 	}
-	return time.Time{}
+	return next
 }
 
 // stopLocked stops the Replica at its version.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -140,12 +139,14 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 // Each object is one change, in the order of the objects' versions; objects without a
 // version come last, in the order given. An object keeps its version if that is above the
 // last one of the store, else it takes the next. If version is not 0, the store is at this
-// version or a later one before it stores the objects without a version. A watch that has
-// not seen the changes before a gap longer than the history may expire.
+// version or a later one before it stores the objects without a version.
 //
 // The error is a *RestoreError if two objects have the same name, uid or version, or if the
 // store has an object of that name.
 func (st *Store) Restore(objects []*Restored, version uint64) error {
+	if st.engine != nil {
+		return notOnBackend("Restore", "it gives the versions")
+	}
 	if version > MaxRestoredVersion {
 		return fmt.Errorf("resourceVersion: Invalid value: %d: must be at most %d", version, uint64(MaxRestoredVersion))
 	}
@@ -162,19 +163,18 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.kind.groupResource(), have.Name())}
 		}
 	}
-	last := st.versionAfterRestoreLocked(inOrder, version)
 	for _, o := range inOrder {
 		if o.version > 0 {
-			st.skipLocked(o.version-1, last, at)
+			st.reachLocked(o.version - 1)
 		} else {
-			st.skipLocked(version, last, at)
+			st.reachLocked(version)
 		}
 		if o.newUID {
 			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
 		o.r.commitLocked(watch.Added, nil, o.obj, o.size, 0, at)
 	}
-	st.skipLocked(version, last, at)
+	st.reachLocked(version)
 	return nil
 }
 
@@ -183,23 +183,11 @@ func (o *Restored) key() key {
 	return key{m.Namespace, m.Name}
 }
 
-// versionAfterRestoreLocked returns the version of the store after the Restore.
-func (st *Store) versionAfterRestoreLocked(inOrder []*Restored, version uint64) uint64 {
-	last := st.version
-	for _, o := range inOrder {
-		if o.version == 0 {
-			last = max(last, version)
-		}
-		last = max(last+1, o.version)
-	}
-	return max(last, version)
-}
-
-// skipLocked advances the counter to a version, on the way to the last.
-func (st *Store) skipLocked(to, last uint64, at time.Time) {
-	if to > st.version {
-		st.version = to
-		st.hub.Skip(to, last, at)
+// reachLocked advances the counter to a version without changes in between.
+func (st *Store) reachLocked(version uint64) {
+	if version > st.version {
+		st.version = version
+		st.hub.Reach(version)
 	}
 }
 

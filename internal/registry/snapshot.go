@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/btree"
 
+	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -115,19 +116,18 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	}
 	tree := now.tree.Clone()
 	r.st.mu.Unlock()
-	for v := now.version; v > version; v-- {
-		c := r.st.hub.Get(v)
-		if c == nil {
-			return snapshot{}, errSnapshotGone{}
-		}
-		if c.Collection != r.id {
-			continue
-		}
-		if c.Payload.eventType == watch.Added {
+	complete := r.st.hub.Backward(version, now.version, func(c *hub.Change[change]) bool {
+		switch {
+		case c.Collection != r.id:
+		case c.Payload.eventType == watch.Added:
 			tree.Delete(c.Payload.new.entry())
-		} else {
+		default:
 			tree.ReplaceOrInsert(c.Payload.old.entry())
 		}
+		return true
+	})
+	if !complete {
+		return snapshot{}, errSnapshotGone{}
 	}
 	s := snapshot{tree, version, &pageCache{limit: oldPagesBytes}}
 	r.snapshots.put(s)
@@ -195,10 +195,11 @@ func (r *Resource) History() (changes []PastChange, complete bool) {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
 	oldest := st.hub.Oldest(now)
-	for version := oldest + 1; version <= st.version; version++ {
-		if c := st.hub.Get(version); c != nil && c.Collection == r.id {
+	st.hub.Forward(oldest, st.version, func(c *hub.Change[change]) bool {
+		if c.Collection == r.id {
 			changes = append(changes, PastChange{c.Payload.eventType, c.Payload.new, c.At})
 		}
-	}
+		return true
+	})
 	return changes, oldest == st.first
 }

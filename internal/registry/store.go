@@ -41,10 +41,11 @@ type Store struct {
 	clock    clock.Clock      // for timers
 	hub      *hub.Hub[change]
 	interned internTable
-	seed     uint64 // of uids and generated names; 0 is random
-	aging    bool   // changes record their time
-	first    uint64 // the version before all changes
-	quota    int64  // of bytes, or 0
+	seed     uint64  // of uids and generated names; 0 is random
+	aging    bool    // changes record their time
+	first    uint64  // the version before all changes
+	quota    int64   // of bytes, or 0
+	engine   *engine // nil for a store in memory
 
 	// mu guards all below and every tree. While it is held, no function of the user is
 	// called, and no object is copied; see the package comment for the order of locks.
@@ -67,11 +68,16 @@ type change struct {
 
 // New returns an empty Store.
 func New(opts Options) *Store {
-	if opts.History <= 0 {
-		opts.History = DefaultHistory
-	}
 	if opts.FirstVersion == 0 {
 		opts.FirstVersion = DefaultFirstVersion
+	}
+	return newStore(opts)
+}
+
+// newStore returns an empty Store at FirstVersion.
+func newStore(opts Options) *Store {
+	if opts.History <= 0 {
+		opts.History = DefaultHistory
 	}
 	if opts.HistoryBytes <= 0 {
 		opts.HistoryBytes = DefaultHistoryBytes
@@ -98,13 +104,17 @@ func New(opts Options) *Store {
 }
 
 // Close ends all watches, now and to come. Objects can still be read and
-// written. Closing twice is fine.
+// written, unless the store is on a Backend. Closing twice is fine.
 func (st *Store) Close() {
 	st.mu.Lock()
-	defer st.mu.Unlock()
-	if !st.closed {
+	closed := st.closed
+	if !closed {
 		st.closed = true
 		st.hub.Close()
+	}
+	st.mu.Unlock()
+	if st.engine != nil && !closed {
+		st.engine.close()
 	}
 }
 
@@ -138,11 +148,14 @@ func (st *Store) Clock() clock.Clock { return st.clock }
 func (st *Store) Watchers() int { return st.hub.Watchers() }
 
 // Resource returns the collection of a kind. It panics if another kind has the same
-// group and plural.
+// group and plural, and if the store is on a Backend and was opened without the kind.
 func (st *Store) Resource(d *Kind) *Resource {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	r := st.resources[d.groupResource()]
+	if r == nil && st.engine != nil {
+		panic(fmt.Sprintf("store: the store is on a backend and was opened without %s", d.groupResource()))
+	}
 	if r == nil {
 		r = &Resource{st: st, kind: d, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
 		st.resources[d.groupResource()] = r
@@ -162,6 +175,7 @@ const conflictText = "the object has been modified; please apply your changes to
 // Fork returns an independent store in the same state: objects, counter, history and
 // Options are the same. Open watches and Replicas stay with their store. A clock that is
 // a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
+// The fork of a store on a Backend is a store in memory, with the state of the cache.
 //
 // The cost does not depend on the number of objects: both stores share memory, and a
 // write copies what it changes.

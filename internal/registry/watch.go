@@ -57,10 +57,11 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	worker  *atwork.Worker // woken with the watch
-	stays   bool           // the worker stays at work after Next
-	replica *Replica       // that serves the watch, or nil
-	at      position       // of the replica
+	worker  *atwork.Worker  // woken with the watch
+	stays   bool            // the worker stays at work after Next
+	replica *Replica        // that serves the watch, or nil
+	leave   <-chan struct{} // closed when the watch should go elsewhere; may be nil
+	at      position        // of the replica
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -86,9 +87,17 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
+	if e := r.st.engine; e != nil {
+		if err := e.checkStart(); err != nil {
+			return nil, err
+		}
+	}
 	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
 	if w.stays = w.worker != nil; !w.stays {
 		w.worker = atwork.New(r.st.clock)
+	}
+	if opts.EndWithoutContact && r.st.engine != nil {
+		w.leave = r.st.engine.leaveSignal()
 	}
 	w.setTimes(&opts)
 	w.err = w.start(ctx, opts, version)
@@ -107,6 +116,9 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
 	if w.replica != nil {
 		return w.startOnReplica(ctx, opts, version)
+	}
+	if w.r.st.engine != nil {
+		return w.startOnEngine(ctx, opts, version)
 	}
 	st, sends := w.r.st, opts.SendInitialEvents
 	if sends == nil && version == 0 {
@@ -153,6 +165,11 @@ func (w *Watcher) startWithState(endMark bool) error {
 	if err != nil {
 		return err
 	}
+	if e := st.engine; e != nil {
+		if err := e.checkReadable(w.r, w.sel.namespace, w.sel.name, s.version); err != nil {
+			return err
+		}
+	}
 	w.initial = w.sel.items(s)
 	w.endMark = endMark
 	return nil
@@ -167,7 +184,7 @@ func expiredWatch(err error) error {
 }
 
 // Next waits for events and returns those that are ready. The slice is valid until the next
-// call. The error is io.EOF at the timeout, ErrClosed, the error of ctx, or a
+// call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
 // *meta.StatusError: the watch expired, or its version did not come.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	if !w.stays {
@@ -198,6 +215,8 @@ func (w *Watcher) ended(ctx context.Context) error {
 	select {
 	case <-w.r.st.hub.Done():
 		return ErrClosed
+	case <-w.leave:
+		return io.EOF
 	default:
 	}
 	if w.isOver(w.deadline) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"path"
 	"strconv"
@@ -51,7 +52,8 @@ type Request struct {
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 
-	size int // of the object, set by checkSize
+	size int  // of the object, set by checkSize
+	sent bool // the write went to the Backend
 }
 
 func (req *Request) warn(text string) {
@@ -61,9 +63,6 @@ func (req *Request) warn(text string) {
 }
 
 func (req *Request) key() key { return key{req.Namespace, req.Name} }
-
-// errRace sends a write back to its first step.
-var errRace = errors.New("another write came first")
 
 // maxRetries is how often a write starts again because another one came first
 // (upstream: MaxRetryWhenPatchConflicts of apiserver, endpoints/handlers/patch.go;
@@ -84,7 +83,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 	r.dedupOwners(m, &req, "")
 	r.updateManagers(o, nil, &req)
 	if m.Name != "" || m.GenerateName == "" {
-		it, err := r.create(o, &req)
+		it, err := r.create(ctx, o, &req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
 			return nil, r.noUniqueName(m.Name, err)
 		}
@@ -92,7 +91,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 	}
 	for attempt := 1; ; attempt++ {
 		m.Name = r.generateName(m.Namespace, m.GenerateName, attempt, req.DryRun)
-		it, err := r.create(r.kind.copy(o), &req)
+		it, err := r.create(ctx, r.kind.copy(o), &req)
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
 		}
@@ -103,7 +102,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 }
 
 // create stores an object with a name.
-func (r *Resource) create(o Object, req *Request) (*Item, error) {
+func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, error) {
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, err
 	}
@@ -114,7 +113,11 @@ func (r *Resource) create(o Object, req *Request) (*Item, error) {
 	if err := r.checkSize(o, req, false); err != nil {
 		return nil, err
 	}
-	return r.insert(o, req)
+	it, err := r.insert(ctx, o, req)
+	if lost, ok := errors.AsType[*lostRace](err); ok {
+		return nil, r.alreadyExists(m.Name, lost.have)
+	}
+	return it, err
 }
 
 // noUniqueName returns the error of a create with a generateName. taken is the error of
@@ -146,21 +149,20 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 }
 
 // insert commits a new object, unless the name is taken.
-func (r *Resource) insert(o Object, req *Request) (*Item, error) {
+func (r *Resource) insert(ctx context.Context, o Object, req *Request) (*Item, error) {
 	m := o.GetObjectMeta()
 	if !req.DryRun {
 		m.ResourceVersion = "" // a dry run does not reach the storage, which sets it
+	}
+	if e := r.st.engine; e != nil {
+		return e.insert(ctx, r, o, req)
 	}
 	r.st.interned.intern(o, nil)
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if have := r.lookupLocked(key{m.Namespace, m.Name}); have != nil {
-		err := meta.NewAlreadyExists(r.kind.groupResource(), m.Name)
-		if have.meta().DeletionTimestamp != nil {
-			err.Status.Message = "object is being deleted: " + err.Status.Message
-		}
-		return nil, err
+		return nil, &lostRace{have}
 	}
 	r.deriveUIDLocked(m)
 	if req.DryRun {
@@ -172,34 +174,42 @@ func (r *Resource) insert(o Object, req *Request) (*Item, error) {
 	return r.commitLocked(watch.Added, nil, o, req.size, req.Origin, at), nil
 }
 
+// alreadyExists is the error of a create that finds an object.
+func (r *Resource) alreadyExists(name string, have *Item) error {
+	err := meta.NewAlreadyExists(r.kind.groupResource(), name)
+	if have != nil && have.meta().DeletionTimestamp != nil {
+		err.Status.Message = "object is being deleted: " + err.Status.Message
+	}
+	return err
+}
+
 // Update makes a change to an object. created reports whether there was no object before.
 // The error is a conflict if other writes came first too often, unless the request is
 // Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
 	_, applied := change.(Apply)
-	for tries := 0; tries <= maxRetries || req.Persistent; tries++ {
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-		current := r.lookup(req.key())
+	tries := 1 + maxRetries
+	if req.Persistent {
+		tries = math.MaxInt
+	}
+	it, err = r.attempt(ctx, &req, tries, func(current *Item) (*Item, error) {
 		o, err := change.next(r, current, req)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		if current == nil {
-			it, err = r.createMissing(o, &req, applied)
-		} else {
-			it, err = r.replace(current, o, &req, applied)
+		if created = current == nil; created {
+			return r.createMissing(ctx, o, &req, applied)
 		}
-		if err != errRace {
-			return it, current == nil && err == nil, err
-		}
+		return r.replace(ctx, current, o, &req, applied)
+	})
+	if err != nil && errors.Is(err, errRace) {
+		err = meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 	}
-	return nil, false, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
+	return it, created && err == nil, err
 }
 
 // createMissing stores the object of an update that found none.
-func (r *Resource) createMissing(o Object, req *Request, applied bool) (*Item, error) {
+func (r *Resource) createMissing(ctx context.Context, o Object, req *Request, applied bool) (*Item, error) {
 	m := o.GetObjectMeta()
 	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return nil, err
@@ -211,15 +221,11 @@ func (r *Resource) createMissing(o Object, req *Request, applied bool) (*Item, e
 	if err := r.checkSize(o, req, applied); err != nil {
 		return nil, err
 	}
-	it, err := r.insert(o, req)
-	if errors.Is(err, meta.ReasonAlreadyExists) {
-		return nil, errRace
-	}
-	return it, err
+	return r.insert(ctx, o, req)
 }
 
 // replace stores o as the state after current.
-func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) (*Item, error) {
+func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Request, applied bool) (*Item, error) {
 	o, err := r.prepareUpdate(current, o, req)
 	if err != nil {
 		return nil, err
@@ -237,6 +243,15 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	}
 	if req.DryRun {
 		return r.stillCurrent(current, newItem(r.kind, o, current.version))
+	}
+	if e := r.st.engine; e != nil {
+		if !last {
+			return e.put(ctx, r, req, current, o)
+		}
+		if _, err := e.remove(ctx, r, req, current); err != nil {
+			return nil, err
+		}
+		return newItem(r.kind, o, current.version), nil
 	}
 	r.st.interned.intern(o, current.obj)
 	at := r.st.changeTime()
@@ -263,7 +278,7 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 
 // stillCurrent returns answer if current is still the state of its object.
 func (r *Resource) stillCurrent(current, answer *Item) (*Item, error) {
-	if !r.isCurrent(current) {
+	if r.st.engine == nil && !r.isCurrent(current) { // the engine sees to it
 		return nil, errRace
 	}
 	return answer, nil

@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
+	p := newHub(t, 10)
+	p.publish("ns", "a") // 101
+	idle, behind, paused := p.watch(Scope{}, first+1), p.watch(Scope{}, first), p.watch(Scope{}, first+1)
+	other, future := p.watch(Scope{Namespace: "other"}, first+1), p.watch(Scope{}, first+1000)
+	paused.Pause()
+	for _, w := range []*Watcher[string]{idle, other, future} {
+		_, _, err := w.Poll(nil, math.MaxUint64)
+		require.NoError(t, err)
+		woken(w)
+	}
+	p.Lose(first + 50)
+	p.version = first + 50
+	paused.Resume()
+	p.publish("ns", "b")
+	for name, w := range map[string]*Watcher[string]{"idle": idle, "behind": behind, "paused": paused, "other": other, "future": future} {
+		assert.True(t, woken(w), name)
+		_, ok := w.Settled()
+		assert.False(t, ok, "%s: a bookmark would hide the loss", name)
+		for range 2 {
+			changes, _, err := w.Poll(nil, math.MaxUint64)
+			assert.ErrorAs(t, err, new(*ExpiredError), name)
+			assert.Empty(t, changes)
+		}
+	}
+	assert.EqualValues(t, first+50, p.Oldest(p.now))
+	_, err := p.Watch(Scope{}, first+49, p.now, nil)
+	assert.Equal(t, &ExpiredError{Requested: first + 49, Oldest: first + 50}, err)
+	versions, _ := poll(t, p.watch(Scope{}, first+50))
+	assert.Equal(t, []uint64{first + 51}, versions)
+}
+
+func TestHistoryMayGoBackWhenItIsLost(t *testing.T) {
+	p := newHub(t, 10)
+	p.publishMany(5, "ns", "a")
+	p.Lose(first + 2)
+	p.version = first + 2
+	p.publish("ns", "b")
+	assert.EqualValues(t, first+2, p.Oldest(p.now))
+	versions, _ := poll(t, p.watch(Scope{}, first+2))
+	assert.Equal(t, []uint64{first + 3}, versions)
+}
+
+// A watcher that begins while changes are lost expires, or sees all that comes after.
+func TestLossesAndNewWatchers(t *testing.T) {
+	for attempt := range 5000 {
+		h := NewHub[int](8, 0, 0)
+		h.Publish(&Change[int]{Version: 1})
+		var writer sync.WaitGroup
+		ready := make(chan struct{})
+		writer.Go(func() {
+			close(ready)
+			h.Lose(5)
+		})
+		<-ready
+		for range attempt % 32 { // meet at different places
+			h.Watchers()
+		}
+		w, err := h.Watch(Scope{}, 1, time.Time{}, nil)
+		if err == nil {
+			_, _, err = w.Poll(nil, 1)
+		}
+		writer.Wait()
+		if err == nil {
+			_, ok := w.Settled()
+			require.False(t, ok, "attempt %d", attempt)
+			_, _, err = w.Poll(nil, math.MaxUint64)
+		}
+		require.ErrorAs(t, err, new(*ExpiredError), "attempt %d", attempt)
+	}
+}

@@ -1,0 +1,321 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/atwork"
+	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// engine is the part of a store whose objects are kept by a Backend. The trees, the counter
+// and the history of the store are then a cache, which follows the Backend. A store in memory
+// has no engine.
+//
+//   - Writes go to the Backend (enginewrite.go), and come back as changes (enginefollow.go).
+//   - Reads that must be consistent ask for the present version, and wait until the cache has
+//     it (engineread.go).
+type engine struct {
+	st       *Store
+	b        backend.Backend
+	prefixes map[string]*Resource // by the path of their keys
+
+	ctx    context.Context // of the goroutines
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	loaded  chan struct{} // closed when the cache has had the present once
+	ended   atomic.Pointer[error]
+	waiting atomic.Int64  // reads that wait for Progress
+	ask     chan struct{} // capacity 1: Progress is wanted
+
+	mu         sync.Mutex
+	unreadable []unreadable
+	contact    bool
+	lossTimer  interface{ Stop() bool } // runs while there is no contact
+	// leave is closed when contact was lost for contactPatience. Watches that should go
+	// elsewhere then end. It is replaced when there is contact again.
+	leave chan struct{}
+}
+
+// Open returns a store whose objects a Backend keeps. It follows the Backend until Close,
+// which also closes a Backend that is an io.Closer. The store can hold objects of these kinds
+// only: Resource panics for any other. Use Loaded to wait until it can be read.
+//
+// FirstVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
+// and the quota are those of the Backend, whose other users know no seed and no such clock.
+func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
+	for _, refused := range []struct {
+		name, why string
+		set       bool
+	}{
+		{"FirstVersion", "the backend gives the versions", o.FirstVersion != 0},
+		{"Seed", "uids would repeat those of other stores on the same backend", o.Seed != 0},
+		{"Quota", "the backend has its own", o.Quota != 0},
+		{"Clock", "a clock that is moved by hand does not move the backend", atwork.New(o.Clock) != nil},
+	} {
+		if refused.set {
+			return nil, fmt.Errorf("store: %s: must not be set for a store on a backend: %s", refused.name, refused.why)
+		}
+	}
+	if o.History <= 0 {
+		o.History = DefaultHistory
+	}
+	st := newStore(o)
+	e := &engine{
+		st: st, b: b, prefixes: map[string]*Resource{},
+		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),
+	}
+	for _, k := range kinds {
+		r := st.Resource(k)
+		if other := e.prefixes[k.storagePrefix]; other != nil && other != r {
+			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.storagePrefix, other.kind.groupResource(), k.groupResource())
+		}
+		e.prefixes[k.storagePrefix] = r
+	}
+	st.engine = e
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.done.Go(func() { e.follow(o.History) })
+	e.done.Go(e.prepare)
+	return st, nil
+}
+
+// follow follows the Backend.
+func (e *engine) follow(history int) {
+	err := e.b.Follow(e.ctx, history, (*follower)(e))
+	if err == nil || e.ctx.Err() != nil {
+		err = ErrClosed
+	}
+	e.ended.Store(&err)
+	e.cancel()
+}
+
+// prepare waits until the cache has the present, and then asks for progress.
+func (e *engine) prepare() {
+	for !e.caughtUp() {
+		if !e.pause() {
+			return
+		}
+	}
+	close(e.loaded)
+	regular := e.st.clock.NewTimer(watchProgress)
+	defer regular.Stop()
+	for {
+		select {
+		case <-e.ask:
+			for e.askNow() && e.waiting.Load() > 0 {
+			}
+		case <-e.ctx.Done():
+			return
+		case <-regular.C():
+			if e.st.Watchers() > 0 {
+				e.askNow()
+			}
+			regular.Reset(watchProgress)
+		}
+	}
+}
+
+// caughtUp reports whether the cache gets the present version soon.
+func (e *engine) caughtUp() bool {
+	version, err := e.b.Version(e.ctx)
+	if err != nil {
+		return false
+	}
+	e.b.Progress(e.ctx)
+	ctx, cancel := context.WithTimeout(e.ctx, progressInterval)
+	defer cancel()
+	return e.st.hub.WaitFor(ctx, version) == nil
+}
+
+// askNow asks the Backend for progress, and waits a little. It returns false if the engine has
+// ended.
+func (e *engine) askNow() bool {
+	e.b.Progress(e.ctx) // an error is that of the connection, which Follow makes again
+	return e.pause()
+}
+
+// watchProgress is how often Progress is asked for while there are watches, so that their
+// bookmarks are recent (upstream: the documentation of etcd for Kubernetes sets
+// experimental-watch-progress-notify-interval to this).
+const watchProgress = 5 * time.Second
+
+// progressInterval is how often Progress is asked for while reads wait for it (upstream:
+// apiserver, storage/cacher/progress).
+const progressInterval = 100 * time.Millisecond
+
+// pause waits for progressInterval. It returns false if the engine has ended.
+func (e *engine) pause() bool {
+	t := e.st.clock.NewTimer(progressInterval)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+// askProgress asks the Backend for progress. It does not block.
+func (e *engine) askProgress() {
+	select {
+	case e.ask <- struct{}{}:
+	default:
+	}
+}
+
+// close ends the goroutines and closes the Backend.
+func (e *engine) close() {
+	e.cancel()
+	if c, ok := e.b.(io.Closer); ok {
+		c.Close()
+	}
+	e.done.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lossTimer != nil {
+		e.lossTimer.Stop()
+	}
+}
+
+// Loaded waits until a store on a Backend has its present state. A store in memory always has.
+func (st *Store) Loaded(ctx context.Context) error {
+	e := st.engine
+	if e == nil {
+		return nil
+	}
+	select {
+	case <-e.loaded:
+		return nil
+	case <-e.ctx.Done():
+		return e.endError()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// endError returns why the engine has ended, or nil.
+func (e *engine) endError() error {
+	if e.ctx.Err() == nil {
+		return nil
+	}
+	if err := e.ended.Load(); err != nil {
+		return *err
+	}
+	return ErrClosed
+}
+
+// checkLoaded returns the error of a read that needs the cache.
+func (e *engine) checkLoaded() error {
+	select {
+	case <-e.loaded:
+		return nil
+	default:
+		return cmp.Or(e.endError(), errInitializing())
+	}
+}
+
+// errInitializing is the error of a read before the state is loaded (upstream: apiserver,
+// storage/cacher/cacher.go).
+func errInitializing() error {
+	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1}, "storage is (re)initializing")
+}
+
+// callTimeout bounds the calls of the Backend for a caller that sets no deadline.
+const callTimeout = time.Minute
+
+// call returns the context of a call of the Backend.
+func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
+}
+
+// errCallTimeout is the error of a call that took too long.
+var errCallTimeout = meta.NewTimeout("request did not complete within the allotted timeout", 0)
+
+// failed returns the error of a call of the Backend: the end of the context, of the store, or
+// the Backend's own.
+func (e *engine) failed(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil && context.Cause(ctx) == error(errCallTimeout):
+		return errCallTimeout
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return cmp.Or(e.endError(), err)
+}
+
+// version returns the present version of the Backend.
+func (e *engine) version(ctx context.Context) (uint64, error) {
+	ctx, cancel := e.call(ctx)
+	defer cancel()
+	version, err := e.b.Version(ctx)
+	if err != nil {
+		return 0, e.failed(ctx, err)
+	}
+	return version, nil
+}
+
+// contactPatience is how long watches go on without contact to the Backend (upstream:
+// apiserver, storage/cacher: the reflector tries for 30 seconds before its next start ends all
+// watches).
+const contactPatience = 30 * time.Second
+
+// Contact notes whether there is contact to the Backend.
+func (f *follower) Contact(ok bool) {
+	e := (*engine)(f)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if ok == e.contact {
+		return
+	}
+	e.contact = ok
+	if !ok {
+		e.lossTimer = e.st.clock.AfterFunc(contactPatience, e.endWatches)
+		return
+	}
+	if e.lossTimer != nil {
+		e.lossTimer.Stop()
+	}
+	if e.lostLocked() {
+		e.leave = make(chan struct{})
+	}
+}
+
+// endWatches ends the watches that should go elsewhere.
+func (e *engine) endWatches() {
+	e.mu.Lock()
+	if e.contact || e.lostLocked() {
+		e.mu.Unlock()
+		return
+	}
+	close(e.leave)
+	e.mu.Unlock()
+	e.st.hub.Signal()
+}
+
+// lostLocked reports whether contact was lost for contactPatience.
+func (e *engine) lostLocked() bool {
+	select {
+	case <-e.leave:
+		return true
+	default:
+		return false
+	}
+}
+
+// leaveSignal returns a channel that is closed when watches should go elsewhere.
+func (e *engine) leaveSignal() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.leave
+}
