@@ -330,3 +330,6 @@ func (k *Kind) groupResource() meta.GroupResource {
 func (k *Kind) groupKind() meta.GroupKind {
 	return meta.GroupKind{Group: k.group, Kind: k.name}
 }
+
+// StoragePrefix returns the path of keys before namespace and name.
+func (d *Kind) StoragePrefix() string { return d.storagePrefix }

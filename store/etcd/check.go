@@ -13,14 +13,31 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // checkTimeout is how long an endpoint may take to say who it is.
 const checkTimeout = 5 * time.Second
 
-// check asks every endpoint who it is. One that answers must be of a supported version,
+// check finds what is wrong with etcd and with the prefix, as far as it can be known.
+func (e *etcd) check(ctx context.Context, kinds []*registry.Kind) error {
+	if err := e.checkMembers(ctx); err != nil {
+		return err
+	}
+	if err := e.checkAccess(ctx); err != nil {
+		return err
+	}
+	var ours []string
+	for _, k := range kinds {
+		ours = append(ours, k.StoragePrefix())
+	}
+	return e.checkPrefix(ctx, ours)
+}
+
+// checkMembers asks every endpoint who it is. One that answers must be of a supported version,
 // and all that answer must be of one cluster. It fails if none answers.
-func (e *etcd) check(ctx context.Context) error {
+func (e *etcd) checkMembers(ctx context.Context) error {
 	endpoints := e.client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{"in this process"}

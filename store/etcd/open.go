@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -30,6 +35,62 @@ type Options struct {
 	// Log gets what happens in the background: contact that is lost and found, compactions
 	// that fail. Nil means nothing.
 	Log *slog.Logger
+}
+
+// Open connects to etcd and returns a store whose objects are there, below a prefix. An
+// empty prefix means DefaultPrefix. The store holds Leases, LeaseCandidates and Endpoints,
+// and these kinds. Close of the store also ends the connection.
+//
+// Open waits until the store can be read, or ctx ends. An error says what is wrong and what
+// to do; it is the same for each of the replicas.
+func Open(ctx context.Context, c clientv3.Config, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+	client, err := Dial(c)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, client, func() { client.Close() }, prefix, o, kinds)
+}
+
+// OpenClient is like Open, with a client of the caller, who closes it after the store. The
+// client of a member.Member needs no connection.
+func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o Options, kinds ...store.AnyKind) (*store.Store, error) {
+	return open(ctx, client, func() {}, prefix, o, kinds)
+}
+
+func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, kinds []store.AnyKind) (_ *store.Store, err error) {
+	var st *registry.Store
+	defer func() {
+		switch {
+		case err != nil && st != nil:
+			st.Close()
+		case err != nil:
+			closing()
+		}
+	}()
+	clean, err := cleanPrefix(prefix)
+	if err != nil {
+		return nil, err
+	}
+	all := []*registry.Kind{lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered()}
+	for _, k := range kinds {
+		all = append(all, k.Registered())
+	}
+	e := newEtcd(client, clean, o)
+	e.closing = closing
+	if err := e.check(ctx, all); err != nil {
+		return nil, err
+	}
+	st, err = registry.Open(registry.Options{
+		History: o.Store.History, HistoryAge: o.Store.HistoryAge, HistoryBytes: o.Store.HistoryBytes,
+		FirstVersion: o.Store.FirstResourceVersion, Quota: o.Store.Quota, Clock: o.Store.Clock, Seed: o.Store.Seed,
+	}, e, all...)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Loaded(ctx); err != nil {
+		return nil, explain("etcd: load the objects below "+clean, err)
+	}
+	return (*store.Store)(st), nil
 }
 
 // Dial returns a client for etcd that finds a dead connection in 15 seconds, as far as c
