@@ -94,6 +94,7 @@ func (e *engine) follow(history int) {
 		err = ErrClosed
 	}
 	e.ended.Store(&err)
+	(*follower)(e).Contact(false)
 	e.cancel()
 }
 
@@ -193,12 +194,11 @@ func (st *Store) Loaded(ctx context.Context) error {
 	}
 	select {
 	case <-e.loaded:
-		return nil
 	case <-e.ctx.Done():
-		return e.endError()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return e.endError()
 }
 
 // endError returns why the engine has ended, or nil.
@@ -214,11 +214,14 @@ func (e *engine) endError() error {
 
 // checkLoaded returns the error of a read that needs the cache.
 func (e *engine) checkLoaded() error {
+	if err := e.endError(); err != nil {
+		return err
+	}
 	select {
 	case <-e.loaded:
 		return nil
 	default:
-		return cmp.Or(e.endError(), errInitializing())
+		return errInitializing()
 	}
 }
 
@@ -231,12 +234,14 @@ func errInitializing() error {
 // callTimeout bounds the calls of the Backend for a caller that sets no deadline.
 const callTimeout = time.Minute
 
-// call returns the context of a call of the Backend.
-func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc) {
+// call returns the context of a call of the Backend. The error is that of an engine that has
+// ended.
+func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
+		return ctx, func() {}, e.endError()
 	}
-	return context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errCallTimeout)
+	return ctx, cancel, e.endError()
 }
 
 // errCallTimeout is the error of a call that took too long.
@@ -246,6 +251,8 @@ var errCallTimeout = meta.NewTimeout("request did not complete within the allott
 // the Backend's own.
 func (e *engine) failed(ctx context.Context, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case ctx.Err() != nil && context.Cause(ctx) == error(errCallTimeout):
 		return errCallTimeout
 	case ctx.Err() != nil:
@@ -256,13 +263,13 @@ func (e *engine) failed(ctx context.Context, err error) error {
 
 // version returns the present version of the Backend.
 func (e *engine) version(ctx context.Context) (uint64, error) {
-	ctx, cancel := e.call(ctx)
+	ctx, cancel, err := e.call(ctx)
 	defer cancel()
-	version, err := e.b.Version(ctx)
 	if err != nil {
-		return 0, e.failed(ctx, err)
+		return 0, err
 	}
-	return version, nil
+	version, err := e.b.Version(ctx)
+	return version, e.failed(ctx, err)
 }
 
 // contactPatience is how long watches go on without contact to the Backend (upstream:

@@ -1,50 +1,509 @@
 package registry_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // openOn returns a store on an engine, which has its state.
-func openOn(t testing.TB, e *engine.Engine, o registry.Options) *registry.Store {
+func openOn(t testing.TB, e *engine.Engine) *registry.Store {
 	t.Helper()
-	st, err := registry.Open(o, e, lease.Kind().Registered(), endpoints.Kind().Registered())
-	require.NoError(t, err)
-	t.Cleanup(st.Close)
+	st := openUnloaded(t, e)
 	require.NoError(t, st.Loaded(t.Context()))
 	return st
 }
 
+func openUnloaded(t testing.TB, e *engine.Engine) *registry.Store {
+	t.Helper()
+	st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), endpoints.Kind().Registered(), candidate.Kind().Registered())
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	return st
+}
+
+// hold keeps changes from the caches of stores.
+func hold(f *engine.Faults)    { f.Hold = true }
+func release(f *engine.Faults) { f.Hold = false }
+
 func TestStoresOnOneEngineSeeEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
-		a, b := openOn(t, e, registry.Options{}), openOn(t, e, registry.Options{})
+		a, b := openOn(t, e), openOn(t, e)
 		events := record(t, b, registry.WatchOptions{ResourceVersion: "1000"})
-		created, err := leasesIn(a).Create(t.Context(), newLease("ns/a", holder("one")), store.CreateOptions{})
-		require.NoError(t, err)
+		created := mustCreate(t, leasesIn(a), newLease("ns/a", holder("one")))
 		assert.Equal(t, "1001", created.ResourceVersion)
-		got, err := leasesIn(b).Get(t.Context(), "ns", "a")
-		require.NoError(t, err)
+		got := mustGet(t, leasesIn(b), "ns/a")
 		assert.Equal(t, created, got)
 		got.Spec.HolderIdentity = new("two")
-		updated, err := leasesIn(b).Update(t.Context(), got, store.UpdateOptions{})
-		require.NoError(t, err)
+		updated := mustUpdate(t, leasesIn(b), got)
 		items, m := mustList(t, leasesIn(a), registry.ListOptions{})
 		assert.Equal(t, []*lease.Lease{updated}, items)
 		assert.Equal(t, "1002", m.ResourceVersion)
-		_, err = leasesIn(a).Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
-		require.NoError(t, err)
-		_, err = leasesIn(b).Get(t.Context(), "ns", "a")
+		assert.Equal(t, "1003", mustDelete(t, leasesIn(a), "ns/a").ResourceVersion)
+		_, err := leasesIn(b).Get(t.Context(), "ns", "a")
 		assert.ErrorIs(t, err, store.ErrNotFound)
 		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "DELETED ns/a@1003"}, events.take())
+	})
+}
+
+// What a write decides from an old cache is decided again from the present state.
+func TestWritesFromAnOldCache(t *testing.T) {
+	modify := func(c collection, name, holder string) error {
+		_, err := c.Modify(context.Background(), "ns", name, func(l *lease.Lease) error {
+			l.Spec.HolderIdentity = &holder
+			return nil
+		}, store.UpdateOptions{})
+		return err
+	}
+	for name, tt := range map[string]struct {
+		write func(c collection, old, now *lease.Lease) error
+		want  error
+		text  string // of the holder of "a" afterwards; "" if there is no object
+	}{
+		"create of a name that is free by now": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Create(context.Background(), newLease("ns/gone", holder("x")), store.CreateOptions{}))
+		}, nil, "now"},
+		"create of a name that is taken by now": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Create(context.Background(), newLease("ns/new"), store.CreateOptions{}))
+		}, store.ErrAlreadyExists, "now"},
+		"dry run of a create of a name that is taken": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Create(context.Background(), newLease("ns/new"), store.CreateOptions{DryRun: true}))
+		}, store.ErrAlreadyExists, "now"},
+		"dry run of a create of a name that is free": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Create(context.Background(), newLease("ns/gone"), store.CreateOptions{DryRun: true}))
+		}, nil, "now"},
+		"update of the present version": {func(c collection, _, now *lease.Lease) error {
+			now.Spec.HolderIdentity = new("mine")
+			return second(c.Update(context.Background(), now, store.UpdateOptions{}))
+		}, nil, "mine"},
+		"update of the old version": {func(c collection, old, _ *lease.Lease) error {
+			old.Spec.HolderIdentity = new("mine")
+			return second(c.Update(context.Background(), old, store.UpdateOptions{}))
+		}, store.ErrConflict, "now"},
+		"update that changes nothing in the old state": {func(c collection, old, _ *lease.Lease) error {
+			return second(c.Update(context.Background(), old, store.UpdateOptions{}))
+		}, store.ErrConflict, "now"},
+		"update of the old version of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
+			l := newLease("ns/gone")
+			l.UID = "another"
+			return second(c.Update(context.Background(), l, store.UpdateOptions{}))
+		}, store.ErrConflict, "now"},
+		"modify that changes nothing in the old state":     {func(c collection, _, _ *lease.Lease) error { return modify(c, "a", "old") }, nil, "old"},
+		"modify that changes nothing in the present state": {func(c collection, _, _ *lease.Lease) error { return modify(c, "a", "now") }, nil, "now"},
+		"modify of an object that is new":                  {func(c collection, _, _ *lease.Lease) error { return modify(c, "new", "mine") }, nil, "now"},
+		"modify of an object that is gone":                 {func(c collection, _, _ *lease.Lease) error { return modify(c, "gone", "mine") }, store.ErrNotFound, "now"},
+		"patch of an object that is new": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Patch(context.Background(), "ns", "new", store.MergePatch, []byte(`{"spec":{"leaseTransitions":3}}`), store.PatchOptions{}))
+		}, nil, "now"},
+		"patch of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Patch(context.Background(), "ns", "gone", store.MergePatch, []byte(`{"spec":{"leaseTransitions":3}}`), store.PatchOptions{}))
+		}, store.ErrNotFound, "now"},
+		"patch with a test that fails in the old state": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Patch(context.Background(), "ns", "a", store.JSONPatch, []byte(`[{"op":"test","path":"/spec/holderIdentity","value":"now"},{"op":"replace","path":"/spec/holderIdentity","value":"mine"}]`), store.PatchOptions{}))
+		}, nil, "mine"},
+		"apply without a conflict in the present state": {func(c collection, _, _ *lease.Lease) error {
+			l := newLease("ns/a")
+			l.Labels = map[string]string{"by": "applier"}
+			return second(c.Apply(context.Background(), l, store.ApplyOptions{FieldManager: "applier"}))
+		}, nil, "now"},
+		"apply with a conflict": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Apply(context.Background(), newLease("ns/a", holder("mine")), store.ApplyOptions{FieldManager: "applier"}))
+		}, store.ErrConflict, "now"},
+		"delete": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{}))
+		}, nil, ""},
+		"delete of an object that is new": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "new", registry.DeleteOptions{}))
+		}, nil, "now"},
+		"delete of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "gone", registry.DeleteOptions{}))
+		}, store.ErrNotFound, "now"},
+		"delete of the present version": {func(c collection, _, now *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &now.ResourceVersion}}))
+		}, nil, ""},
+		"delete of the old version": {func(c collection, old, _ *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &old.ResourceVersion}}))
+		}, store.ErrConflict, "now"},
+		"dry run of a delete of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
+			return second(c.Delete(context.Background(), "ns", "gone", registry.DeleteOptions{DryRun: []string{"All"}}))
+		}, store.ErrNotFound, "now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := engine.New(1000)
+				writer, other := openOn(t, e), openOn(t, e)
+				old := mustCreate(t, leasesIn(other), newLease("ns/a", holder("old")))
+				createAll(t, leasesIn(other), "ns/gone")
+				synctest.Wait()
+				e.Set(hold)
+				now := mustModify(t, leasesIn(other), "ns/a", func(l *lease.Lease) { l.Spec.HolderIdentity = new("now") })
+				mustDelete(t, leasesIn(other), "ns/gone")
+				createAll(t, leasesIn(other), "ns/new")
+				require.Equal(t, old, typed[lease.Lease](leaseResource(writer).Peek("ns", "a")), "the cache is old")
+				err := tt.write(leasesIn(writer), old, now)
+				if tt.want == nil {
+					assert.NoError(t, err)
+				} else {
+					assert.ErrorIs(t, err, tt.want)
+				}
+				e.Set(release)
+				got, err := leasesIn(writer).Get(t.Context(), "ns", "a")
+				if tt.text == "" {
+					assert.ErrorIs(t, err, store.ErrNotFound)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, tt.text, *got.Spec.HolderIdentity)
+			})
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A write finds out once what its cache does not know, and goes on from there.
+func TestALostRaceNeedsNoOtherRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a")
+		synctest.Wait()
+		e.Set(hold)
+		mustModify(t, leasesIn(other), "ns/a", func(l *lease.Lease) { l.Spec.HolderIdentity = new("other") })
+		commits, gets := e.Calls()
+		mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Spec.LeaseTransitions = new(int32(1)) })
+		e.Set(release)
+		commitsAfter, getsAfter := e.Calls()
+		assert.Equal(t, 2, commitsAfter-commits)
+		assert.Zero(t, getsAfter-gets)
+		got := mustGet(t, leasesIn(st), "ns/a")
+		assert.Equal(t, "other", *got.Spec.HolderIdentity)
+		assert.EqualValues(t, 1, *got.Spec.LeaseTransitions)
+	})
+}
+
+func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		unknown := errors.New("etcdserver: request timed out")
+		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return nil, unknown } })
+		_, err := leasesIn(st).Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
+		assertPlain(t, err, unknown.Error())
+		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return unknown, nil } })
+		_, err = leasesIn(st).Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.Spec.LeaseTransitions = new(int32(1)); return nil }, store.UpdateOptions{})
+		assertPlain(t, err, unknown.Error())
+		_, err = leasesIn(st).Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
+		assertPlain(t, err, unknown.Error())
+		commits, _ := e.Calls()
+		assert.Equal(t, 3, commits)
+		assert.Nil(t, mustGet(t, leasesIn(st), "ns/a").Spec.LeaseTransitions)
+	})
+}
+
+// late makes each change arrive after a time.
+func late(d time.Duration) func(*engine.Faults) {
+	return func(f *engine.Faults) {
+		f.Late = func(ctx context.Context) {
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+func TestAWriterReadsItsWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		e.Set(late(time.Second))
+		it, err := leaseResource(st).Create(t.Context(), newLease("ns/a"), registry.Request{Namespace: "ns"})
+		require.NoError(t, err)
+		assert.Same(t, it, leaseResource(st).Peek("ns", "a"))
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a"}, paths(items))
+
+		e.Set(hold)
+		start := time.Now()
+		updated := mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Spec.HolderIdentity = new("me") })
+		assert.Equal(t, 3*time.Second, time.Since(start), "it is made, whatever the cache has")
+		assert.Equal(t, "1002", updated.ResourceVersion)
+		assert.Equal(t, "me", *updated.Spec.HolderIdentity)
+	})
+}
+
+func TestReadsOfAStoreThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(other), "ns/a") // 1001
+		synctest.Wait()
+		e.Set(hold)
+		createAll(t, leasesIn(other), "ns/b") // 1002
+		start := time.Now()
+		assert.Equal(t, "1002", mustGet(t, leasesIn(st), "ns/b").ResourceVersion)
+		_, err := leaseResource(st).Get(t.Context(), "ns", "b", "0")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		items, m := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a"}, paths(items))
+		assert.Equal(t, "1001", m.ResourceVersion)
+		assert.Zero(t, time.Since(start), "these reads do not wait")
+		for _, opts := range []registry.ListOptions{
+			{},
+			{ResourceVersion: "1002"},
+			{ResourceVersion: "1002", ResourceVersionMatch: registry.MatchExact},
+			{FieldSelector: "metadata.name=b,metadata.namespace=ns"},
+		} {
+			start := time.Now()
+			_, _, err = leasesIn(st).List(t.Context(), opts)
+			assertStatus(t, err, 504, store.ErrTimeout, "Timeout: Too large resource version: 1002, current: 1001")
+			assert.Equal(t, 3*time.Second, time.Since(start))
+		}
+		go func() {
+			time.Sleep(time.Second)
+			e.Set(release)
+		}()
+		items, m = mustList(t, leasesIn(st), registry.ListOptions{})
+		assert.Equal(t, []string{"ns/a", "ns/b"}, paths(items))
+		assert.Equal(t, "1002", m.ResourceVersion)
+	})
+}
+
+// Others may use the engine too, so its version is not that of a change of ours.
+func TestConsistentReadsAskForProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a")
+		e.Jump(500)
+		_, gets := e.Calls()
+		assert.Equal(t, "1001", mustGet(t, leasesIn(st), "ns/a").ResourceVersion)
+		_, getsAfter := e.Calls()
+		assert.Equal(t, 1, getsAfter-gets, "a get does not wait for the cache")
+		start := time.Now()
+		_, m := mustList(t, leasesIn(st), registry.ListOptions{})
+		assert.Equal(t, "1501", m.ResourceVersion)
+		e.Jump(500)
+		_, m = mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "1600"})
+		assert.Equal(t, "2001", m.ResourceVersion)
+		assert.LessOrEqual(t, time.Since(start), 200*time.Millisecond)
+		e.Jump(500)
+		w := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @2501 end"}, w.take())
+		e.Jump(500)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"BOOKMARK @3001"}, w.take(), "a bookmark is recent")
+	})
+}
+
+func TestChangesOfOneVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a", "ns/b", "other/c")
+		all, one := record(t, st, fromNow()), record(t, st, registry.WatchOptions{Namespace: "ns", Name: "b", ResourceVersion: "1003"})
+		assert.Equal(t, 3, e.DeleteRange("leases/"))
+		assert.Equal(t, []string{"DELETED ns/a@1004", "DELETED ns/b@1004", "DELETED other/c@1004"}, all.take())
+		assert.Equal(t, []string{"DELETED ns/b@1004"}, one.take())
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "1003", ResourceVersionMatch: registry.MatchExact})
+		assert.Equal(t, []string{"ns/a", "ns/b", "other/c"}, paths(items))
+		items, m := mustList(t, leasesIn(st), registry.ListOptions{})
+		assert.Empty(t, items)
+		assert.Equal(t, "1004", m.ResourceVersion)
+		e.Put(map[string][]byte{"pods/ns/a": []byte("of others"), "leases": {}, "leases/a": {}, "leases/ns/a/b": {}})
+		assert.Empty(t, all.take())
+	})
+}
+
+func TestWatchersExpireWhenChangesAreLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(other), "ns/a", "ns/b")
+		idle := record(t, st, fromNow())
+		elsewhere := record(t, st, registry.WatchOptions{Namespace: "elsewhere", ResourceVersion: "1002"})
+		synctest.Wait()
+		e.Set(func(f *engine.Faults) { f.Hold = true })
+		e.DeleteRange("leases/ns/a")
+		e.Compact()
+		assert.Empty(t, idle.take())
+		e.Set(release)
+		for _, w := range []*recorder{idle, elsewhere} {
+			assertStatus(t, w.ended(), 410, store.ErrExpired, "too old resource version: 1002 (1003)")
+			assert.Empty(t, w.take())
+		}
+		items, m := mustList(t, leasesIn(st), registry.ListOptions{})
+		assert.Equal(t, []string{"ns/b"}, paths(items))
+		assert.Equal(t, "1003", m.ResourceVersion)
+		_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: "1002", ResourceVersionMatch: registry.MatchExact})
+		assert.ErrorIs(t, err, store.ErrExpired)
+		again := record(t, st, registry.WatchOptions{ResourceVersion: "1003"})
+		createAll(t, leasesIn(st), "ns/c")
+		assert.Equal(t, []string{"ADDED ns/c@1004"}, again.take())
+	})
+}
+
+func TestARestartServesOldWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a", "ns/b")
+		mustDelete(t, leasesIn(st), "ns/a")
+		st.Close()
+		st = openOn(t, e)
+		w := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		assert.Equal(t, []string{"ADDED ns/b@1002", "DELETED ns/a@1003"}, w.take())
+	})
+}
+
+func TestWithoutContact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a")
+		leaving := record(t, st, registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
+		staying := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
+		e.Set(func(f *engine.Faults) { f.Cut = true })
+		time.Sleep(29 * time.Second)
+		assert.NoError(t, leaving.ended())
+		time.Sleep(2 * time.Second)
+		assert.EqualError(t, leaving.ended(), "EOF")
+		assert.NoError(t, staying.ended())
+		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001"})
+		assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
+
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a"}, paths(items))
+		for name, call := range map[string]func(ctx context.Context) error{
+			"get": func(ctx context.Context) error { return second(leasesIn(st).Get(ctx, "ns", "a")) },
+			"list": func(ctx context.Context) error {
+				_, _, err := leasesIn(st).List(ctx, registry.ListOptions{})
+				return err
+			},
+			"create": func(ctx context.Context) error {
+				return second(leasesIn(st).Create(ctx, newLease("ns/b"), store.CreateOptions{}))
+			},
+		} {
+			start := time.Now()
+			assertStatus(t, call(t.Context()), 504, store.ErrTimeout, "Timeout: request did not complete within the allotted timeout")
+			assert.Equal(t, time.Minute, time.Since(start), name)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			assert.ErrorIs(t, call(ctx), context.DeadlineExceeded, name)
+			cancel()
+		}
+		e.Set(func(f *engine.Faults) { f.Cut = false })
+		createAll(t, leasesIn(st), "ns/c")
+		assert.Equal(t, []string{"ADDED ns/c@1002"}, staying.take())
+		assert.Equal(t, []string{"ADDED ns/c@1002"}, record(t, st, registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true}).take())
+
+		broken := errors.New("etcdserver: no leader")
+		e.Set(func(f *engine.Faults) { f.Err = broken })
+		_, err = leasesIn(st).Get(t.Context(), "ns", "a")
+		assertPlain(t, err, broken.Error())
+		_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{})
+		assertPlain(t, err, broken.Error())
+	})
+}
+
+func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		w := record(t, st, registry.WatchOptions{ResourceVersion: "1000", EndWithoutContact: true})
+		for range 3 {
+			e.Set(func(f *engine.Faults) { f.Cut = true })
+			time.Sleep(20 * time.Second)
+			e.Set(func(f *engine.Faults) { f.Cut = false })
+			time.Sleep(20 * time.Second)
+		}
+		createAll(t, leasesIn(st), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, w.take())
+	})
+}
+
+func TestAStoreThatIsNotLoaded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		createAll(t, leasesIn(openOn(t, e)), "ns/a")
+		e.Set(hold)
+		st := openUnloaded(t, e)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		assert.ErrorIs(t, st.Loaded(ctx), context.DeadlineExceeded)
+		for name, err := range map[string]error{
+			"list":   second(leaseResource(st).List(t.Context(), registry.ListOptions{})),
+			"list 0": second(leaseResource(st).List(t.Context(), registry.ListOptions{ResourceVersion: "0"})),
+			"watch":  second(leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000"})),
+			"fork":   second(st.Fork()),
+		} {
+			assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
+			assert.EqualValues(t, 1, statusOf(t, err).Details.RetryAfterSeconds, name)
+		}
+		assert.Equal(t, "1001", mustGet(t, leasesIn(st), "ns/a").ResourceVersion, "a get reads the engine")
+		e.Set(release)
+		require.NoError(t, st.Loaded(t.Context()))
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a"}, paths(items))
+	})
+}
+
+func TestWhatAStoreOnABackendRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		for want, o := range map[string]registry.Options{
+			"store: FirstVersion: must not be set for a store on a backend: the backend gives the versions":                      {FirstVersion: 5},
+			"store: Seed: must not be set for a store on a backend: uids would repeat those of other stores on the same backend": {Seed: 5},
+			"store: Quota: must not be set for a store on a backend: the backend has its own":                                    {Quota: 5},
+			"store: Clock: must not be set for a store on a backend: a clock that is moved by hand does not move the backend":    {Clock: clock.NewManual(epoch)},
+		} {
+			_, err := registry.Open(o, e, lease.Kind().Registered())
+			assert.EqualError(t, err, want)
+		}
+		widgets := func(name string) *registry.Kind {
+			k, err := registry.NewKind(registry.Descriptor{Name: name, StoragePrefix: "leases", Versions: []registry.Version{{Name: "v1"}}, New: func() registry.Object { return &lease.Lease{} }})
+			require.NoError(t, err)
+			return k
+		}
+		_, err := registry.Open(registry.Options{}, e, lease.Kind().Registered(), widgets("Widget"))
+		assert.EqualError(t, err, `store: StoragePrefix: got "leases" for leases.coordination.k8s.io and widgets, want one for each kind`)
+
+		st := openOn(t, e)
+		assert.PanicsWithValue(t, "store: the store is on a backend and was opened without widgets", func() { st.Resource(widgets("Widget")) })
+		assert.EqualError(t, st.Restore(nil, 0), "store: Restore: the store is on a backend: it gives the versions")
+		_, err = st.NewReplica(registry.ReplicaOptions{})
+		assert.EqualError(t, err, "store: Replica: the store is on a backend: it is a replica itself")
+
+		createAll(t, leasesIn(st), "ns/a")
+		fork, err := st.Fork()
+		require.NoError(t, err)
+		defer fork.Close()
+		assert.Equal(t, "1002", mustCreate(t, leasesIn(fork), newLease("ns/b")).ResourceVersion)
+		assert.Nil(t, e.Value("leases/ns/b"), "a fork is in memory")
+
+		w := record(t, st, fromNow())
+		st.Close()
+		st.Close()
+		assert.ErrorIs(t, w.ended(), registry.ErrClosed)
+		_, err = leasesIn(st).Create(t.Context(), newLease("ns/c"), store.CreateOptions{})
+		assert.ErrorIs(t, err, registry.ErrClosed)
+		assert.ErrorIs(t, st.Loaded(t.Context()), registry.ErrClosed)
 	})
 }

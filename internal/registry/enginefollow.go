@@ -2,6 +2,9 @@ package registry
 
 import (
 	"iter"
+	"math"
+	"slices"
+	"time"
 
 	"github.com/google/btree"
 
@@ -57,29 +60,33 @@ func (e *engine) itemOf(r *Resource, k key, s backend.Stored) (*Item, error) {
 	return it, nil
 }
 
-// Load replaces the cache. The history begins again.
+// Load replaces the cache. The history begins again, and all watchers expire.
 func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	e, st := (*engine)(f), f.st
-	arrivals := f.arrivals(all)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.bytes = 0
-	for _, r := range st.resources {
-		r.tree, r.fresh = btree.NewG(treeDegree, entryLess), nil
-		r.hot.clear()
-		r.snapshots.dropBefore(version + 1)
+	trees, bytes := map[*Resource]*btree.BTreeG[entry]{}, int64(0)
+	for _, r := range e.prefixes {
+		trees[r] = btree.NewG(treeDegree, entryLess)
 	}
-	e.mu.Lock()
-	e.unreadable = nil
-	for _, a := range arrivals {
+	var unread []unreadable
+	for _, a := range f.arrivals(all) {
 		if a.err != nil {
-			e.unreadable = append(e.unreadable, unreadable{r: a.r, key: a.key, version: version, err: a.err})
+			unread = append(unread, unreadable{r: a.r, key: a.key, version: version, err: a.err})
 			continue
 		}
-		a.r.keepLocked(a.item)
+		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))
+		bytes += a.item.counted()
 	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for r, tree := range trees {
+		r.tree, r.fresh = tree, nil
+		r.hot.clear()
+		r.snapshots.dropBefore(math.MaxUint64)
+	}
+	e.mu.Lock()
+	e.unreadable = unread
 	e.mu.Unlock()
-	st.version = version
+	st.version, st.bytes = version, bytes
 	st.record = record{limit: st.record.limit, since: version}
 	st.hub.Lose(version)
 	return nil
@@ -88,44 +95,44 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 // Changed makes the changes of one version.
 func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 	st := f.st
-	arrivals := f.arrivals(func(yield func(backend.Stored) bool) {
-		for _, s := range changes {
-			if !yield(s) {
-				return
-			}
-		}
-	})
 	at := st.changeTime()
+	arrivals := f.arrivals(slices.Values(changes))
+	published := make([]*hub.Change[change], len(arrivals))
+	for i, a := range arrivals {
+		published[i] = a.change(version, at)
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	published := make([]*hub.Change[change], 0, len(arrivals))
-	for _, a := range arrivals {
-		old := a.r.lookupLocked(a.key)
-		f.noteUnreadable(a, version)
-		c := &hub.Change[change]{
-			Version: version, Collection: a.r.id, Namespace: a.namespace, Name: a.name, At: at,
-			Payload: change{eventType: watch.Modified, old: old, new: a.item},
+	for i, a := range arrivals {
+		f.noteUnreadable(a, version, at)
+		if c := published[i]; c != nil {
+			a.r.applyLocked(&c.Payload)
+			st.record.addLocked(c)
 		}
-		switch {
-		case a.item == nil && old == nil:
-			continue
-		case a.item == nil:
-			c.Payload.eventType, c.Payload.new = watch.Deleted, old.renumbered(version)
-			a.r.dropLocked(old)
-		case old == nil:
-			c.Payload.eventType = watch.Added
-			a.r.keepLocked(a.item)
-		default:
-			st.bytes -= int64(old.size) + objectOverhead
-			a.r.keepLocked(a.item)
-		}
-		c.Size = int64(c.Payload.new.size) + objectOverhead
-		st.record.addLocked(c)
-		published = append(published, c)
 	}
 	st.version = version
-	st.hub.PublishAll(version, published)
+	st.hub.PublishAll(version, slices.DeleteFunc(published, func(c *hub.Change[change]) bool { return c == nil }))
 	return nil
+}
+
+// change returns the change that an arrival makes, or nil.
+func (a *arrival) change(version uint64, at time.Time) *hub.Change[change] {
+	old := a.r.lookup(a.key) // only the follower changes the tree
+	if old == nil && a.item == nil {
+		return nil
+	}
+	eventType, item := watch.Modified, a.item
+	switch {
+	case old == nil:
+		eventType = watch.Added
+	case item == nil:
+		eventType, item = watch.Deleted, old.renumbered(version)
+		item.size = old.size
+	}
+	return &hub.Change[change]{
+		Version: version, Collection: a.r.id, Namespace: a.namespace, Name: a.name, At: at,
+		Size: item.counted(), Payload: change{eventType: eventType, old: old, new: item},
+	}
 }
 
 // Reached advances the cache to a version without changes in between.
@@ -135,36 +142,41 @@ func (f *follower) Reached(version uint64) {
 	f.st.reachLocked(version)
 }
 
-// keepLocked puts an item into the tree.
-func (r *Resource) keepLocked(it *Item) {
+// adopt prepares an item for the tree, and returns its entry.
+func (r *Resource) adopt(it *Item) entry {
 	e := it.entry()
 	if it.account == nil { // it is new here
 		it.account, it.slot = r.account, r.hot.index(e.key)
 	}
-	r.tree.ReplaceOrInsert(e)
-	r.hot.put(it)
-	r.fresh = nil
-	r.st.bytes += int64(it.size) + objectOverhead
+	return e
 }
 
-// dropLocked removes an item from the tree.
-func (r *Resource) dropLocked(it *Item) {
-	r.tree.Delete(it.entry())
-	r.hot.drop(it)
+// applyLocked makes a change of the Backend in the tree.
+func (r *Resource) applyLocked(c *change) {
 	r.fresh = nil
-	r.st.bytes -= int64(it.size) + objectOverhead
+	if c.old != nil {
+		r.st.bytes -= c.old.counted()
+	}
+	if c.eventType == watch.Deleted {
+		r.tree.Delete(c.old.entry())
+		r.hot.drop(c.old)
+		return
+	}
+	r.tree.ReplaceOrInsert(r.adopt(c.new))
+	r.hot.put(c.new)
+	r.st.bytes += c.new.counted()
 }
 
 // noteUnreadable notes that an object can no longer be read, or can be read again. It forgets
 // what is older than the history.
-func (f *follower) noteUnreadable(a arrival, version uint64) {
+func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
 	e := (*engine)(f)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if a.err == nil && len(e.unreadable) == 0 {
 		return
 	}
-	oldest := f.st.oldest()
+	oldest := f.st.hub.Oldest(at)
 	kept := e.unreadable[:0]
 	for _, u := range e.unreadable {
 		if u.r == a.r && u.key == a.key && u.until == 0 {

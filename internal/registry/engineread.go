@@ -41,8 +41,11 @@ func (e *engine) cached(r *Resource, k key) (*Item, error) {
 
 // fetch reads the present state of an object from the Backend. It is nil if there is none.
 func (e *engine) fetch(ctx context.Context, r *Resource, k key) (*Item, error) {
-	ctx, cancel := e.call(ctx)
+	ctx, cancel, err := e.call(ctx)
 	defer cancel()
+	if err != nil {
+		return nil, err
+	}
 	s, err := e.b.Get(ctx, r.storedKey(k))
 	if err != nil {
 		return nil, e.failed(ctx, err)

@@ -95,8 +95,11 @@ func (e *engine) commit(ctx context.Context, r *Resource, req *Request, current 
 		}
 	}
 	w.Key = r.storedKey(k)
-	call, cancel := e.call(ctx)
+	call, cancel, err := e.call(ctx)
 	defer cancel()
+	if err != nil {
+		return 0, s, err
+	}
 	req.sent = true
 	done, err := e.b.Commit(call, w)
 	switch {

@@ -206,6 +206,9 @@ func (r *Resource) checkSize(o Object, req *Request, applied bool) error {
 // one takes.
 const objectOverhead = 1 << 10
 
+// counted returns what a stored item counts.
+func (it *Item) counted() int64 { return int64(it.size) + objectOverhead }
+
 // checkQuotaLocked refuses a write that adds bytes to a store that has no room for them
 // (upstream: etcd, api/v3rpc/rpctypes, ErrNoSpace; a server passes its text on).
 func (st *Store) checkQuotaLocked(growth int64) error {

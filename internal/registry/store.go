@@ -185,6 +185,11 @@ func (st *Store) Fork() (*Store, error) {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
+	if st.engine != nil {
+		if err := st.engine.checkLoaded(); err != nil {
+			return nil, err
+		}
+	}
 	forkedAt := f.now()
 	st.mu.Lock()
 	defer st.mu.Unlock()

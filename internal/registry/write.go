@@ -363,12 +363,11 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	setResourceVersion(obj, version)
 	it := newItem(r.kind, obj, version)
 	it.size = uint32(size)
-	counted := int64(size) + objectOverhead
 	it.account = r.account
 	e := it.entry()
 	if old != nil {
 		it.slot = old.slot
-		st.bytes -= int64(old.size) + objectOverhead
+		st.bytes -= old.counted()
 	} else {
 		it.slot = r.hot.index(e.key)
 	}
@@ -379,14 +378,14 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 	} else {
 		r.tree.ReplaceOrInsert(e)
 		r.hot.put(it)
-		st.bytes += counted
+		st.bytes += it.counted()
 	}
 	r.fresh = nil
 	st.version = version
 	c := &hub.Change[change]{
 		Version: version, Collection: r.id,
 		Namespace: e.namespace, Name: e.name,
-		At: at, Size: counted, Payload: change{eventType: eventType, old: old, new: it, origin: origin},
+		At: at, Size: it.counted(), Payload: change{eventType: eventType, old: old, new: it, origin: origin},
 	}
 	st.record.addLocked(c)
 	st.hub.Publish(c)

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -40,15 +40,15 @@ func (e *etcd) check(ctx context.Context, kinds []*registry.Kind) error {
 func (e *etcd) checkMembers(ctx context.Context) error {
 	endpoints := e.client.Endpoints()
 	if len(endpoints) == 0 {
-		endpoints = []string{"in this process"}
+		endpoints = []string{inProcess}
 	}
-	statuses, errs := make([]*clientv3.StatusResponse, len(endpoints)), make([]error, len(endpoints))
+	statuses, errs := make([]*pb.StatusResponse, len(endpoints)), make([]error, len(endpoints))
 	var asked sync.WaitGroup
 	for i, endpoint := range endpoints {
 		asked.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
-			statuses[i], errs[i] = e.client.Status(ctx, endpoint)
+			statuses[i], errs[i] = e.status(ctx, endpoint)
 		})
 	}
 	asked.Wait()
@@ -83,6 +83,24 @@ func (e *etcd) checkMembers(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inProcess is the endpoint of a client that needs no connection.
+const inProcess = "in this process"
+
+// status asks an endpoint who it is. Client.Status would try again until ctx ends, and not
+// say why.
+func (e *etcd) status(ctx context.Context, endpoint string) (*pb.StatusResponse, error) {
+	if endpoint == inProcess {
+		s, err := e.client.Status(ctx, endpoint)
+		return (*pb.StatusResponse)(s), err
+	}
+	conn, err := e.client.Dial(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return pb.NewMaintenanceClient(conn).Status(ctx, &pb.StatusRequest{})
 }
 
 // supported reports whether the progress of watches is right in a version of etcd:
@@ -164,16 +182,14 @@ func explain(what string, err error) error {
 		advice = "the certificate of etcd is not trusted: give the CA that signed it, and the name that it holds"
 	case has("certificate required", "bad certificate", "tls: unknown certificate", "handshake failure"):
 		advice = "etcd wants a client certificate that its CA signed"
-	case has("first record does not look like a TLS handshake"):
-		advice = "etcd does not use TLS there: use http://"
+	case has("first record does not look like a TLS handshake", "handshake failed: EOF"):
+		advice = "does etcd use TLS there? Otherwise use http://"
 	case has("error reading server preface", "malformed HTTP response", "http2: frame too large"):
 		advice = "does etcd use TLS there? Then use https://"
 	case errors.Is(err, rpctypes.ErrAuthFailed), has("invalid user ID or password"):
 		advice = "the user or the password is wrong"
 	case errors.Is(err, rpctypes.ErrUserEmpty), has("user name is empty"):
 		advice = "etcd wants a user: give the name and the password, or a client certificate with the name as CN"
-	case errors.Is(err, rpctypes.ErrAuthNotEnabled), has("authentication is not enabled"):
-		advice = "etcd knows no users: leave out name and password"
 	case errors.Is(err, rpctypes.ErrPermissionDenied), has("permission denied"):
 		advice = "give a role of the user readwrite permission for the prefix and for the key " + compactRevKey
 	case errors.Is(err, rpctypes.ErrNoSpace):

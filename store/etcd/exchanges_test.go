@@ -47,6 +47,10 @@ func replay(t *testing.T, transport http.RoundTripper) {
 		}
 		runner := &wiretest.Runner{Transport: transport, BaseURL: "http://test"}
 		res := runner.Check(t.Context(), g)
+		// Managed fields are ordered by the second of their change, and a scenario may see a second begin.
+		for again := 0; res.Different > 0 && again < 2; again++ {
+			res = runner.Check(t.Context(), g)
+		}
 		assert.Zero(t, res.Different, "%s\n%s", name, fmt.Sprint(res.Differences))
 	}
 }

@@ -60,7 +60,7 @@ func (e *etcd) Follow(ctx context.Context, history int, f backend.Follower) erro
 			return err
 		}
 		r.contact(false, err)
-		if errors.Is(err, rpctypes.ErrCompacted) && r.compacted != r.reached {
+		if errors.Is(err, rpctypes.ErrCompacted) {
 			err = r.reload(ctx)
 			if errors.As(err, &refused) {
 				return refused.error
@@ -253,10 +253,7 @@ func (r *reader) watch(ctx context.Context) error {
 			if !ok {
 				return errEnded
 			}
-			if err := r.receive(w); errors.Is(err, rpctypes.ErrCompacted) && from <= r.reached {
-				r.compacted = r.reached // no change is lost
-				return err
-			} else if err != nil {
+			if err := r.receive(w); err != nil {
 				return err
 			}
 			heard = time.Now()
@@ -293,15 +290,19 @@ func (r *reader) watch(ctx context.Context) error {
 }
 
 var (
-	errNotCreated = errors.New("no endpoint with a leader accepts a watch")
-	errEnded      = errors.New("the watch ended")
-	errSilent     = fmt.Errorf("the watch was silent for %v", lostAfter)
+	errNotCreated  = errors.New("no endpoint with a leader accepts a watch")
+	errNothingLost = errors.New("etcd has compacted up to the last change that we have")
+	errEnded       = errors.New("the watch ended")
+	errSilent      = fmt.Errorf("the watch was silent for %v", lostAfter)
 )
 
 // receive hands on what a response says. A response has all changes of its revisions.
 func (r *reader) receive(w clientv3.WatchResponse) error {
-	if w.CompactRevision != 0 {
+	if compacted := uint64(w.CompactRevision); compacted > r.reached {
 		return rpctypes.ErrCompacted
+	} else if compacted != 0 {
+		r.compacted = r.reached
+		return errNothingLost
 	}
 	if err := w.Err(); err != nil {
 		return err

@@ -18,12 +18,14 @@ type Engine struct {
 	version   uint64
 	compacted uint64 // changes up to this version are gone
 	changes   []revision
+	all       []backend.Stored          // every change, also those that are gone
 	base      map[string]backend.Stored // the state at compacted
 	now       map[string]backend.Stored
 	asked     bool          // for progress
 	moved     chan struct{} // closed when anything changes, also the settings
 	faults    Faults
 	commits   int
+	gets      int
 }
 
 // Faults are what happens to an Engine. All may be changed at any time by Set.
@@ -69,6 +71,10 @@ func (e *Engine) wakeLocked() {
 func (e *Engine) Put(values map[string][]byte) (version uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.putLocked(values)
+}
+
+func (e *Engine) putLocked(values map[string][]byte) uint64 {
 	e.version++
 	r := revision{version: e.version}
 	for _, k := range slices.Sorted(maps.Keys(values)) {
@@ -81,15 +87,15 @@ func (e *Engine) Put(values map[string][]byte) (version uint64) {
 // DeleteRange deletes all keys with a prefix in one version, and returns how many there were.
 func (e *Engine) DeleteRange(prefix string) int {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	values := map[string][]byte{}
 	for k := range e.now {
 		if strings.HasPrefix(k, prefix) {
 			values[k] = nil
 		}
 	}
-	e.mu.Unlock()
 	if len(values) > 0 {
-		e.Put(values)
+		e.putLocked(values)
 	}
 	return len(values)
 }
@@ -116,15 +122,23 @@ func (e *Engine) Value(key string) []byte {
 	return e.now[key].Value
 }
 
-// Commits returns how often Commit was called.
-func (e *Engine) Commits() int {
+// History returns every change, also those before a compaction, and the present version.
+func (e *Engine) History() (changes []backend.Stored, version uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.commits
+	return slices.Clip(e.all), e.version
+}
+
+// Calls returns how often Commit and Get were called.
+func (e *Engine) Calls() (commits, gets int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.commits, e.gets
 }
 
 func (e *Engine) addLocked(r revision) {
 	e.changes = append(e.changes, r)
+	e.all = append(e.all, r.changes...)
 	apply(e.now, r)
 	e.wakeLocked()
 }
@@ -186,6 +200,7 @@ func (e *Engine) Get(ctx context.Context, key string) (backend.Stored, error) {
 		return backend.Stored{}, err
 	}
 	defer e.mu.Unlock()
+	e.gets++
 	return e.now[key], e.faults.Err
 }
 

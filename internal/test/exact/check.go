@@ -84,7 +84,13 @@ func (c *checker) checkHistory() {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		k := ch.New.key()
-		if want := c.first + uint64(i) + 1; !c.Sparse && ch.Version != want || ch.New.Version != ch.Version {
+		want := c.first + uint64(i) + 1
+		if c.gaps && i > 0 {
+			want = max(ch.Version, c.Changes[i-1].Version)
+		} else if c.gaps {
+			want = max(ch.Version, want)
+		}
+		if ch.Version != want || ch.New.Version != want {
 			c.find("change %d has version %d and its object %d, want %d", i, ch.Version, ch.New.Version, want)
 		}
 		if old := now[k]; (old == nil) != (ch.Old == nil) || old != nil && *old != *ch.Old {
@@ -345,10 +351,7 @@ func (c *checker) checkRefusal(o *Operation, ceiling uint64) {
 
 // checkExpired checks that the change after a version can have left the history.
 func (c *checker) checkExpired(what fmt.Stringer, from, ceiling uint64) {
-	if c.Sparse {
-		return
-	}
-	if from == 0 || ceiling <= from+uint64(c.Limit) {
+	if from == 0 || from > c.Lost && c.count(from, ceiling) <= c.Limit {
 		c.find("history of %d changes expired at version %d at most: %s", c.Limit, ceiling, what)
 	}
 }

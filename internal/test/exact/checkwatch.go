@@ -83,7 +83,7 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 		if fits(floor) {
 			return floor
 		}
-		for _, ch := range c.Changes[c.upTo(floor):] {
+		for _, ch := range c.Changes[c.after(floor):] {
 			if fits(ch.Version) {
 				return ch.Version
 			}

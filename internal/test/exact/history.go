@@ -2,8 +2,13 @@ package exact
 
 import (
 	"cmp"
+	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/watch"
@@ -31,13 +36,13 @@ type History struct {
 	Limit int
 	// Forked is the version at which the store was forked from another one, or 0.
 	Forked uint64
-	// Sparse says that versions rise with gaps, and that one version may have several changes, as in etcd. A 410 then needs no
-	// reason, because history may be compacted at any time.
-	Sparse bool
-	first  uint64 // the version before the first change
-	end    uint64 // the last version
-	byKey  map[key][]int
-	keys   []key // in the order of lists
+	// Lost is the last version at which a store on a backend had lost changes, or 0.
+	Lost  uint64
+	first uint64 // the version before the first change
+	end   uint64 // the last version
+	gaps  bool   // versions may have no change, or several
+	byKey map[key][]int
+	keys  []key // in the order of lists
 }
 
 // NewHistory returns the history that a store recorded. The store holds only Leases.
@@ -59,29 +64,41 @@ func NewHistory(rec registry.Recorded, limit int) *History {
 	return h
 }
 
-// Sparse returns the history of an engine that was empty at version first, and now is at version end. The changes need no Old.
-func Sparse(changes []Change, first, end uint64) *History {
-	h := &History{Changes: changes, Sparse: true, first: first, end: end}
-	now := map[key]*State{}
-	for i := range h.Changes {
-		c := &h.Changes[i]
-		k := c.New.key()
-		c.Old, now[k] = now[k], &c.New
-		if c.Type == watch.Deleted {
-			now[k] = nil
-			if c.Old != nil {
-				c.New = *c.Old
-				c.New.Version = c.Version
-			}
-		} else {
-			c.Type = watch.Modified
-			if c.Old == nil {
-				c.Type = watch.Added
-			}
+// NewBackendHistory returns the history of the stores on a backend, from what the backend has had: all changes from version first on, up
+// to version end. Changes of other kinds are left out.
+func NewBackendHistory(first, end uint64, changes []backend.Stored, limit int) (*History, error) {
+	h := &History{Limit: limit, first: first, end: end, gaps: true}
+	leases := codec.MustCompile(reflect.TypeFor[lease.Lease](), "v1")
+	now := map[string]*State{}
+	for _, s := range changes {
+		if !strings.HasPrefix(s.Key, "leases/") {
+			continue
 		}
+		c := Change{Type: watch.Modified, Version: s.Version, Old: now[s.Key]}
+		if s.Value == nil {
+			c.Type, c.New = watch.Deleted, *c.Old
+		} else {
+			envelope, err := codec.OpenEnvelope(s.Value)
+			if err != nil {
+				return nil, fmt.Errorf("key %s: %w", s.Key, err)
+			}
+			var l lease.Lease
+			if err := leases.DecodeProto(envelope.Raw, &l); err != nil {
+				return nil, fmt.Errorf("key %s: %w", s.Key, err)
+			}
+			c.New = stateOf(&l)
+		}
+		c.New.Version = s.Version
+		if c.Old == nil {
+			c.Type = watch.Added
+		}
+		if now[s.Key] = &c.New; s.Value == nil {
+			delete(now, s.Key)
+		}
+		h.Changes = append(h.Changes, c)
 	}
 	h.index()
-	return h
+	return h, nil
 }
 
 func (h *History) index() {
@@ -99,21 +116,24 @@ func (h *History) index() {
 // last returns the last version.
 func (h *History) last() uint64 { return h.end }
 
-// upTo returns the number of changes up to a version.
-func (h *History) upTo(version uint64) int {
-	n, _ := slices.BinarySearchFunc(h.Changes, version+1, func(c Change, v uint64) int { return cmp.Compare(c.Version, v) })
-	return n
+// after returns the index of the first change after a version.
+func (h *History) after(version uint64) int {
+	i, _ := slices.BinarySearchFunc(h.Changes, version+1, func(c Change, v uint64) int { return cmp.Compare(c.Version, v) })
+	return i
 }
 
 // change returns the change of an object that made a version, or nil.
 func (h *History) change(k key, version uint64) *Change {
-	for i := h.upTo(version) - 1; i >= 0 && h.Changes[i].Version == version; i-- {
+	for i := h.after(version - 1); i < len(h.Changes) && h.Changes[i].Version == version; i++ {
 		if h.Changes[i].New.key() == k {
 			return &h.Changes[i]
 		}
 	}
 	return nil
 }
+
+// count returns the number of changes after a version up to another one.
+func (h *History) count(after, until uint64) int { return max(h.after(until)-h.after(after), 0) }
 
 // at returns the state of an object at a version, or nil.
 func (h *History) at(k key, version uint64) *State {
@@ -158,7 +178,7 @@ func (h *History) list(sc scope, version uint64, after string) (items []State) {
 
 // events returns the events of a watch that begins after a version.
 func (h *History) events(sc scope, version uint64) (events []Event) {
-	for i := h.upTo(version); i < len(h.Changes); i++ {
+	for i := h.after(version); i < len(h.Changes); i++ {
 		c := &h.Changes[i]
 		was, is := sc.has(c.Old), c.Type != watch.Deleted && sc.has(&c.New)
 		switch {

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -66,6 +67,17 @@ func (l *Log) do(o *Operation, run func()) *Operation {
 	l.Operations = append(l.Operations, o)
 	return o
 }
+
+// Others runs something by which others may delete any object of a namespace. For the log these are deletions without an answer.
+func (l *Log) Others(run func(), namespace string) {
+	l.do(&Operation{Client: "others", Verb: Delete, In: State{Namespace: namespace, Name: names[0]}, Err: errOthers}, run)
+	for _, name := range names[1:] {
+		l.do(&Operation{Client: "others", Verb: Delete, In: State{Namespace: namespace, Name: name}, Err: errOthers}, func() {})
+	}
+}
+
+// errOthers is the error of operations of others, whose answer is not known.
+var errOthers = errors.New("done by others")
 
 func (l *Log) watched(w *Watched) {
 	w.End = l.ticks.Add(1)

@@ -22,6 +22,7 @@ package member
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
@@ -181,6 +182,7 @@ func (m *Member) config(dir string, o Options) (*embed.Config, error) {
 	c.InitialCluster = o.Cluster
 	if o.Cluster == "" {
 		c.InitialCluster = c.InitialClusterFromName(c.Name)
+		c.InitialClusterToken = rand.Text() // clusters that began alike are not the same
 	} else {
 		c.ClusterState = embed.ClusterStateFlagExisting
 	}

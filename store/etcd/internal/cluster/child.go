@@ -35,7 +35,6 @@ type replicaJob struct {
 	Endpoints       []string
 	Prefix, Address string
 	History         int
-	Compaction      time.Duration
 }
 
 // variable is the environment variable that holds the job of a child.
@@ -98,7 +97,7 @@ func (j replicaJob) do() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	st, err := etcd.Open(ctx, clientv3.Config{Endpoints: j.Endpoints}, j.Prefix, etcd.Options{
-		Store: store.Options{History: j.History}, CompactionInterval: j.Compaction,
+		Store: store.Options{History: j.History}, CompactionInterval: -1,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Cluster is several members of etcd.
@@ -13,12 +12,12 @@ type Cluster struct {
 	Members []*Member
 }
 
-// Member is a member of etcd. Replicas reach it through Clients, and other members reach it
-// through Peers.
+// Member is a member of etcd. Other members reach it through a proxy.
 type Member struct {
 	*Process
-	Clients, Peers *Proxy
-	url            string
+	Peers *Proxy
+	// Address is where clients reach it without a proxy.
+	Address string
 }
 
 // Start starts a cluster of n members in empty directories.
@@ -28,12 +27,12 @@ func Start(t testing.TB, n int) *Cluster {
 	for i := range n {
 		name := fmt.Sprintf("member%d", i)
 		client, peer := freeAddress(t), freeAddress(t)
-		m := &Member{Clients: NewProxy(t, client), Peers: NewProxy(t, peer), url: "http://" + client}
+		m := &Member{Peers: NewProxy(t, peer), Address: client}
 		advertised := "http://" + m.Peers.Address()
 		initial = append(initial, name+"="+advertised)
 		m.Process = newProcess(t, name, job{Member: &memberJob{
 			Dir: filepath.Join(t.TempDir(), name), Name: name,
-			ClientURL: m.url, PeerURL: "http://" + peer, AdvertisedPeerURL: advertised,
+			ClientURL: "http://" + client, PeerURL: "http://" + peer, AdvertisedPeerURL: advertised,
 		}})
 		c.Members = append(c.Members, m)
 	}
@@ -51,7 +50,7 @@ func Start(t testing.TB, n int) *Cluster {
 // URLs returns where clients reach the members without a proxy.
 func (c *Cluster) URLs() (urls []string) {
 	for _, m := range c.Members {
-		urls = append(urls, m.url)
+		urls = append(urls, "http://"+m.Address)
 	}
 	return urls
 }
@@ -59,19 +58,28 @@ func (c *Cluster) URLs() (urls []string) {
 // Replica is a server of the API on etcd.
 type Replica struct {
 	*Process
-	URL string
+	URL     string
+	Proxies []*Proxy // to the members
 }
 
-// Replica returns a replica that reaches the members through their proxies. It is not
-// started.
-func (c *Cluster) Replica(t testing.TB, name, prefix string, history int, compaction time.Duration) *Replica {
+// Replica returns a replica. It is not started.
+func (c *Cluster) Replica(t testing.TB, name, prefix string, history int) *Replica {
 	t.Helper()
+	address := freeAddress(t)
+	r := &Replica{URL: "http://" + address}
 	var endpoints []string
 	for _, m := range c.Members {
-		endpoints = append(endpoints, "http://"+m.Clients.Address())
+		p := NewProxy(t, m.Address)
+		r.Proxies = append(r.Proxies, p)
+		endpoints = append(endpoints, "http://"+p.Address())
 	}
-	address := freeAddress(t)
-	return &Replica{URL: "http://" + address, Process: newProcess(t, name, job{Replica: &replicaJob{
-		Endpoints: endpoints, Prefix: prefix, Address: address, History: history, Compaction: compaction,
-	}})}
+	r.Process = newProcess(t, name, job{Replica: &replicaJob{Endpoints: endpoints, Prefix: prefix, Address: address, History: history}})
+	return r
+}
+
+// Cut stops one direction of all connections to the members, or lets it go on.
+func (r *Replica) Cut(direction int, cut bool) {
+	for _, p := range r.Proxies {
+		p.Cut(direction, cut)
+	}
 }
