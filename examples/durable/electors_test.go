@@ -146,6 +146,6 @@ func killUnderElectors(t *testing.T, n int, pause time.Duration) {
 	cancel()
 	require.NoError(t, electors.Wait())
 	require.Eventually(t, func() bool { return ts.leaders() == 0 }, 10*time.Second, time.Millisecond)
-	assert.Negative(t, ts.overlap())
+	assert.Negative(t, ts.overlap(), "%s", ts.overlap())
 	t.Logf("pause %s: %d terms of %d Leases", pause, len(ts.all), n)
 }

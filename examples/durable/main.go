@@ -30,6 +30,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
 )
@@ -100,7 +101,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	}
 	defer st.Close()
 	opts := front.API()
-	opts.Checks = c.checks(e)
+	opts.Checks = c.checks(e, st)
 	if c.Elect {
 		opts.Elect = &candidate.ElectorOptions{Identity: c.electorIdentity()}
 	}
@@ -157,16 +158,30 @@ func (c *config) compactionInterval() time.Duration {
 // storage/storagebackend, DefaultHealthcheckTimeout).
 const checkTimeout = 2 * time.Second
 
-// checks returns the health checks of a real API server that has to do with etcd.
-func (c *config) checks(e *engine) []httpapi.HealthCheck {
-	healthy := func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-		defer cancel()
-		return etcd.Health(ctx, e.client, c.prefix)
+// checks returns the health checks of a real API server that have to do with etcd. The server
+// is ready if the store can answer a consistent read. It is alive if etcd answers: a new start
+// would not mend a store that has ended, because etcd lost what it had confirmed.
+func (c *config) checks(e *engine, st *store.Store) []httpapi.HealthCheck {
+	alive := func(ctx context.Context) error { return etcd.Health(ctx, e.client, c.prefix) }
+	ready := func(ctx context.Context) error {
+		_, err := lease.In(st).Get(ctx, "kube-system", "any")
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
 	}
 	return []httpapi.HealthCheck{
-		{Name: "etcd", Healthy: healthy},
-		{Name: "etcd-readiness", ReadyOnly: true, Healthy: healthy},
+		{Name: "etcd", Healthy: inTime(alive)},
+		{Name: "etcd-readiness", ReadyOnly: true, Healthy: inTime(ready)},
+	}
+}
+
+// inTime gives a check checkTimeout.
+func inTime(check func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+		defer cancel()
+		return check(ctx)
 	}
 }
 
