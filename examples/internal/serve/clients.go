@@ -2,17 +2,15 @@ package serve
 
 import (
 	"net"
-	"sync"
+
+	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // clientListener closes connections of addresses that have too many.
 type clientListener struct {
 	net.Listener
-	most    int
+	open    *tally.Clients
 	refused func(client string)
-
-	mu   sync.Mutex
-	open map[string]int // by the host of the client
 }
 
 func (l *clientListener) Accept() (net.Conn, error) {
@@ -21,30 +19,12 @@ func (l *clientListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
-		if l.take(client) {
-			return &clientConn{Conn: conn, closed: sync.OnceFunc(func() { l.leave(client) })}, nil
+		client := tally.Host(conn.RemoteAddr().String())
+		if leave := l.open.Take(client); leave != nil {
+			return &clientConn{Conn: conn, closed: leave}, nil
 		}
 		conn.Close()
 		l.refused(client)
-	}
-}
-
-func (l *clientListener) take(client string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client] >= l.most {
-		return false
-	}
-	l.open[client]++
-	return true
-}
-
-func (l *clientListener) leave(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client]--; l.open[client] == 0 {
-		delete(l.open, client)
 	}
 }
 

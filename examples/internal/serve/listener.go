@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // Listener is the open address of a server.
@@ -29,7 +32,7 @@ func (f *Front) Listen() (*Listener, error) {
 		return nil, err
 	}
 	if f.connectionsPer > 0 {
-		ln = &clientListener{Listener: ln, most: f.connectionsPer, open: map[string]int{}, refused: func(client string) {
+		ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
 			f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
 		}}
 	}
@@ -63,7 +66,7 @@ try:
 // Serve runs the server until the context ends. It then calls end, which must end all
 // requests, and stops within half a second, even if clients do not read their answers.
 func (l *Listener) Serve(ctx context.Context, h http.Handler, end func()) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(&l.front.calm, "", 0)}
+	srv := &http.Server{Handler: h, ConnContext: httpapi.ConnContext, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(&l.front.calm, "", 0)}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := srv.Serve(l.ln); !errors.Is(err, http.ErrServerClosed) {
