@@ -196,7 +196,7 @@ func explain(what string, err error) error {
 		advice = "compact and defragment etcd, then clear the alarm with etcdctl alarm disarm, or raise its quota"
 	case has("connection refused", "no such host", "i/o timeout", "no route to host"):
 		advice = "is etcd running there?"
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), has("DeadlineExceeded"):
 		advice = "it does not answer in time: is it reachable, and has the cluster a leader?"
 	default:
 		return fmt.Errorf("%s: %w", what, err)

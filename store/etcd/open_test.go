@@ -3,6 +3,8 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,6 +43,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	t.Cleanup(func() { silent.Close() })
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.EnableHTTP2 = true
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	for name, tt := range map[string]struct {

@@ -31,7 +31,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -145,10 +148,14 @@ func (m *Member) lockDirectory(dir string) error {
 		return err
 	}
 	m.lock = lock
-	// An etcd that is not ours holds this one.
-	db, err := fileutil.TryLockFile(filepath.Join(dir, "member", "snap", "db"), os.O_WRONLY, fileutil.PrivateFileMode)
-	if errors.Is(err, os.ErrNotExist) {
+	// An etcd that is not ours holds this one. It is not a lock that fileutil knows.
+	path := filepath.Join(dir, "member", "snap", "db")
+	if !fileutil.Exist(path) {
 		return nil
+	}
+	db, err := bolt.Open(path, fileutil.PrivateFileMode, &bolt.Options{ReadOnly: true, Timeout: 100 * time.Millisecond})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return fileutil.ErrLocked
 	}
 	if err != nil {
 		return err
@@ -262,6 +269,8 @@ func explain(dir string, err error) error {
 		advice = "give the user of this process the directory with mode 0700"
 	case strings.Contains(text, "no space left on device"):
 		advice = "the disk is full: make room; a member needs 128 MB at least for its log"
+	case strings.Contains(text, "fetch cluster info"):
+		advice = "do the members of Options.Cluster run? Add this one to them first, by etcdctl member add"
 	case strings.Contains(text, "downgrade"), strings.Contains(text, "storage version"):
 		advice = "a newer version of etcd wrote it: use that version, or restore a backup"
 	case strings.Contains(text, "WAL"), strings.Contains(text, "database"), strings.Contains(text, "snapshot"):
