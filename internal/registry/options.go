@@ -241,7 +241,7 @@ type WatchOptions struct {
 	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
 	Timeout time.Duration
 	// EndWithoutContact ends the watch when the store has had no contact to its Backend for
-	// half a minute, so that the client opens it at another server.
+	// half a minute, and refuses to start it then, so that the client goes to another server.
 	EndWithoutContact bool
 	// ListRules validates the options by the rules of a list, as upstream does for the
 	// deprecated paths below /watch/.

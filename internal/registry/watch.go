@@ -90,7 +90,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		return nil, err
 	}
 	if e := r.st.engine; e != nil {
-		if err := e.checkStart(); err != nil {
+		if err := e.checkStart(opts.EndWithoutContact); err != nil {
 			return nil, err
 		}
 	}
