@@ -57,7 +57,8 @@ func New(opts Options) *Store {
 func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
 
 // Close ends all watches, open and new, with ErrClosed. Objects can still be read and
-// written. Close may be called more than once.
+// written, unless they are kept elsewhere, as by package store/etcd: then these calls get
+// ErrClosed too. Close may be called more than once.
 func (st *Store) Close() { st.registry().Close() }
 
 // Fork returns an independent store in the same state, with the same history and Options.

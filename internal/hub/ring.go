@@ -18,6 +18,9 @@ type ring[P any] struct {
 	bytes  byteLimit
 	// The changes from low to next-1 are kept. They are all changes after version floor.
 	low, next atomic.Uint64
+	// From the change even on, each has the version after the one before. last is the version
+	// of the last change. Only the writer uses them.
+	even, last uint64
 	floor     atomic.Uint64
 	head      atomic.Uint64 // readers must not use changes after this version
 }
@@ -34,7 +37,7 @@ func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {
 
 // fork returns an independent ring with the same changes. Only the writer calls it.
 func (r *ring[P]) fork() *ring[P] {
-	f := &ring[P]{size: r.size, maxAge: r.maxAge, bytes: r.bytes}
+	f := &ring[P]{size: r.size, maxAge: r.maxAge, bytes: r.bytes, even: r.even, last: r.last}
 	r.pages.shareWith(&f.pages)
 	f.low.Store(r.low.Load())
 	f.next.Store(r.next.Load())
@@ -57,7 +60,10 @@ func (r *ring[P]) append(c *Change[P]) {
 		r.forget()
 		r.bytes.stale = true
 	}
-	c.number = n
+	if c.Version != r.last+1 {
+		r.even = n
+	}
+	c.number, r.last = n, c.Version
 	r.slot(n).Store(c)
 	r.next.Store(n + 1)
 	if r.maxAge > 0 {
@@ -118,7 +124,11 @@ func (r *ring[P]) drop() {
 // change then finds the new floor.
 func (r *ring[P]) forget() {
 	n := r.low.Load()
-	r.floor.Store(r.get(n).Version)
+	if n >= r.even { // the change itself is no longer in the processor's cache
+		r.floor.Store(r.last - (r.next.Load() - 1 - n))
+	} else {
+		r.floor.Store(r.get(n).Version)
+	}
 	r.low.Store(n + 1)
 }
 

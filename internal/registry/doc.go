@@ -5,9 +5,10 @@
 //
 //   - A kind: kind.go (the descriptor and its compiled form), scheme.go and knowntypes.go
 //     (bodies of requests), options.go (options of the verbs and their checks).
-//   - A write: write.go (the steps and their order, the commit), change.go (the next state of
-//     an object, and its field managers), prepare.go (what the server sets), validate.go.
-//     Deletions are in delete.go, whole states in restore.go.
+//   - A write: write.go (the steps and their order, the commit), attempt.go (which state they
+//     begin with, and when they begin again), change.go (the next state of an object, and its
+//     field managers), prepare.go (what the server sets), validate.go. Deletions are in
+//     delete.go, whole states in restore.go.
 //   - A read: readstate.go (which state a read is served from), read.go (get, and waiting),
 //     selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then watch).
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
@@ -15,6 +16,8 @@
 //     for tests).
 //   - Caches: hot.go, intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
+//   - A store whose objects a Backend keeps: engine.go (its life), enginefollow.go (changes of
+//     the Backend), enginewrite.go, engineread.go, stored.go (keys and values).
 //   - Faults: replica.go and replicaread.go serve reads from a state that lags behind.
 //
 // The engine (tree, counter, snapshots) is not a package of its own. A write checks its
@@ -32,14 +35,17 @@
 //   - An Item never changes, and neither does the object in it. What leaves the package is a
 //     copy.
 //   - commitLocked is the one place where versions are taken. It changes the tree, the counter
-//     and the history under one lock, so the order of versions is the order of events.
+//     and the history under one lock, so the order of versions is the order of events. On a
+//     Backend versions come with its changes, and Load and Changed of the follower do the same.
+//   - On a Backend the tree, the counter and the history are a cache. Only the follower changes
+//     them. What a write decides from them is confirmed by the Backend before it is an answer.
 //   - A write that changes nothing takes no version and sends no event.
 //   - The tree of a snapshot is never written to.
 //
 // # Locks
 //
-// Locks are taken in this order: Replica.mu, Store.mu, the locks of internal/hub, the lock of
-// an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
+// Locks are taken in this order: Replica.mu, Store.mu, engine.mu, the locks of internal/hub,
+// the lock of an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
 // snapshotCache.mu is held. While Store.mu is held, no object is copied or encoded, and no
 // function of the user is called: the functions of a kind, Warn, and Now and Fork of a clock
 // (TestNoCallbackUnderTheLock). The exception is Hold, if the clock has this method: it is called

@@ -21,7 +21,7 @@ type Engine struct {
 	all       []backend.Stored          // every change, also those that are gone
 	base      map[string]backend.Stored // the state at compacted
 	now       map[string]backend.Stored
-	asked     bool          // for progress
+	asks      int           // how often progress was asked for
 	moved     chan struct{} // closed when anything changes, also the settings
 	faults    Faults
 	commits   int
@@ -217,7 +217,7 @@ func (e *Engine) Version(ctx context.Context) (uint64, error) {
 func (e *Engine) Progress(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.asked = true
+	e.asks++
 	e.wakeLocked()
 	return nil
 }
@@ -261,7 +261,7 @@ func (e *Engine) stateAt(version uint64) (iter.Seq[backend.Stored], uint64) {
 
 // followFrom reports the changes after a version.
 func (e *Engine) followFrom(ctx context.Context, at uint64, f backend.Follower) error {
-	contact := false
+	contact, answered := false, 0
 	for {
 		e.mu.Lock()
 		cut, late, moved := e.faults.Cut, e.faults.Late, e.moved
@@ -277,9 +277,9 @@ func (e *Engine) followFrom(ctx context.Context, at uint64, f backend.Follower) 
 		if !held && i < len(e.changes) {
 			next = &e.changes[i]
 		}
-		asked, version := e.asked && !held && next == nil, e.version
+		asked, version := answered < e.asks && !held && next == nil, e.version
 		if asked {
-			e.asked = false
+			answered = e.asks
 		}
 		e.mu.Unlock()
 		if cut == contact {
