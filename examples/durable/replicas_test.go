@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/kubecoord/kubecoord/store/etcd"
 )
 
 const (
@@ -40,8 +44,7 @@ func TestReplicasShareOneState(t *testing.T) {
 // decided is killed.
 func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
-	etcd := startEtcd(t, dir, url)
-	watcher := plain(etcd.url)
+	watcher := plain(startEtcd(t, dir, url).url)
 	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
 	decider := func() string {
 		code, text := watcher.do(t, "GET", electorsLease, "")
@@ -80,14 +83,14 @@ func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
 
 func TestHealthSaysThatEtcdIsGone(t *testing.T) {
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
-	etcd := startEtcd(t, dir, url)
+	engine := startEtcd(t, dir, url)
 	client := plain(startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url).url)
 	code, text := client.do(t, "GET", "/readyz?verbose", "")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]etcd-readiness ok\nreadyz check passed\n", text)
 	client.must(t, "POST", leases, newLease("a"))
 
-	etcd.kill()
+	engine.kill()
 	code, text = client.do(t, "GET", "/livez", "")
 	assert.Equal(t, 500, code)
 	assert.Equal(t, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\nlivez check failed\n", text)
@@ -103,4 +106,58 @@ func TestHealthSaysThatEtcdIsGone(t *testing.T) {
 		return code == 200
 	}, 30*time.Second, 100*time.Millisecond)
 	client.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"x"}}`)
+}
+
+// Of two members one is killed: the other has no quorum. Its watches must end, because they
+// would miss what others see.
+func TestWatchesEndWithoutAQuorum(t *testing.T) {
+	dir := t.TempDir()
+	member := func(name, listen, client, peer string, more ...string) *process {
+		return startServer(t, append([]string{
+			"-listen", listen, "-data-dir", filepath.Join(dir, name), "-member-name", name,
+			"-member-client-url", client, "-member-peer-url", peer,
+		}, more...)...)
+	}
+	url, peer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	one := plain(member("one", "127.0.0.1:0", url, peer).url)
+	one.must(t, "POST", leases, newLease("a"))
+	client, err := etcd.Dial(clientv3.Config{Endpoints: []string{url}})
+	require.NoError(t, err)
+	defer client.Close()
+	otherURL, otherPeer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	_, err = client.MemberAdd(t.Context(), []string{otherPeer})
+	require.NoError(t, err)
+	join := func() *process {
+		return member("two", "127.0.0.1:0", otherURL, otherPeer, "-member-join", "one="+peer+",two="+otherPeer)
+	}
+	two := join()
+	plain(two.url).must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"two"}}`)
+
+	watch := one.open(t, "GET", leases+"?watch=true", "")
+	defer watch.Body.Close()
+	require.Equal(t, 200, watch.StatusCode)
+	two.kill()
+	killed := time.Now()
+	events, err := io.ReadAll(watch.Body)
+	require.NoError(t, err)
+	t.Logf("the watch ended after %s", time.Since(killed))
+	assert.NotContains(t, string(events), "ERROR")
+	assert.Less(t, time.Since(killed), time.Minute)
+	code, text := one.do(t, "GET", leases+"?watch=true&resourceVersion=0", "")
+	assert.Equal(t, 429, code)
+	assert.Contains(t, text, "storage is (re)initializing")
+	code, _ = one.do(t, "GET", "/readyz", "")
+	assert.Equal(t, 500, code)
+	code, _ = one.do(t, "GET", leases+"/a?resourceVersion=0", "")
+	assert.Equal(t, 200, code)
+
+	join()
+	require.Eventually(t, func() bool {
+		code, _ := one.do(t, "GET", "/readyz", "")
+		return code == 200
+	}, 30*time.Second, 100*time.Millisecond)
+	one.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"one"}}`)
+	again := one.open(t, "GET", leases+"?watch=true", "")
+	again.Body.Close()
+	assert.Equal(t, 200, again.StatusCode)
 }
