@@ -1,6 +1,6 @@
 // Package candidate is the kind LeaseCandidate of the group coordination.k8s.io. A
-// LeaseCandidate offers to hold a Lease. It has the versions by which a coordinator
-// picks the holder (KEP-4355, coordinated leader election).
+// LeaseCandidate offers to hold a Lease. A coordinator picks the holder by the versions in
+// the candidates (KEP-4355, coordinated leader election).
 //
 // In returns the candidates of a store in the form of v1beta1, which v1alpha2 shares.
 // Writes from Go must follow the rules of v1beta1. Over HTTP the kind is

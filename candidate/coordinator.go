@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
@@ -14,10 +15,12 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// coordinator is the state of a running Elector. Only one goroutine uses it.
+// coordinator is the state of a running Elector. Only one goroutine uses it, except for
+// wantsLease.
 type coordinator struct {
 	*Elector
 	ctx       context.Context // of run
+	mu        sync.RWMutex    // held to change contests; the goroutine reads them without it
 	contests  map[namespacedName]*contest
 	contestOf map[namespacedName]*contest // by the name of a candidate
 	queue     queue                       // contests that are due at a time
@@ -123,7 +126,9 @@ func (c *coordinator) attend(k *contest) {
 		heap.Remove(&c.queue, k.index)
 	}
 	if len(k.entrants) == 0 && !k.touched && k.index < 0 {
+		c.mu.Lock()
 		delete(c.contests, k.namespacedName)
+		c.mu.Unlock()
 	}
 }
 
@@ -181,6 +186,20 @@ func (c *coordinator) applyLeases(n batch) {
 			c.applyLeaseItem(ev.Item)
 		}
 	}
+}
+
+// wantsLease reports whether the state of a Lease concerns the coordinator. Without it, each
+// renewal of each Lease would wake the coordinator. Writers of Leases call it.
+//
+// A new contest is added before its Lease is read. So if wantsLease does not find it, the
+// write comes before the read, which then finds the state.
+func (c *coordinator) wantsLease(it *registry.Item) bool {
+	if preferredHolder(it.Stored().(*lease.Lease)) != "" {
+		return true
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.contests[keyOf(it)] != nil
 }
 
 func (c *coordinator) applyLeaseItem(it *registry.Item) {
@@ -270,7 +289,9 @@ func (c *coordinator) contest(p namespacedName) *contest {
 	k := c.contests[p]
 	if k == nil {
 		k = &contest{namespacedName: p, index: -1}
+		c.mu.Lock()
 		c.contests[p] = k
+		c.mu.Unlock()
 		c.lookUp(k)
 	}
 	return k
@@ -321,12 +342,12 @@ type batch struct {
 }
 
 // follow passes on the changes of a resource until the context ends or the store
-// is closed.
-func follow(ctx context.Context, c clock.Clock, r *registry.Resource, out chan<- batch) error {
+// is closed. wants is as in registry.WatchOptions.
+func follow(ctx context.Context, c clock.Clock, r *registry.Resource, wants func(*registry.Item) bool, out chan<- batch) error {
 	w := atwork.New(c)
 	w.Work()
 	defer w.Away()
-	for n, err := range r.Follow(atwork.With(ctx, w)) {
+	for n, err := range r.Follow(atwork.With(ctx, w), wants) {
 		if err != nil {
 			return err
 		}

@@ -114,9 +114,10 @@ func (e *Elector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	batches := make(chan batch)
 	candidates, leases := e.st.Resource(Kind().Registered()), e.st.Resource(lease.Kind().Registered())
-	g.Go(func() error { return follow(ctx, e.clock, candidates, batches) })
-	g.Go(func() error { return follow(ctx, e.clock, leases, batches) })
-	g.Go(func() error { return newCoordinator(e).run(ctx, batches) })
+	c := newCoordinator(e)
+	g.Go(func() error { return follow(ctx, e.clock, candidates, nil, batches) })
+	g.Go(func() error { return follow(ctx, e.clock, leases, c.wantsLease, batches) })
+	g.Go(func() error { return c.run(ctx, batches) })
 	return g.Wait()
 }
 

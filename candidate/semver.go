@@ -124,7 +124,7 @@ func compareIdentifiers(a, b string) int {
 
 // readTolerant reads a version in the loose form that the coordinator of a real control
 // plane accepts: spaces around it, a leading "v", leading zeros, and only one or two
-// numbers. Validation refuses such versions, so only unchecked objects have them.
+// numbers. Validation refuses such versions, so they occur only in unchecked objects.
 func readTolerant(s string) (version, bool) {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "v")
 	parts := strings.SplitN(s, ".", 3)

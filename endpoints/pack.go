@@ -51,8 +51,8 @@ type addressKey struct {
 	uid meta.UID
 }
 
-// portKey has the values of an EndpointPort. The zero portKey means that there is no
-// port; no valid EndpointPort has it.
+// portKey holds the values of an EndpointPort. The zero portKey means that there is no
+// port: the key of a valid EndpointPort is never zero.
 type portKey struct {
 	present        bool
 	number         int32
@@ -62,7 +62,7 @@ type portKey struct {
 	appProtocol    string
 }
 
-// offer is a port and the addresses that have it, in order.
+// offer is a port with its addresses, in order.
 type offer struct {
 	port    portKey
 	members []member

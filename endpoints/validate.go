@@ -11,8 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// finalizerKubernetes is the finalizer of namespaces. Any object of the core group may
-// have it.
+// finalizerKubernetes is the finalizer of namespaces. It is allowed on any object of the
+// core group.
 const finalizerKubernetes = "kubernetes"
 
 // validateFinalizer is the rule of the core group: a finalizer must have a domain, except

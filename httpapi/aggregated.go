@@ -53,8 +53,8 @@ type subresourceDiscovery struct {
 	Verbs        []string     `json:"verbs" protobuf:"4"`
 }
 
-// responseKind leaves group and version empty if they are those of the parent, except
-// for custom resources.
+// responseKind leaves group and version empty if they equal the parent's, except for custom
+// resources.
 type responseKind struct {
 	Group   string `json:"group" protobuf:"1"`
 	Version string `json:"version" protobuf:"2"`

@@ -13,6 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/scratch"
+	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -95,9 +97,8 @@ type API struct {
 	frames   frames
 	status   *codec.Type
 	listMeta *codec.Type
-	// listBuffers holds *[]byte for the writes of lists.
-	listBuffers sync.Pool
-	scheme      *registry.Scheme
+	lists    scratch.Pool // for the writes of lists
+	scheme   *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -136,7 +137,7 @@ func (a *API) start(opts Options) {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
 	}
 	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
-	a.limits.readsMost, a.limits.writesMost, a.limits.watchesMost = opts.Reads, opts.Writes, opts.WatchesPerClient
+	a.limits.readsMost, a.limits.writesMost, a.limits.watches = opts.Reads, opts.Writes, tally.New(opts.WatchesPerClient)
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real

@@ -44,6 +44,7 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 
+	watches  bool // the request is a watch; set by limitTime
 	deadline deadline
 	cut      cutter
 
@@ -192,11 +193,15 @@ func (c *call) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.size += int64(n)
 	if err != nil {
-		c.cut.mu.Lock()
-		c.cut.failed = true
-		c.cut.mu.Unlock()
+		c.setFailed()
 	}
 	return n, err
+}
+
+func (c *call) setFailed() {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	c.cut.failed = true
 }
 
 // failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
@@ -205,6 +210,14 @@ func (c *call) failed() bool {
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()
 	return c.cut.failed
+}
+
+// unread returns a buffer from which the answer was written, or nil if it may still be read.
+func (c *call) unread(buf []byte) []byte {
+	if c.failed() {
+		return nil
+	}
+	return buf
 }
 
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has

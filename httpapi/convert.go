@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -24,7 +25,7 @@ const (
 func (c *call) partial(it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		raw, err := partialMessage(it)
-		return envelope(c.media.as.APIVersion, asPartial, raw), err
+		return codec.AppendEnvelope(nil, c.media.as.APIVersion, asPartial, raw), err
 	}
 	data, err := it.EncodedMetadata(registry.JSON)
 	if err != nil {
@@ -89,8 +90,8 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		item, err := partialMessage(items[i])
 		return appendMessage(dst, number, item), err
 	}}
-	// The size of the message comes before it. So the items of a long list are encoded
-	// twice, and those of a shorter one are kept.
+	// The size of the message comes before the message. So the items are encoded twice,
+	// except if all of them together are small enough to be kept.
 	const keptBytes = 256 << 10
 	var buf []byte
 	keep := true
@@ -240,7 +241,7 @@ func (c *call) columns() []columnDefinition {
 func (c *call) rowObject(it *registry.Item) ([]byte, error) {
 	switch {
 	case c.table.include == "Object":
-		return c.encodeWhole(it)
+		return c.appendWhole(nil, it)
 	case c.table.include == "None" && !c.table.keepObject:
 		return []byte("null"), nil
 	}

@@ -44,7 +44,7 @@ func (c *call) delete() error {
 // deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the
 // deleted objects. The API reference says Status; real servers send the list.
 //
-// Query: that of list, and without a body that of delete.
+// Query: the parameters of list. Without a body also the parameters of delete.
 func (c *call) deleteCollection() error {
 	list, err := c.listOptions()
 	if err != nil {

@@ -241,5 +241,5 @@ func (c *call) writeDiscovery(doc any) {
 
 // discoveryMessage returns a document in protobuf.
 func discoveryMessage(doc any, t meta.TypeMeta) []byte {
-	return envelope(t.APIVersion, t.Kind, codec.MustCompile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc))
+	return codec.AppendEnvelope(nil, t.APIVersion, t.Kind, codec.MustCompile(reflect.TypeOf(doc).Elem(), "v1").AppendProto(nil, doc))
 }

@@ -49,9 +49,8 @@ func (c *call) dispatch(t target) {
 }
 
 // resourceRequest answers a request for a resource that is served. Objects of all
-// namespaces can be listed and watched by a path without a namespace. For other
-// methods a built-in kind has that path too, without the methods; a custom resource
-// does not have it.
+// namespaces can be listed and watched by a path without a namespace. For other methods
+// that path is known (405) with a built-in kind, and unknown with a custom resource.
 func (c *call) resourceRequest() {
 	info := c.endpoint.info
 	status := c.subresource == statusSubresource && info.Status

@@ -1,10 +1,10 @@
 package httpapi
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -13,7 +13,7 @@ import (
 // watches that send it in the same form.
 type frames struct {
 	slots   [frameSlots]atomic.Pointer[frame]
-	buffers sync.Pool // of *[]byte, for joined frames
+	buffers scratch.Pool // for joined frames
 }
 
 // Limits of what is remembered: 8 MiB at most.
@@ -24,11 +24,11 @@ const (
 
 // frame is an encoded event.
 type frame struct {
-	key  frameKey
-	data []byte
+	key frameKey
+	chunk
 }
 
-// frameKey is all that the bytes of a frame depend on.
+// frameKey identifies a frame: equal keys have equal bytes.
 type frameKey struct {
 	item      *registry.Item
 	eventType watch.EventType
@@ -48,32 +48,15 @@ func (k *frameKey) slot() uint64 {
 	return (k.item.Version()*forms + form) % frameSlots
 }
 
-// get returns a frame, which it makes if it does not have it.
-func (f *frames) get(key frameKey, encode func() ([]byte, error)) ([]byte, error) {
+// get returns a frame. It calls encode if the frame is not remembered.
+func (f *frames) get(key frameKey, encode func() (chunk, error)) (chunk, error) {
 	slot := &f.slots[key.slot()]
 	if have := slot.Load(); have != nil && have.key == key {
-		return have.data, nil
+		return have.chunk, nil
 	}
-	data, err := encode()
-	if err == nil && len(data) <= maxFrameBytes {
-		slot.Store(&frame{key, data})
+	part, err := encode()
+	if err == nil && len(part.all) <= maxFrameBytes {
+		slot.Store(&frame{key, part})
 	}
-	return data, err
-}
-
-// buffer returns an empty buffer for joined frames.
-func (f *frames) buffer() *[]byte {
-	if b, ok := f.buffers.Get().(*[]byte); ok {
-		return b
-	}
-	return new([]byte)
-}
-
-// release takes a buffer back, unless it is large.
-func (f *frames) release(b *[]byte) {
-	if cap(*b) > maxFrameBytes {
-		return
-	}
-	*b = (*b)[:0]
-	f.buffers.Put(b)
+	return part, err
 }

@@ -20,7 +20,7 @@ func (c *call) get() error {
 		}
 		resourceVersion = c.param("resourceVersion")
 	}
-	ctx := c.req.Context()
+	ctx := c.context()
 	if resourceVersion != "" { // the read may wait for it
 		var done func()
 		ctx, done = c.untilClose()

@@ -1,21 +1,20 @@
 package httpapi
 
 import (
-	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // limits counts the requests in flight (upstream: apiserver,
 // server/filters/maxinflight.go).
 type limits struct {
-	readsMost, writesMost, watchesMost int // 0: no limit
-	reads, writes                      atomic.Int64
+	readsMost, writesMost int // 0: no limit
+	reads, writes         atomic.Int64
 
-	mu      sync.Mutex
-	watches map[string]int // by the host of the client
+	watches *tally.Clients // by the host of the client
 }
 
 // privileged is the group whose requests are never refused for load.
@@ -25,7 +24,7 @@ const privileged = "system:masters"
 // answers 429 and returns nil.
 func (c *call) enter(user User) (leave func()) {
 	l := &c.api.limits
-	if c.isWatch() {
+	if c.watches {
 		return c.enterWatch(l)
 	}
 	count, most := &l.writes, l.writesMost
@@ -45,40 +44,10 @@ func (c *call) enter(user User) (leave func()) {
 
 // enterWatch is enter for a watch. A real server has no limit for these.
 func (c *call) enterWatch(l *limits) (leave func()) {
-	if l.watchesMost <= 0 {
-		return func() {}
-	}
-	client, _, err := net.SplitHostPort(c.req.RemoteAddr)
-	if err != nil {
-		client = c.req.RemoteAddr
-	}
-	if !l.takeWatch(client) {
+	if leave = l.watches.Take(tally.Host(c.req.RemoteAddr)); leave == nil {
 		c.tooManyRequests()
-		return nil
 	}
-	return func() { l.leaveWatch(client) }
-}
-
-// takeWatch counts a watch of a client, unless it has too many. It reports whether it did.
-func (l *limits) takeWatch(client string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.watches[client] >= l.watchesMost {
-		return false
-	}
-	if l.watches == nil {
-		l.watches = map[string]int{}
-	}
-	l.watches[client]++
-	return true
-}
-
-func (l *limits) leaveWatch(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.watches[client]--; l.watches[client] == 0 {
-		delete(l.watches, client)
-	}
+	return leave
 }
 
 // tooManyRequests answers with a text: a real server has no Status here.

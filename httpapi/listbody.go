@@ -19,8 +19,7 @@ type listBody struct {
 	size       int    // of all items with the separators, or unknownSize
 	// item appends an item to dst. It may be called again for the same item.
 	item func(dst []byte, i int) ([]byte, error)
-	// joined, if not nil, is all that follows head when the list is neither converted
-	// nor indented.
+	// joined, if not nil, is the rest of the list after head. convert clears it.
 	joined []byte
 }
 
@@ -89,7 +88,7 @@ func (b *listBody) indent() error {
 }
 
 // toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
-// YAML. The error is that of an item.
+// YAML. The error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	item := b.item
 	var buf []byte
@@ -168,18 +167,18 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		}
 		return nil
 	}
-	kept, _ := c.api.listBuffers.Get().(*[]byte)
-	if kept == nil {
-		kept = new(make([]byte, 0, listBuffer+listBuffer/8))
-	}
-	buf := append((*kept)[:0], b.head...)
-	defer func() {
-		if cap(buf) <= 2*listBuffer && !c.failed() { // one very large item needs more
-			*kept = buf
-			c.api.listBuffers.Put(kept)
-		}
-	}()
-	ctx := c.req.Context()
+	var err error
+	c.api.lists.Use(func(buf []byte) []byte {
+		buf, err = c.sendItems(append(buf, b.head...), b)
+		return c.unread(buf)
+	})
+	return err
+}
+
+// sendItems sends buf, the items and the foot of a list. It returns buf, which it uses for
+// all writes.
+func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
+	h, ctx := c.Header(), c.req.Context()
 	for i := range b.n {
 		var err error
 		if i > 0 {
@@ -194,7 +193,7 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		switch {
 		case err != nil && c.code == 0:
 			h.Del("Content-Length")
-			return c.orClosed(err)
+			return buf, c.orClosed(err)
 		case err != nil:
 			panic(http.ErrAbortHandler)
 		case len(buf) >= listBuffer:
@@ -202,7 +201,7 @@ func (c *call) sendList(contentType string, b *listBody) error {
 				c.WriteHeader(http.StatusOK)
 			}
 			if _, err := c.Write(buf); err != nil {
-				return nil // the client is gone
+				return buf, nil // the client is gone
 			}
 			buf = buf[:0]
 		}
@@ -215,5 +214,5 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		c.WriteHeader(http.StatusOK)
 	}
 	c.Write(buf)
-	return nil
+	return buf, nil
 }

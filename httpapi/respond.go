@@ -25,8 +25,8 @@ var (
 	listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
-// fail answers with the Status of an error. It negotiates again, because the error may
-// be that of the request's negotiation; without a match it sends indented JSON.
+// fail answers with the Status of an error. It negotiates again, because the negotiation
+// itself may have failed; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	if c.timedOut() {
 		err = errTimedOut()
@@ -47,14 +47,11 @@ func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
 	c.writeDocument(code, b.answer, m)
 }
 
-// encodeStatus returns a Status with its type.
-func (c *call) encodeStatus(s *meta.Status, f format) []byte { return c.appendStatus(nil, s, f) }
-
 // appendStatus appends a Status with its type.
 func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	if f == formatProtobuf {
-		return append(dst, envelope(s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))...)
+		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
 	}
 	data, err := c.api.status.AppendJSON(dst, s)
 	if err != nil {
@@ -73,18 +70,12 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 
 // writeItem answers with an object.
 func (c *call) writeItem(code int, it *registry.Item) error {
-	var data []byte
-	var err error
-	if c.media.as.Kind == "" {
-		m := c.buffers()
-		data, err = c.appendWhole(m.answer[:0], it)
-		m.answer = data
-	} else {
-		data, err = c.encodeItem(it)
-	}
+	b := c.buffers()
+	data, err := c.appendItem(b.answer[:0], it)
 	if err != nil {
 		return err
 	}
+	b.answer = data
 	c.report(caller.Sight{Namespace: it.Namespace(), Name: it.Name()}, it.ResourceVersion())
 	c.writeDocument(code, data, c.media)
 	return nil
@@ -129,39 +120,34 @@ func indented(data []byte) []byte {
 	return b.Bytes()
 }
 
-// encodeItem returns an object in the negotiated form.
-func (c *call) encodeItem(it *registry.Item) ([]byte, error) {
+// appendItem appends an object in the negotiated form.
+func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
+	var data []byte
+	var err error
 	switch c.media.as.Kind {
 	case asTable:
-		return c.itemTable(it)
+		data, err = c.itemTable(it)
 	case asPartial:
-		return c.partial(it)
+		data, err = c.partial(it)
 	case asPartialList:
-		return nil, notAList(c.endpoint)
+		err = notAList(c.endpoint)
+	default:
+		return c.appendWhole(dst, it)
 	}
-	return c.encodeWhole(it)
+	return append(dst, data...), err
 }
 
-// encodeWhole returns an object without conversion, made of its cached bytes.
-func (c *call) encodeWhole(it *registry.Item) ([]byte, error) { return c.appendWhole(nil, it) }
-
-// appendWhole appends the bytes of encodeWhole, with room for a newline.
+// appendWhole appends an object without conversion, made of its cached bytes.
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
 		raw, err := it.Encoded(e.version, registry.Protobuf)
-		if err != nil {
-			return nil, err
-		}
-		return codec.AppendEnvelope(slices.Grow(dst, envelopeSize(e.apiVersion, e.info.Kind, raw)), e.apiVersion, e.info.Kind, raw), nil
+		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
-	if e.info.Unstructured || cap(dst) == 0 { // new memory gets the size of the document
+	if e.info.Unstructured {
 		raw, err := it.Encoded(e.version, registry.JSON)
 		if err != nil {
 			return nil, err
-		}
-		if !e.info.Unstructured {
-			return appendTyped(make([]byte, 0, len(e.jsonHead)+len(raw)+1), e.jsonHead, raw), nil
 		}
 		data, err := e.typedInOrder(raw)
 		return append(dst, data...), err
@@ -174,15 +160,6 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	}
 	dst[at] = ','
 	return dst, nil
-}
-
-func envelope(apiVersion, kind string, raw []byte) []byte {
-	return codec.AppendEnvelope(make([]byte, 0, envelopeSize(apiVersion, kind, raw)), apiVersion, kind, raw)
-}
-
-// envelopeSize returns an upper bound of the size of an envelope.
-func envelopeSize(apiVersion, kind string, raw []byte) int {
-	return len(raw) + len(apiVersion) + len(kind) + 32
 }
 
 // appendTyped appends a JSON object with head before its members. head contains the

@@ -23,7 +23,7 @@ const requestTimeout = time.Minute
 // limit of the server; watches ignore it. An error about it comes before all others, on
 // every path.
 func (c *call) limitTime() (err error) {
-	if c.isWatch() {
+	if c.watches = c.isWatch(); c.watches {
 		return nil
 	}
 	limit := c.api.timeout
@@ -51,7 +51,7 @@ func (c *call) limitBody(at time.Time) {
 	}
 }
 
-// isWatch reports whether the request is a watch, whose end is its own affair.
+// isWatch reports whether the request is a watch. A watch has a timeout of its own.
 func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes(User{}).Verb == "watch" }
 
 // context returns the context of the request, with its deadline.
@@ -126,14 +126,12 @@ func (d *deadline) end() {
 // cutter ends the reads and writes of a request at a time.
 type cutter struct {
 	timer clock.Timer // of the end of the request; nil until it is needed
-	stall *time.Timer // of one write of a watch; nil without WatchStall
+	stall *stallGuard // of a watch; nil without WatchStall
 
-	mu      sync.Mutex // guards the fields below
-	done    bool       // it has cut the request
-	over    bool       // the request has ended, so it must not be cut
-	failed  bool       // a write has failed
-	writing bool       // a write of a watch is under way
-	paused  bool       // so long that the watch is paused
+	mu     sync.Mutex // guards the fields below
+	done   bool       // it has cut the request
+	over   bool       // the request has ended, so it must not be cut
+	failed bool       // a write has failed
 }
 
 // cutAtDeadline cuts the request at its deadline. Requests with a short answer do without.
@@ -165,6 +163,9 @@ func (c *call) endTime() {
 	}
 	if c.cut.timer != nil {
 		c.cut.timer.Stop()
+	}
+	if c.cut.stall != nil {
+		c.cut.stall.stop()
 	}
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()

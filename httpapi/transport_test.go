@@ -67,6 +67,40 @@ func TestTransportRefusesACancelledRequest(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, s.do(t, "GET", leases+"/a", "").Code)
 }
 
+func TestNoHandlerSeesARequestThatWasCancelledBefore(t *testing.T) {
+	served := false
+	s := newServerWith(t, store.Options{}, httpapi.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			served = true
+			next.ServeHTTP(w, r)
+		})
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases, "").WithContext(ctx))
+	assert.ErrorIs(t, err, context.Canceled)
+	s.api.Close() // waits for handlers
+	assert.False(t, served)
+}
+
+// As behind a socket, a header that is set after the answer has begun is not sent.
+func TestHeaderOfAnAnswerThatHasBegunStays(t *testing.T) {
+	s := newServerWith(t, store.Options{}, httpapi.Options{Middleware: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Part", "head")
+			w.WriteHeader(http.StatusOK)
+			w.Header().Set("X-Part", "body")
+			io.WriteString(w, "body")
+		})
+	}})
+	resp, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases, ""))
+	require.NoError(t, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "body", string(data))
+	assert.Equal(t, "head", resp.Header.Get("X-Part"))
+}
+
 func TestCancellationBeforeTheHeaderEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)

@@ -1,10 +1,10 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -68,61 +68,41 @@ func (c *call) watch() error {
 }
 
 // sender returns a function that sends a part of a watch. last marks the last one of the
-// parts that are ready at once. The client has the time of WatchStall for a part. Writers
-// skip a watch whose client needs longer than stallPause.
-func (c *call) sender(w *registry.Watcher, flush func() error) func(data []byte, last bool) error {
-	send := func(data []byte, last bool) error {
-		if _, err := c.Write(data); err != nil || !last {
-			return err
-		}
-		return flush()
-	}
+// parts that are ready at once.
+func (c *call) sender(w *registry.Watcher, flush func() error) func(part chunk, last bool) error {
+	send := c.chunkWriter(flush)
 	limit := c.api.watchStall
 	if limit <= 0 {
 		return send
 	}
-	c.cut.stall = time.AfterFunc(limit, func() { c.stalled(w) })
-	c.cut.stall.Stop()
-	return func(data []byte, last bool) error {
-		c.setWriting(true)
-		c.cut.stall.Reset(min(limit, stallPause))
-		defer func() {
-			c.cut.stall.Stop()
-			if c.setWriting(false) {
-				w.Resume()
+	guard := newStallGuard(limit, w, c.cutNow)
+	c.cut.stall = guard
+	return func(part chunk, last bool) error {
+		guard.begin()
+		defer guard.end()
+		return send(part, last)
+	}
+}
+
+// chunkWriter returns the function of sender, without a limit of time.
+func (c *call) chunkWriter(flush func() error) func(part chunk, last bool) error {
+	conn := c.connection()
+	if conn == nil {
+		return func(part chunk, last bool) error {
+			if _, err := c.Write(part.data()); err != nil || !last {
+				return err
 			}
-		}()
-		return send(data, last)
+			return flush()
+		}
 	}
-}
-
-// stallPause is when a watch is paused whose client does not read.
-const stallPause = time.Second
-
-// setWriting records whether a write is under way. It reports whether the watch was paused,
-// and ends that.
-func (c *call) setWriting(writing bool) (paused bool) {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	paused = c.cut.paused
-	c.cut.writing, c.cut.paused = writing, false
-	return paused
-}
-
-// stalled is called when a write of a watch takes long: it first pauses the watch, and then
-// cuts it.
-func (c *call) stalled(w *registry.Watcher) {
-	c.cut.mu.Lock()
-	pause := c.cut.writing && !c.cut.paused
-	if pause {
-		c.cut.paused = true
-		w.Pause()
-		c.cut.stall.Reset(max(c.api.watchStall-stallPause, 0))
-	}
-	cut := c.cut.writing && !pause
-	c.cut.mu.Unlock()
-	if cut {
-		c.cutNow()
+	return func(part chunk, last bool) error {
+		_, err := conn.Write(part.all)
+		c.size += int64(len(part.data()))
+		if err != nil {
+			c.setFailed()
+			conn.Close() // the client must not take the rest of the answer for a chunk
+		}
+		return err
 	}
 }
 
@@ -167,15 +147,16 @@ func canFlush(w http.ResponseWriter) bool {
 
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(data []byte, last bool) error) {
+func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part chunk, last bool) error) {
 	for {
 		events, err := w.Next(ctx)
 		if c.sendEvents(events, send) != nil {
 			return
 		}
 		if err != nil {
-			if end := c.appendError(nil, err); len(end) > 0 {
-				send(end, true) // an error means that the client is gone
+			if e, ok := errors.AsType[*meta.StatusError](err); ok {
+				part, _ := endChunk(c.appendErrorFrame([]byte(chunkHead), &e.Status))
+				send(part, true) // an error means that the client is gone
 			}
 			return
 		}
@@ -184,7 +165,7 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(data [
 
 // sendEvents sends events. The frame of a single event is sent as it is shared. Several
 // frames are joined, so that the connection gets few writes.
-func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, last bool) error) error {
+func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) error {
 	if len(events) == 1 {
 		frame, err := c.frame(events[0])
 		if err != nil {
@@ -195,68 +176,85 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(data []byte, la
 	if len(events) == 0 {
 		return nil
 	}
-	joined := c.api.frames.buffer()
-	defer func() {
-		if !c.failed() {
-			c.api.frames.release(joined)
-		}
-	}()
+	var err error
+	c.api.frames.buffers.Use(func(joined []byte) []byte {
+		joined, err = c.sendJoined(joined, events, send)
+		return c.unread(joined)
+	})
+	return err
+}
+
+// sendJoined sends the frames of events. It joins them in a buffer, which it returns.
+func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) ([]byte, error) {
+	joined = append(joined, chunkHead...)
 	for i, ev := range events {
 		frame, err := c.frame(ev)
 		if err != nil {
-			return err
+			return joined, err
 		}
-		*joined = append(*joined, frame...)
+		joined = append(joined, frame.data()...)
 		last := i == len(events)-1
-		if len(*joined) < watchWrite && !last {
+		if len(joined) < len(chunkHead)+watchWrite && !last {
 			continue
 		}
-		if err := send(*joined, last); err != nil {
-			return err
+		var part chunk
+		part, joined = endChunk(joined)
+		if err := send(part, last); err != nil {
+			return joined, err
 		}
-		*joined = (*joined)[:0]
+		joined = joined[:len(chunkHead)]
 	}
-	return nil
+	return joined, nil
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. One
-// that waits for its client keeps so many.
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A
+// watch that waits for its client keeps this many bytes of frames.
 const watchWrite = 8 << 10
 
 // frame returns the frame of an event, which must not be changed.
-func (c *call) frame(ev registry.ItemEvent) ([]byte, error) {
+func (c *call) frame(ev registry.ItemEvent) (chunk, error) {
 	c.report(caller.Sight{Namespace: ev.Item.Namespace(), Name: ev.Item.Name()}, ev.Item.ResourceVersion())
 	if ev.Type == watch.Bookmark || c.media.as.Kind == asTable {
 		return c.newFrame(ev) // a bookmark is of one watch, and a row depends on the time
 	}
-	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() ([]byte, error) {
+	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (chunk, error) {
 		return c.newFrame(ev)
 	})
 }
 
-func (c *call) newFrame(ev registry.ItemEvent) ([]byte, error) {
+func (c *call) newFrame(ev registry.ItemEvent) (frame chunk, err error) {
 	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
-	object, err := c.encodeItem(ev.Item)
+	c.api.frames.buffers.Use(func(buf []byte) []byte {
+		buf, err = c.appendFrame(append(buf, chunkHead...), ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
+		if err == nil {
+			frame, buf = endChunk(buf)
+			frame.all = bytes.Clone(frame.all)
+		}
+		return buf
+	})
 	c.table.noColumns = true // only the first event has them
-	if err != nil {
-		return nil, err
-	}
-	return c.appendFrame(make([]byte, 0, len(object)+frameOverhead), ev.Type, object), nil
+	return frame, err
 }
 
-// frameOverhead is more than a frame adds to its object, in bytes.
-const frameOverhead = 64
-
-func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte {
+// appendFrame appends an event, whose object is what object appends.
+func (c *call) appendFrame(dst []byte, t watch.EventType, object func(dst []byte) ([]byte, error)) ([]byte, error) {
 	if c.media.format == formatProtobuf {
-		return codec.AppendProtoWatchEvent(dst, string(t), object)
+		data, err := object(nil)
+		return codec.AppendProtoWatchEvent(dst, string(t), data), err
 	}
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, t...)
-	dst = append(dst, `","object":`...)
-	dst = append(dst, object...)
-	return append(dst, '}', '\n')
+	dst, err := object(append(dst, `","object":`...))
+	return append(dst, '}', '\n'), err
+}
+
+// appendErrorFrame appends an ERROR event.
+func (c *call) appendErrorFrame(dst []byte, s *meta.Status) []byte {
+	dst, _ = c.appendFrame(dst, watch.Error, func(dst []byte) ([]byte, error) {
+		return c.appendStatus(dst, s, c.media.format), nil
+	})
+	return dst
 }
 
 // ErrorEvent returns the ERROR event of a watch with the Status of an error, encoded as
@@ -264,16 +262,5 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object []byte) []byte 
 func (a *API) ErrorEvent(r *http.Request, err error) []byte {
 	c := &call{api: a, req: r}
 	c.media, _ = negotiate(r.Header.Get("Accept"), objectForms)
-	return c.appendFrame(nil, watch.Error, c.encodeStatus(meta.StatusOf(err), c.media.format))
-}
-
-// appendError appends the ERROR event of a watch that failed. A watch that ended
-// normally has none.
-func (c *call) appendError(dst []byte, err error) []byte {
-	e, ok := errors.AsType[*meta.StatusError](err)
-	if !ok || err == io.EOF {
-		return dst
-	}
-	s := e.Status
-	return c.appendFrame(dst, watch.Error, c.encodeStatus(&s, c.media.format))
+	return c.appendErrorFrame(nil, meta.StatusOf(err))
 }

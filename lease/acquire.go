@@ -24,8 +24,9 @@ func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 }
 
 // Acquire waits until the Contender holds the Lease. It takes the Lease at the
-// moment when it is released or deleted, or expires. The error comes from ctx or from
-// the Client, as with TryAcquire.
+// moment when it is released or deleted, or expires. After a temporary error of the
+// Client it tries again, each RetryPeriod. The error comes from ctx, joined with the
+// last temporary one, or from the Client, as with TryAcquire.
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -36,21 +37,40 @@ func (c *Contender) Acquire(ctx context.Context) error {
 func (c *Contender) acquire(ctx context.Context) error {
 	c.worker.Work()
 	for {
-		if held, err := c.tryAcquire(ctx); held || err != nil {
+		held := false
+		err := c.inTime(ctx, func(ctx context.Context) (err error) {
+			held, err = c.tryAcquire(ctx)
+			return err
+		})
+		if held && err == nil {
+			return nil
+		}
+		if err == nil {
+			err = c.awaitExpiry(ctx)
+		}
+		if err == nil {
+			continue
+		}
+		if err := c.pauseAfter(ctx, err); err != nil {
 			return err
 		}
-		until := c.observed.Expires()
-		for l, err := range c.follow(ctx, until) {
-			if err != nil {
-				return err
-			}
-			// If a renewal delays the expiry, the loop may still wake at the old
-			// time and wait again from there.
-			if c.observed.Observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
-				break
-			}
+	}
+}
+
+// awaitExpiry waits until the Lease may be free.
+func (c *Contender) awaitExpiry(ctx context.Context) error {
+	until := c.observed.Expires()
+	for l, err := range c.follow(ctx, "", until) {
+		if err != nil {
+			return err
+		}
+		// If a renewal delays the expiry, the loop may still wake at the old
+		// time and wait again from there.
+		if c.observed.Observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
+			break
 		}
 	}
+	return nil
 }
 
 func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
@@ -66,20 +86,32 @@ func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		began := c.clock.Now()
-		if c.observed.Observe(l, began); !c.observed.Expired(began) {
+		c.observed.Observe(l, began)
+		if t := c.unconfirmed; t != nil && l != nil && sameRecord(&l.Spec, &t.lease.Spec) {
+			c.unconfirmed = nil
+			return c.begin(l, t.began), nil
+		}
+		if !c.observed.Expired(began) {
 			return false, nil
 		}
-		if l, err = c.take(ctx, l, began); isRace(err) {
+		missing := l == nil
+		if l, err = c.take(ctx, l, began); isRace(err) && !(missing && errors.Is(err, store.ErrNotFound)) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
+		c.unconfirmed = nil
 		c.observed.Observe(l, c.clock.Now())
-		c.term.Store(&term{l, newHolding(l), began, began.Add(c.opts.RenewDeadline)})
-		_, held := c.Held() // false if the write took too long
-		return held, nil
+		return c.begin(l, began), nil
 	}
+}
+
+// begin begins a term. It returns false if the write took too long.
+func (c *Contender) begin(l *Lease, began time.Time) bool {
+	c.term.Store(&term{l, newHolding(l), began, began.Add(c.opts.RenewDeadline)})
+	_, held := c.Held()
+	return held
 }
 
 // read returns the Lease, or nil if there is none.
@@ -106,6 +138,7 @@ func (c *Contender) take(ctx context.Context, l *Lease, now time.Time) (*Lease, 
 	l.Spec.AcquireTime = new(meta.NewMicroTime(now))
 	l.Spec.RenewTime = new(meta.NewMicroTime(now))
 	l.Spec.LeaseTransitions = new(transitions)
+	c.unconfirmed = &term{lease: new(*l), began: now} // for a write without an answer
 	if l.ResourceVersion == "" {
 		return c.leases.Create(ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
 	}

@@ -19,9 +19,13 @@ import (
 )
 
 // Client reads and writes Leases for a Contender and for Observe.
-// *store.Collection[Lease] is a Client. Another Client may sit between the
-// Contender and the store, to count or delay requests for example. Its methods
-// must return soon after the end of ctx.
+// *store.Collection[Lease] is a Client, and so is the one of httpapi/client, for a
+// server elsewhere. Another Client may sit between the Contender and the store, to
+// count or delay requests for example. Its methods must return soon after the end of
+// ctx.
+//
+// An error is temporary if a later request may succeed: a Status with the code 429, or
+// 500 and more, or an error that has a method Temporary() bool which returns true.
 type Client interface {
 	// Get returns the Lease. If there is none, errors.Is(err, store.ErrNotFound).
 	Get(ctx context.Context, namespace, name string) (*Lease, error)
@@ -142,6 +146,9 @@ type Contender struct {
 
 	busy     atomic.Bool // a method is running
 	observed Observation // used by the running method only
+	// unconfirmed is what the last take has written, whether or not there was an
+	// answer. Only the running method uses it. It has no holding.
+	unconfirmed *term
 	// term is nil unless the Contender wrote its name into the Lease and has not
 	// seen another holder since. Only the running method writes it.
 	term atomic.Pointer[term]

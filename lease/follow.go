@@ -58,6 +58,6 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 }
 
 // follow follows the Contender's own Lease.
-func (c *Contender) follow(ctx context.Context, until time.Time) iter.Seq2[*Lease, error] {
-	return follow(atwork.With(ctx, c.worker), c.leases, c.opts.Namespace, c.opts.Name, "", until)
+func (c *Contender) follow(ctx context.Context, after string, until time.Time) iter.Seq2[*Lease, error] {
+	return follow(atwork.With(ctx, c.worker), c.leases, c.opts.Namespace, c.opts.Name, after, until)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// Run acquires the Lease, calls lead once, and renews the Lease until lead has
-// returned.
+// Run acquires the Lease as Acquire does, calls lead once, and renews the Lease until
+// lead has returned. It tries failed renewals again, each RetryPeriod.
 //
 // The context of lead ends when ctx ends or the Lease is lost: as soon as another
 // holder is seen, and at the latest RenewDeadline after the last successful
@@ -63,7 +63,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	if !c.opts.ReleaseOnCancel {
 		return err
 	}
-	if failed := c.release(context.WithoutCancel(ctx)); failed != nil {
+	if failed := c.inTime(context.WithoutCancel(ctx), c.release); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return err
@@ -80,6 +80,10 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 			until = t.expires
 		}
 		err := c.guard(ctx, t, until)
+		if ctx.Err() == nil && isTemporary(err) {
+			c.pauseUntil(ctx, until)
+			failed, err = err, nil
+		}
 		if ctx.Err() != nil && t.holds(c.clock.Now()) {
 			return nil
 		}
@@ -90,7 +94,7 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 			return err
 		}
 		tried = c.clock.Now()
-		err = c.renew(ctx)
+		err = c.inTime(ctx, c.renew)
 		if errors.Is(err, ErrLost) {
 			return errors.Join(err, failed)
 		}
@@ -101,10 +105,11 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 	}
 }
 
-// guard watches the Lease until the given time. It returns ErrLost as soon as the
-// term has ended, or the error of the watch.
+// guard watches the Lease until the given time, from the state that the term began
+// with or was renewed in. It returns ErrLost as soon as the term has ended, or the
+// error of the watch.
 func (c *Contender) guard(ctx context.Context, t *term, until time.Time) error {
-	for l, err := range c.follow(ctx, until) {
+	for l, err := range c.follow(ctx, t.lease.ResourceVersion, until) {
 		if err != nil {
 			return err
 		}

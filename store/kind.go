@@ -12,8 +12,17 @@ import (
 // Kind is one kind of object, ready for use. It never changes; any number of
 // stores may share it.
 type Kind[T any] struct {
+	untyped
+}
+
+// untyped is a Kind without its type. Its method does not bring the code of Collection into a
+// program that has no Store, such as a client over HTTP.
+type untyped struct {
 	kind *registry.Kind
 }
+
+// Registered returns the untyped kind, for the packages of this module.
+func (k *untyped) Registered() *registry.Kind { return k.kind }
 
 // AnyKind is a Kind of any type. Only *Kind implements it.
 type AnyKind interface {
@@ -32,7 +41,7 @@ func NewKind[T any](d Descriptor[T]) (*Kind[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return &Kind[T]{k}, nil
+	return &Kind[T]{untyped{k}}, nil
 }
 
 // MustKind is like NewKind, but panics with the error.
@@ -49,9 +58,6 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 func (k *Kind[T]) In(st *Store) *Collection[T] {
 	return &Collection[T]{r: st.registry().Resource(k.kind)}
 }
-
-// Registered returns the untyped kind, for the packages of this module.
-func (k *Kind[T]) Registered() *registry.Kind { return k.kind }
 
 // Descriptor describes one kind of object: everything that the store and the HTTP
 // API need to know. Only Name and Versions are required. A nil function does nothing,

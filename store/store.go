@@ -16,8 +16,8 @@ type Options struct {
 	History int
 	// HistoryAge drops older changes from the history. Zero means no limit.
 	HistoryAge time.Duration
-	// HistoryBytes drops older changes when those that are kept have more bytes. A change
-	// counts as its object does for Quota. Zero means 64 MiB.
+	// HistoryBytes limits the bytes of the history; older changes are dropped. A change counts
+	// as its object does for Quota. Zero means 64 MiB.
 	HistoryBytes int64
 	// Quota bounds the bytes of all objects. An object counts with the bytes that a real
 	// server stores, and one KiB for its place in memory. A write that would add bytes to a

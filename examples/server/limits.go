@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // limits is the part of the command line that bounds what clients can use. 0 means no
@@ -50,11 +51,8 @@ func (l *limits) options(o *httpapi.Options, listen string) {
 // clientListener closes connections of addresses that have too many.
 type clientListener struct {
 	net.Listener
-	most    int
+	open    *tally.Clients
 	refused func(client string)
-
-	mu   sync.Mutex
-	open map[string]int // by the host of the client
 }
 
 func (l *clientListener) Accept() (net.Conn, error) {
@@ -63,30 +61,12 @@ func (l *clientListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
-		if l.take(client) {
-			return &clientConn{Conn: conn, closed: sync.OnceFunc(func() { l.leave(client) })}, nil
+		client := tally.Host(conn.RemoteAddr().String())
+		if leave := l.open.Take(client); leave != nil {
+			return &clientConn{Conn: conn, closed: leave}, nil
 		}
 		conn.Close()
 		l.refused(client)
-	}
-}
-
-func (l *clientListener) take(client string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client] >= l.most {
-		return false
-	}
-	l.open[client]++
-	return true
-}
-
-func (l *clientListener) leave(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client]--; l.open[client] == 0 {
-		delete(l.open, client)
 	}
 }
 

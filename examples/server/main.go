@@ -54,6 +54,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -158,7 +159,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	if c.connectionsPer > 0 {
-		ln = &clientListener{Listener: ln, most: c.connectionsPer, open: map[string]int{}, refused: func(client string) {
+		ln = &clientListener{Listener: ln, open: tally.New(c.connectionsPer), refused: func(client string) {
 			calm.printf("refused: a connection of %s, which has %d", client, c.connectionsPer)
 		}}
 	}
@@ -176,7 +177,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 
-	srv := &http.Server{Handler: served, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(calm, "", 0)}
+	srv := &http.Server{Handler: served, ConnContext: httpapi.ConnContext, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second, ErrorLog: log.New(calm, "", 0)}
 	fmt.Fprintf(out, "serving on %s\n", url)
 	tryOut(out, url)
 	if c.debug {

@@ -46,7 +46,7 @@ func recordLimit(keep int) int {
 }
 
 func newRecord(keep int) *record {
-	// Origins must differ from those of other writers to the store.
+	// The origins start at a random number, to differ from other writers to the store.
 	return &record{limit: recordLimit(keep), seed: maphash.MakeSeed(), last: rand.Uint64() << 32, writes: map[uint64]*write{}, seen: map[uint64]uint64{}}
 }
 

@@ -136,8 +136,8 @@ func (a *API) newReplica(s *Stale) (*registry.Replica, error) {
 	return replica, err
 }
 
-// catchUp makes the replica of the fault, or those of an adversary that still serve a
-// watch, catch up.
+// catchUp makes the replica of the fault catch up. For an adversary it does so with every
+// replica that still serves a watch.
 func (in *Injected) catchUp() {
 	if in.replica != nil && in.fault.Stale.SkipMissed {
 		in.replica.Jump()

@@ -22,7 +22,7 @@ type managerLayout struct {
 	rooms  [3]managerRoom
 }
 
-// managerRoom is a block with room for a set of so many bytes.
+// managerRoom is a block with room for a set of at most bytes bytes.
 type managerRoom struct {
 	once  sync.Once
 	block reflect.Type
@@ -61,8 +61,8 @@ func (m *managerLayout) roomFor(n int) reflect.Type {
 	return nil
 }
 
-// copy returns the address of a copy of the object at src, or nil if the object does not
-// have one manager, or if its set is too large.
+// copy returns the address of a copy of the object at src. It returns nil unless the object
+// has exactly one manager, whose set fits into a room.
 func (m *managerLayout) copy(r *copyLayout, src unsafe.Pointer) unsafe.Pointer {
 	m.once.Do(func() { m.build(r) })
 	entries := *(*[]meta.ManagedFieldsEntry)(unsafe.Add(src, m.list))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -77,6 +78,8 @@ func (e *Envelope) readType(data []byte) error {
 
 // AppendEnvelope appends a protobuf document that holds the message raw.
 func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
+	const more = 32 // at least all that has no parameter
+	dst = slices.Grow(dst, len(apiVersion)+len(kind)+len(raw)+more)
 	return append(append(AppendEnvelopeHead(dst, apiVersion, kind, len(raw)), raw...), EnvelopeFoot...)
 }
 

@@ -367,8 +367,8 @@ func isPlainFieldSet(raw []byte) bool {
 	}
 }
 
-// plainStringLen returns the length of the quoted string at the start of b, or 0
-// if it may need other escapes than those of quotes and backslashes.
+// plainStringLen returns the length of the quoted string at the start of b. It returns 0 if
+// the string may need escapes of characters other than quotes and backslashes.
 func plainStringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0

@@ -10,7 +10,7 @@ import (
 // still be able to read the document. like is nil or an object that never
 // changes; strings of obj that are equal in like share its memory.
 func (t *Type) ReadJSON(data []byte, obj, like any) bool {
-	return t.readJSON(data, t.check(obj), t.address(like))
+	return t.readJSON(data, t.check(obj), t.address(like), false)
 }
 
 // address returns the address of the struct that obj points to, or nil if obj is nil.

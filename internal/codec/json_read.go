@@ -20,10 +20,13 @@ type jsonReader struct {
 	data  []byte
 	at    int
 	depth int
-	// patching refuses null, FieldsV1 and custom types, to which a merge patch does more
-	// than replace them.
+	// patching refuses null, FieldsV1 and custom types: a merge patch does more with these
+	// than replace the value.
 	patching bool
+	// constant promises that the maps of the object never change. Then they are shared.
+	constant bool
 	texts    *textCache // nil: none
+	maps     *mapCache  // nil until the first use
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
@@ -31,12 +34,14 @@ const maxReadDepth = 100
 
 // readJSON reads a document into the zero struct at p. If it returns false, the struct is
 // zero again. Nothing in the struct shares memory with data. like is nil or a struct that
-// never changes; equal strings at the same place share its memory.
-func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
+// never changes; equal strings at the same place share its memory. constant promises that
+// the maps of the struct never change; they may be those of other objects.
+func (t *Type) readJSON(data []byte, p, like unsafe.Pointer, constant bool) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
 	}
 	r := t.reader(data)
+	r.constant = constant
 	ok := r.peek() == '{' && r.structValue(t, p, like) && r.atEnd()
 	t.release(r)
 	if !ok {
@@ -51,7 +56,7 @@ func (t *Type) reader(data []byte) *jsonReader {
 	if r == nil {
 		r = &jsonReader{texts: new(textCache)}
 	}
-	r.data, r.at, r.depth, r.patching = data, 0, 0, false
+	r.data, r.at, r.depth, r.patching, r.constant = data, 0, 0, false, false
 	return r
 }
 
@@ -312,8 +317,9 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	}
 }
 
-// grow makes room in a list, whose items took size bytes of the document so far. It
-// expects as many items as in like, or as many as the rest of the document may hold.
+// grow makes room in a list. size is how many bytes of the document its items took so far.
+// grow expects as many items as like has. Without like it estimates how many items the rest
+// of the document holds.
 func (r *jsonReader) grow(list reflect.Value, like *slice, size int) {
 	n := list.Len()
 	switch {
@@ -325,73 +331,6 @@ func (r *jsonReader) grow(list reflect.Value, like *slice, size int) {
 		rest := (len(r.data) - r.at) * n / max(size, n)
 		list.Grow(min(1+rest, 63*n))
 	}
-}
-
-// mapValue reads an object into a map.
-func (r *jsonReader) mapValue(t *Type, p unsafe.Pointer) bool {
-	empty, ok := r.open('}')
-	if !ok {
-		return false
-	}
-	if !t.stringMap {
-		return r.otherMap(t, p, empty)
-	}
-	m := map[string]string{}
-	*(*map[string]string)(p) = m
-	for n := 1; !empty; n++ {
-		key, ok := r.key()
-		if !ok {
-			return false
-		}
-		if r.peek() == 'n' { // null is the zero value
-			if r.patching || !r.word("null") {
-				return false
-			}
-			m[key] = ""
-		} else if m[key], ok = r.text(); !ok {
-			return false
-		}
-		if len(m) != n {
-			return false
-		}
-		if more, ok := r.more('}'); !more {
-			return ok
-		}
-	}
-	return true
-}
-
-func (r *jsonReader) otherMap(t *Type, p unsafe.Pointer, empty bool) bool {
-	m := reflect.MakeMap(t.goType)
-	t.value(p).Set(m)
-	for n := 1; !empty; n++ {
-		key, ok := r.key()
-		if !ok {
-			return false
-		}
-		value := reflect.New(t.Elem.goType)
-		if !r.value(t.Elem, value.UnsafePointer(), nil) {
-			return false
-		}
-		if m.SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value.Elem()); m.Len() != n {
-			return false
-		}
-		if more, ok := r.more('}'); !more {
-			return ok
-		}
-	}
-	return true
-}
-
-// key reads the name of a member of a map, and the colon.
-func (r *jsonReader) key() (string, bool) {
-	r.peek()
-	key, ok := r.text()
-	if !ok || r.peek() != ':' {
-		return "", false
-	}
-	r.at++
-	return key, true
 }
 
 // custom reads a value of a type with methods of its own.

@@ -38,7 +38,7 @@ func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
 	}
 }
 
-// textForm is what the text of a string needs.
+// textForm records what a JSON string holds beside plain ASCII.
 type textForm uint8
 
 const (

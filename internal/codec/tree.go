@@ -15,8 +15,8 @@ import (
 )
 
 // This file handles undeclared members: trees of map[string]any, []any, string,
-// int64, float64, bool and nil. The JSON of a struct that may have them is sorted by
-// member name at each level, as in the API server's answers for custom resources.
+// int64, float64, bool and nil. If a struct may have undeclared members, its JSON is sorted
+// by member name at each level, as in the API server's answers for custom resources.
 
 // copyObject returns a deep copy of a tree, or nil for nil.
 func copyObject(m map[string]any) map[string]any {
@@ -184,8 +184,8 @@ func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 }
 
 // copyRestMember sets an undeclared member of the struct at p to a copy of the same
-// member of the struct at from. It removes the member if from is nil or does not
-// have it.
+// member of the struct at from. It removes the member if from is nil or lacks the
+// member.
 func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	rest := t.rest(p)
 	var v any

@@ -36,12 +36,10 @@ func (s Sum) UUID() string { return UUID([16]byte(s[:16])) }
 func UUID(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var s [36]byte
-	hex.Encode(s[:8], b[:4])
-	hex.Encode(s[9:13], b[4:6])
-	hex.Encode(s[14:18], b[6:8])
-	hex.Encode(s[19:23], b[8:10])
-	hex.Encode(s[24:], b[10:])
-	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:])
+	var room [36]byte
+	s := hex.AppendEncode(room[:0], b[:4])
+	for _, part := range [][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
+		s = hex.AppendEncode(append(s, '-'), part)
+	}
+	return string(s)
 }

@@ -69,7 +69,6 @@ func defended() []defence {
 			"httpapi/apitest.TB.Cleanup", "httpapi/apitest.TB.Errorf", "httpapi/apitest.TB.Fatalf",
 			"httpapi/apitest.TB.Helper", "httpapi/apitest.TB.Logf", "httpapi/apitest.TB.TempDir",
 		}},
-		{"for the other packages of this module: it returns what internal/registry works with", []string{"store.Kind.Registered"}},
 		{"authentication, authorization and Middleware of the user", []string{
 			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authorizer"}},
 		{"the type of an event, which every watch yields", []string{

@@ -130,20 +130,22 @@ func (h *Hub[P]) setSettled(version uint64, waiting bool) {
 	})
 }
 
-// markLocked marks the watchers whose scope a change is in.
+// markLocked marks the watchers whose scope a change is in, if they want it.
 func (h *Hub[P]) markLocked(c *Change[P]) {
-	h.markScopeLocked(Scope{Collection: c.Collection}, c.Version)
-	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c.Version)
-	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c.Version)
+	h.markScopeLocked(Scope{Collection: c.Collection}, c)
+	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace}, c)
+	h.markScopeLocked(Scope{Collection: c.Collection, Namespace: c.Namespace, Name: c.Name}, c)
 }
 
-func (h *Hub[P]) markScopeLocked(s Scope, version uint64) {
+func (h *Hub[P]) markScopeLocked(s Scope, c *Change[P]) {
 	g := h.groups[s]
 	if g == nil {
 		return
 	}
 	for _, w := range g.watchers {
-		w.mark(version)
+		if w.wants == nil || w.wants(c) {
+			w.mark(c.Version)
+		}
 	}
 }
 
@@ -213,7 +215,14 @@ func (h *Hub[P]) Signal() {
 // writer calls it with locks held, so it must not block. The error is an *ExpiredError. The
 // caller must Close the watcher.
 func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, onWake func()) (*Watcher[P], error) {
-	w := h.register(s, after, onWake)
+	return h.WatchWanted(s, after, now, onWake, nil)
+}
+
+// WatchWanted is like Watch, but only the changes that are wanted wake the watcher. Poll may
+// return others too. The writer calls wants with locks held, so it must not block; nil wants
+// all changes.
+func (h *Hub[P]) WatchWanted(s Scope, after uint64, now time.Time, onWake func(), wants func(*Change[P]) bool) (*Watcher[P], error) {
+	w := h.register(s, after, onWake, wants)
 	// The watcher is registered before the check, so it sees a change between the two.
 	if oldest := h.Oldest(now); after < oldest {
 		w.Close()
@@ -225,14 +234,14 @@ func (h *Hub[P]) Watch(s Scope, after uint64, now time.Time, onWake func()) (*Wa
 
 // WatchLate is like Watch, but reports expiry from Poll.
 func (h *Hub[P]) WatchLate(s Scope, after uint64, onWake func()) *Watcher[P] {
-	w := h.register(s, after, onWake)
+	w := h.register(s, after, onWake, nil)
 	w.start(after)
 	return w
 }
 
 // register makes a watcher.
-func (h *Hub[P]) register(s Scope, after uint64, onWake func()) *Watcher[P] {
-	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake, losses: h.losses.Load()}
+func (h *Hub[P]) register(s Scope, after uint64, onWake func(), wants func(*Change[P]) bool) *Watcher[P] {
+	w := &Watcher[P]{hub: h, scope: s, wake: make(chan struct{}, 1), onWake: onWake, wants: wants, losses: h.losses.Load()}
 	w.seen.Store(after)
 	h.add(w)
 	return w

@@ -78,8 +78,8 @@ func TestShortBurstsReachTheirWatcher(t *testing.T) {
 		}
 	})
 	version := uint64(0)
-	giveUp := time.Now().Add(20 * time.Second) // only of a failing test
 	for i := range bursts {
+		giveUp := time.Now().Add(20 * time.Second) // only of a failing test
 		for n := range 1 + i%3 {
 			version++
 			h.Publish(&Change[int]{Version: version})

@@ -210,12 +210,12 @@ type page[P any] [pageSlots]atomic.Pointer[Change[P]]
 // all changes up to the head that the reader has loaded.
 type pages[P any] struct {
 	table  atomic.Pointer[table[P]]
-	shared bool // whether another ring may have the table; only the writer uses it
+	shared bool // whether another ring may use the table; only the writer reads shared
 }
 
 type table[P any] struct {
 	pages []atomic.Pointer[page[P]]
-	own   []bool // for each page whether no other ring has it; only the writer uses it
+	own   []bool // own[i]: page i belongs to this ring alone; only the writer uses own
 }
 
 func newTable[P any](n int) *table[P] {
@@ -232,7 +232,7 @@ func (p *pages[P]) shareWith(other *pages[P]) {
 // get returns a page, or nil if it was never written to.
 func (p *pages[P]) get(i uint64) *page[P] { return p.table.Load().pages[i].Load() }
 
-// own returns a page that no other ring has, so that it may be written to.
+// own returns a page that belongs to this ring alone, so that it may be written to.
 func (p *pages[P]) own(i uint64) *page[P] {
 	t := p.table.Load()
 	if p.shared {

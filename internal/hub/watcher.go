@@ -16,8 +16,9 @@ type Watcher[P any] struct {
 	scope Scope
 	index int // in its group, guarded by hub.mu; -1 once removed
 
-	wake   chan struct{} // capacity 1: holds a value after a change was marked
-	onWake func()        // called before wake is sent to; may be nil
+	wake   chan struct{}         // capacity 1: holds a value after a change was marked
+	onWake func()                // called before wake is sent to; may be nil
+	wants  func(*Change[P]) bool // of the changes that wake; nil wants all
 	// marked is the version of the first change of the scope since the last Poll, or 0. It
 	// is the only field that a writer changes.
 	marked atomic.Uint64

@@ -29,6 +29,24 @@ func TestPollReturnsEachChangeOfTheScopeOnce(t *testing.T) {
 	assert.Equal(t, []uint64{104}, got)
 }
 
+func TestOnlyWantedChangesWakeTheWatcher(t *testing.T) {
+	p := newHub(t, 4)
+	w, err := p.WatchWanted(Scope{}, first, p.now, nil, func(c *Change[string]) bool { return c.Name == "a" })
+	require.NoError(t, err)
+	p.publishMany(9, "ns", "b") // more than the history
+	assert.False(t, woken(w))
+	version, ok := w.Settled()
+	assert.Equal(t, uint64(109), version)
+	assert.True(t, ok)
+	p.publish("ns", "a")
+	p.publish("ns", "b")
+	assert.True(t, woken(w))
+	got, _ := poll(t, w)
+	assert.Equal(t, []uint64{110, 111}, got, "the second one is there too")
+	p.publish("ns", "b")
+	assert.False(t, woken(w))
+}
+
 func TestPollAppends(t *testing.T) {
 	p := newHub(t, 16)
 	w := p.watch(Scope{}, first)

@@ -115,8 +115,8 @@ func (a *application) run(force bool) (Object, owners, error) {
 	return a.finish(merged, os)
 }
 
-// owners returns the owners of the live object. If it has none, the manager
-// "before-first-apply" owns all its fields.
+// owners returns the owners of the live object. If the object has no owners, the manager
+// "before-first-apply" owns all fields.
 func (a *application) owners() (owners, error) {
 	if len(a.liveOwners) > 0 {
 		return a.liveOwners, nil

@@ -15,7 +15,7 @@ import (
 // create returns the managedFields of a new object, whose manager owns all fields that an
 // empty object does not have. It returns false if the object has a member of a kind that
 // only track can handle.
-func (k *Kind) create(version int, obj Object, manager string, now time.Time, shared *Shared) ([]meta.ManagedFieldsEntry, bool) {
+func (k *Kind) create(version int, obj Object, manager string, now time.Time, shared *Shared) (entries []meta.ManagedFieldsEntry, ok bool) {
 	if k.Subresource != "" {
 		return nil, false
 	}
@@ -25,19 +25,17 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 		plan = v.planCreated()
 		v.created.Store(plan)
 	}
-	buf := shared.buffer()
-	defer shared.release(buf)
-	text, ok := plan.appendMembers(append((*buf)[:0], '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset)
-	if !ok {
-		return nil, false
-	}
-	if len(text) == 1 {
-		return nil, true
-	}
-	*buf = append(text, '}')
-	return shared.list(meta.ManagedFieldsEntry{
-		Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: v.APIVersion, FieldsType: "FieldsV1",
-	}, meta.NewTime(now), *buf), true
+	shared.use(func(buf []byte) []byte {
+		if buf, ok = plan.appendMembers(append(buf, '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset); !ok || len(buf) == 1 {
+			return buf
+		}
+		buf = append(buf, '}')
+		entries = shared.list(meta.ManagedFieldsEntry{
+			Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: v.APIVersion, FieldsType: "FieldsV1",
+		}, meta.NewTime(now), buf)
+		return buf
+	})
+	return entries, ok
 }
 
 // createdPlan is how the members of a struct are recorded.
@@ -113,8 +111,8 @@ func planMembers(t *codec.Type, depth int) *createdPlan {
 	return plan
 }
 
-// appendMembers appends the nodes of the members that v has and empty does not have, or has
-// with another value, except those named in reset. empty may be the zero Value, which has no
+// appendMembers appends the nodes of the members of v that are absent from empty or differ
+// there. It leaves out the members named in reset. empty may be the zero Value, which has no
 // members.
 func (p *createdPlan) appendMembers(dst []byte, v, empty codec.Value, reset []string) ([]byte, bool) {
 	for i := range p.members {

@@ -68,8 +68,8 @@ func (d document) object() (Object, error) {
 	return o, nil
 }
 
-// inVersion returns the document in another version, or errNoVersion if the kind does not
-// have it.
+// inVersion returns the document in another version, or errNoVersion if the kind has no
+// such version.
 func (d document) inVersion(apiVersion string) (document, error) {
 	to, err := d.kind.version(apiVersion)
 	if err != nil {

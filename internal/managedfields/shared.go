@@ -4,27 +4,27 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/internal/scratch"
+	"github.com/kubecoord/kubecoord/internal/slots"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Shared finds managedFields and sets that stored objects have already, so that many
-// objects share one copy of them. Most objects of a kind are written by the same manager,
-// and many within the same second. It is a table of fixed size: a slot that was reused
-// costs only memory.
+// Shared finds managedFields and sets of stored objects, so that many objects share one
+// copy of them. Most objects of a kind are written by the same manager,
+// and many within the same second. A slot that was reused costs only memory.
 //
-// What it returns must not be changed. The methods may be called from any goroutine, and
-// those of a nil Shared share nothing.
+// The results of its methods must not be changed. The methods may be called from any
+// goroutine. A nil Shared shares nothing.
 type Shared struct {
 	seed  maphash.Seed
-	lists [sharedLists]atomic.Pointer[single]
-	sets  [sharedSets]atomic.Pointer[meta.FieldsV1]
+	lists slots.Table[single]
+	sets  slots.Table[meta.FieldsV1]
 	// buffers are for texts of sets that are looked up.
-	buffers sync.Pool
+	buffers scratch.Pool
 }
 
+// The sizes of the tables, and a bound.
 const (
 	sharedLists = 64
 	sharedSets  = 256
@@ -56,13 +56,13 @@ func (s *Shared) Share(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEn
 	return entries
 }
 
-// list returns a list with one entry, which is e with a time and a set. It keeps neither
-// the text of the set nor the name of the manager.
+// list returns a list with one entry: e with a time and a set. The list shares no memory
+// with the text of the set and the name of the manager.
 func (s *Shared) list(e meta.ManagedFieldsEntry, at meta.Time, set []byte) []meta.ManagedFieldsEntry {
 	if s == nil {
 		return s.newSingle(e, at, set).entry[:]
 	}
-	slot := &s.lists[(maphash.String(s.seed, e.Manager)+uint64(at.Unix()))%sharedLists]
+	slot := s.lists.At(maphash.String(s.seed, e.Manager)+uint64(at.Unix()), sharedLists)
 	if have := slot.Load(); have != nil && have.is(&e, at, set) {
 		return have.entry[:]
 	}
@@ -91,7 +91,7 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	if s == nil || len(text) > maxShared {
 		return &meta.FieldsV1{Raw: bytes.Clone(text)}
 	}
-	slot := &s.sets[maphash.Bytes(s.seed, text)%sharedSets]
+	slot := s.sets.At(maphash.Bytes(s.seed, text), sharedSets)
 	if have := slot.Load(); have != nil && bytes.Equal(have.Raw, text) {
 		return have
 	}
@@ -100,18 +100,11 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	return made
 }
 
-// buffer returns a buffer for the text of a set, to release after its use.
-func (s *Shared) buffer() *[]byte {
-	if s != nil {
-		if have, ok := s.buffers.Get().(*[]byte); ok {
-			return have
-		}
+// use calls work with a buffer for the text of a set, see scratch.Pool.
+func (s *Shared) use(work func(buf []byte) []byte) {
+	if s == nil {
+		work(nil)
+		return
 	}
-	return new(make([]byte, 0, maxShared/2))
-}
-
-func (s *Shared) release(buf *[]byte) {
-	if s != nil && cap(*buf) <= 2*maxShared {
-		s.buffers.Put(buf)
-	}
+	s.buffers.Use(work)
 }

@@ -16,9 +16,9 @@ import (
 //		name of the member (attributes): description
 //
 // A definition may have the attributes "date-time", the format of a string, or "kind": it is an
-// API type that is the same in all groups. A member may be "required", or "one of" some values,
-// and has a type if no Go type has it. A type is string, boolean, the name of another definition,
-// or a list of these.
+// API type that is the same in all groups. A member may be "required", or "one of" some values.
+// The type of a member is written here only if no Go type declares the member: string, boolean, the
+// name of another definition, or a list of these.
 //
 //go:embed words.txt
 var wordsText string
@@ -108,7 +108,7 @@ const (
 )
 
 // isMeta reports whether a Go type is in the group meta.k8s.io. DeleteOptions is in
-// package registry, because the Go API does not have it.
+// package registry, because it is not part of the Go API.
 func isMeta(goType reflect.Type) bool {
 	path := goType.PkgPath()
 	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[registry.DeleteOptions]().PkgPath()

@@ -48,6 +48,6 @@
 // the lock of an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
 // snapshotCache.mu is held. While Store.mu is held, no object is copied or encoded, and no
 // function of the user is called: the functions of a kind, Warn, and Now and Fork of a clock
-// (TestNoCallbackUnderTheLock). The exception is Hold of a clock that has it, which is called
+// (TestNoCallbackUnderTheLock). The exception is Hold, if the clock has this method: it is called
 // when a watch is woken.
 package registry

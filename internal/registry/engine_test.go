@@ -387,7 +387,7 @@ func TestWithoutContact(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		assert.EqualError(t, leaving.ended(), "EOF")
 		assert.NoError(t, staying.ended())
-		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001"})
+		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
 		assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
 
 		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})

@@ -120,14 +120,16 @@ func (w *Watcher) startOnEngine(ctx context.Context, opts WatchOptions, version 
 }
 
 // checkStart returns the error of a watch that must not start now.
-func (e *engine) checkStart() error {
+func (e *engine) checkStart(leaves bool) error {
+	if err := e.checkLoaded(); err != nil || !leaves {
+		return err
+	}
 	e.mu.Lock()
-	lost := e.lostLocked()
-	e.mu.Unlock()
-	if lost {
+	defer e.mu.Unlock()
+	if e.lostLocked() {
 		return errInitializing()
 	}
-	return e.checkLoaded()
+	return nil
 }
 
 // notOnBackend is the error of what a store on a Backend cannot do.

@@ -19,8 +19,9 @@ type Update struct {
 }
 
 // Follow lists all objects, and then sends each change. When history has expired it lists
-// again. The last element is the error of the context, or ErrClosed.
-func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
+// again. The last element is the error of the context, or ErrClosed. wants is as in
+// WatchOptions.
+func (r *Resource) Follow(ctx context.Context, wants func(*Item) bool) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		for {
 			list, err := r.List(ctx, ListOptions{})
@@ -29,7 +30,9 @@ func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
 					return
 				}
 				var left bool
-				if left, err = r.followFrom(ctx, list.Meta().ResourceVersion, yield); left {
+				if left, err = r.followFrom(ctx, WatchOptions{
+					ResourceVersion: list.Meta().ResourceVersion, AllowWatchBookmarks: true, Wants: wants,
+				}, yield); left {
 					return
 				}
 			}
@@ -41,10 +44,10 @@ func (r *Resource) Follow(ctx context.Context) iter.Seq2[Update, error] {
 	}
 }
 
-// followFrom sends the changes after a version until the watch ends. left reports whether
-// the consumer left the loop.
-func (r *Resource) followFrom(ctx context.Context, version string, yield func(Update, error) bool) (left bool, err error) {
-	w, err := r.Watch(ctx, WatchOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+// followFrom sends the events of a watch until it ends. left reports whether the consumer
+// left the loop.
+func (r *Resource) followFrom(ctx context.Context, opts WatchOptions, yield func(Update, error) bool) (left bool, err error) {
+	w, err := r.Watch(ctx, opts)
 	if err != nil {
 		return false, err
 	}

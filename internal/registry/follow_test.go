@@ -30,7 +30,7 @@ func TestFollowGoesOnThroughLostHistory(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for n, err := range leaseResource(st).Follow(t.Context()) {
+			for n, err := range leaseResource(st).Follow(t.Context(), nil) {
 				last = err
 				if n.Relisted {
 					told = append(told, "afresh")
@@ -74,10 +74,37 @@ func TestFollowGoesOnThroughLostHistory(t *testing.T) {
 func TestFollowEndsWhereNobodyListens(t *testing.T) {
 	st := registry.New(registry.Options{})
 	defer st.Close()
-	for n, err := range leaseResource(st).Follow(t.Context()) {
+	for n, err := range leaseResource(st).Follow(t.Context(), nil) {
 		require.NoError(t, err)
 		assert.True(t, n.Relisted)
 		break
 	}
 	assert.Zero(t, st.Watchers())
+}
+
+func TestFollowIsNotWokenByWhatItDoesNotWant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := registry.New(registry.Options{History: 4})
+		leases := leasesIn(st)
+		create := func(names ...string) {
+			for _, name := range names {
+				_, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}}, store.CreateOptions{})
+				require.NoError(t, err)
+			}
+			synctest.Wait()
+		}
+		var got []string
+		go func() {
+			for n := range leaseResource(st).Follow(t.Context(), func(it *registry.Item) bool { return it.Name() == "wanted" }) {
+				for _, ev := range n.Events {
+					got = append(got, ev.Item.Name())
+				}
+			}
+		}()
+		synctest.Wait()
+		create("a", "b", "c", "d", "e") // more than the history
+		assert.Empty(t, got)
+		create("wanted")
+		assert.Equal(t, []string{"wanted"}, got)
+	})
 }

@@ -1,6 +1,10 @@
 package registry
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/kubecoord/kubecoord/internal/slots"
+)
 
 // hotItems is the number of objects of a kind that can be read without the lock.
 // BenchmarkGet among 10,000 objects: 80 ns instead of 400 ns.
@@ -10,7 +14,7 @@ const hotItems = 1024
 // Every change replaces or drops its object here.
 type hotTable struct {
 	seed  maphash.Seed
-	slots slots[Item]
+	slots slots.Table[Item]
 }
 
 func (t *hotTable) index(k key) uint16 {
@@ -19,7 +23,7 @@ func (t *hotTable) index(k key) uint16 {
 
 // get returns the current state of an object, or nil if it is not in the table.
 func (t *hotTable) get(k key) *Item {
-	slot := t.slots.peek(uint64(t.index(k)))
+	slot := t.slots.Peek(uint64(t.index(k)))
 	if slot == nil {
 		return nil
 	}
@@ -33,20 +37,20 @@ func (t *hotTable) get(k key) *Item {
 // has reports whether an item is in the table, and so is the current state of its
 // object.
 func (t *hotTable) has(it *Item) bool {
-	slot := t.slots.peek(uint64(it.slot))
+	slot := t.slots.Peek(uint64(it.slot))
 	return slot != nil && slot.Load() == it
 }
 
 // put adds the current state of an object. The caller must hold the store's lock for
 // reading or writing, so that no older state can replace a newer one.
-func (t *hotTable) put(it *Item) { t.slots.at(uint64(it.slot), hotItems).Store(it) }
+func (t *hotTable) put(it *Item) { t.slots.At(uint64(it.slot), hotItems).Store(it) }
 
 // drop removes the last state of a deleted object.
 func (t *hotTable) drop(it *Item) {
-	if slot := t.slots.peek(uint64(it.slot)); slot != nil {
+	if slot := t.slots.Peek(uint64(it.slot)); slot != nil {
 		slot.CompareAndSwap(it, nil)
 	}
 }
 
 // clear empties the table.
-func (t *hotTable) clear() { t.slots.table.Store(nil) }
+func (t *hotTable) clear() { t.slots.Clear() }

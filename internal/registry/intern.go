@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/internal/slots"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -30,8 +31,8 @@ type internTable struct {
 }
 
 type internSlots struct {
-	maps     slots[map[string]string]
-	strings  slots[string]
+	maps     slots.Table[map[string]string]
+	strings  slots.Table[string]
 	managers *managedfields.Shared
 }
 
@@ -105,7 +106,7 @@ func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]st
 		}
 		sum += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
 	}
-	return t.table().maps.at(sum, internedMaps)
+	return t.table().maps.At(sum, internedMaps)
 }
 
 // copyNew returns a copy of a new object. It shares the labels and annotations that are in
@@ -152,12 +153,12 @@ func (t *internTable) internManagers(entries []meta.ManagedFieldsEntry) []meta.M
 	return entries
 }
 
-// internText returns an equal string, a stored one if the table has it.
+// internText returns an equal string: the one in the table, if there is one.
 func (t *internTable) internText(s string) string {
 	if s == "" || len(s) > maxTextBytes {
 		return s
 	}
-	slot := t.table().strings.at(maphash.String(t.seed, s), internedStrings)
+	slot := t.table().strings.At(maphash.String(t.seed, s), internedStrings)
 	if have := slot.Load(); have != nil && *have == s {
 		return *have
 	}

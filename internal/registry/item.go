@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -113,7 +112,8 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 func (it *Item) AppendJSON(dst []byte, version int) ([]byte, error) {
 	if !it.asked.Swap(true) {
 		f := it.kind.forms[it.kind.versions[version].form]
-		return f.typ.AppendJSON(dst, it.inForm(f))
+		dst, err := f.typ.AppendJSON(dst, it.inForm(f))
+		return slices.Grow(dst, 1), err
 	}
 	data, err := it.Encoded(version, JSON)
 	return append(slices.Grow(dst, len(data)+1), data...), err
@@ -140,23 +140,13 @@ func (it *Item) inForm(f form) Object {
 
 // encode returns the encoded object in memory of its size. Room left over would be
 // remembered too.
-func (d *Kind) encode(typ *codec.Type, o Object, format Format) (data []byte, err error) {
-	scratch, _ := d.scratch.Get().(*[]byte)
-	if scratch == nil {
-		scratch = new([]byte)
-	}
-	if format == Protobuf {
-		data = typ.AppendProto((*scratch)[:0], o)
-	} else {
-		data, err = typ.AppendJSON((*scratch)[:0], o)
-	}
-	out := bytes.Clone(data)
-	const maxKept = 64 << 10
-	if err == nil && cap(data) <= maxKept {
-		*scratch = data
-		d.scratch.Put(scratch)
-	}
-	return out, err
+func (d *Kind) encode(typ *codec.Type, o Object, format Format) ([]byte, error) {
+	return d.scratch.Bytes(func(dst []byte) ([]byte, error) {
+		if format == Protobuf {
+			return typ.AppendProto(dst, o), nil
+		}
+		return typ.AppendJSON(dst, o)
+	})
 }
 
 // EncodedMetadata returns the encoded metadata. It is not cached.

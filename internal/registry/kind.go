@@ -8,11 +8,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -92,7 +92,7 @@ type Kind struct {
 	// pure kinds have no function that may change an object, so a new object may
 	// share memory with the stored one.
 	pure           bool
-	scratch        sync.Pool // of *[]byte, for encoding
+	scratch        scratch.Pool // for encoding
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 

@@ -241,13 +241,16 @@ type WatchOptions struct {
 	// Timeout ends the watch. Zero means no limit; below zero it ends at once.
 	Timeout time.Duration
 	// EndWithoutContact ends the watch when the store has had no contact to its Backend for
-	// half a minute, so that the client opens it at another server.
+	// half a minute, and refuses to start it then, so that the client goes to another server.
 	EndWithoutContact bool
 	// ListRules validates the options by the rules of a list, as upstream does for the
 	// deprecated paths below /watch/.
 	ListRules bool
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
+	// Wants, if not nil, reports whether a change to a state wakes the watch. The watch may
+	// send other changes too. Writers call Wants with locks held, so it must not block.
+	Wants func(*Item) bool
 }
 
 // check sets defaults and validates the options.

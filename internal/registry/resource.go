@@ -53,8 +53,10 @@ type VersionInfo struct {
 }
 
 // Info returns the description of the resource's kind.
-func (r *Resource) Info() Info {
-	d := r.kind
+func (r *Resource) Info() Info { return r.kind.Info() }
+
+// Info returns the description of the kind.
+func (d *Kind) Info() Info {
 	info := Info{
 		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
 		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,

@@ -94,8 +94,8 @@ type errSnapshotGone struct{}
 
 func (errSnapshotGone) Error() string { return "snapshot is gone" }
 
-// at returns the state at an older version. It undoes the later changes, as far as
-// history has them. The error is errSnapshotGone.
+// at returns the state at an older version: it undoes the later changes. It returns
+// errSnapshotGone if the history has dropped one of them.
 func (r *Resource) at(version uint64) (snapshot, error) {
 	now := r.snapshot()
 	if version >= now.version {

@@ -41,6 +41,8 @@ type Watcher struct {
 	hub *hub.Watcher[change]
 	err error // returned after the last events
 
+	wants func(*hub.Change[change]) bool // or nil
+
 	initial   []*Item // the rest of the initial state
 	version   uint64  // of the last event or bookmark
 	endMark   bool    // the bookmark after the initial events is due
@@ -88,13 +90,16 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		return nil, err
 	}
 	if e := r.st.engine; e != nil {
-		if err := e.checkStart(); err != nil {
+		if err := e.checkStart(opts.EndWithoutContact); err != nil {
 			return nil, err
 		}
 	}
 	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
 	if w.stays = w.worker != nil; !w.stays {
 		w.worker = atwork.New(r.st.clock)
+	}
+	if wants := opts.Wants; wants != nil {
+		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.new) }
 	}
 	if opts.EndWithoutContact && r.st.engine != nil {
 		w.leave = r.st.engine.leaveSignal()
@@ -137,7 +142,7 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64, now time.Time) error {
-	hub, err := w.r.st.hub.Watch(w.sel.scope(w.r.id), after, now, w.woken())
+	hub, err := w.r.st.hub.WatchWanted(w.sel.scope(w.r.id), after, now, w.woken(), w.wants)
 	if err != nil {
 		return expiredWatch(err)
 	}

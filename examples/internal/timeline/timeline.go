@@ -73,7 +73,7 @@ const (
 type Span struct {
 	Holder string    `json:"holder"`
 	From   time.Time `json:"from"`
-	// Until is when the holder lost the Lease; zero if it still has it.
+	// Until is when the holder lost the Lease; zero if it still holds the Lease.
 	Until time.Time `json:"until,omitzero"`
 	// TakenUp is when the holder first wrote the Lease; zero if it never did. An
 	// elected holder does not lead before.

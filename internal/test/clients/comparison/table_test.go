@@ -23,8 +23,8 @@ type row struct {
 // point is a part of a need.
 type point struct {
 	name string
-	// check tests whether a subject has it. It gets a subject of its own and,
-	// unless inRealTime, runs in a bubble.
+	// check tests whether a subject meets the point. Each check gets a new subject. It runs in
+	// a synctest bubble, except if inRealTime is set.
 	check      func(t *testing.T, s subject) finding
 	inRealTime bool
 }

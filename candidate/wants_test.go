@@ -1,0 +1,43 @@
+package candidate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Each renewal of each Lease would wake the coordinator otherwise.
+func TestCoordinatorWantsOnlyLeasesThatConcernIt(t *testing.T) {
+	st := store.New(store.Options{})
+	defer st.Close()
+	for name, spec := range map[string]lease.LeaseSpec{
+		"main": {}, "other": {HolderIdentity: new("a")}, "preferred": {Strategy: new(lease.OldestEmulationVersion), PreferredHolder: new("b")},
+	} {
+		_, err := lease.In(st).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}, store.CreateOptions{})
+		require.NoError(t, err)
+	}
+	e, err := NewElector(st, ElectorOptions{})
+	require.NoError(t, err)
+	c := newCoordinator(e)
+	c.ctx = t.Context()
+	wanted := func() (names []string) {
+		for _, name := range []string{"main", "other", "preferred"} {
+			if c.wantsLease((*registry.Store)(st).Resource(lease.Kind().Registered()).Peek("ns", name)) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	assert.Equal(t, []string{"preferred"}, wanted())
+	k := c.contest(namespacedName{"ns", "main"})
+	assert.Equal(t, []string{"main", "preferred"}, wanted())
+	c.settle(t.Context())
+	assert.Empty(t, k.entrants)
+	assert.Equal(t, []string{"preferred"}, wanted(), "a contest without candidates ends")
+}

@@ -1,0 +1,300 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Collection reads and writes the objects of one kind on a server; see store.Collection. It has
+// no state of its own, and may be used from any goroutine. Arguments of type *T must not be nil.
+type Collection[T any] struct {
+	c      *Client
+	kind   *registry.Kind
+	info   registry.Info
+	status bool
+}
+
+// In returns the collection of a kind on the server of a Client.
+func In[T any](c *Client, k *store.Kind[T]) *Collection[T] {
+	return &Collection[T]{c: c, kind: k.Registered(), info: k.Registered().Info()}
+}
+
+// Clock returns clock.Real, as a server has a time of its own.
+func (c *Collection[T]) Clock() clock.Clock { return clock.Real{} }
+
+// Status returns the Collection of the status subresource. Update, Modify, Patch and Apply through
+// it write only the status. Create, Delete and DeleteCollection are errors. Reads are the same.
+func (c *Collection[T]) Status() *Collection[T] {
+	s := *c
+	s.status = true
+	return &s
+}
+
+// Create stores a new object and returns it with the fields that the server sets.
+func (c *Collection[T]) Create(ctx context.Context, obj *T, opts store.CreateOptions) (*T, error) {
+	if c.status {
+		return nil, errOfStatus("Create")
+	}
+	return c.write(ctx, http.MethodPost, "application/json", obj, "", writeQuery(opts.DryRun, opts.FieldManager))
+}
+
+// Get returns the current state of an object, or store.ErrNotFound.
+func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, error) {
+	path, err := c.objectPath(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.object(ctx, &request{method: http.MethodGet, path: path})
+}
+
+// Update replaces the object with the same namespace and name. obj must have the current
+// resourceVersion, or else the error is store.ErrConflict.
+func (c *Collection[T]) Update(ctx context.Context, obj *T, opts store.UpdateOptions) (*T, error) {
+	name := object(obj).GetObjectMeta().Name
+	return c.write(ctx, http.MethodPut, "application/json", obj, name, writeQuery(opts.DryRun, opts.FieldManager))
+}
+
+// Modify calls change with the current state and stores the result. If another write comes first,
+// it calls change again with the newer state, until ctx ends. It returns an error of change
+// unchanged.
+func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts store.UpdateOptions) (*T, error) {
+	for {
+		obj, err := c.Get(ctx, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		m := object(obj).GetObjectMeta()
+		version := m.ResourceVersion
+		if err := change(obj); err != nil {
+			return nil, err
+		}
+		written, err := c.Update(ctx, obj, opts)
+		if !errors.Is(err, store.ErrConflict) || m.ResourceVersion != version || ctx.Err() != nil {
+			return written, err
+		}
+	}
+}
+
+// Delete removes an object, or marks it as terminating if it has finalizers. It returns the marked
+// object. Of an object that is gone, the server sends no more than the name: the result has
+// namespace, name and uid.
+func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts store.DeleteOptions) (*T, error) {
+	if c.status {
+		return nil, errOfStatus("Delete")
+	}
+	path, err := c.objectPath(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.c.do(ctx, &request{
+		method: http.MethodDelete, path: path, contentType: "application/json", body: deleteBody(opts), most: maxObject,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var answer meta.Status
+	if json.Unmarshal(data, &answer) != nil || answer.Kind != "Status" {
+		return c.decode(data)
+	}
+	gone := new(T)
+	m := object(gone).GetObjectMeta()
+	m.Namespace, m.Name = namespace, name
+	if answer.Details != nil {
+		m.UID = answer.Details.UID
+	}
+	return gone, nil
+}
+
+// DeleteCollection deletes the objects that List returns for the options, and returns them as they
+// were before.
+func (c *Collection[T]) DeleteCollection(ctx context.Context, opts store.DeleteOptions, list store.ListOptions) (*store.List[T], error) {
+	if c.status {
+		return nil, errOfStatus("DeleteCollection")
+	}
+	return c.list(ctx, list, &request{method: http.MethodDelete, contentType: "application/json", body: deleteBody(opts)})
+}
+
+// Patch applies a patch of type t to the preferred version of the kind, and returns the result.
+// Unknown and duplicate fields are errors.
+func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t store.PatchType, data []byte, opts store.PatchOptions) (*T, error) {
+	path, err := c.objectPath(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	query := writeQuery(opts.DryRun, opts.FieldManager)
+	query.Set("fieldValidation", "Strict")
+	return c.object(ctx, &request{
+		method: http.MethodPatch, path: path + c.subresource(), query: query, contentType: string(t), body: data,
+	})
+}
+
+// Apply merges config into the object of that name, or creates it, and makes the field manager the
+// owner of the fields in config. The error is store.ErrConflict if another manager owns a field
+// with another value and Force is not set.
+func (c *Collection[T]) Apply(ctx context.Context, config *T, opts store.ApplyOptions) (*T, error) {
+	query := writeQuery(opts.DryRun, opts.FieldManager)
+	if opts.Force {
+		query.Set("force", "true")
+	}
+	name := object(config).GetObjectMeta().Name
+	return c.write(ctx, http.MethodPatch, string(registry.ApplyPatch), config, name, query)
+}
+
+// write sends an object; name is "" for a create.
+func (c *Collection[T]) write(ctx context.Context, method, contentType string, obj *T, name string, query url.Values) (*T, error) {
+	o := object(obj)
+	namespace := o.GetObjectMeta().Namespace
+	if c.info.ClusterScoped {
+		namespace = ""
+	} else if namespace == "" {
+		return nil, errNoNamespace()
+	}
+	path, err := c.collectionPath(namespace)
+	if method != http.MethodPost {
+		path, err = c.objectPath(namespace, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.kind.AppendWireJSON(nil, o)
+	if err != nil {
+		return nil, fmt.Errorf("client: %s: %w", c.info.Plural, err)
+	}
+	return c.object(ctx, &request{method: method, path: path + c.subresource(), query: query, contentType: contentType, body: body})
+}
+
+// object sends a request whose answer is an object.
+func (c *Collection[T]) object(ctx context.Context, r *request) (*T, error) {
+	r.most = maxObject
+	data, err := c.c.do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return c.decode(data)
+}
+
+func (c *Collection[T]) decode(data []byte) (*T, error) {
+	o, err := c.kind.ReadWireJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("client: the answer is no %s: %w", c.info.Kind, err)
+	}
+	return any(o).(*T), nil
+}
+
+// object returns a typed object as an untyped one.
+func object[T any](obj *T) registry.Object { return any(obj).(registry.Object) }
+
+// collectionPath returns the path of a collection; namespace is "" for all namespaces.
+func (c *Collection[T]) collectionPath(namespace string) (string, error) {
+	path := "/api/" + c.info.Versions[0].Name
+	if c.info.Group != "" {
+		path = "/apis/" + c.info.Group + "/" + c.info.Versions[0].Name
+	}
+	if namespace != "" {
+		if err := checkSegment(namespace); err != nil {
+			return "", err
+		}
+		path += "/namespaces/" + url.PathEscape(namespace)
+	}
+	return path + "/" + c.info.Plural, nil
+}
+
+// objectPath returns the path of an object.
+func (c *Collection[T]) objectPath(namespace, name string) (string, error) {
+	if name == "" {
+		return "", meta.NewBadRequest("name: got none, want one")
+	}
+	if namespace == "" && !c.info.ClusterScoped {
+		return "", errNoNamespace()
+	}
+	if err := checkSegment(name); err != nil {
+		return "", err
+	}
+	path, err := c.collectionPath(namespace)
+	return path + "/" + url.PathEscape(name), err
+}
+
+// checkSegment refuses a name that would make another path (upstream: apimachinery,
+// api/validation/path).
+func checkSegment(name string) error {
+	if name == "." || name == ".." || strings.ContainsAny(name, "/%") {
+		return meta.NewBadRequest("name or namespace: got %q, want one without / and %%, and not . or ..", name)
+	}
+	return nil
+}
+
+func errNoNamespace() error { return meta.NewBadRequest("namespace: got none, want one") }
+
+func errOfStatus(verb string) error {
+	return errors.New("client: " + verb + ": got the collection of a status, want that of whole objects")
+}
+
+// subresource is the end of the path of a write.
+func (c *Collection[T]) subresource() string {
+	if c.status {
+		return "/status"
+	}
+	return ""
+}
+
+// writeQuery returns the parameters that all writes have.
+func writeQuery(dryRun bool, fieldManager string) url.Values {
+	query := url.Values{}
+	if dryRun {
+		query.Set("dryRun", registry.DryRunAll)
+	}
+	if fieldManager != "" {
+		query.Set("fieldManager", fieldManager)
+	}
+	return query
+}
+
+// deleteBody returns the body of a deletion.
+func deleteBody(opts store.DeleteOptions) []byte {
+	body := registry.DeleteOptions{TypeMeta: meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}}
+	if opts.DryRun {
+		body.DryRun = []string{registry.DryRunAll}
+	}
+	if opts.PropagationPolicy != "" {
+		body.PropagationPolicy = &opts.PropagationPolicy
+	}
+	if opts.UID != "" || opts.ResourceVersion != "" {
+		body.Preconditions = &registry.Preconditions{}
+	}
+	if opts.UID != "" {
+		body.Preconditions.UID = &opts.UID
+	}
+	if opts.ResourceVersion != "" {
+		body.Preconditions.ResourceVersion = &opts.ResourceVersion
+	}
+	data, _ := json.Marshal(body) // strings and booleans have a form
+	return data
+}
+
+// listQuery returns the parameters of a list.
+func listQuery(o store.ListOptions) url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"labelSelector": o.LabelSelector, "fieldSelector": o.FieldSelector, "shardSelector": o.ShardSelector,
+		"continue": o.Continue, "resourceVersion": o.ResourceVersion, "resourceVersionMatch": o.ResourceVersionMatch,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if o.Limit > 0 {
+		query.Set("limit", strconv.FormatInt(o.Limit, 10))
+	}
+	return query
+}

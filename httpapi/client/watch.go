@@ -1,0 +1,287 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// Watch sends the changes of a collection, each once and in their order, as store.Collection.Watch
+// does. If a connection is lost or the server cannot be reached, the watch goes on after the last
+// resourceVersion that it saw, until ctx ends. At opts.Timeout the sequence ends without an error.
+// Otherwise its last element is an error: the error of ctx, joined with the last error of the
+// server if it failed; store.ErrExpired if history no longer has the next change; or another answer
+// that a repetition would not change, such as 403. opts.Shared has no effect.
+//
+// A ResourceVersion of "" reads a list first, and then watches.
+func (c *Collection[T]) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
+	return func(yield func(watch.Event[T], error) bool) {
+		if _, err := strconv.ParseUint(cmp.Or(opts.ResourceVersion, "0"), 10, 64); err != nil {
+			yield(watch.Event[T]{}, meta.NewBadRequest("resourceVersion: Invalid value: %q: %v", opts.ResourceVersion, err))
+			return
+		}
+		w := c.watcher(opts, func(ev watch.Event[T]) bool { return yield(ev, nil) })
+		w.run(ctx, func(ctx context.Context) error {
+			if w.after == "" || w.after == "0" {
+				if err := w.initial(ctx); err != nil {
+					return err
+				}
+			}
+			return w.stream(ctx)
+		}, yield)
+	}
+}
+
+// initial sends the current state.
+func (w *watcher[T]) initial(ctx context.Context) error {
+	l, err := w.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, obj := range l.Items {
+		if !w.send(watch.Event[T]{Type: watch.Added, Object: obj}) {
+			return errLeft
+		}
+	}
+	if !w.opts.AllowWatchBookmarks {
+		return nil
+	}
+	end := new(T)
+	object(end).GetObjectMeta().ResourceVersion = l.ResourceVersion
+	if !w.send(watch.Event[T]{Type: watch.Bookmark, Object: end, InitialEventsEnd: true}) {
+		return errLeft
+	}
+	return nil
+}
+
+// errLeft means that the consumer left the loop.
+var errLeft = errors.New("left")
+
+// watcher is the state of one Watch or Follow.
+type watcher[T any] struct {
+	c        *Collection[T]
+	opts     store.WatchOptions
+	selected store.ListOptions
+	send     func(watch.Event[T]) bool // false if the consumer left the loop
+	after    string                    // the last resourceVersion seen
+	deadline time.Time                 // zero without opts.Timeout
+
+	failures int   // without an answer or an event in between
+	failed   error // the last failure, nil after an event
+}
+
+func (c *Collection[T]) watcher(opts store.WatchOptions, send func(watch.Event[T]) bool) *watcher[T] {
+	w := &watcher[T]{c: c, opts: opts, send: send, after: opts.ResourceVersion}
+	if opts.Name != "" {
+		byName := "metadata.name=" + opts.Name
+		if w.opts.FieldSelector != "" {
+			byName += "," + w.opts.FieldSelector
+		}
+		w.opts.FieldSelector = byName
+	}
+	w.selected = store.ListOptions{
+		Namespace: opts.Namespace, LabelSelector: opts.LabelSelector, FieldSelector: w.opts.FieldSelector, ShardSelector: opts.ShardSelector,
+	}
+	if opts.Timeout > 0 {
+		w.deadline = time.Now().Add(opts.Timeout)
+	}
+	return w
+}
+
+// run calls do and yields its error, unless it means the end of opts.Timeout or of the loop.
+func (w *watcher[T]) run(ctx context.Context, do func(context.Context) error, yield func(watch.Event[T], error) bool) {
+	limited := ctx
+	if !w.deadline.IsZero() {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithDeadline(ctx, w.deadline)
+		defer cancel()
+	}
+	err := do(limited)
+	switch {
+	case err == errLeft, limited.Err() != nil && ctx.Err() == nil:
+		return
+	case ctx.Err() != nil && w.failed != nil:
+		err = errors.Join(ctx.Err(), w.failed)
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	}
+	yield(watch.Event[T]{}, err)
+}
+
+// list reads the current state, and repeats that until it succeeds.
+func (w *watcher[T]) list(ctx context.Context) (*store.List[T], error) {
+	opts := w.selected
+	if w.after == "0" {
+		opts.ResourceVersion = "0"
+	}
+	for {
+		l, err := w.c.List(ctx, opts)
+		if err == nil {
+			w.failures, w.failed, w.after = 0, nil, l.ResourceVersion
+			return l, nil
+		}
+		if err := w.pause(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// stream sends the changes after w.after. It begins again where the last answer ended.
+func (w *watcher[T]) stream(ctx context.Context) error {
+	for {
+		began := time.Now()
+		err := w.once(ctx)
+		if err == errLeft {
+			return err
+		}
+		if time.Since(began) >= steady {
+			w.failures = 0
+		}
+		if err := w.pause(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// The pauses between two watches (upstream: client-go, tools/cache/reflector.go, which waits for up
+// to 30 seconds).
+const (
+	firstPause = 800 * time.Millisecond
+	maxDoubled = 3                // so that a pause is shorter than a Lease
+	steady     = 10 * time.Second // a watch that lasted so long did not fail at its start
+)
+
+// pause waits before a repetition: not at all before the first. It returns an error that a
+// repetition would not change. A nil error is the end of a watch by the server.
+func (w *watcher[T]) pause(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+	case !isTemporary(err):
+		return err
+	default:
+		w.failed = err
+	}
+	wait := retryAfterSeconds(err)
+	if n := w.failures; n > 0 {
+		doubled := firstPause << min(n-1, maxDoubled)
+		wait = max(wait, doubled+rand.N(doubled))
+	}
+	w.failures++
+	return sleep(ctx, wait)
+}
+
+// A server ends a watch after a time that its client asks for, as informers do. If it does not, the
+// client does so a little later: the connection may be dead.
+const (
+	minWatch = 5 * time.Minute
+	lateness = 30 * time.Second
+)
+
+// once sends the events of one request. It returns nil when the server has ended the watch.
+func (w *watcher[T]) once(ctx context.Context) error {
+	path, err := w.c.collectionPath(w.opts.Namespace)
+	if err != nil {
+		return err
+	}
+	length := minWatch + rand.N(minWatch)
+	if !w.deadline.IsZero() {
+		length = min(length, time.Until(w.deadline)+time.Second)
+	}
+	query := listQuery(w.selected)
+	query.Set("watch", "true")
+	query.Set("resourceVersion", w.after)
+	query.Set("allowWatchBookmarks", "true")
+	query.Set("timeoutSeconds", strconv.Itoa(max(int(length/time.Second), 1)))
+	ctx, cancel := context.WithTimeout(ctx, length+lateness)
+	defer cancel()
+	resp, err := w.c.c.send(ctx, &request{method: http.MethodGet, path: path, query: query})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		body, err := readBody(resp, maxObject)
+		if err != nil {
+			return err
+		}
+		return statusError(resp, body)
+	}
+	frames := newFrames(resp)
+	for {
+		ev, ended, err := w.next(frames)
+		if err != nil || ended {
+			return err
+		}
+		w.failures, w.failed = 0, nil
+		w.after = object(ev.Object).GetObjectMeta().ResourceVersion
+		if ev.Type == watch.Bookmark && !w.opts.AllowWatchBookmarks {
+			continue
+		}
+		if !w.send(ev) {
+			return errLeft
+		}
+	}
+}
+
+// next reads an event. ended means that the server has ended the watch.
+func (w *watcher[T]) next(frames *frames) (ev watch.Event[T], ended bool, err error) {
+	f, ended, err := frames.next()
+	if err != nil || ended {
+		return ev, ended, err
+	}
+	switch f.Type {
+	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark:
+	default:
+		return ev, false, fmt.Errorf("client: event: got type %q, want %s, %s, %s, %s or %s", f.Type, watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error)
+	}
+	obj, err := w.c.decode(f.Object)
+	if err != nil {
+		return ev, false, err
+	}
+	if object(obj).GetObjectMeta().ResourceVersion == "" {
+		return ev, false, errors.New("client: event: got an object without resourceVersion")
+	}
+	return watch.Event[T]{Type: f.Type, Object: obj}, false, nil
+}
+
+// Follow is like Watch, but does not end with store.ErrExpired: it lists again, and sends the
+// differences to the objects it sent before; see store.Collection.Follow. opts.ResourceVersion must
+// be "". Bookmarks are not sent.
+func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[T], error] {
+	return func(yield func(watch.Event[T], error) bool) {
+		if opts.ResourceVersion != "" {
+			yield(watch.Event[T]{}, meta.NewBadRequest("resourceVersion: got %q, want none: Follow begins with the current state", opts.ResourceVersion))
+			return
+		}
+		opts.AllowWatchBookmarks = false
+		f := follower[T]{c: c, yield: func(ev watch.Event[T]) bool { return yield(ev, nil) }, sent: map[string]*T{}}
+		w := c.watcher(opts, f.send)
+		w.run(ctx, func(ctx context.Context) error {
+			for {
+				w.after = ""
+				l, err := w.list(ctx)
+				if err != nil {
+					return err
+				}
+				if !f.relist(l.Items) {
+					return errLeft
+				}
+				if err := w.stream(ctx); !errors.Is(err, store.ErrExpired) {
+					return err
+				}
+			}
+		}, yield)
+	}
+}

@@ -1,0 +1,259 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestWatchSendsWhatTheWatchOfAStoreSends(t *testing.T) {
+	for name, opts := range map[string]store.WatchOptions{
+		"everything":             {},
+		"with bookmarks":         {AllowWatchBookmarks: true},
+		"one namespace":          {Namespace: "default"},
+		"one name":               {Namespace: "default", Name: "a"},
+		"one name and a label":   {Name: "a", LabelSelector: "color=blue"},
+		"a label":                {LabelSelector: "color=red"},
+		"a shard":                {ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')"},
+		"after a version":        {ResourceVersion: "1001"},
+		"with an end":            {Timeout: 30 * time.Second},
+		"a long time":            {Timeout: time.Hour, AllowWatchBookmarks: true},
+		"a version that expired": {ResourceVersion: "1"},
+		"a bad version":          {ResourceVersion: "x"},
+		"a bad selector":         {LabelSelector: "!!"},
+		"a future version":       {ResourceVersion: "5000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, apitest.Options{Store: store.Options{Seed: 1}}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+				put(t, api.Store(), "a", "1")
+				put(t, api.Store(), "b", "1")
+				local, remote := record(t, lease.In(api.Store()).Watch, opts), record(t, leases.Watch, opts)
+				synctest.Wait()
+				colors := []string{"red", "blue"}
+				for i := range 6 {
+					_, err := lease.In(api.Store()).Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
+						l.Labels, l.Spec.HolderIdentity = map[string]string{"color": colors[i%2]}, new(fmt.Sprint(i))
+						return nil
+					}, store.UpdateOptions{})
+					require.NoError(t, err)
+				}
+				remove(t, api.Store(), "b")
+				put(t, api.Store(), "b", "2")
+				time.Sleep(opts.Timeout + 10*time.Second)
+				want, got := local.next(), remote.next()
+				if opts.Timeout < time.Hour {
+					assert.Equal(t, want, got)
+				} else { // the bookmarks come at other times
+					assert.Equal(t, want[:12], got[:12])
+				}
+				wantEnded, wantErr := local.end()
+				ended, err := remote.end()
+				assert.Equal(t, wantEnded, ended)
+				assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err))
+			})
+		})
+	}
+}
+
+// Each fault ends watches in another way. The client sees each change once.
+func TestWatchGoesOnAfterItsConnectionIsLost(t *testing.T) {
+	for name, fault := range map[string]apitest.Fault{
+		"cut":                    {Verb: "watch", Cut: apitest.CutBefore, First: 3},
+		"cut in mid-event":       {Verb: "watch", Tear: &apitest.Tear{After: 2, MidFrame: true}},
+		"ended":                  {Verb: "watch", Tear: &apitest.Tear{After: 2}},
+		"unavailable":            {Verb: "watch", Answer: meta.Status{Code: http.StatusServiceUnavailable}, First: 5},
+		"too many requests":      {Verb: "watch", Answer: meta.Status{Code: http.StatusTooManyRequests}, First: 5},
+		"an error as last event": {Verb: "watch", Tear: &apitest.Tear{After: 3, Error: meta.Status{Code: http.StatusInternalServerError}}},
+		"lists cut":              {Verb: "list", Cut: apitest.CutBefore, First: 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for way, follow := range map[string]bool{"watch": false, "follow": true} {
+				t.Run(way, func(t *testing.T) {
+					inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+						put(t, api.Store(), "a", "0")
+						f := api.Fault(fault)
+						open := leases.Watch
+						if follow {
+							open = leases.Follow
+						}
+						w := record(t, open, store.WatchOptions{})
+						time.Sleep(time.Minute)
+						want := []string{"ADDED a 0"}
+						for i := range 20 {
+							put(t, api.Store(), "a", fmt.Sprint(i+1))
+							want = append(want, fmt.Sprint("MODIFIED a ", i+1))
+							if i%3 == 0 {
+								time.Sleep(time.Second)
+							}
+						}
+						time.Sleep(time.Minute)
+						assert.Equal(t, want, w.next())
+						assert.NotZero(t, f.Hits())
+						assert.Empty(t, w.err)
+					})
+				})
+			}
+		})
+	}
+}
+
+func TestWatchGoesOnAfterALongInterruption(t *testing.T) {
+	for _, how := range []apitest.Partition{apitest.Silent, apitest.Refused} {
+		t.Run(string(how), func(t *testing.T) {
+			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+				w := record(t, leases.Watch, store.WatchOptions{})
+				put(t, api.Store(), "a", "1")
+				assert.Equal(t, []string{"ADDED a 1"}, w.next())
+				f := api.Fault(apitest.Fault{Client: "client", Partition: how})
+				put(t, api.Store(), "a", "2")
+				time.Sleep(time.Hour)
+				put(t, api.Store(), "a", "3")
+				assert.Empty(t, w.next())
+				f.Remove()
+				mended := time.Now()
+				for len(w.events) < 2 {
+					time.Sleep(100 * time.Millisecond)
+				}
+				assert.Equal(t, []string{"MODIFIED a 2", "MODIFIED a 3"}, w.next())
+				assert.Less(t, time.Since(mended), 15*time.Second)
+			})
+		})
+	}
+}
+
+// Idle watches are renewed by the client after five to ten minutes, without a new list.
+func TestIdleWatchesAreRenewed(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		w := record(t, leases.Watch, store.WatchOptions{})
+		time.Sleep(10 * time.Hour)
+		assert.Empty(t, w.next())
+		counts := map[string]int{}
+		for _, r := range api.Requests() {
+			counts[r.Verb]++
+		}
+		assert.Equal(t, 1, counts["list"])
+		assert.InDelta(t, 80, counts["watch"], 20)
+		assert.Len(t, counts, 2)
+	})
+}
+
+func TestWatchEndsIfHistoryIsLostAndFollowListsAgain(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		st := api.Store()
+		for _, name := range []string{"kept", "changed", "deleted", "replaced"} {
+			put(t, st, name, "1")
+		}
+		w, f := record(t, leases.Watch, store.WatchOptions{}), record(t, leases.Follow, store.WatchOptions{})
+		initial := []string{"ADDED changed 1", "ADDED deleted 1", "ADDED kept 1", "ADDED replaced 1"}
+		assert.Equal(t, initial, w.next())
+		assert.Equal(t, initial, f.next())
+		cut := api.Fault(apitest.Fault{Client: "client", Partition: apitest.Refused})
+		put(t, st, "changed", "2")
+		put(t, st, "changed", "3")
+		remove(t, st, "deleted")
+		remove(t, st, "replaced")
+		put(t, st, "replaced", "2")
+		put(t, st, "new", "1")
+		st.ExpireHistory()
+		cut.Remove()
+		time.Sleep(time.Minute)
+		ended, err := w.end()
+		assert.True(t, ended)
+		assert.ErrorIs(t, err, store.ErrExpired)
+		assert.Empty(t, w.next())
+		assert.Equal(t, []string{"MODIFIED changed 3", "ADDED new 1", "DELETED replaced 1", "ADDED replaced 2", "DELETED deleted 1"}, f.next())
+		put(t, st, "new", "2")
+		assert.Equal(t, []string{"MODIFIED new 2"}, f.next())
+	})
+}
+
+// The consumer of a Follow may change the objects that it gets.
+func TestFollowKeepsItsOwnCopies(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		put(t, api.Store(), "a", "1")
+		var got []string
+		for ev, err := range leases.Follow(t.Context(), store.WatchOptions{}) {
+			require.NoError(t, err)
+			got = append(got, text(ev))
+			*ev.Object = lease.Lease{}
+			if len(got) > 1 {
+				break
+			}
+			api.Fault(apitest.Fault{Verb: "watch", ExpireHistory: true, Cut: apitest.CutBefore, First: 1})
+			remove(t, api.Store(), "a")
+		}
+		assert.Equal(t, []string{"ADDED a 1", "DELETED a 1"}, got)
+	})
+}
+
+func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
+	for name, row := range map[string]struct {
+		code int32
+		want error
+	}{
+		"forbidden": {http.StatusForbidden, meta.ReasonForbidden}, "unauthorized": {http.StatusUnauthorized, meta.ReasonUnauthorized},
+		"expired": {http.StatusGone, store.ErrExpired}, "no such kind": {http.StatusNotFound, store.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+				w := record(t, leases.Watch, store.WatchOptions{})
+				synctest.Wait()
+				api.Fault(apitest.Fault{Answer: meta.Status{Code: row.code}})
+				time.Sleep(10 * time.Minute)
+				ended, err := w.end()
+				assert.True(t, ended)
+				assert.ErrorIs(t, err, row.want)
+			})
+		})
+	}
+}
+
+func TestWatchTellsWhyItWaitedUntilTheEndOfItsContext(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		api.Fault(apitest.Fault{Answer: meta.Status{Code: http.StatusServiceUnavailable}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var last error
+		for _, err := range leases.Watch(ctx, store.WatchOptions{}) {
+			last = err
+		}
+		assert.ErrorIs(t, last, context.DeadlineExceeded)
+		assert.ErrorIs(t, last, meta.ReasonServiceUnavailable)
+		assert.InDelta(t, 380, len(api.Requests()), 60, "a pause of 6.4 to 12.8 seconds")
+	})
+}
+
+func TestLoopThatEndsClosesItsWatch(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		for _, open := range []watchFunc{leases.Watch, leases.Follow} {
+			put(t, api.Store(), "a", "1")
+			put(t, api.Store(), "b", "1")
+			for range open(t.Context(), store.WatchOptions{}) {
+				break
+			}
+			n := 0
+			for range open(t.Context(), store.WatchOptions{}) {
+				if n++; n == 3 {
+					break
+				}
+				if n == 2 {
+					put(t, api.Store(), "a", "2")
+				}
+			}
+			synctest.Wait()
+			assert.Zero(t, api.Store().Watchers())
+		}
+	})
+}
