@@ -60,17 +60,9 @@ func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o O
 }
 
 func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, kinds []store.AnyKind) (_ *store.Store, err error) {
-	var st *registry.Store
-	defer func() {
-		switch {
-		case err != nil && st != nil:
-			st.Close()
-		case err != nil:
-			closing()
-		}
-	}()
 	clean, err := cleanPrefix(prefix)
 	if err != nil {
+		closing()
 		return nil, err
 	}
 	all := []*registry.Kind{lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered()}
@@ -79,6 +71,15 @@ func open(ctx context.Context, client *clientv3.Client, closing func(), prefix s
 	}
 	e := newEtcd(client, clean, o)
 	e.closing = closing
+	var st *registry.Store
+	defer func() {
+		switch {
+		case err != nil && st != nil:
+			st.Close()
+		case err != nil:
+			e.close()
+		}
+	}()
 	if err := e.check(ctx, all); err != nil {
 		return nil, err
 	}

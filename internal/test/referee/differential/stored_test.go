@@ -23,8 +23,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// stored is where a real API server keeps each kind below /registry, and the version in which it does.
-var stored = map[schema.GroupVersionKind]string{
+// storedBelow is where a real API server keeps each kind below /registry, and the version in which it does.
+var storedBelow = map[schema.GroupVersionKind]string{
 	coordinationv1.SchemeGroupVersion.WithKind("Lease"):               "leases",
 	coordinationv1beta1.SchemeGroupVersion.WithKind("LeaseCandidate"): "leasecandidates",
 	corev1.SchemeGroupVersion.WithKind("Endpoints"):                   "services/endpoints",
@@ -59,7 +59,7 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 				o, kind, err := serializer.Decode(c.Value, nil, nil)
 				require.NoError(t, err, "%s: %x", c.Key, c.Value)
 				m := o.(metav1.Object)
-				require.Equal(t, path.Join(stored[*kind], m.GetNamespace(), m.GetName()), c.Key, kind)
+				require.Equal(t, path.Join(storedBelow[*kind], m.GetNamespace(), m.GetName()), c.Key, kind)
 				require.Empty(t, m.GetResourceVersion(), c.Key)
 				var want bytes.Buffer
 				require.NoError(t, codecs.EncoderForVersion(serializer, kind.GroupVersion()).Encode(o.(runtime.Object), &want))
@@ -68,7 +68,7 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 			}
 		})
 	}
-	for kind := range stored {
+	for kind := range storedBelow {
 		assert.Greater(t, compared[kind], 20, kind)
 	}
 	t.Log(compared)
