@@ -78,7 +78,7 @@ func TestShortBurstsReachTheirWatcher(t *testing.T) {
 		}
 	})
 	version := uint64(0)
-	giveUp := time.Now().Add(20 * time.Second) // only of a failing test
+	giveUp := time.Now().Add(2 * time.Minute) // only of a failing test
 	for i := range bursts {
 		for n := range 1 + i%3 {
 			version++
