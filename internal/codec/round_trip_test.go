@@ -53,7 +53,9 @@ func TestWhatDecodingChangesDoesNotRoundTrip(t *testing.T) {
 		"empty list":        func(l *Lease) { l.Finalizers = []string{} },
 		"zero time":         func(l *Lease) { l.DeletionTimestamp = new(meta.Time{}) },
 		"far time":          func(l *Lease) { l.Spec.RenewTime = new(meta.NewMicroTime(time.Unix(1<<40, 0))) },
-		"set with spaces":   func(l *Lease) { l.ManagedFields = []meta.ManagedFieldsEntry{{FieldsV1: &meta.FieldsV1{Raw: []byte(`{ }`)}}} },
+		"set with spaces": func(l *Lease) {
+			l.ManagedFields = []meta.ManagedFieldsEntry{{FieldsV1: &meta.FieldsV1{Raw: []byte(`{ }`)}}}
+		},
 	} {
 		l := new(Lease)
 		change(l)
