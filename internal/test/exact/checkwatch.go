@@ -79,9 +79,13 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 		return c.firstWrong(sc, v, w.Events[n:]) == nil
 	}
 	lowest := func(floor uint64) uint64 {
-		for v := max(floor, c.first); v <= c.last(); v++ {
-			if fits(v) {
-				return v
+		floor = max(floor, c.first)
+		if fits(floor) {
+			return floor
+		}
+		for _, ch := range c.Changes[c.after(floor):] {
+			if fits(ch.Version) {
+				return ch.Version
 			}
 		}
 		return never

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // What the clients choose from. There are few objects, so that clients meet.
@@ -28,6 +27,8 @@ type Client struct {
 	Log  *Log
 	// Stale says that the door lags: its reads without a resourceVersion would wait.
 	Stale bool
+	// Reconnect makes followers go on from the last version that they have seen, when their watch ends without a refusal.
+	Reconnect bool
 
 	rnd      *rand.Rand
 	writes   int
@@ -203,8 +204,7 @@ func (c *Client) Follow(ctx context.Context, version uint64) *Follower {
 
 func (f *Follower) run(ctx context.Context, opts WatchOptions) {
 	defer close(f.done)
-	for expired := true; expired; opts.Initial, opts.Version = true, "" {
-		expired = false
+	for again := true; again; {
 		w := &Watched{Client: f.client.Name, Options: opts, Begin: f.client.Log.ticks.Add(1)}
 		f.mu.Lock()
 		f.last = w
@@ -215,7 +215,6 @@ func (f *Follower) run(ctx context.Context, opts WatchOptions) {
 			}
 			if err != nil {
 				w.Err = err
-				expired = reason(err) == meta.ReasonExpired
 				break
 			}
 			f.mu.Lock()
@@ -227,7 +226,30 @@ func (f *Follower) run(ctx context.Context, opts WatchOptions) {
 			}
 		}
 		f.client.Log.watched(w)
+		switch {
+		case reason(w.Err) == meta.ReasonExpired:
+			opts.Initial, opts.Version = true, ""
+		case f.client.Reconnect && ctx.Err() == nil:
+			if seen := w.seen(); seen != 0 {
+				opts.Initial, opts.Version = false, strconv.FormatUint(seen, 10)
+			}
+		default:
+			again = false
+		}
 	}
+}
+
+// seen returns the version from which another watch goes on, or 0 if the initial events are not complete.
+func (w *Watched) seen() uint64 {
+	seen, began := version(w.Options.Version), !w.Options.Initial
+	for _, e := range w.Events {
+		began = began || e.InitialEnd
+		seen = max(seen, e.State.Version)
+	}
+	if !began {
+		return 0
+	}
+	return seen
 }
 
 // Finish waits until the watch has the last event of a history, at most for patience, and ends it.
@@ -256,10 +278,6 @@ func (f *Follower) upToDate(h *History) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := f.last
-	seen, began := version(w.Options.Version), !w.Options.Initial
-	for _, e := range w.Events {
-		began = began || e.Type == watch.Bookmark
-		seen = max(seen, e.State.Version)
-	}
-	return began && len(h.events(scope{w.Options.Namespace, w.Options.Name, w.Options.Color}, seen)) == 0
+	seen := w.seen()
+	return seen != 0 && len(h.events(scope{w.Options.Namespace, w.Options.Name, w.Options.Color}, seen)) == 0
 }

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/etcd"
+	"github.com/kubecoord/kubecoord/store/etcd/member"
+)
+
+// job is what a child process does.
+type job struct {
+	Member  *memberJob
+	Replica *replicaJob
+}
+
+type memberJob struct {
+	Dir, Name, ClientURL, PeerURL, AdvertisedPeerURL, Cluster string
+}
+
+type replicaJob struct {
+	Endpoints       []string
+	Prefix, Address string
+	History         int
+}
+
+// variable is the environment variable that holds the job of a child.
+const variable = "KUBECOORD_TEST_CHILD"
+
+// Child does the job of a child process, and does not return from it. In the process of the
+// test itself it returns at once.
+func Child() {
+	text := os.Getenv(variable)
+	if text == "" {
+		return
+	}
+	var j job
+	err := json.Unmarshal([]byte(text), &j)
+	if err == nil {
+		err = j.do()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (j job) do() error {
+	if j.Member != nil {
+		return j.Member.do()
+	}
+	return j.Replica.do()
+}
+
+// ready says that the child is ready, and waits until its parent ends it or is gone.
+func ready() {
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func (j memberJob) do() error {
+	m, err := member.Start(context.Background(), j.Dir, member.Options{
+		Name: j.Name, ClientURL: j.ClientURL, PeerURL: j.AdvertisedPeerURL, Cluster: j.Cluster,
+		Configure: func(c *embed.Config) {
+			c.ClusterState = embed.ClusterStateFlagNew
+			c.ListenPeerUrls = embedURL(j.PeerURL)
+			c.UnsafeNoFsync = true // processes die here, not machines
+		},
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-m.Failed()
+		fmt.Fprintln(os.Stderr, m.Err())
+		os.Exit(1)
+	}()
+	ready()
+	return m.Close()
+}
+
+func (j replicaJob) do() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	st, err := etcd.Open(ctx, clientv3.Config{Endpoints: j.Endpoints}, j.Prefix, etcd.Options{
+		Store: store.Options{History: j.History}, CompactionInterval: -1,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{})
+	defer api.Close()
+	l, err := net.Listen("tcp", j.Address)
+	if err != nil {
+		return err
+	}
+	s := &http.Server{Handler: api}
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}()
+	ready()
+	return s.Close()
+}
