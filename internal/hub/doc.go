@@ -3,9 +3,10 @@
 //
 // # Order
 //
-// Every change has a version, one greater than the change before it, and a slot in one
-// ring. A watcher is a position in that ring. It sees the changes of its scope in the order
-// of their versions, each exactly once.
+// Every change has a version, not less than that of the change before it, a number, which is
+// one greater, and a slot in one ring. There may be gaps between versions, and several changes
+// may have one version: readers see all of them or none. A watcher is a position in that ring.
+// It sees the changes of its scope in their order, each exactly once.
 //
 // # Slow watchers
 //

@@ -29,6 +29,7 @@ func TestWatchSeesAChangeThatIsPublishedMeanwhile(t *testing.T) {
 		runtime.Gosched()
 	}
 	h.ring.append(&Change[int]{Version: 1})
+	h.ring.head.Store(1)
 	h.mu.RUnlock()
 	w := <-opened
 	defer w.Close()

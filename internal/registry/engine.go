@@ -94,8 +94,8 @@ func (e *engine) follow(history int) {
 		err = ErrClosed
 	}
 	e.ended.Store(&err)
-	(*follower)(e).Contact(false)
 	e.cancel()
+	e.st.hub.Signal() // watches end with the error
 }
 
 // prepare waits until the cache has the present, and then asks for progress.

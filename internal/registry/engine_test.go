@@ -423,6 +423,29 @@ func TestWithoutContact(t *testing.T) {
 	})
 }
 
+func TestABackendThatEndsIsNotSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a")
+		w := record(t, st, fromNow())
+		end := errors.New("the versions went back")
+		e.Set(func(f *engine.Faults) { f.End = end })
+		assert.ErrorIs(t, w.ended(), end)
+		assert.ErrorIs(t, st.Loaded(t.Context()), end)
+		for _, version := range []string{"", "0", "1001"} {
+			_, err := leaseResource(st).Get(t.Context(), "ns", "a", version)
+			assert.ErrorIs(t, err, end)
+			_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: version})
+			assert.ErrorIs(t, err, end)
+			_, err = leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: version})
+			assert.ErrorIs(t, err, end)
+		}
+		_, err := leasesIn(st).Create(t.Context(), newLease("ns/b"), store.CreateOptions{})
+		assert.ErrorIs(t, err, end)
+	})
+}
+
 func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)

@@ -190,7 +190,8 @@ func expiredWatch(err error) error {
 
 // Next waits for events and returns those that are ready. The slice is valid until the next
 // call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
-// *meta.StatusError: the watch expired, or its version did not come.
+// *meta.StatusError: the watch expired, or its version did not come. It is the error of the
+// Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	if !w.stays {
 		defer w.worker.Away()
@@ -226,6 +227,9 @@ func (w *Watcher) ended(ctx context.Context) error {
 	}
 	if w.isOver(w.deadline) {
 		return io.EOF
+	}
+	if e := w.r.st.engine; e != nil {
+		return e.endError()
 	}
 	return nil
 }

@@ -39,6 +39,8 @@ type Faults struct {
 	Late func(ctx context.Context)
 	// Commit, if not nil, may fail a commit, before or after it is made.
 	Commit func(w backend.Write) (before, after error)
+	// End, if not nil, ends Follow for good.
+	End error
 	// Err, if not nil, is the error of Get and Version.
 	Err error
 }
@@ -264,6 +266,10 @@ func (e *Engine) followFrom(ctx context.Context, at uint64, f backend.Follower) 
 	contact, answered := false, 0
 	for {
 		e.mu.Lock()
+		if e.faults.End != nil {
+			defer e.mu.Unlock()
+			return e.faults.End
+		}
 		cut, late, moved := e.faults.Cut, e.faults.Late, e.moved
 		held := cut || e.faults.Hold
 		if !held && at < e.compacted {
