@@ -98,7 +98,7 @@ func TestWatchesOfAClientAreLimited(t *testing.T) {
 		return w, ended
 	}
 	open := func(n int) {
-		require.Eventually(t, func() bool { return st.Watchers() == n }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return st.Watchers() == n }, time.Minute, time.Millisecond)
 	}
 	watch("10.0.0.1:1", leases+"?watch=true")
 	watch("10.0.0.1:2", "/apis/coordination.k8s.io/v1/watch/leases?timeoutSeconds=1")

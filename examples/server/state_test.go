@@ -146,7 +146,7 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
 	require.Equal(t, 201, code)
 	hangups <- syscall.SIGHUP
-	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, time.Minute, time.Millisecond)
 	saved, err := os.ReadFile(dump)
 	require.NoError(t, err)
 	code, lost := send(t, "PATCH", url+leasesPath+"/a", `{"spec":{"holderIdentity":"lost"}}`)
@@ -180,7 +180,7 @@ func TestServerDumpsEverySoOften(t *testing.T) {
 	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpEvery: time.Millisecond})
 	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
 	require.Equal(t, 201, code)
-	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, time.Minute, time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 }
