@@ -3,6 +3,7 @@ package candidate
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -219,6 +221,9 @@ func (c *coordinator) lookUp(k *contest) {
 	if err == nil {
 		c.applyLease(k, l, l.ResourceVersion)
 		return
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return // the next write will tell
 	}
 	// There is no Lease, at that version or a later one.
 	if isNewer(version, k.leaseVersion) {

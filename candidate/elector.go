@@ -36,6 +36,11 @@ type ElectorOptions struct {
 	// Log, if not nil, is called with each event, by one goroutine. It must not
 	// block.
 	Log func(ElectionEvent)
+	// Identity, if not "", makes the Elector decide only while it holds the Lease
+	// kube-system/leader-election-controller under this name, as each API server of a real
+	// control plane does. It is for several Electors over one state: one decides at a time.
+	// It must be unique among them, and new at each start of a program.
+	Identity string
 	// FieldManager is the name of the Elector in managedFields. "" means
 	// kube-apiserver, the name in a real control plane.
 	FieldManager string
@@ -109,8 +114,16 @@ func (o *ElectorOptions) strategy(name lease.CoordinatedLeaseStrategy) Strategy 
 // Run elects until the context ends and returns its error, or store.ErrClosed if
 // the store is closed before. Several Electors may run at once or one after another:
 // all their state is in the store. If two write at once, one gets a conflict, reads
-// the new state and decides again.
+// the new state and decides again. With an Identity only one decides at a time.
 func (e *Elector) Run(ctx context.Context) error {
+	if e.opts.Identity != "" {
+		return e.runAsHolder(ctx)
+	}
+	return e.elect(ctx)
+}
+
+// elect elects until the context ends, whoever else does.
+func (e *Elector) elect(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	batches := make(chan batch)
 	candidates, leases := e.st.Resource(Kind().Registered()), e.st.Resource(lease.Kind().Registered())

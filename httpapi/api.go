@@ -68,6 +68,9 @@ type Options struct {
 	// WatchesPerClient is how many watches the clients of one address may have, one more
 	// gets 429. Zero means no limit. Clients behind a Transport share an address.
 	WatchesPerClient int
+	// Checks are run by the health paths /healthz, /livez and /readyz, after the checks ping
+	// and log, which always pass. If one fails, the answer is 500.
+	Checks []HealthCheck
 	// Log, if not nil, is called after each answer of the API itself, from many
 	// goroutines at once.
 	Log func(LogEntry)
@@ -86,6 +89,7 @@ type API struct {
 	watchStall   time.Duration // 0: none
 	limits       limits
 
+	checks   []HealthCheck
 	handler  http.Handler // serve behind the Middleware
 	kinds    []store.AnyKind
 	groups   []*apiGroup
@@ -138,6 +142,7 @@ func (a *API) start(opts Options) {
 	}
 	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
 	a.limits.readsMost, a.limits.writesMost, a.limits.watches = opts.Reads, opts.Writes, tally.New(opts.WatchesPerClient)
+	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)
 	a.setDate = !real

@@ -147,11 +147,16 @@ func TestWatchOnItsConnectionThatNobodyReadsIsCut(t *testing.T) {
 		s := newServerWith(t, store.Options{}, httpapi.Options{WatchStall: time.Minute})
 		w := s.listen(t, true)
 		resp := w.get(t, leases+"?watch=true")
-		s.must(t, "POST", leases, leaseNamed("a"))
+		body := bufio.NewReader(resp.Body)
+		s.must(t, "POST", leases, leaseNamed("read"))
+		_, err := body.ReadString('\n')
+		require.NoError(t, err)
+		time.Sleep(time.Second / 2) // less than the time between two checks
+		s.must(t, "POST", leases, leaseNamed("unread"))
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
 		assert.Zero(t, s.st.Watchers())
-		_, err := io.Copy(io.Discard, resp.Body)
+		_, err = io.Copy(io.Discard, body)
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,6 +74,32 @@ func ExampleAPI_Transport() {
 	fmt.Print(string(body))
 	// Output:
 	// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"leases.coordination.k8s.io \"hello\" not found","reason":"NotFound","details":{"name":"hello","group":"coordination.k8s.io","kind":"leases"},"code":404}
+}
+
+// A program that depends on more than this API says so on the health paths.
+func ExampleHealthCheck() {
+	st := store.New(store.Options{})
+	defer st.Close()
+	disk := httpapi.HealthCheck{Name: "disk", ReadyOnly: true, Healthy: func(context.Context) error { return errors.New("full") }}
+	api := httpapi.New(st, httpapi.Options{Checks: []httpapi.HealthCheck{disk}})
+	defer api.Close()
+
+	for _, path := range []string{"/livez", "/readyz", "/readyz/disk"} {
+		answer := httptest.NewRecorder()
+		api.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+		fmt.Println(path, answer.Code)
+		fmt.Println(strings.TrimSpace(answer.Body.String()))
+	}
+	// Output:
+	// /livez 200
+	// ok
+	// /readyz 500
+	// [+]ping ok
+	// [+]log ok
+	// [-]disk failed: reason withheld
+	// readyz check failed
+	// /readyz/disk 500
+	// internal server error: full
 }
 
 // Load stores objects from files. Dump writes all objects in the format of `kubectl get

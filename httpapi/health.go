@@ -1,12 +1,16 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -19,37 +23,95 @@ const (
 	serverGitVersion = "v1.37.2"
 )
 
-// checks are the names of the health checks, which always pass.
-var checks = []string{"ping", "log"}
+// HealthCheck is a check that the health paths run after ping and log, which every API has.
+type HealthCheck struct {
+	// Name is the name in answers, and the last part of a path: "etcd" for /livez/etcd.
+	Name string
+	// ReadyOnly leaves the check out of /livez and /healthz: a process that fails it should
+	// get no requests, but need not be restarted.
+	ReadyOnly bool
+	// Healthy returns nil, or what is wrong. Many goroutines may call it at once. It must
+	// return soon after the end of its context.
+	Healthy func(context.Context) error
+}
 
-// health answers /healthz, /livez and /readyz. Query: verbose, exclude.
+// alwaysHealthy returns the checks that every API has.
+func alwaysHealthy() []HealthCheck {
+	pass := func(context.Context) error { return nil }
+	return []HealthCheck{{Name: "ping", Healthy: pass}, {Name: "log", Healthy: pass}}
+}
+
+// checksOf yields the checks of a health path: healthz, livez or readyz.
+func (a *API) checksOf(name string) iter.Seq[HealthCheck] {
+	return func(yield func(HealthCheck) bool) {
+		for _, check := range a.checks {
+			if (!check.ReadyOnly || name == "readyz") && !yield(check) {
+				return
+			}
+		}
+	}
+}
+
+// health answers /healthz, /livez and /readyz. Query: verbose, exclude. The answer does not
+// say why a check failed, since it needs no credentials (upstream: apiserver,
+// server/healthz).
 func (c *call) health(name string) {
-	h := c.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	if !c.params().Has("verbose") {
+	c.Header().Set("X-Content-Type-Options", "nosniff")
+	excluded, unknown := c.params()["exclude"], map[string]bool{}
+	for _, e := range excluded {
+		unknown[e] = true
+	}
+	var b strings.Builder
+	failed := false
+	for check := range c.api.checksOf(name) {
+		delete(unknown, check.Name)
+		switch {
+		case slices.Contains(excluded, check.Name):
+			fmt.Fprintf(&b, "[+]%s excluded: ok\n", check.Name)
+		case check.Healthy(c.req.Context()) != nil:
+			failed = true
+			fmt.Fprintf(&b, "[-]%s failed: reason withheld\n", check.Name)
+		default:
+			fmt.Fprintf(&b, "[+]%s ok\n", check.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(&b, "warn: some health checks cannot be excluded: no matches for %s\n", quoted(slices.Sorted(maps.Keys(unknown))))
+	}
+	switch {
+	case failed:
+		c.text(http.StatusInternalServerError, b.String()+name+" check failed\n")
+	case c.params().Has("verbose"):
+		c.text(http.StatusOK, b.String()+name+" check passed\n")
+	default:
+		c.text(http.StatusOK, "ok")
+	}
+}
+
+func quoted(names []string) string {
+	for i, name := range names {
+		names[i] = strconv.Quote(name)
+	}
+	return strings.Join(names, ",")
+}
+
+// healthCheck answers one check of a health path, such as livez/ping. The answer says why the
+// check failed.
+func (c *call) healthCheck(path string) {
+	name, wanted, _ := strings.Cut(path, "/")
+	for check := range c.api.checksOf(name) {
+		if check.Name != wanted {
+			continue
+		}
+		if err := check.Healthy(c.req.Context()); err != nil {
+			c.Header().Set("X-Content-Type-Options", "nosniff")
+			c.text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+			return
+		}
 		c.text(http.StatusOK, "ok")
 		return
 	}
-	excluded := c.params()["exclude"]
-	var b strings.Builder
-	for _, check := range checks {
-		if slices.Contains(excluded, check) {
-			fmt.Fprintf(&b, "[+]%s excluded: ok\n", check)
-		} else {
-			fmt.Fprintf(&b, "[+]%s ok\n", check)
-		}
-	}
-	fmt.Fprintf(&b, "%s check passed\n", name)
-	c.text(http.StatusOK, b.String())
-}
-
-// healthCheck answers /healthz/{check}, /livez/{check} and /readyz/{check}.
-func (c *call) healthCheck(name string) {
-	if !slices.Contains(checks, name) {
-		c.unknownPath()
-		return
-	}
-	c.text(http.StatusOK, "ok")
+	c.unknownPath()
 }
 
 func isHealthPath(p string) bool {
@@ -95,8 +157,8 @@ func (c *call) paths() {
 	list := []string{"/apis", "/openapi/v2", "/openapi/v3", "/version"}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
 		list = append(list, "/"+name)
-		for _, check := range checks {
-			list = append(list, "/"+name+"/"+check)
+		for check := range c.api.checksOf(name) {
+			list = append(list, "/"+name+"/"+check.Name)
 		}
 	}
 	for _, g := range c.api.groups {

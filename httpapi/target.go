@@ -105,7 +105,7 @@ const (
 // target is the meaning of the path of a request.
 type target struct {
 	kind     targetKind
-	text     string // the name of a health path, or of an OpenAPI document
+	text     string // readyz, readyz/ping, or the name of an OpenAPI document
 	group    *apiGroup
 	extra    bool // the path of the group has more than one slash at its end
 	version  *groupVersion
@@ -189,7 +189,7 @@ func parseFixed(p string) target {
 	case !found:
 		return target{kind: healthPath, text: name}
 	case !strings.Contains(check, "/"):
-		return target{kind: healthCheckPath, text: check}
+		return target{kind: healthCheckPath, text: p[1:]}
 	}
 	return target{kind: unknownPath}
 }

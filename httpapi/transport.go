@@ -65,7 +65,7 @@ func (a *API) runsAtOnce(req *http.Request) bool {
 // their request. A function of the user may not. Middleware whose handler has the method
 // AnswersAtOnce decides itself.
 func answersAtOnce(h http.Handler, opts Options, otherKinds bool) func() bool {
-	if otherKinds || opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil {
+	if otherKinds || opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }
 	}
 	if m, ok := h.(interface{ AnswersAtOnce() bool }); ok {

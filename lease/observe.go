@@ -10,9 +10,9 @@ import (
 
 // Observe yields the current Holding of a Lease, and each new one: when a holder
 // takes the Lease, releases it, or lets it expire, and when the Lease is deleted.
-// It ends with an error when ctx ends or the store is closed. A Lease expires when
-// Observe has not seen its record change for leaseDurationSeconds. For the first
-// holder that time starts with the call.
+// It ends with an error when ctx ends, the store is closed, or the watch of the Client
+// ends with an error. A Lease expires when Observe has not seen its record change for
+// leaseDurationSeconds. For the first holder that time starts with the call.
 //
 // A slow loop may miss a Holding that has ended, but never the current one.
 func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {

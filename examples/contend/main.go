@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -18,7 +19,7 @@ func main() {
 	defer stop()
 	config, err := client.Kubeconfig("") // as kubectl, or client.Config{Server: "http://127.0.0.1:8001"}
 	if err == nil {
-		err = contend(ctx, config)
+		err = contend(ctx, os.Stdout, config)
 	}
 	if err != nil && ctx.Err() == nil {
 		log.Fatal(err)
@@ -26,7 +27,7 @@ func main() {
 }
 
 // contend leads once and prints when it begins and ends.
-func contend(ctx context.Context, config client.Config) error {
+func contend(ctx context.Context, out io.Writer, config client.Config) error {
 	c, err := client.New(config)
 	if err != nil {
 		return err
@@ -39,8 +40,8 @@ func contend(ctx context.Context, config client.Config) error {
 		return err
 	}
 	return contender.Run(ctx, func(ctx context.Context, h lease.Holding) {
-		fmt.Println(h.Holder, "leads, with the fencing token", h.FencingToken)
+		fmt.Fprintln(out, h.Holder, "leads, with the fencing token", h.FencingToken)
 		<-ctx.Done()
-		fmt.Println(h.Holder, "stops:", context.Cause(ctx))
+		fmt.Fprintln(out, h.Holder, "stops:", context.Cause(ctx))
 	})
 }

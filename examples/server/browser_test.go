@@ -147,8 +147,8 @@ func TestPageSaysThatTheServerIsGone(t *testing.T) {
 func TestPageIsShownToBearersOfATokenOnly(t *testing.T) {
 	b := startBrowser(t)
 	config := debugConfig()
-	config.tokenFile = filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(config.tokenFile, []byte("s3cret,alice,1\n"), 0o600))
+	config.TokenFile = filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(config.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
 	_, stop, url, done := start(t, config)
 	defer func() { stop(); require.NoError(t, <-done) }()
 	b.open(url + "/debug/elections")

@@ -270,8 +270,8 @@ func TestPagesOfOtherSitesHaveNoEffect(t *testing.T) {
 
 func TestControlNeedsCredentialsWhereTheAPIDoes(t *testing.T) {
 	d := startDebug(t, func(c *config) {
-		c.tokenFile = filepath.Join(t.TempDir(), "tokens")
-		require.NoError(t, os.WriteFile(c.tokenFile, []byte("s3cret,alice,1\n"), 0o600))
+		c.TokenFile = filepath.Join(t.TempDir(), "tokens")
+		require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
 	})
 	const good = "Bearer s3cret"
 	require.Equal(t, 201, d.code("POST", "/debug/worlds", "", "Authorization", good))

@@ -40,12 +40,12 @@ func record(ctx context.Context, rec *timeline.Recorder) (stop func()) {
 // debugHint says how to see the page.
 func debugHint(c config, url string) string {
 	switch {
-	case c.tokenFile == "":
+	case c.TokenFile == "":
 		return "open " + url + "/debug/elections in a browser"
-	case c.kubeconfig == "":
+	case c.Kubeconfig == "":
 		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
 	}
-	return "kubectl --kubeconfig " + c.kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
 }
 
 // register adds the pages to a mux.

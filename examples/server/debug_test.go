@@ -20,13 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
 	"github.com/kubecoord/kubecoord/store"
 )
 
 // debugConfig is that of a server with -debug.
 func debugConfig() config {
-	return config{listen: "127.0.0.1:0", history: 100, elect: true, debug: true}
+	return config{Options: serve.Options{Address: "127.0.0.1:0", History: 100, Elect: true}, debug: true}
 }
 
 const (
@@ -162,8 +163,8 @@ func TestDebugPagesAreOffUnlessAskedFor(t *testing.T) {
 
 func TestDebugPagesNeedCredentialsWhereTheAPIDoes(t *testing.T) {
 	c := debugConfig()
-	c.tokenFile = filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(c.tokenFile, []byte("s3cret,alice,1\n"), 0o600))
+	c.TokenFile = filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,alice,1\n"), 0o600))
 	_, stop, url, done := start(t, c)
 	defer func() { stop(); require.NoError(t, <-done) }()
 	for _, path := range append([]string{"/debug/", "/debug/none", "/debug/../healthz"}, debugPaths...) {

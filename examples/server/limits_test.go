@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,8 +11,6 @@ import (
 	"encoding/pem"
 	"flag"
 	"fmt"
-	"io"
-	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -21,34 +18,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/kubecoord/kubecoord/httpapi"
 )
 
 // limited returns the config of a server with the limits of these flags, the default for the others.
 func limited(t *testing.T, flags ...string) config {
 	t.Helper()
-	c := config{listen: "127.0.0.1:0", history: 100}
+	var c config
 	f := flag.NewFlagSet("", flag.PanicOnError)
-	c.limits.register(f)
+	c.Register(f)
 	require.NoError(t, f.Parse(flags))
+	c.Address = "127.0.0.1:0"
 	return c
-}
-
-func TestServerHasTheLimitsOfAKubeAPIServer(t *testing.T) {
-	c := limited(t)
-	var o httpapi.Options
-	c.limits.options(&o, "10.0.0.1:80")
-	assert.Equal(t, httpapi.Options{Reads: 400, Writes: 200, RequestTimeout: time.Minute, WatchStall: time.Minute, WatchesPerClient: 5000, Hosts: []string{"10.0.0.1:80"}}, o)
-	c = limited(t, "-request-timeout=0", "-allow-host=a.example,b.example")
-	c.limits.options(&o, "10.0.0.1:80")
-	assert.EqualValues(t, -1, o.RequestTimeout)
-	assert.Equal(t, []string{"a.example", "b.example", "10.0.0.1:80"}, o.Hosts)
 }
 
 func TestServerIsKnownByItsNamesOnly(t *testing.T) {
@@ -106,34 +90,15 @@ func TestConnectionsOfAClientAreLimited(t *testing.T) {
 	}, 5*time.Second, time.Millisecond)
 }
 
-func TestRefusalsAreLoggedOnceASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var lines bytes.Buffer
-		log.SetOutput(&lines)
-		log.SetFlags(0)
-		defer func() { log.SetOutput(os.Stderr); log.SetFlags(log.LstdFlags) }()
-		calm := &calmLog{}
-		for range 1000 {
-			for _, code := range []int{429, 403, 413, 504, 200, 404} {
-				calm.refusal(httpapi.LogEntry{Method: "GET", Path: "/a\n", Code: code, UserAgent: "me"})
-			}
-		}
-		time.Sleep(time.Second)
-		_, err := io.WriteString(calm, "http: TLS handshake error\n")
-		require.NoError(t, err)
-		assert.Equal(t, `refused: GET "/a\n" 429 "me"`+"\nhttp: TLS handshake error (and 3999 more)\n", lines.String())
-	})
-}
-
 func TestKubeconfigIsReadableByItsOwnerOnly(t *testing.T) {
 	dir := t.TempDir()
 	c := limited(t)
-	c.kubeconfig = filepath.Join(dir, "config")
-	require.NoError(t, os.WriteFile(c.kubeconfig, []byte("old"), 0o644))
+	c.Kubeconfig = filepath.Join(dir, "config")
+	require.NoError(t, os.WriteFile(c.Kubeconfig, []byte("old"), 0o644))
 	_, stop, _, done := start(t, c)
 	stop()
 	require.NoError(t, <-done)
-	info, err := os.Stat(c.kubeconfig)
+	info, err := os.Stat(c.Kubeconfig)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
 	all, err := os.ReadDir(dir)
@@ -175,9 +140,9 @@ func TestClientCertificatesAreCredentials(t *testing.T) {
 	dir := t.TempDir()
 	ours, theirs := newAuthority(t), newAuthority(t)
 	c := limited(t)
-	c.selfSigned, c.clientCA, c.tokenFile = true, filepath.Join(dir, "ca.pem"), filepath.Join(dir, "tokens")
-	require.NoError(t, os.WriteFile(c.clientCA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ours.cert.Raw}), 0o600))
-	require.NoError(t, os.WriteFile(c.tokenFile, []byte("s3cret,bob,1\n"), 0o600))
+	c.SelfSigned, c.ClientCA, c.TokenFile = true, filepath.Join(dir, "ca.pem"), filepath.Join(dir, "tokens")
+	require.NoError(t, os.WriteFile(c.ClientCA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ours.cert.Raw}), 0o600))
+	require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,bob,1\n"), 0o600))
 	_, stop, url, done := start(t, c)
 	defer func() { stop(); require.NoError(t, <-done) }()
 	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}

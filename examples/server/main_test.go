@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
 )
 
 // start runs the server and returns its address, and what run returned.
@@ -36,7 +38,7 @@ func start(t *testing.T, c config) (ctx context.Context, stop func(), url string
 }
 
 func TestServerAnswersAndStopsWithOpenWatches(t *testing.T) {
-	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100})
+	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}})
 	resp, err := http.Get(url + "/readyz")
 	require.NoError(t, err)
 	resp.Body.Close()
@@ -60,20 +62,20 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 		c    config
 		want string
 	}{
-		"a bad port":               {config{listen: "127.0.0.1:notaport", history: 1}, "notaport"},
-		"no history":               {config{listen: "127.0.0.1:0"}, "-history 0: must be at least 1"},
-		"an open address":          {config{listen: "0.0.0.0:0", history: 1}, "other machines can reach it"},
-		"every address":            {config{listen: ":0", history: 1}, "other machines can reach it"},
-		"a missing token file":     {config{listen: "127.0.0.1:0", history: 1, tokenFile: missing}, "-token-file"},
-		"a certificate alone":      {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing}, "must be set together"},
-		"two certificates":         {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing, selfSigned: true}, "not both"},
-		"a missing certificate":    {config{listen: "127.0.0.1:0", history: 1, tlsCert: missing, tlsKey: missing}, "-tls-cert"},
-		"a clock of its own":       {config{listen: "127.0.0.1:0", history: 1, clock: "2026-01-01T00:00:00Z"}, "-clock: got it without -debug, want both"},
-		"a clock without a time":   {config{listen: "127.0.0.1:0", history: 1, debug: true, clock: "noon"}, `-clock: got "noon", want a time such as 2026-01-01T00:00:00Z`},
-		"a client CA without TLS":  {config{listen: "127.0.0.1:0", history: 1, clientCA: missing}, "-client-ca: needs HTTPS"},
-		"a missing client CA":      {config{listen: "127.0.0.1:0", history: 1, selfSigned: true, clientCA: missing}, "-client-ca: open"},
-		"a client CA of no kind":   {config{listen: "127.0.0.1:0", history: 1, selfSigned: true, clientCA: noPEM}, "has no certificate"},
-		"an unwritable kubeconfig": {config{listen: "127.0.0.1:0", history: 1, kubeconfig: filepath.Join(missing, "k")}, "-kubeconfig"},
+		"a bad port":               {config{Options: serve.Options{Address: "127.0.0.1:notaport", History: 1}}, "notaport"},
+		"no history":               {config{Options: serve.Options{Address: "127.0.0.1:0"}}, "-history 0: must be at least 1"},
+		"an open address":          {config{Options: serve.Options{Address: "0.0.0.0:0", History: 1}}, "other machines can reach it"},
+		"every address":            {config{Options: serve.Options{Address: ":0", History: 1}}, "other machines can reach it"},
+		"a missing token file":     {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TokenFile: missing}}, "-token-file"},
+		"a certificate alone":      {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TLSCert: missing}}, "must be set together"},
+		"two certificates":         {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TLSCert: missing, TLSKey: missing, SelfSigned: true}}, "not both"},
+		"a missing certificate":    {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TLSCert: missing, TLSKey: missing}}, "-tls-cert"},
+		"a clock of its own":       {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1}, clock: "2026-01-01T00:00:00Z"}, "-clock: got it without -debug, want both"},
+		"a clock without a time":   {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1}, debug: true, clock: "noon"}, `-clock: got "noon", want a time such as 2026-01-01T00:00:00Z`},
+		"a client CA without TLS":  {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, ClientCA: missing}}, "-client-ca: needs HTTPS"},
+		"a missing client CA":      {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, SelfSigned: true, ClientCA: missing}}, "-client-ca: open"},
+		"a client CA of no kind":   {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, SelfSigned: true, ClientCA: noPEM}}, "has no certificate"},
+		"an unwritable kubeconfig": {config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, Kubeconfig: filepath.Join(missing, "k")}}, "-kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, run(t.Context(), io.Discard, tt.c), tt.want)
@@ -85,7 +87,7 @@ func TestServerWithTokensAndTLSLetsInOnlyTheirBearers(t *testing.T) {
 	dir := t.TempDir()
 	tokens, kubeconfig := filepath.Join(dir, "tokens"), filepath.Join(dir, "kubeconfig")
 	require.NoError(t, os.WriteFile(tokens, []byte("s3cret,alice,1,\"admins,devs\"\nother,bob,2\n"), 0o600))
-	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 1, tokenFile: tokens, selfSigned: true, kubeconfig: kubeconfig})
+	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 1, TokenFile: tokens, SelfSigned: true, Kubeconfig: kubeconfig}})
 	defer func() { stop(); require.NoError(t, <-done) }()
 	require.True(t, strings.HasPrefix(url, "https://"), url)
 

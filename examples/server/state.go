@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
@@ -75,7 +76,7 @@ func newStateFile(name string) (*stateFile, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("-dump %s: not a regular file", name)
 	}
-	out, err := createBeside(name)
+	out, err := serve.CreateBeside(name)
 	if err != nil {
 		return nil, fmt.Errorf("-dump: %w", err)
 	}
@@ -87,7 +88,7 @@ func (f *stateFile) dump(st *store.Store) error {
 	if f == nil {
 		return nil
 	}
-	err := replaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, st, f.form) })
+	err := serve.ReplaceFile(f.name, func(w io.Writer) error { return fixture.Dump(w, st, f.form) })
 	if err != nil {
 		return fmt.Errorf("-dump: %w", err)
 	}

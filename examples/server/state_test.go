@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
 )
 
 const someLeases = `apiVersion: coordination.k8s.io/v1
@@ -59,7 +61,7 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(dir, name)
 			writeFile(t, out, "an old one")
-			c := config{listen: "127.0.0.1:0", history: 100, load: filepath.Join(dir, "in"), dump: out}
+			c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: filepath.Join(dir, "in"), dump: out}
 			_, stop, url, done := start(t, c)
 			got := body(t, url+"/apis/coordination.k8s.io/v1/namespaces/default/leases/leader")
 			require.Contains(t, got, `"resourceVersion":"4711"`)
@@ -76,7 +78,7 @@ func TestServerGoesOnFromTheStateOfAnother(t *testing.T) {
 			require.NoError(t, <-done)
 
 			again := filepath.Join(dir, "again-"+name)
-			_, stop, url, done = start(t, config{listen: "127.0.0.1:0", history: 100, load: out, dump: again})
+			_, stop, url, done = start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: out, dump: again})
 			listed := body(t, url+"/apis/coordination.k8s.io/v1/leases")
 			require.Equal(t, objectsOf(list), objectsOf(listed))
 			require.Greater(t, listVersion(t, listed), listVersion(t, list), "a version that nobody has seen")
@@ -139,7 +141,7 @@ const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "state.yaml")
 	hangups := make(chan os.Signal)
-	c := config{listen: "127.0.0.1:0", history: 100, dump: dump, dumpNow: hangups}
+	c := config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpNow: hangups}
 	_, stop, url, done := start(t, c)
 	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
 	require.Equal(t, 201, code)
@@ -155,7 +157,7 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 
 	for name, load := range map[string]string{"from a dump": dump, "from nothing": ""} {
 		t.Run(name, func(t *testing.T) {
-			_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100, load: load})
+			_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, load: load})
 			defer func() { stop(); require.NoError(t, <-done) }()
 			if load == "" {
 				code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
@@ -175,7 +177,7 @@ func TestNoVersionComesTwiceAfterACrash(t *testing.T) {
 
 func TestServerDumpsEverySoOften(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "state.yaml")
-	_, stop, url, done := start(t, config{listen: "127.0.0.1:0", history: 100, dump: dump, dumpEvery: time.Millisecond})
+	_, stop, url, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 100}, dump: dump, dumpEvery: time.Millisecond})
 	code, _ := send(t, "POST", url+leasesPath, `{"metadata":{"name":"a"}}`)
 	require.Equal(t, 201, code)
 	require.Eventually(t, func() bool { data, _ := os.ReadFile(dump); return strings.Contains(string(data), "name: a") }, 10*time.Second, time.Millisecond)
@@ -201,7 +203,7 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, "x.yaml"), 0o700))
-			row.c.listen, row.c.history = "127.0.0.1:0", 1
+			row.c.Address, row.c.History = "127.0.0.1:0", 1
 			assert.ErrorContains(t, run(t.Context(), io.Discard, row.c), row.want)
 		})
 	}
@@ -210,7 +212,7 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 func TestServerTellsWhenItsStateCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	_, stop, _, done := start(t, config{listen: "127.0.0.1:0", history: 1, dump: filepath.Join(dir, "out.yaml")})
+	_, stop, _, done := start(t, config{Options: serve.Options{Address: "127.0.0.1:0", History: 1}, dump: filepath.Join(dir, "out.yaml")})
 	require.NoError(t, os.RemoveAll(dir))
 	stop()
 	assert.ErrorContains(t, <-done, "-dump: open "+filepath.Join(dir, ".out.yaml."))

@@ -185,7 +185,7 @@ func TestResetDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 func TestWorldsAreServedWithTLSAndTokensToo(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "tokens"), "s3cret,alice,1\n")
-	d := startDebug(t, func(c *config) { c.selfSigned, c.tokenFile = true, filepath.Join(dir, "tokens") })
+	d := startDebug(t, func(c *config) { c.SelfSigned, c.TokenFile = true, filepath.Join(dir, "tokens") })
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	ask := func(method, url, body string) (int, string) {

@@ -117,7 +117,7 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 }
 
 // DeleteCollection deletes the objects that List returns for the options, and returns them as they
-// were before.
+// were before. Unlike a store, a server refuses to delete from all namespaces at once.
 func (c *Collection[T]) DeleteCollection(ctx context.Context, opts store.DeleteOptions, list store.ListOptions) (*store.List[T], error) {
 	if c.status {
 		return nil, errOfStatus("DeleteCollection")

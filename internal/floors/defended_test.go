@@ -46,6 +46,9 @@ func defended() []defence {
 		{"a verb of the API through Go, or its option", []string{
 			"store.PatchType", "store.StrategicMergePatch",
 		}},
+		{"a method of store.Collection, so that code for a store works over HTTP, and an option of a connection", []string{
+			"httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
+		}},
 		{"describes a kind or a list: reached through a field or a result", []string{
 			"store.ConfigKeyName", "store.DNSSubdomainName", "store.List",
 			"store.MatchExact", "store.MatchNotOlderThan", "store.Store.Watchers",

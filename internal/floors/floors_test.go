@@ -35,6 +35,7 @@ func importRules() []rule {
 		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
+		{"httpapi/client", []string{"store/...", "watch", "internal/..."}, nil},
 		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork", "internal/registry"}, []string{"golang.org/x/sync/..."}},
 	}
 }
@@ -68,6 +69,8 @@ func reachRules() []reach {
 		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
 		{packages: "candidate/...", refused: []string{"endpoints/...", "httpapi/..."}},
 		{packages: "endpoints", refused: []string{"lease/...", "candidate/...", "httpapi/..."}},
+		{packages: "httpapi/client", refused: append([]string{"httpapi", "httpapi/apitest", "store/fixture"}, kinds...)},
+		{packages: "examples/contend", refused: []string{"httpapi", "httpapi/apitest", "store/fixture", "candidate/...", "endpoints/..."}},
 	}
 }
 
@@ -192,6 +195,8 @@ func TestRulesReportRefusedImports(t *testing.T) {
 		{"the server reaches testing", pkg{ImportPath: module + "/examples/server", Deps: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
 		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},
 		{"a test imports the examples", pkg{ImportPath: module + "/httpapi", XTestImports: own("examples/server")}, []string{"a test of httpapi", "got examples/server"}},
+		{"the client imports the server", pkg{ImportPath: module + "/httpapi/client", Imports: own("store", "httpapi"), Deps: own("httpapi")}, []string{"httpapi/client imports", "httpapi/client reaches", "got httpapi"}},
+		{"the client's test imports the server", pkg{ImportPath: module + "/httpapi/client", XTestImports: own("httpapi", "lease")}, nil},
 		{"an example imports another", pkg{ImportPath: module + "/examples/embed", Deps: own("examples/server")}, nil},
 		{"an example reaches Kubernetes", pkg{ImportPath: module + "/examples/embed", Deps: []string{"k8s.io/api/core/v1"}}, []string{"examples/embed reaches", "got k8s.io/api/core/v1"}},
 		{"a test imports Kubernetes", pkg{ImportPath: module + "/lease", TestImports: []string{"k8s.io/api/core/v1"}}, []string{"a test of lease", "got k8s.io/api/core/v1"}},

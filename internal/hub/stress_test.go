@@ -143,34 +143,6 @@ func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 	assert.Zero(t, h.Watchers())
 }
 
-// Every wake-up that a watcher needs comes: these read only when woken.
-func TestNoWakeUpIsLost(t *testing.T) {
-	const writes = 20_000
-	p := newHub(t, writes)
-	var wg sync.WaitGroup
-	for _, s := range []Scope{{}, {Namespace: "a"}, {Namespace: "a", Name: "x"}} {
-		r := &reader{h: p.Hub, scope: s, w: p.watch(s, first)}
-		wg.Go(func() {
-			defer r.w.Close()
-			for r.last < first+writes {
-				<-r.w.Wake()
-				for {
-					before := r.last
-					if !assert.NoError(t, r.step()) {
-						return
-					}
-					if r.last == before {
-						break
-					}
-				}
-			}
-			assert.Equal(t, writes, len(r.got))
-		})
-	}
-	p.publishMany(writes, "a", "x")
-	wg.Wait()
-}
-
 // A small ring and slow readers: whoever is told that it expired has missed
 // something, and whoever is not has missed nothing.
 func TestExpiryAndNothingElseLosesChanges(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -25,7 +26,7 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 		plan = v.planCreated()
 		v.created.Store(plan)
 	}
-	shared.use(func(buf []byte) []byte {
+	plan.buffers.Use(func(buf []byte) []byte {
 		if buf, ok = plan.appendMembers(append(buf, '{'), v.Type.Value(obj), v.Type.Value(plan.empty), k.Reset); !ok || len(buf) == 1 {
 			return buf
 		}
@@ -40,8 +41,9 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 
 // createdPlan is how the members of a struct are recorded.
 type createdPlan struct {
-	empty   Object // only for the object itself
 	members []createdMember
+	empty   Object       // only for the object itself
+	buffers scratch.Pool // for the text of the set
 }
 
 // createdMember is how one member is recorded.

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/internal/slots"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -20,8 +19,6 @@ type Shared struct {
 	seed  maphash.Seed
 	lists slots.Table[single]
 	sets  slots.Table[meta.FieldsV1]
-	// buffers are for texts of sets that are looked up.
-	buffers scratch.Pool
 }
 
 // The sizes of the tables, and a bound.
@@ -98,13 +95,4 @@ func (s *Shared) set(text []byte) *meta.FieldsV1 {
 	made := &meta.FieldsV1{Raw: bytes.Clone(text)}
 	slot.Store(made)
 	return made
-}
-
-// use calls work with a buffer for the text of a set, see scratch.Pool.
-func (s *Shared) use(work func(buf []byte) []byte) {
-	if s == nil {
-		work(nil)
-		return
-	}
-	s.buffers.Use(work)
 }

@@ -163,7 +163,7 @@ func (r *Resource) applyLocked(c *change) {
 		return
 	}
 	r.tree.ReplaceOrInsert(r.adopt(c.new))
-	r.hot.put(c.new)
+	r.hot.put(c.new, r.tree.Len())
 	r.st.bytes += c.new.counted()
 }
 

@@ -6,9 +6,13 @@ import (
 	"github.com/kubecoord/kubecoord/internal/slots"
 )
 
-// hotItems is the number of objects of a kind that can be read without the lock.
+// The number of objects of a kind that can be read without the lock. The second one is for
+// collections with more objects than the first.
 // BenchmarkGet among 10,000 objects: 80 ns instead of 400 ns.
-const hotItems = 1024
+const (
+	hotItems     = 1 << 10
+	manyHotItems = 1 << 14
+)
 
 // hotTable caches the current state of objects that were read or written recently.
 // Every change replaces or drops its object here.
@@ -18,7 +22,7 @@ type hotTable struct {
 }
 
 func (t *hotTable) index(k key) uint16 {
-	return uint16((maphash.String(t.seed, k.namespace)*31 + maphash.String(t.seed, k.name)) % hotItems)
+	return uint16((maphash.String(t.seed, k.namespace)*31 + maphash.String(t.seed, k.name)) % manyHotItems)
 }
 
 // get returns the current state of an object, or nil if it is not in the table.
@@ -41,9 +45,15 @@ func (t *hotTable) has(it *Item) bool {
 	return slot != nil && slot.Load() == it
 }
 
-// put adds the current state of an object. The caller must hold the store's lock for
-// reading or writing, so that no older state can replace a newer one.
-func (t *hotTable) put(it *Item) { t.slots.At(uint64(it.slot), hotItems).Store(it) }
+// put adds the current state of an object, one of so many. The caller must hold the store's
+// lock for reading or writing, so that no older state can replace a newer one.
+func (t *hotTable) put(it *Item, objects int) {
+	size := hotItems
+	if objects > hotItems {
+		size = manyHotItems
+	}
+	t.slots.At(uint64(it.slot), size).Store(it)
+}
 
 // drop removes the last state of a deleted object.
 func (t *hotTable) drop(it *Item) {

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/managedfields"
@@ -27,7 +26,6 @@ const (
 type internTable struct {
 	seed  maphash.Seed
 	slots atomic.Pointer[internSlots] // nil until the first use
-	bases sync.Pool                   // of *meta.ObjectMeta, for copyNew
 }
 
 type internSlots struct {
@@ -112,14 +110,15 @@ func (t *internTable) mapSlot(m map[string]string) *atomic.Pointer[map[string]st
 // copyNew returns a copy of a new object. It shares the labels and annotations that are in
 // the table.
 func (t *internTable) copyNew(d *Kind, o Object) Object {
-	base, _ := t.bases.Get().(*meta.ObjectMeta)
+	base, _ := d.bases.Get().(*meta.ObjectMeta)
 	if base == nil {
 		base = new(meta.ObjectMeta)
 	}
 	m := o.GetObjectMeta()
 	base.Labels, base.Annotations = t.probably(m.Labels), t.probably(m.Annotations)
 	o = d.copyOnto(o, base)
-	t.bases.Put(base)
+	base.Labels, base.Annotations = nil, nil
+	d.bases.Put(base)
 	return o
 }
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -93,6 +94,7 @@ type Kind struct {
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
+	bases          sync.Pool    // of *meta.ObjectMeta, for copyNew
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 

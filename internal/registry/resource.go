@@ -167,7 +167,7 @@ func (r *Resource) lookup(k key) *Item {
 	defer r.st.mu.RUnlock()
 	it := r.lookupLocked(k)
 	if it != nil {
-		r.hot.put(it)
+		r.hot.put(it, r.tree.Len())
 	}
 	return it
 }

@@ -377,7 +377,7 @@ func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object
 		r.hot.drop(old)
 	} else {
 		r.tree.ReplaceOrInsert(e)
-		r.hot.put(it)
+		r.hot.put(it, r.tree.Len())
 		st.bytes += it.counted()
 	}
 	r.fresh = nil

@@ -6,18 +6,26 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTableGrowsOnce(t *testing.T) {
+func TestTableGrowsWithItsUse(t *testing.T) {
 	var s Table[int]
 	assert.Nil(t, s.Peek(7))
 	size := func() int { return len(*s.table.Load()) }
-	s.At(7, 1024).Store(new(1))
+	use := func(times, full int) {
+		for range times {
+			s.At(7, full)
+		}
+	}
+	s.At(7, 2048).Store(new(1))
 	assert.Equal(t, 1, *s.Peek(7).Load())
 	assert.Same(t, s.Peek(7), s.Peek(7+small))
-	for range smallUses - 1 {
-		s.At(7, 1024)
-	}
+	use(usesOfASlot*small-1, 2048)
 	assert.Equal(t, small, size())
-	s.At(7, 1024)
-	assert.Equal(t, 1024, size())
+	use(1, 2048)
+	assert.Equal(t, growth*small, size())
 	assert.Nil(t, s.Peek(7).Load(), "it is empty then")
+
+	use(usesOfASlot*growth*small+1, growth*small)
+	assert.Equal(t, growth*small, size(), "it is full")
+	use(usesOfASlot*growth*small+1, 2048)
+	assert.Equal(t, 2048, size())
 }

@@ -160,7 +160,9 @@ func (e *etcd) checkPrefix(ctx context.Context, ours []string) error {
 			break
 		}
 		segment, _, _ := strings.Cut(string(r.Kvs[0].Key)[len(e.prefix):], "/")
-		found = append(found, segment)
+		if segment != healthKey { // kine makes that
+			found = append(found, segment)
+		}
 		from = e.prefix + segment + "0" // after all keys of the segment: "0" follows "/"
 	}
 	if len(found) > 0 {

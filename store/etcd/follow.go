@@ -288,11 +288,27 @@ func (r *reader) watch(ctx context.Context) error {
 			if !quiet && time.Since(heard) >= lostAfter {
 				return errSilent
 			}
+			if err := r.checkLeader(ctx); err != nil {
+				return err
+			}
 			ask()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// checkLeader does for a member in this process what WithRequireLeader does for a connection:
+// without a leader the member would say that there are no changes, for ever.
+func (e *etcd) checkLeader(ctx context.Context) error {
+	if len(e.client.Endpoints()) > 0 {
+		return nil
+	}
+	s, err := e.client.Status(ctx, "")
+	if err == nil && s.Leader == 0 {
+		err = rpctypes.ErrNoLeader
+	}
+	return err
 }
 
 var (

@@ -11,6 +11,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
@@ -110,6 +112,12 @@ func Dial(c clientv3.Config) (*clientv3.Client, error) {
 	if c.DialTimeout == 0 {
 		c.DialTimeout = 20 * time.Second // as a real API server
 	}
+	// After a minute without etcd, gRPC itself would wait for up to two minutes before it
+	// connects again.
+	c.DialOptions = append([]grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+		MinConnectTimeout: c.DialTimeout,
+	})}, c.DialOptions...)
 	client, err := clientv3.New(c)
 	if err != nil {
 		return nil, explain(fmt.Sprintf("etcd: connect to %s", strings.Join(c.Endpoints, ", ")), err)

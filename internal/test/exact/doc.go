@@ -13,7 +13,7 @@
 //     to the last event or bookmark, and with the right content. A 410 comes only if the change after the last one seen has left the
 //     history.
 //
-// The clients use doors: the Go API, the transport without a socket, HTTP over a socket, and a replica that lags. Stores on a backend are
-// checked by the history of the backend, where versions have gaps and several changes may have one version. Package consistency
-// checks the requests of any other client by the same history, but less exactly.
+// The clients use doors: the Go API, package httpapi/client, the transport without a socket, HTTP over a socket, and a replica that
+// lags. Stores on a backend are checked by the history of the backend, where versions have gaps and several changes may have one
+// version. Package consistency checks the requests of any other client by the same history, but less exactly.
 package exact

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/exact"
 	"github.com/kubecoord/kubecoord/lease"
@@ -20,7 +21,7 @@ import (
 
 var (
 	duration = flag.Duration("exact.for", 0, "how long TestAPIIsConsistent looks for violations; 0 is a few rounds")
-	onlyDoor = flag.String("exact.door", "", "use only this door: go, transport, socket, replica, backend")
+	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, backend")
 	seed     = flag.Uint64("exact.seed", 1, "the seed of the first round")
 )
 
@@ -53,12 +54,15 @@ func (w *world) fork(t *testing.T) *world { return &world{w.api.Fork(t), w.log.F
 const replica = "replica"
 
 // doors returns the doors of the world that the flag allows.
-func (w *world) doors() map[string]exact.Door {
+func (w *world) doors(t *testing.T) map[string]exact.Door {
 	transport := func(client string) exact.HTTPDoor {
 		return exact.HTTPDoor{Base: w.api.Host(), Client: &http.Client{Transport: w.api.TransportFor(client)}}
 	}
+	c, err := client.New(client.Config{Server: w.api.Host(), Transport: w.api.TransportFor("client")})
+	require.NoError(t, err)
 	all := map[string]exact.Door{
 		"go":        exact.GoDoor{Leases: lease.In(w.api.Store())},
+		"client":    exact.GoDoor{Leases: client.In(c, lease.Kind())},
 		"transport": transport("direct"),
 		"socket":    exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
 		replica:     transport(replica),
@@ -76,7 +80,7 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 	lagging := w.api.Fault(apitest.Fault{Client: replica, Stale: &apitest.Stale{Changes: 3}})
 	var clients sync.WaitGroup
 	var followers []*exact.Follower
-	for name, door := range w.doors() {
+	for name, door := range w.doors(t) {
 		client := func(kind string) *exact.Client {
 			seed++
 			c := exact.NewClient(fmt.Sprintf("%s%s-%s", prefix, name, kind), door, w.log, seed)

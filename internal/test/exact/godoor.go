@@ -10,11 +10,23 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
-// GoDoor is the Go API of a store.
+// Leases are the Leases of a store, or of a server by httpapi/client.
+type Leases interface {
+	Create(ctx context.Context, l *lease.Lease, opts store.CreateOptions) (*lease.Lease, error)
+	Get(ctx context.Context, namespace, name string) (*lease.Lease, error)
+	Update(ctx context.Context, l *lease.Lease, opts store.UpdateOptions) (*lease.Lease, error)
+	Patch(ctx context.Context, namespace, name string, t store.PatchType, data []byte, opts store.PatchOptions) (*lease.Lease, error)
+	Delete(ctx context.Context, namespace, name string, opts store.DeleteOptions) (*lease.Lease, error)
+	List(ctx context.Context, opts store.ListOptions) (*store.List[lease.Lease], error)
+	Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[lease.Lease], error]
+}
+
+// GoDoor is the Go API of a store, or of httpapi/client.
 type GoDoor struct {
-	Leases *store.Collection[lease.Lease]
+	Leases Leases
 }
 
 // label is the label that selectors use.

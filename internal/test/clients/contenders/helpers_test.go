@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 
+	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/lease"
 )
@@ -103,9 +104,20 @@ func elector(t *testing.T, api *testapi.API, r *referee) run {
 	}
 }
 
-// contender is a run of a Contender with the same timing.
+// contender is a run of a Contender in the process of the server, with the same timing.
 func contender(t *testing.T, api *testapi.API, r *referee) run {
-	leases := lease.In(api.Store)
+	return contenderWith(lease.In(api.Store), "contender", r)
+}
+
+// remote is a run of a Contender that reaches the Lease through the API.
+func remote(t *testing.T, api *testapi.API, r *referee) run {
+	config := api.Config()
+	c, err := client.New(client.Config{Server: config.Host, Transport: config.Transport})
+	require.NoError(t, err)
+	return contenderWith(client.In(c, lease.Kind()), "remote", r)
+}
+
+func contenderWith(leases lease.Client, kind string, r *referee) run {
 	return func(ctx context.Context, identity string, release bool) {
 		c, err := lease.NewContender(leases, lease.ContenderOptions{
 			Namespace: leaseNamespace, Name: leaseName, Identity: identity, ReleaseOnCancel: release,
@@ -115,7 +127,7 @@ func contender(t *testing.T, api *testapi.API, r *referee) run {
 		}
 		c.Run(ctx, func(ctx context.Context, _ lease.Holding) {
 			// It leads until it has stopped, not only until its context ends.
-			r.started(context.WithoutCancel(ctx), "contender", identity)
+			r.started(context.WithoutCancel(ctx), kind, identity)
 			defer r.stopped(identity)
 			<-ctx.Done()
 		})

@@ -20,8 +20,8 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "of the random choices; 0 takes a new seed each time")
 
-// Three electors and three Contenders start and stop for six hours, at times with
-// a release. Electors also lose their connection.
+// Three electors, three Contenders and three Contenders over HTTP start and stop for
+// six hours, at times with a release. Those over HTTP also lose their connection.
 func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 	const each, length = 3, 6 * time.Hour
 	seed := *seedFlag
@@ -41,6 +41,9 @@ func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 			all.Go(func() { runRepeatedly(random, until, fmt.Sprint("elector-", i), elector(t, own, r), own.Link) })
 			random = rand.New(rand.NewPCG(seed, uint64(each+i)))
 			all.Go(func() { runRepeatedly(random, until, fmt.Sprint("contender-", i), contender(t, api, r), nil) })
+			far := api.Bypass()
+			random = rand.New(rand.NewPCG(seed, uint64(2*each+i)))
+			all.Go(func() { runRepeatedly(random, until, fmt.Sprint("remote-", i), remote(t, far, r), far.Link) })
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		holdings := 0
@@ -69,8 +72,9 @@ func TestElectorsAndContendersNeverLeadAtOnce(t *testing.T) {
 		assert.Empty(t, r.fouls, "-seed %d", seed)
 		assert.Greater(t, r.reigns["elector"], 10)
 		assert.Greater(t, r.reigns["contender"], 10)
+		assert.Greater(t, r.reigns["remote"], 10)
 		assert.Greater(t, holdings, 20)
-		t.Logf("%d reigns of electors, %d of contenders", r.reigns["elector"], r.reigns["contender"])
+		t.Logf("%d reigns of electors, %d of contenders, %d of those over HTTP", r.reigns["elector"], r.reigns["contender"], r.reigns["remote"])
 	})
 	t.Logf("took %s", time.Since(begin).Round(time.Millisecond))
 }
@@ -121,10 +125,14 @@ func TestElectorsAndContendersTakeOverFromEachOther(t *testing.T) {
 		release       bool
 		from, to      time.Duration // bounds of the time until the second one leads
 	}{
-		"a contender after an elector that releases": {elector, contender, true, 0, 0},
-		"a contender after an elector that crashed":  {elector, contender, false, 13 * time.Second, 15 * time.Second},
-		"an elector after a contender that releases": {contender, elector, true, 0, 4400 * time.Millisecond},
-		"an elector after a contender that crashed":  {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
+		"a contender after an elector that releases":  {elector, contender, true, 0, 0},
+		"a contender after an elector that crashed":   {elector, contender, false, 13 * time.Second, 15 * time.Second},
+		"an elector after a contender that releases":  {contender, elector, true, 0, 4400 * time.Millisecond},
+		"an elector after a contender that crashed":   {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
+		"a remote one after an elector that releases": {elector, remote, true, 0, 0},
+		"a remote one after an elector that crashed":  {elector, remote, false, 13 * time.Second, 15 * time.Second},
+		"an elector after a remote one that releases": {remote, elector, true, 0, 4400 * time.Millisecond},
+		"an elector after a remote one that crashed":  {remote, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"errors"
@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// replaceFile replaces a file in one step: readers see the old contents or the new ones,
+// ReplaceFile replaces a file in one step: readers see the old contents or the new ones,
 // and so does the next start after a crash. Only the owner can read the file.
-func replaceFile(name string, write func(io.Writer) error) error {
+func ReplaceFile(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file", name)
 	}
-	out, err := createBeside(name)
+	out, err := CreateBeside(name)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,9 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	return syncDir(filepath.Dir(name))
 }
 
-// createBeside creates a temporary file in the directory of another, hidden from -load. Only
+// CreateBeside creates a temporary file in the directory of another, hidden from -load. Only
 // the owner can read it.
-func createBeside(name string) (*os.File, error) {
+func CreateBeside(name string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".")
 }
 

@@ -1,0 +1,93 @@
+package candidate
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// decider returns who holds the Lease of the Electors.
+func (w *world) decider() string {
+	l, err := w.leases.Get(context.Background(), holderNamespace, holderLease)
+	require.NoError(w.t, err)
+	return *l.Spec.HolderIdentity
+}
+
+func TestOneOfTwoElectorsDecides(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Identity: "one"})
+		stopOne := w.stop
+		synctest.Wait()
+		w.elect(ElectorOptions{Identity: "two"})
+		for _, name := range []string{"a", "b", "c"} {
+			w.start(offer(name, "1.37.0", "1.37.0"))
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, "one", w.decider())
+		assert.Equal(t, "a", w.leader())
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents(), "of both Electors")
+		l, err := w.leases.Get(t.Context(), "kube-system", "leader-election-controller")
+		require.NoError(t, err)
+		assert.EqualValues(t, 15, *l.Spec.LeaseDurationSeconds)
+		assert.Equal(t, "kube-apiserver", l.ManagedFields[0].Manager)
+		assert.WithinDuration(t, time.Now(), l.Spec.RenewTime.Time, 2*time.Second)
+
+		stopOne()
+		stopped := time.Now()
+		w.start(offer("better", "1.37.0", "1.36.0"))
+		time.Sleep(12 * time.Second)
+		assert.Equal(t, "one", w.decider(), "its Lease has not expired")
+		assert.Empty(t, w.takeEvents())
+		for w.lease().Spec.PreferredHolder == nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		assert.Equal(t, "two", w.decider())
+		assert.Equal(t, "better", *w.lease().Spec.PreferredHolder)
+		assert.LessOrEqual(t, time.Since(stopped), 15*time.Second+time.Second)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"a", "better"}, w.reigns)
+	})
+}
+
+func TestElectorThatLosesItsLeaseStopsDeciding(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Identity: "one"})
+		synctest.Wait()
+		_, err := w.leases.Modify(t.Context(), holderNamespace, holderLease, func(l *lease.Lease) error {
+			l.Spec.HolderIdentity = new("other")
+			return nil
+		}, store.UpdateOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		w.create(offer("a", "1.37.0", "1.36.0"))
+		time.Sleep(10 * time.Second)
+		assert.Empty(t, w.takeEvents())
+		time.Sleep(6 * time.Second)
+		assert.Equal(t, []string{"Pinged a"}, w.takeEvents(), "the other was silent for 15 seconds")
+		assert.Equal(t, "one", w.decider())
+	})
+}
+
+func TestElectorWithAnIdentityEndsWithItsStore(t *testing.T) {
+	in(t, func(t *testing.T) {
+		st := store.New(store.Options{})
+		ends := make(chan error, 2)
+		for _, identity := range []string{"decides", "waits"} {
+			e, err := NewElector(st, ElectorOptions{Identity: identity})
+			require.NoError(t, err)
+			go func() { ends <- e.Run(t.Context()) }()
+			synctest.Wait()
+		}
+		st.Close()
+		for range 2 {
+			assert.ErrorIs(t, <-ends, store.ErrClosed)
+		}
+	})
+}

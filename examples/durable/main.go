@@ -1,0 +1,199 @@
+// Command durable serves the Kubernetes coordination API from etcd: what a client was
+// answered survives a crash, and several of these servers serve one state.
+//
+//	go run . -data-dir /var/lib/kubecoord
+//	go run . -etcd-endpoints https://10.0.0.1:2379,https://10.0.0.2:2379 -etcd-cafile ca.pem
+//
+// With -data-dir a member of etcd runs inside the process, with its data in the directory.
+// The directory also has the kubeconfig, and with -tls and -make-token the certificate, its
+// key and a token. All of that stays valid when the server starts again.
+//
+// With -etcd-endpoints the server uses an etcd that runs elsewhere. Several servers on one
+// etcd are replicas: clients may go from one to another.
+//
+// The flags for clients are those of examples/server. docs/operations.md shows how to go
+// from one process to three, and what clients see when something fails.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/etcd"
+)
+
+// config is the command line.
+type config struct {
+	serve.Options
+	dataDir    string
+	makeToken  bool
+	endpoints  string
+	caFile     string
+	certFile   string
+	keyFile    string
+	prefix     string
+	compaction time.Duration
+	quota      int64
+	member     memberFlags
+}
+
+func (c *config) register(f *flag.FlagSet) {
+	c.Options.Register(f)
+	f.StringVar(&c.dataDir, "data-dir", "", "keep all in this `directory`, by a member of etcd in this process")
+	f.BoolVar(&c.makeToken, "make-token", false, "with -data-dir: let in only the bearer of a token, which is made at the first start")
+	f.StringVar(&c.endpoints, "etcd-endpoints", "", "keep all in the etcd at these `URLs`, separated by commas")
+	f.StringVar(&c.caFile, "etcd-cafile", "", "`file` with the CA of etcd")
+	f.StringVar(&c.certFile, "etcd-certfile", "", "`file` with the certificate that this server shows to etcd; with -data-dir that of the member")
+	f.StringVar(&c.keyFile, "etcd-keyfile", "", "`file` with the key of -etcd-certfile")
+	f.StringVar(&c.prefix, "etcd-prefix", etcd.DefaultPrefix, "`prefix` of all keys in etcd")
+	f.DurationVar(&c.compaction, "etcd-compaction-interval", 5*time.Minute, "drop history older than this `time`; 0: never, because somebody else does")
+	f.Int64Var(&c.quota, "quota-backend-bytes", 0, "with -data-dir: refuse writes when the database has so many `bytes`; 0: 2 GiB, the default of etcd")
+	c.member.register(f)
+	refuseOthers(f)
+}
+
+func main() {
+	var c config
+	c.register(flag.CommandLine)
+	serve.Main("durable", func(ctx context.Context, out io.Writer) error { return run(ctx, out, c) })
+}
+
+// run serves until the context ends or the member fails. The first line of out has the
+// address.
+func run(ctx context.Context, out io.Writer, c config) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.dataDir != "" {
+		if err := c.keepFiles(); err != nil {
+			return err
+		}
+	}
+	front, err := c.Open()
+	if err != nil {
+		return err
+	}
+	e, err := c.openEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	st, err := etcd.OpenClient(ctx, e.client, c.prefix, etcd.Options{
+		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
+		CompactionInterval: c.compactionInterval(),
+		Log:                slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	opts := front.API()
+	opts.Checks = c.checks(e, st)
+	if c.Elect {
+		opts.Elect = &candidate.ElectorOptions{Identity: c.electorIdentity()}
+	}
+	api := httpapi.New(st, opts)
+	defer api.Close()
+	ln, err := front.Listen()
+	if err != nil {
+		return err
+	}
+	ln.Greet(out)
+	if c.Kubeconfig != "" {
+		fmt.Fprintf(out, "  kubectl --kubeconfig %s get leases --all-namespaces\n", c.Kubeconfig)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer e.onFailure(stop)()
+	err = ln.Serve(ctx, api, func() { api.Close(); st.Close() })
+	return errors.Join(err, e.failure())
+}
+
+// check refuses flags that do not go together.
+func (c *config) check() error {
+	inside, outside := c.dataDir != "", c.endpoints != ""
+	switch {
+	case inside && outside:
+		return errors.New("-data-dir and -etcd-endpoints: set one: the first keeps all in this process, the second elsewhere")
+	case !inside && !outside:
+		return errors.New("set -data-dir or -etcd-endpoints; examples/server keeps objects in memory")
+	case outside && c.quota != 0:
+		return errors.New("-quota-backend-bytes: needs -data-dir: an etcd elsewhere has a flag of this name")
+	case outside && c.makeToken:
+		return errors.New("-make-token: needs -data-dir, where the token is kept: set -token-file, with the same file for all replicas")
+	case c.makeToken && c.TokenFile != "":
+		return errors.New("-make-token and -token-file: set one")
+	case c.makeToken && !c.SelfSigned && c.TLSCert == "":
+		return errors.New("-make-token: needs HTTPS, because others could read the token: set -tls or -tls-cert")
+	case (c.certFile == "") != (c.keyFile == ""):
+		return errors.New("-etcd-certfile and -etcd-keyfile must be set together")
+	case c.compaction < 0:
+		return fmt.Errorf("-etcd-compaction-interval %s: must not be negative", c.compaction)
+	}
+	return c.member.check(c)
+}
+
+// compactionInterval returns the interval as package etcd wants it.
+func (c *config) compactionInterval() time.Duration {
+	if c.compaction == 0 {
+		return -1
+	}
+	return c.compaction
+}
+
+// checkTimeout is how long a health check waits for etcd (upstream: apiserver,
+// storage/storagebackend, DefaultHealthcheckTimeout).
+const checkTimeout = 2 * time.Second
+
+// checks returns the health checks of a real API server that have to do with etcd. The server
+// is ready if the store can answer a consistent read. It is alive if etcd answers: a new start
+// would not mend a store that has ended, because etcd lost what it had confirmed.
+func (c *config) checks(e *engine, st *store.Store) []httpapi.HealthCheck {
+	alive := func(ctx context.Context) error { return etcd.Health(ctx, e.client, c.prefix) }
+	ready := func(ctx context.Context) error {
+		_, err := lease.In(st).Get(ctx, "kube-system", "any")
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	return []httpapi.HealthCheck{
+		{Name: "etcd", Healthy: inTime(alive)},
+		{Name: "etcd-readiness", ReadyOnly: true, Healthy: inTime(ready)},
+	}
+}
+
+// inTime gives a check checkTimeout.
+func inTime(check func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+		defer cancel()
+		return check(ctx)
+	}
+}
+
+// electorIdentity returns the name by which this server contends for the right to elect. It
+// is "" if there can be no other server.
+func (c *config) electorIdentity() string {
+	if c.dataDir != "" && c.member.clientURL == "" && c.member.peerURL == "" {
+		return ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "durable"
+	}
+	return host + "_" + strings.ToLower(rand.Text())
+}

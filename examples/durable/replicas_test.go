@@ -1,0 +1,163 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/kubecoord/kubecoord/store/etcd"
+)
+
+const (
+	electorsLease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/leader-election-controller"
+	candidates    = "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates"
+)
+
+// startEtcd starts a server that is there for its member of etcd, and returns it with the URL
+// of the member.
+func startEtcd(t *testing.T, dir, url string) *process {
+	t.Helper()
+	return startServer(t, "-listen", "127.0.0.1:0", "-data-dir", dir, "-member-client-url", url, "-elect=false")
+}
+
+func TestReplicasShareOneState(t *testing.T) {
+	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
+	startEtcd(t, dir, url)
+	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
+	two := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
+	a, b := plain(one.url), plain(two.url)
+	created := a.must(t, "POST", leases, newLease("a"))
+	assert.Equal(t, created, b.must(t, "GET", leases+"/a", ""), "a read after the write")
+	patched := b.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"x"}}`)
+	assert.Equal(t, patched, a.must(t, "GET", leases+"/a", ""))
+	one.kill()
+	assert.Equal(t, patched, b.must(t, "GET", leases+"/a", ""))
+}
+
+// Another server decides within the duration of the Lease of the electors when the one that
+// decided is killed.
+func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
+	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
+	watcher := plain(startEtcd(t, dir, url).url)
+	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
+	decider := func() string {
+		code, text := watcher.do(t, "GET", electorsLease, "")
+		if code != 200 {
+			return ""
+		}
+		_, after, _ := strings.Cut(text, `"holderIdentity":"`)
+		holder, _, _ := strings.Cut(after, `"`)
+		return holder
+	}
+	require.Eventually(t, func() bool { return decider() != "" }, 10*time.Second, 10*time.Millisecond)
+	first := decider()
+	startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
+	offer := func(name, lease string) {
+		watcher.must(t, "POST", candidates, `{"metadata":{"name":"`+name+`"},"spec":{"leaseName":"`+lease+
+			`","binaryVersion":"1.37.0","emulationVersion":"1.37.0","strategy":"OldestEmulationVersion","renewTime":"`+
+			time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
+	}
+	elected := func(lease string) bool {
+		code, text := watcher.do(t, "GET", leases+"/"+lease, "")
+		return code == 200 && strings.Contains(text, `"holderIdentity":"`)
+	}
+	offer("a", "main")
+	require.Eventually(t, func() bool { return elected("main") }, 5*time.Second, 10*time.Millisecond)
+	assert.Equal(t, first, decider())
+
+	one.kill()
+	killed := time.Now()
+	require.Eventually(t, func() bool { return decider() != first }, 30*time.Second, 10*time.Millisecond)
+	took := time.Since(killed)
+	t.Logf("another decides after %s", took)
+	assert.Less(t, took, 15*time.Second+2*time.Second, "the duration of the Lease, and a wait")
+	offer("b", "other")
+	require.Eventually(t, func() bool { return elected("other") }, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestHealthSaysThatEtcdIsGone(t *testing.T) {
+	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
+	engine := startEtcd(t, dir, url)
+	client := plain(startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url).url)
+	code, text := client.do(t, "GET", "/readyz?verbose", "")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]etcd-readiness ok\nreadyz check passed\n", text)
+	client.must(t, "POST", leases, newLease("a"))
+
+	engine.kill()
+	code, text = client.do(t, "GET", "/livez", "")
+	assert.Equal(t, 500, code)
+	assert.Equal(t, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\nlivez check failed\n", text)
+	code, text = client.do(t, "GET", "/readyz/etcd", "")
+	assert.Equal(t, 500, code)
+	assert.Contains(t, text, "internal server error: error getting data from etcd: ")
+	code, _ = client.do(t, "GET", leases+"/a?resourceVersion=0", "")
+	assert.Equal(t, 200, code, "what may be old is answered")
+
+	startEtcd(t, dir, url)
+	require.Eventually(t, func() bool {
+		code, _ := client.do(t, "GET", "/readyz", "")
+		return code == 200
+	}, 30*time.Second, 100*time.Millisecond)
+	client.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"x"}}`)
+}
+
+// Of two members one is killed: the other has no quorum. Its watches must end, because they
+// would miss what others see.
+func TestWatchesEndWithoutAQuorum(t *testing.T) {
+	dir := t.TempDir()
+	member := func(name, listen, client, peer string, more ...string) *process {
+		return startServer(t, append([]string{
+			"-listen", listen, "-data-dir", filepath.Join(dir, name), "-member-name", name,
+			"-member-client-url", client, "-member-peer-url", peer,
+		}, more...)...)
+	}
+	url, peer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	one := plain(member("one", "127.0.0.1:0", url, peer).url)
+	one.must(t, "POST", leases, newLease("a"))
+	client, err := etcd.Dial(clientv3.Config{Endpoints: []string{url}})
+	require.NoError(t, err)
+	defer client.Close()
+	otherURL, otherPeer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	_, err = client.MemberAdd(t.Context(), []string{otherPeer})
+	require.NoError(t, err)
+	join := func() *process {
+		return member("two", "127.0.0.1:0", otherURL, otherPeer, "-member-join", "one="+peer+",two="+otherPeer)
+	}
+	two := join()
+	plain(two.url).must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"two"}}`)
+
+	watch := one.open(t, "GET", leases+"?watch=true", "")
+	defer watch.Body.Close()
+	require.Equal(t, 200, watch.StatusCode)
+	two.kill()
+	killed := time.Now()
+	events, err := io.ReadAll(watch.Body)
+	require.NoError(t, err)
+	t.Logf("the watch ended after %s", time.Since(killed))
+	assert.NotContains(t, string(events), "ERROR")
+	assert.Less(t, time.Since(killed), time.Minute)
+	code, text := one.do(t, "GET", leases+"?watch=true&resourceVersion=0", "")
+	assert.Equal(t, 429, code)
+	assert.Contains(t, text, "storage is (re)initializing")
+	code, _ = one.do(t, "GET", "/readyz", "")
+	assert.Equal(t, 500, code)
+	code, _ = one.do(t, "GET", leases+"/a?resourceVersion=0", "")
+	assert.Equal(t, 200, code)
+
+	join()
+	require.Eventually(t, func() bool {
+		code, _ := one.do(t, "GET", "/readyz", "")
+		return code == 200
+	}, 30*time.Second, 100*time.Millisecond)
+	one.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"one"}}`)
+	again := one.open(t, "GET", leases+"?watch=true", "")
+	again.Body.Close()
+	assert.Equal(t, 200, again.StatusCode)
+}

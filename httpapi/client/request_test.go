@@ -1,0 +1,232 @@
+package client_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/httpapi/client"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func TestRequestsAreRepeatedWhereThatIsSafe(t *testing.T) {
+	answer := func(code int32, after int32) meta.Status {
+		return meta.Status{Code: code, Details: &meta.StatusDetails{RetryAfterSeconds: after}}
+	}
+	for name, row := range map[string]struct {
+		fault      apitest.Fault
+		get, write bool // succeed
+		after      time.Duration
+	}{
+		"too many requests":           {apitest.Fault{Answer: answer(429, 2), First: 3}, true, true, 6 * time.Second},
+		"too many for ten times":      {apitest.Fault{Answer: answer(429, 1), First: 10}, true, true, 10 * time.Second},
+		"too many for eleven times":   {apitest.Fault{Answer: answer(429, 1), First: 11}, false, false, 10 * time.Second},
+		"unavailable with a time":     {apitest.Fault{Answer: answer(503, 1), First: 3}, true, false, 3 * time.Second},
+		"unavailable without a time":  {apitest.Fault{Answer: meta.Status{Code: 503}, First: 1}, false, false, 0},
+		"an error with a time":        {apitest.Fault{Answer: answer(500, 4), First: 1}, true, false, 4 * time.Second},
+		"cut before":                  {apitest.Fault{Cut: apitest.CutBefore, First: 3}, true, false, 3 * time.Second},
+		"cut after the write is done": {apitest.Fault{Cut: apitest.CutAfter, First: 1}, true, false, time.Second},
+		"forbidden":                   {apitest.Fault{Answer: meta.Status{Code: 403}, First: 1}, false, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func(name string, succeeds bool, do func(ctx context.Context, leases *client.Collection[lease.Lease]) error) {
+				t.Run(name, func(t *testing.T) {
+					inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+						put(t, api.Store(), "a", "1")
+						f := api.Fault(row.fault)
+						start := time.Now()
+						err := do(t.Context(), leases)
+						if succeeds {
+							assert.NoError(t, err)
+							assert.Equal(t, row.after, time.Since(start))
+							assert.Equal(t, row.fault.First, f.Hits())
+							return
+						}
+						assert.Error(t, err)
+						if row.fault.Answer.Code != 429 {
+							assert.Equal(t, 1, f.Hits())
+						}
+					})
+				})
+			}
+			run("get", row.get, func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Get(ctx, "default", "a")
+				return err
+			})
+			run("list", row.get, func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.List(ctx, store.ListOptions{})
+				return err
+			})
+			run("create", row.write, func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Create(ctx, newLease("b", "1"), store.CreateOptions{})
+				return err
+			})
+			run("patch", row.write, func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Patch(ctx, "default", "a", store.MergePatch, []byte(`{"spec":{"holderIdentity":"2"}}`), store.PatchOptions{})
+				return err
+			})
+			run("delete", row.write, func(ctx context.Context, leases *client.Collection[lease.Lease]) error {
+				_, err := leases.Delete(ctx, "default", "a", store.DeleteOptions{})
+				return err
+			})
+		})
+	}
+}
+
+func TestCallsEndWithTheirContext(t *testing.T) {
+	for name, fault := range map[string]apitest.Fault{
+		"no answer": {Hang: true}, "cut": {Cut: apitest.CutBefore},
+		"busy": {Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 60}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+				api.Fault(fault)
+				ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
+				defer cancel()
+				start := time.Now()
+				_, err := leases.Get(ctx, "default", "a")
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.Equal(t, 5500*time.Millisecond, time.Since(start))
+				for _, err := range leases.Watch(ctx, store.WatchOptions{}) {
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+				}
+			})
+		})
+	}
+}
+
+// roundTrip is an http.RoundTripper.
+type roundTrip func(req *http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// answering returns the Leases of a server that gives one answer to all requests.
+func answering(t *testing.T, code int, contentType, body string) *client.Collection[lease.Lease] {
+	t.Helper()
+	return leasesAt(t, client.Config{Server: "https://other/prefix/", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: code, Status: fmt.Sprint(code, " ", http.StatusText(code)),
+			Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(body)),
+		}, nil
+	})})
+}
+
+// A proxy may answer in place of the server.
+func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
+	for name, row := range map[string]struct {
+		code       int
+		typ, body  string
+		want       string
+		wantReason meta.Reason
+	}{
+		"not found as text":   {404, "text/plain", "404 page not found\n", "the server answered 404 Not Found without a Status: 404 page not found", meta.ReasonNotFound},
+		"a page":              {502, "text/html", "<html>", "the server answered 502 Bad Gateway without a Status", meta.ReasonInternalError},
+		"a redirect":          {302, "", "", "the server answered 302 Found without a Status: ", ""},
+		"gone without reason": {410, "application/json", `{"kind":"Status","status":"Failure","reason":"Gone","message":"gone"}`, "gone", store.ErrExpired},
+		"a success of text":   {200, "text/html", "<html>", "client: the answer is no Lease: ", ""},
+		"another kind":        {200, "application/json", `{"kind":"Pod","apiVersion":"v1"}`, `client: the answer is no Lease: got kind "Pod" of "v1", want "Lease" of "coordination.k8s.io/v1"`, ""},
+		"a wrong type":        {200, "application/json", `{"spec":{"holderIdentity":1}}`, "client: the answer is no Lease: json: cannot unmarshal number", ""},
+		"nothing":             {200, "application/json", ``, "client: the answer is no Lease: ", ""},
+		"a list of nothing":   {200, "application/json", `[]`, "client: the answer is no Lease: ", ""},
+		"far too much":        {200, "application/json", strings.Repeat(" ", 17<<20), "client: the answer has more than 16777216 bytes", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := answering(t, row.code, row.typ, row.body).Get(t.Context(), "default", "a")
+			require.Error(t, err)
+			assert.True(t, strings.HasPrefix(err.Error(), row.want), "got %q", err)
+			if row.wantReason != "" {
+				assert.ErrorIs(t, err, row.wantReason)
+			}
+		})
+	}
+}
+
+func TestFramesThatAreWrongEndAWatch(t *testing.T) {
+	const object = `{"metadata":{"resourceVersion":"7"}}`
+	for name, row := range map[string]struct{ body, want string }{
+		"no JSON":             {`{"type":"ADDED","object":` + object + `}<html>`, "client: event: invalid character '<'"},
+		"an unknown type":     {`{"type":"OTHER","object":` + object + `}`, `client: event: got type "OTHER", want ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`},
+		"no version":          {`{"type":"ADDED","object":{}}`, "client: event: got an object without resourceVersion"},
+		"no object":           {`{"type":"ADDED"}`, "client: the answer is no Lease: "},
+		"an error of nothing": {`{"type":"ERROR","object":{}}`, "client: event: got an ERROR without a Status"},
+		"a wrong member":      {`{"type":1}`, "client: event: json: cannot unmarshal number"},
+		"an endless event":    {`{"type":"` + strings.Repeat("x", 17<<20), "client: event: got more than 16777216 bytes, want fewer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var last error
+			for _, err := range answering(t, 200, "application/json", row.body).Watch(t.Context(), store.WatchOptions{ResourceVersion: "1"}) {
+				last = err
+			}
+			require.Error(t, last)
+			assert.True(t, strings.HasPrefix(last.Error(), row.want), "got %q", last)
+		})
+	}
+}
+
+func TestRequestsNameTheirClientAndTheirUser(t *testing.T) {
+	var got *http.Request
+	leases := leasesAt(t, client.Config{Server: "https://other/prefix/", Token: "secret", UserAgent: "agent/1", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		got = req
+		return nil, errors.New("no network")
+	})})
+	_, err := leases.Get(t.Context(), "default", "a b")
+	assert.EqualError(t, err, `client: Get "https://other/prefix/apis/coordination.k8s.io/v1/namespaces/default/leases/a%20b": no network`)
+	assert.Equal(t, "Bearer secret", got.Header.Get("Authorization"))
+	assert.Equal(t, "agent/1", got.Header.Get("User-Agent"))
+}
+
+func TestNamesThatWouldMakeAnotherPathAreRefused(t *testing.T) {
+	leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		t.Errorf("got a request for %s, want none", req.URL)
+		return nil, errors.New("refused")
+	})})
+	ctx := t.Context()
+	for _, row := range [][2]string{{"default", ""}, {"", "a"}, {"default", ".."}, {"..", "a"}, {"default", "a/status"}, {"a/b", "c"}, {"default", "%2e"}} {
+		_, err := leases.Get(ctx, row[0], row[1])
+		assert.ErrorIs(t, err, store.ErrBadRequest, "%q", row)
+		_, err = leases.Delete(ctx, row[0], row[1], store.DeleteOptions{})
+		assert.ErrorIs(t, err, store.ErrBadRequest, "%q", row)
+	}
+	_, err := leases.List(ctx, store.ListOptions{Namespace: ".."})
+	assert.ErrorIs(t, err, store.ErrBadRequest)
+	_, err = leases.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{Namespace: "a/b"})
+	assert.ErrorIs(t, err, store.ErrBadRequest)
+	for _, err := range leases.Watch(ctx, store.WatchOptions{Namespace: ".."}) {
+		assert.ErrorIs(t, err, store.ErrBadRequest)
+	}
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	for name, row := range map[string]struct {
+		config client.Config
+		want   string
+	}{
+		"nothing":     {client.Config{}, `client: Server: got "", want http:// or https://, a host, and at most a path after it`},
+		"no scheme":   {client.Config{Server: "localhost:80"}, `client: Server: got "localhost:80", want`},
+		"a user":      {client.Config{Server: "http://me:secret@host"}, `client: Server: got "http://me:xxxxx@host", want`},
+		"a query":     {client.Config{Server: "http://host?a"}, "client: Server: got"},
+		"no URL":      {client.Config{Server: "http://[::1"}, `client: Server: parse "http://[::1"`},
+		"two lines":   {client.Config{Server: "http://host", Token: "a\nb"}, "client: Token or UserAgent: got a line break"},
+		"TLS twice":   {client.Config{Server: "http://host", TLS: &tls.Config{}, Transport: http.DefaultTransport}, "client: TLS: got it together with Transport"},
+		"a bad agent": {client.Config{Server: "http://host", UserAgent: "a\rb"}, "client: Token or UserAgent: got a line break"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := client.New(row.config)
+			require.Error(t, err)
+			assert.True(t, strings.HasPrefix(err.Error(), row.want), "got %q", err)
+		})
+	}
+}
