@@ -41,6 +41,6 @@
 //
 // https://github.com/k3s-io/kine speaks the protocol of etcd with SQLite, PostgreSQL, MySQL
 // or NATS behind it. Its URL is an endpoint as any other. All requests to it have the shapes
-// that it knows. It reports no silence of a watch, so contact that is lost without an error
-// is found by the keepalive of the connection, after 15 seconds.
+// that it knows. A watch of kine may be silent for long, so silence does not show that contact
+// is lost; the keepalive of the connection does, after 15 seconds.
 package etcd

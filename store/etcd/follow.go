@@ -274,11 +274,17 @@ func (r *reader) watch(ctx context.Context) error {
 				}
 			}
 		case <-r.asked:
+			again := outstanding && !wanted // the request may have been dropped
 			wanted = true
-			if !outstanding {
+			if again {
+				timer.Reset(askAgain)
+			} else if !outstanding {
 				ask()
 			}
 		case <-timer.C:
+			if quiet && r.reached >= r.highest.Load() {
+				wanted = false // there may be no answer
+			}
 			if !quiet && time.Since(heard) >= lostAfter {
 				return errSilent
 			}
