@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"maps"
 	"reflect"
 	"unsafe"
 )
@@ -22,9 +23,10 @@ func (t *Type) address(obj any) unsafe.Pointer {
 }
 
 // MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
-// result is the one of merging and decoding documents. If MergeJSON returns false,
-// the patch has something unusual, and obj may be half merged: the caller must discard
-// obj and merge documents.
+// result is the one of merging and decoding documents. The maps and lists of obj do not
+// change; those that the patch changes are replaced. If MergeJSON returns false, the patch
+// has something unusual, and obj may be half merged: the caller must discard obj and
+// merge documents.
 func (t *Type) MergeJSON(patch []byte, obj any) bool {
 	p := t.check(obj)
 	if !t.readable {
@@ -99,7 +101,7 @@ func (r *jsonReader) mergeMap(m *map[string]string) bool {
 	if !ok {
 		return false
 	}
-	if *m == nil {
+	if *m = maps.Clone(*m); *m == nil {
 		*m = map[string]string{}
 	}
 	seen := map[string]bool{}

@@ -21,8 +21,8 @@ type ring[P any] struct {
 	// From the change even on, each has the version after the one before. last is the version
 	// of the last change. Only the writer uses them.
 	even, last uint64
-	floor     atomic.Uint64
-	head      atomic.Uint64 // readers must not use changes after this version
+	floor      atomic.Uint64
+	head       atomic.Uint64 // readers must not use changes after this version
 }
 
 func newRing[P any](size int, maxAge time.Duration, start uint64) *ring[P] {

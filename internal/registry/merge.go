@@ -11,16 +11,32 @@ func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
 	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.native {
 		return nil, false
 	}
-	live, err := current.Encoded(t.Version, JSON)
-	if err != nil {
-		return nil, false
-	}
-	o := t.Kind.newWire(t.Version)
-	if !t.schema().ReadJSON(live, o, t.stored(current)) {
+	o := t.decoded(current)
+	if o == nil {
 		return nil, false
 	}
 	*o.GetTypeMeta() = t.typeMeta()
 	return o, t.schema().MergeJSON(c.Data, o) && *o.GetTypeMeta() == t.typeMeta()
+}
+
+// decoded returns what decoding the JSON of an item returns, or nil if that is not simple.
+// It may share the maps and lists of the item's metadata.
+func (t Target) decoded(current *Item) Object {
+	if t.stored(current) != nil && t.schema().RoundTrips(current.obj) {
+		if t.Kind.pure {
+			return t.Kind.copyOnto(current.obj, current.meta())
+		}
+		return t.Kind.copy(current.obj)
+	}
+	live, err := current.Encoded(t.Version, JSON)
+	if err != nil {
+		return nil
+	}
+	o := t.Kind.newWire(t.Version)
+	if !t.schema().ReadJSON(live, o, t.stored(current)) {
+		return nil
+	}
+	return o
 }
 
 // stored returns the stored object of an item if it has the shape of the target, or nil.

@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,7 @@ type mergeSpec struct {
 	List    []mergeSpec       `json:"list,omitempty" protobuf:"10"`
 	Child   *mergeSpec        `json:"child,omitempty" protobuf:"11"`
 	Raw     *meta.FieldsV1    `json:"raw,omitempty" protobuf:"12"`
+	When    *meta.MicroTime   `json:"when,omitempty" protobuf:"13"`
 }
 
 // mergePatches are patches, and whether they are ordinary.
@@ -91,7 +93,14 @@ func mergeLives() []*mergeObject {
 	}
 	full := &mergeObject{ObjectMeta: meta.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b", "c": "d"}, ManagedFields: []meta.ManagedFieldsEntry{{Manager: "x", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}}}}, Spec: spec(), Next: new(spec())}
 	full.Spec.Child = new(spec())
-	return []*mergeObject{{}, full, {Spec: mergeSpec{Text: "\xff", Names: map[string]string{}}}}
+	plain := &mergeObject{ObjectMeta: full.ObjectMeta, Spec: mergeSpec{
+		Text: "ä", Maybe: new("m"), Count: new(int32(1)), Ratio: 1.5, Data: []byte("x"), Names: map[string]string{"a": "b"},
+		List: []mergeSpec{{Text: "i"}, {}}, Raw: &meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}, When: new(meta.NewMicroTime(time.Unix(1, 1))),
+	}}
+	return []*mergeObject{
+		{}, full, {Spec: mergeSpec{Text: "\xff", Names: map[string]string{}}}, plain,
+		{ObjectMeta: meta.ObjectMeta{Labels: map[string]string{}}, Spec: mergeSpec{When: new(meta.MicroTime{}), Data: []byte{}}},
+	}
 }
 
 func TestOrdinaryMergeIsTheMergeOfDocuments(t *testing.T) {

@@ -1,0 +1,76 @@
+package codec
+
+import (
+	"math"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// RoundTrips reports whether Copy returns what encoding obj to JSON and decoding it would
+// return. It may return false although that is so.
+func (t *Type) RoundTrips(obj any) bool { return t.roundTrips(t.check(obj)) }
+
+func (t *Type) roundTrips(p unsafe.Pointer) bool {
+	switch t.shape {
+	case shapeBool, shapeInt32, shapeInt64, shapeBytes:
+		return true
+	case shapeFloat64:
+		f := *(*float64)(p)
+		return f-f == 0 && (f != 0 || !math.Signbit(f)) // a -0 may be left out
+	case shapeString:
+		return utf8.ValidString(*(*string)(p))
+	case shapeTime:
+		return hasJSONTime((*meta.Time)(p).Time)
+	case shapeMicroTime:
+		return hasJSONTime((*meta.MicroTime)(p).Time)
+	case shapeFieldsV1:
+		return isPlainFieldSet((*meta.FieldsV1)(p).Raw)
+	case shapeStruct:
+		for _, f := range t.all {
+			if !f.roundTrips(p) {
+				return false
+			}
+		}
+		return true
+	case shapeList:
+		s := (*slice)(p)
+		for i := range s.len {
+			if !t.Elem.roundTrips(t.item(s, i)) {
+				return false
+			}
+		}
+		return true
+	case shapeMap:
+		if !t.stringMap {
+			return false
+		}
+		for k, v := range *(*map[string]string)(p) {
+			if !utf8.ValidString(k) || !utf8.ValidString(v) {
+				return false
+			}
+		}
+		return true
+	}
+	return false // types with methods of their own, and trees
+}
+
+func (f *Field) roundTrips(p unsafe.Pointer) bool {
+	q := f.target(p)
+	switch {
+	case !f.onWire || f.Pointer && f.Type.nilable():
+		return false
+	case q == nil:
+		return true
+	case f.Pointer && f.Type.isZeroTime(q):
+		return false // its JSON is null
+	case f.OmitEmpty && f.Type.nilable() && f.Type.length(q) == 0:
+		return *(*unsafe.Pointer)(q) == nil // the first word of a map and of a slice
+	}
+	return f.Type.roundTrips(q)
+}
+
+// hasJSONTime reports whether the text of a time can be read again.
+func hasJSONTime(t time.Time) bool { return t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 }
