@@ -48,6 +48,9 @@ func TestValuesAreThoseOfARealServer(t *testing.T) {
 		stored.ResourceVersion = "1001"
 		assert.Equal(t, created, stored)
 
+		mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Spec.HolderIdentity = new("you") })
+		assert.NotContains(t, string(e.Value("leases/ns/a")), "1001", "nor is it in that of an update")
+
 		_, err = in(st, endpoints.Kind()).Create(t.Context(), newEndpoints("ns/e"), store.CreateOptions{})
 		require.NoError(t, err)
 		assert.Contains(t, string(e.Value("services/endpoints/ns/e")), "k8s\x00\n\x0f\n\x02v1\x12\x09Endpoints")
