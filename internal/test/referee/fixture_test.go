@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -21,6 +23,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/etcd"
+	"github.com/kubecoord/kubecoord/store/etcd/member"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -43,17 +47,32 @@ type fixture struct {
 	other *registry.Resource
 }
 
-// newFixture returns a Storage over a new store. The options may be zero.
+// onBoth runs a suite on a store in memory, and on one whose objects are in an etcd of its own.
+func onBoth(t *testing.T, suite func(t *testing.T, f *fixture)) {
+	t.Run("in memory", func(t *testing.T) { suite(t, newFixture(t, registry.Options{})) })
+	t.Run("on etcd", func(t *testing.T) {
+		m, err := member.Start(t.Context(), t.TempDir(), member.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, m.Close()) })
+		pods, others := podKind(), otherKind()
+		st, err := etcd.OpenClient(t.Context(), m.Client(), "", etcd.Options{}, pods, others)
+		require.NoError(t, err)
+		suite(t, fixtureOf(t, (*registry.Store)(st), pods, others))
+	})
+}
+
+// newFixture returns a Storage over a new store in memory. The options may be zero.
 func newFixture(t *testing.T, opts registry.Options) *fixture {
 	t.Helper()
 	opts.FirstVersion = 1
-	st := registry.New(opts)
+	return fixtureOf(t, registry.New(opts), podKind(), otherKind())
+}
+
+func fixtureOf(t *testing.T, st *registry.Store, pods *store.Kind[Pod], others *store.Kind[Other]) *fixture {
 	t.Cleanup(st.Close)
 	return &fixture{
-		Storage: New(st, newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
-		other: st.Resource(store.MustKind(store.Descriptor[Other]{
-			Name: "Other", Plural: "others", Versions: []store.Version[Other]{{Name: "v1"}},
-		}).Registered()),
+		Storage: New(st, pods.Registered(), newCodec(), storagetesting.NewPrefixTransformer([]byte(prefix), false)),
+		other:   st.Resource(others.Registered()),
 	}
 }
 
@@ -76,6 +95,10 @@ const (
 type Other struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
+}
+
+func otherKind() *store.Kind[Other] {
+	return store.MustKind(store.Descriptor[Other]{Name: "Other", Plural: "others", Versions: []store.Version[Other]{{Name: "v1"}}})
 }
 
 // increaseRV changes an object that no suite reads.

@@ -44,10 +44,10 @@ type Storage struct {
 
 var _ storage.Interface = (*Storage)(nil)
 
-// New returns a Storage over an empty store. codec encodes example.Pods.
-func New(st *registry.Store, codec runtime.Codec, transformer value.Transformer) *Storage {
+// New returns a Storage over an empty store. pods is of podKind, and codec encodes example.Pods.
+func New(st *registry.Store, pods *registry.Kind, codec runtime.Codec, transformer value.Transformer) *Storage {
 	return &Storage{
-		Transformer: transformer, st: st, pods: st.Resource(podKind().Registered()),
+		Transformer: transformer, st: st, pods: st.Resource(pods),
 		first: st.ResourceVersion(), codec: codec,
 	}
 }

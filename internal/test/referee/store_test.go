@@ -7,64 +7,75 @@ import (
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
-
-	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // The tests bear the names of upstream's, in the order of its file
 // storage/testing/store_tests.go.
 
 func TestCreate(t *testing.T) {
-	f := newFixture(t, registry.Options{})
-	storagetesting.RunTestCreate(t.Context(), t, f, f.checkStored)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestCreate(t.Context(), t, f, f.checkStored)
+	})
 }
 
 func TestCreateWithKeyExist(t *testing.T) {
-	storagetesting.RunTestCreateWithKeyExist(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestCreateWithKeyExist(t.Context(), t, f) })
 }
 
 func TestGet(t *testing.T) {
-	storagetesting.RunTestGet(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestGet(t.Context(), t, f) })
 }
 
 func TestUnconditionalDelete(t *testing.T) {
-	storagetesting.RunTestUnconditionalDelete(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestUnconditionalDelete(t.Context(), t, f) })
 }
 
 func TestConditionalDelete(t *testing.T) {
-	storagetesting.RunTestConditionalDelete(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestConditionalDelete(t.Context(), t, f) })
 }
 
 func TestDeleteWithSuggestion(t *testing.T) {
-	storagetesting.RunTestDeleteWithSuggestion(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestDeleteWithSuggestion(t.Context(), t, f) })
 }
 
 func TestDeleteWithSuggestionAndConflict(t *testing.T) {
-	storagetesting.RunTestDeleteWithSuggestionAndConflict(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestDeleteWithSuggestionAndConflict(t.Context(), t, f)
+	})
 }
 
 func TestDeleteWithConflict(t *testing.T) {
-	storagetesting.RunTestDeleteWithConflict(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestDeleteWithConflict(t.Context(), t, f) })
 }
 
 func TestDeleteWithSuggestionOfDeletedObject(t *testing.T) {
-	storagetesting.RunTestDeleteWithSuggestionOfDeletedObject(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestDeleteWithSuggestionOfDeletedObject(t.Context(), t, f)
+	})
 }
 
 func TestValidateDeletionWithSuggestion(t *testing.T) {
-	storagetesting.RunTestValidateDeletionWithSuggestion(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestValidateDeletionWithSuggestion(t.Context(), t, f)
+	})
 }
 
 func TestValidateDeletionWithOnlySuggestionValid(t *testing.T) {
-	storagetesting.RunTestValidateDeletionWithOnlySuggestionValid(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestValidateDeletionWithOnlySuggestionValid(t.Context(), t, f)
+	})
 }
 
 func TestPreconditionalDeleteWithSuggestion(t *testing.T) {
-	storagetesting.RunTestPreconditionalDeleteWithSuggestion(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestPreconditionalDeleteWithSuggestion(t.Context(), t, f)
+	})
 }
 
 func TestPreconditionalDeleteWithOnlySuggestionPass(t *testing.T) {
-	storagetesting.RunTestPreconditionalDeleteWithOnlySuggestionPass(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestPreconditionalDeleteWithOnlySuggestionPass(t.Context(), t, f)
+	})
 }
 
 // TestList runs the cases of the watch cache unchanged, and the cases of etcd's
@@ -83,33 +94,39 @@ func TestList(t *testing.T) {
 }
 
 func TestDeleteWithSuggestionAndMissingExpectedTransformOrDecodeError(t *testing.T) {
-	storagetesting.RunTestDeleteWithSuggestionAndMissingExpectedTransformOrDecodeError(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestDeleteWithSuggestionAndMissingExpectedTransformOrDecodeError(t.Context(), t, f)
+	})
 }
 
 func TestConsistentList(t *testing.T) {
-	f := newFixture(t, registry.Options{})
-	storagetesting.RunTestConsistentList(t.Context(), t, f, f.increaseRV, false, true, false)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestConsistentList(t.Context(), t, f, f.increaseRV, false, true, false)
+	})
 }
 
 func TestGetListNonRecursive(t *testing.T) {
-	f := newFixture(t, registry.Options{})
-	storagetesting.RunTestGetListNonRecursive(t.Context(), t, f.increaseRV, f)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestGetListNonRecursive(t.Context(), t, f.increaseRV, f)
+	})
 }
 
 func TestGetListRecursivePrefix(t *testing.T) {
-	storagetesting.RunTestGetListRecursivePrefix(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestGetListRecursivePrefix(t.Context(), t, f) })
 }
 
 func TestListContinuation(t *testing.T) {
-	storagetesting.RunTestListContinuation(t.Context(), t, newFixture(t, registry.Options{}), nil)
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestListContinuation(t.Context(), t, f, nil) })
 }
 
 func TestListPaginationRareObject(t *testing.T) {
-	storagetesting.RunTestListPaginationRareObject(t.Context(), t, newFixture(t, registry.Options{}), nil)
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestListPaginationRareObject(t.Context(), t, f, nil) })
 }
 
 func TestListContinuationWithFilter(t *testing.T) {
-	storagetesting.RunTestListContinuationWithFilter(t.Context(), t, newFixture(t, registry.Options{}), nil)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestListContinuationWithFilter(t.Context(), t, f, nil)
+	})
 }
 
 func TestListInconsistentContinuation(t *testing.T) {
@@ -119,37 +136,43 @@ func TestListInconsistentContinuation(t *testing.T) {
 }
 
 func TestListResourceVersionMatch(t *testing.T) {
-	storagetesting.RunTestListResourceVersionMatch(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestListResourceVersionMatch(t.Context(), t, f) })
 }
 
 func TestGuaranteedUpdate(t *testing.T) {
-	f := newFixture(t, registry.Options{})
-	storagetesting.RunTestGuaranteedUpdate(t.Context(), t, f, f.checkStored)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestGuaranteedUpdate(t.Context(), t, f, f.checkStored)
+	})
 }
 
 func TestGuaranteedUpdateChecksStoredData(t *testing.T) {
-	storagetesting.RunTestGuaranteedUpdateChecksStoredData(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestGuaranteedUpdateChecksStoredData(t.Context(), t, f)
+	})
 }
 
 func TestGuaranteedUpdateWithConflict(t *testing.T) {
-	storagetesting.RunTestGuaranteedUpdateWithConflict(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestGuaranteedUpdateWithConflict(t.Context(), t, f) })
 }
 
 func TestGuaranteedUpdateWithSuggestionAndConflict(t *testing.T) {
-	storagetesting.RunTestGuaranteedUpdateWithSuggestionAndConflict(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestGuaranteedUpdateWithSuggestionAndConflict(t.Context(), t, f)
+	})
 }
 
 func TestStats(t *testing.T) {
-	f := newFixture(t, registry.Options{})
-	storagetesting.RunTestStats(t.Context(), t, f, f.codec, noTransformer, false)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestStats(t.Context(), t, f, f.codec, noTransformer, false)
+	})
 }
 
 func TestListPaging(t *testing.T) {
-	storagetesting.RunTestListPaging(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestListPaging(t.Context(), t, f) })
 }
 
 func TestNamespaceScopedList(t *testing.T) {
-	storagetesting.RunTestNamespaceScopedList(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestNamespaceScopedList(t.Context(), t, f) })
 }
 
 func TestCompactRevision(t *testing.T) {
@@ -158,5 +181,5 @@ func TestCompactRevision(t *testing.T) {
 }
 
 func TestKeySchema(t *testing.T) {
-	storagetesting.RunTestKeySchema(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestKeySchema(t.Context(), t, f) })
 }

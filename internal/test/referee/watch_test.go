@@ -4,14 +4,12 @@ import (
 	"testing"
 
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
-
-	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // The tests are in the order of upstream's file storage/testing/watcher_tests.go.
 
 func TestWatch(t *testing.T) {
-	storagetesting.RunTestWatch(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestWatch(t.Context(), t, f) })
 }
 
 func TestWatchFromZero(t *testing.T) {
@@ -20,61 +18,71 @@ func TestWatchFromZero(t *testing.T) {
 }
 
 func TestDeleteTriggerWatch(t *testing.T) {
-	storagetesting.RunTestDeleteTriggerWatch(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestDeleteTriggerWatch(t.Context(), t, f) })
 }
 
 func TestWatchFromNonZero(t *testing.T) {
-	storagetesting.RunTestWatchFromNonZero(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestWatchFromNonZero(t.Context(), t, f) })
 }
 
 func TestDelayedWatchDelivery(t *testing.T) {
-	storagetesting.RunTestDelayedWatchDelivery(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestDelayedWatchDelivery(t.Context(), t, f) })
 }
 
 func TestWatchContextCancel(t *testing.T) {
-	storagetesting.RunTestWatchContextCancel(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestWatchContextCancel(t.Context(), t, f) })
 }
 
 func TestWatcherTimeout(t *testing.T) {
-	storagetesting.RunTestWatcherTimeout(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestWatcherTimeout(t.Context(), t, f) })
 }
 
 func TestWatchDeleteEventObjectHaveLatestRV(t *testing.T) {
-	storagetesting.RunTestWatchDeleteEventObjectHaveLatestRV(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestWatchDeleteEventObjectHaveLatestRV(t.Context(), t, f)
+	})
 }
 
 func TestWatchInitializationSignal(t *testing.T) {
-	storagetesting.RunTestWatchInitializationSignal(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestWatchInitializationSignal(t.Context(), t, f) })
 }
 
 func TestClusterScopedWatch(t *testing.T) {
-	storagetesting.RunTestClusterScopedWatch(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestClusterScopedWatch(t.Context(), t, f) })
 }
 
 func TestNamespaceScopedWatch(t *testing.T) {
-	storagetesting.RunTestNamespaceScopedWatch(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunTestNamespaceScopedWatch(t.Context(), t, f) })
 }
 
 func TestWatchDispatchBookmarkEvents(t *testing.T) {
-	storagetesting.RunTestWatchDispatchBookmarkEvents(t.Context(), t, newFixture(t, registry.Options{}), true)
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestWatchDispatchBookmarkEvents(t.Context(), t, f, true)
+	})
 }
 
 func TestWatchBookmarksWithCorrectResourceVersion(t *testing.T) {
-	storagetesting.RunTestOptionalWatchBookmarksWithCorrectResourceVersion(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunTestOptionalWatchBookmarksWithCorrectResourceVersion(t.Context(), t, f)
+	})
 }
 
 func TestSendInitialEventsBackwardCompatibility(t *testing.T) {
-	storagetesting.RunSendInitialEventsBackwardCompatibility(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunSendInitialEventsBackwardCompatibility(t.Context(), t, f)
+	})
 }
 
 func TestWatchSemantics(t *testing.T) {
-	storagetesting.RunWatchSemantics(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunWatchSemantics(t.Context(), t, f) })
 }
 
 func TestWatchSemanticInitialEventsExtended(t *testing.T) {
-	storagetesting.RunWatchSemanticInitialEventsExtended(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) {
+		storagetesting.RunWatchSemanticInitialEventsExtended(t.Context(), t, f)
+	})
 }
 
 func TestWatchListMatchSingle(t *testing.T) {
-	storagetesting.RunWatchListMatchSingle(t.Context(), t, newFixture(t, registry.Options{}))
+	onBoth(t, func(t *testing.T, f *fixture) { storagetesting.RunWatchListMatchSingle(t.Context(), t, f) })
 }
