@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// term is a time in which an elector of client-go took itself for the leader.
+// term is a time in which an elector took itself for the leader, by its own clock.
 type term struct {
 	lease, elector string
 	from, to       time.Time
@@ -73,9 +73,12 @@ func (ts *terms) overlap() time.Duration {
 	return longest
 }
 
-// contend runs an elector of client-go with a Lease of 3 seconds until the context ends.
-func contend(ctx context.Context, url, name, identity string, ts *terms) error {
-	leases, err := coordination.NewForConfig(&rest.Config{Host: url, QPS: -1})
+// pace is how fast electors are: the options of these names.
+type pace struct{ leaseDuration, renewDeadline, retryPeriod time.Duration }
+
+// contend runs an elector of client-go until the context ends.
+func contend(ctx context.Context, url, name, identity string, p pace, ts *terms) error {
+	leases, err := coordination.NewForConfig(&rest.Config{Host: url, QPS: -1, Timeout: p.renewDeadline / 2})
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func contend(ctx context.Context, url, name, identity string, ts *terms) error {
 				LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Client: leases,
 				LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 			},
-			LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 500 * time.Millisecond,
+			LeaseDuration: p.leaseDuration, RenewDeadline: p.renewDeadline, RetryPeriod: p.retryPeriod,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(ctx context.Context) {
 					t := ts.begin(name, identity)
@@ -130,9 +133,10 @@ func killUnderElectors(t *testing.T, n int, pause time.Duration) {
 		assert.NoError(t, electors.Wait())
 	}()
 	ts := &terms{}
+	fast := pace{3 * time.Second, 2 * time.Second, 500 * time.Millisecond}
 	for i := range n {
 		for _, identity := range []string{"one", "two"} {
-			electors.Go(func() error { return contend(ctx, p.url, fmt.Sprint("lease-", i), identity, ts) })
+			electors.Go(func() error { return contend(ctx, p.url, fmt.Sprint("lease-", i), identity, fast, ts) })
 		}
 	}
 	haveLeaders := func() bool { return ts.leaders() == n }
