@@ -145,12 +145,6 @@ func TestVerbsAnswerAsTheCollectionOfAStore(t *testing.T) {
 	assert.Equal(t, local.st.ResourceVersion(), remote.st.ResourceVersion())
 }
 
-// result is what a step returns.
-type result struct {
-	value any
-	err   error
-}
-
 // sameSteps takes the same steps in both collections and compares what they return.
 func sameSteps[T any](t *testing.T, local, remote collection[T], named func(name string) *T, change func(*T), patch string) {
 	t.Helper()

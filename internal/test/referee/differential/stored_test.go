@@ -12,7 +12,6 @@ import (
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
@@ -62,7 +61,7 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 				require.Equal(t, path.Join(storedBelow[*kind], m.GetNamespace(), m.GetName()), c.Key, kind)
 				require.Empty(t, m.GetResourceVersion(), c.Key)
 				var want bytes.Buffer
-				require.NoError(t, codecs.EncoderForVersion(serializer, kind.GroupVersion()).Encode(o.(runtime.Object), &want))
+				require.NoError(t, codecs.EncoderForVersion(serializer, kind.GroupVersion()).Encode(o, &want))
 				require.Equal(t, want.Bytes(), c.Value, c.Key)
 				compared[*kind]++
 			}
