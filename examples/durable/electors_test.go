@@ -140,16 +140,16 @@ func killUnderElectors(t *testing.T, n int, pause time.Duration) {
 		}
 	}
 	haveLeaders := func() bool { return ts.leaders() == n }
-	require.Eventually(t, haveLeaders, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, haveLeaders, time.Minute, 10*time.Millisecond)
 	time.Sleep(time.Second + pause/8) // some renewals; the kill comes at any time between two
 	p.kill()
 	time.Sleep(pause)
 	startServer(t, args...)
 	time.Sleep(4500 * time.Millisecond) // an elector that would take over has done so
-	require.Eventually(t, haveLeaders, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, haveLeaders, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, electors.Wait())
-	require.Eventually(t, func() bool { return ts.leaders() == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return ts.leaders() == 0 }, time.Minute, time.Millisecond)
 	assert.Negative(t, ts.overlap(), "%s", ts.overlap())
 	t.Logf("pause %s: %d terms of %d Leases", pause, len(ts.all), n)
 }
