@@ -160,7 +160,7 @@ func TestOneMemberGrowsToThree(t *testing.T) {
 		require.Eventually(t, func() bool {
 			_, err := first.Client().MemberAdd(t.Context(), []string{peer})
 			return err == nil
-		}, 30*time.Second, 100*time.Millisecond)
+		}, time.Minute, 100*time.Millisecond)
 		cluster += "," + name + "=" + peer
 		members = append(members, start(t, t.TempDir(), member.Options{Name: name, PeerURL: peer, Cluster: cluster}))
 	}
