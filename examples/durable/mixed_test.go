@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,7 +81,8 @@ func (ts *terms) gaps() (all []gap) {
 
 // Electors of client-go and Contenders contend for the same Leases, through a proxy that
 // changes their server again and again. Servers are killed and started again: one that only
-// follows in etcd, that of etcd's leader, and two at once.
+// follows in etcd, that of etcd's leader, and two at once. In half of the kills of one server
+// the programs that lead end too, without a release.
 func TestMixedElectorsOutliveServers(t *testing.T) {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	const n = 6
@@ -98,11 +101,34 @@ func TestMixedElectorsOutliveServers(t *testing.T) {
 		assert.NoError(t, electors.Wait())
 	}()
 	ts := &terms{}
-	for i := range n {
-		name := fmt.Sprint("lease-", i)
-		for j := range 2 {
-			electors.Go(func() error { return contend(ctx, url, name, fmt.Sprint("client-go-", j), usual, ts) })
-			electors.Go(func() error { return contendWithout(ctx, url, name, fmt.Sprint("contender-", j), usual, ts) })
+	var deaths sync.Map // by the identity of an elector
+	for i := range 4 * n {
+		name, kind, run := fmt.Sprint("lease-", i/4), "client-go", contend
+		if i%2 == 1 {
+			kind, run = "contender", contendWithout
+		}
+		electors.Go(func() error {
+			for life := 0; ctx.Err() == nil; life++ { // a program that starts again has another identity
+				identity := fmt.Sprintf("%s-%d-%d", kind, i, life)
+				living, die := context.WithCancel(ctx)
+				deaths.Store(identity, die)
+				err := run(living, url, name, identity, usual, ts)
+				die()
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	leadersDie := func() {
+		ts.mu.Lock()
+		defer ts.mu.Unlock()
+		for _, t := range ts.all {
+			if t.to.IsZero() {
+				die, _ := deaths.Load(t.elector)
+				die.(context.CancelFunc)()
+			}
 		}
 	}
 	haveLeaders := func() bool { return ts.leaders() == n }
@@ -110,9 +136,13 @@ func TestMixedElectorsOutliveServers(t *testing.T) {
 	waitForLeaders()
 
 	var faults []*fault
-	kill := func(name string, victims ...*clusterMember) {
+	kill := func(name string, leadersToo bool, victims ...*clusterMember) {
 		f := &fault{name: name, killed: time.Now()}
 		faults = append(faults, f)
+		if leadersToo {
+			f.name += " and all leaders"
+			leadersDie()
+		}
 		for _, m := range victims {
 			m.kill()
 		}
@@ -136,12 +166,12 @@ func TestMixedElectorsOutliveServers(t *testing.T) {
 	began := time.Now()
 	for round := 0; round == 0 || time.Since(began) < *electorsFor; round++ {
 		m := servers.leaderFirst(t)
-		kill("a server", m[1+round%2])
+		kill("a server", round%2 == 1, m[1+round%2])
 		m = servers.leaderFirst(t)
-		kill("the server of etcd's leader", m[0])
+		kill("the server of etcd's leader", round%2 == 0, m[0])
 		if *electorsFor != 0 {
 			m = servers.leaderFirst(t)
-			kill("two servers", m[round%2], m[2])
+			kill("two servers", false, m[round%2], m[2])
 		}
 	}
 	cancel()
@@ -149,7 +179,13 @@ func TestMixedElectorsOutliveServers(t *testing.T) {
 	require.Eventually(t, func() bool { return ts.leaders() == 0 }, 10*time.Second, time.Millisecond)
 	assert.Negative(t, ts.overlap(), "two leaders at once for %s", ts.overlap())
 	gaps := ts.gaps()
-	t.Logf("%d terms of %d Leases, %d times without a leader in between", len(ts.all), n, len(gaps))
+	byClientGo := 0
+	for _, term := range ts.all {
+		if strings.HasPrefix(term.elector, "client-go") {
+			byClientGo++
+		}
+	}
+	t.Logf("%d terms of %d Leases, %d of them of client-go", len(ts.all), n, byClientGo)
 	for i, f := range faults {
 		end := time.Now()
 		if i+1 < len(faults) {
@@ -173,6 +209,9 @@ func TestMixedElectorsOutliveServers(t *testing.T) {
 			continue
 		}
 		t.Logf("without a quorum the last leader stopped after %s", ms(f.none.Sub(f.killed)))
+		if *electorsFor != 0 {
+			assert.Less(t, f.none.Sub(f.killed), usual.leaseDuration, "the last leader stops before others may lead")
+		}
 		assert.False(t, slices.ContainsFunc(ts.all, func(t *term) bool { return t.from.After(f.none) && t.from.Before(f.since) }),
 			"a leader without a quorum")
 	}
