@@ -5,10 +5,9 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/differ"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -68,7 +67,13 @@ func (o WatchOptions) registry() registry.WatchOptions {
 // the last state that was sent. opts.ResourceVersion must be "". Bookmarks are not sent.
 func (c *Collection[T]) Follow(ctx context.Context, opts WatchOptions) iter.Seq2[watch.Event[T], error] {
 	return func(yield func(watch.Event[T], error) bool) {
-		f := follower[T]{c: c, opts: opts, yield: yield, sent: map[string]*registry.Item{}}
+		f := follower[T]{c: c, opts: opts}
+		f.differ = differ.New(identity, func(t watch.EventType, it *registry.Item) error {
+			if !yield(watch.Event[T]{Type: t, Object: delivered[T](it, opts.Shared)}, nil) {
+				return errLeft
+			}
+			return nil
+		})
 		f.opts.AllowWatchBookmarks = true // one marks the end of the current state
 		if opts.Timeout > 0 {
 			f.deadline = c.Clock().Now().Add(opts.Timeout)
@@ -91,9 +96,11 @@ type follower[T any] struct {
 	c        *Collection[T]
 	opts     WatchOptions
 	deadline time.Time // zero without opts.Timeout
+	differ   *differ.Differ[*registry.Item]
+}
 
-	yield func(watch.Event[T], error) bool
-	sent  map[string]*registry.Item // by namespace and name
+func identity(it *registry.Item) differ.Identity {
+	return differ.Identity{Namespace: it.Namespace(), Name: it.Name(), UID: it.UID(), ResourceVersion: it.ResourceVersion()}
 }
 
 func (f *follower[T]) check() error {
@@ -113,7 +120,8 @@ func (f *follower[T]) watch(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
-	listing, found := true, map[string]bool{}
+	f.differ.Begin()
+	listing := true
 	for {
 		events, err := w.Next(ctx)
 		if err != nil {
@@ -123,61 +131,15 @@ func (f *follower[T]) watch(ctx context.Context) error {
 			switch {
 			case ev.InitialEnd:
 				listing = false
-				err = f.dropMissing(found)
+				err = f.differ.End()
 			case listing:
-				found[itemKey(ev.Item)] = true
-				err = f.sendNewer(ev)
+				err = f.differ.Listed(ev.Item)
 			case ev.Type != watch.Bookmark:
-				err = f.send(ev)
+				err = f.differ.Event(ev.Type, ev.Item)
 			}
 			if err != nil {
 				return err
 			}
 		}
 	}
-}
-
-func itemKey(it *registry.Item) string { return it.Namespace() + "/" + it.Name() }
-
-// send passes on an event.
-func (f *follower[T]) send(ev registry.ItemEvent) error {
-	if ev.Type == watch.Deleted {
-		delete(f.sent, itemKey(ev.Item))
-	} else {
-		f.sent[itemKey(ev.Item)] = ev.Item
-	}
-	if !f.yield(watch.Event[T]{Type: ev.Type, Object: delivered[T](ev.Item, f.opts.Shared)}, nil) {
-		return errLeft
-	}
-	return nil
-}
-
-// sendNewer sends an object of the current state, unless that state was sent before.
-func (f *follower[T]) sendNewer(ev registry.ItemEvent) error {
-	last := f.sent[itemKey(ev.Item)]
-	switch {
-	case last == nil:
-		return f.send(ev)
-	case last.ResourceVersion() == ev.Item.ResourceVersion():
-		return nil
-	case last.UID() != ev.Item.UID():
-		if err := f.send(registry.ItemEvent{Type: watch.Deleted, Item: last}); err != nil {
-			return err
-		}
-		return f.send(ev)
-	}
-	return f.send(registry.ItemEvent{Type: watch.Modified, Item: ev.Item})
-}
-
-// dropMissing sends the deletion of objects that were sent and no longer exist.
-func (f *follower[T]) dropMissing(found map[string]bool) error {
-	for _, k := range slices.Sorted(maps.Keys(f.sent)) {
-		if found[k] {
-			continue
-		}
-		if err := f.send(registry.ItemEvent{Type: watch.Deleted, Item: f.sent[k]}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

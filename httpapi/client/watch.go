@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/differ"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -266,8 +267,14 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 			return
 		}
 		opts.AllowWatchBookmarks = false
-		f := follower[T]{c: c, yield: func(ev watch.Event[T]) bool { return yield(ev, nil) }, sent: map[string]*T{}}
-		w := c.watcher(opts, f.send)
+		// The consumer may change what it gets, so it gets copies.
+		d := differ.New(identity[T], func(t watch.EventType, obj *T) error {
+			if !yield(watch.Event[T]{Type: t, Object: any(c.kind.Copy(object(obj))).(*T)}, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		w := c.watcher(opts, func(ev watch.Event[T]) bool { return d.Event(ev.Type, ev.Object) == nil })
 		w.run(ctx, func(ctx context.Context) error {
 			for {
 				w.after = ""
@@ -275,8 +282,14 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 				if err != nil {
 					return err
 				}
-				if !f.relist(l.Items) {
-					return errLeft
+				d.Begin()
+				for _, obj := range l.Items {
+					if err := d.Listed(obj); err != nil {
+						return err
+					}
+				}
+				if err := d.End(); err != nil {
+					return err
 				}
 				if err := w.stream(ctx); !errors.Is(err, store.ErrExpired) {
 					return err
@@ -284,4 +297,9 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 			}
 		}, yield)
 	}
+}
+
+func identity[T any](obj *T) differ.Identity {
+	m := object(obj).GetObjectMeta()
+	return differ.Identity{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
 }
