@@ -155,7 +155,7 @@ func TestWatchesEndWithoutAQuorum(t *testing.T) {
 		return code == 200
 	}, time.Minute, 100*time.Millisecond)
 	one.must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"one"}}`)
-	require.Eventually(t, func() bool { // until changes flow, a client is told to try again
+	require.Eventually(t, func() bool { // the server answers 429 until it receives changes again
 		again := one.open(t, "GET", leases+"?watch=true", "")
 		defer again.Body.Close()
 		return again.StatusCode == 200

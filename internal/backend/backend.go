@@ -28,9 +28,9 @@ type Backend interface {
 	// Progress asks for Follower.Reached as soon as the engine can tell it.
 	Progress(ctx context.Context) error
 	// Follow calls f with all state and then all changes, in order, from one goroutine, and
-	// returns when ctx ends or f returns an error. It begins with the state of at most
-	// history versions ago, if the engine still has it, so that the changes since come as
-	// changes. It connects again by itself.
+	// returns when ctx ends or f returns an error. The state is an old one if the engine still
+	// has it, at most history versions old. So f gets the changes after it one by one. Follow
+	// connects again by itself.
 	Follow(ctx context.Context, history int, f Follower) error
 }
 

@@ -109,7 +109,8 @@ func (h *Hub[P]) Reach(version uint64) { h.PublishAll(version, nil) }
 // waiting reports whether a change has to wake somebody else than watchers. It needs the lock.
 func (h *Hub[P]) waiting() bool { return h.nextChange != nil || len(h.waiters) > 0 }
 
-// setSettled records that all marks up to a version are set, and wakes those who wait for it.
+// setSettled records that all watchers are marked for the changes up to a version. Then it
+// wakes the goroutines that wait for this version.
 func (h *Hub[P]) setSettled(version uint64, waiting bool) {
 	h.settled.Store(version)
 	if !waiting {

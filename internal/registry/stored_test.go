@@ -37,7 +37,7 @@ func TestValuesAreThoseOfARealServer(t *testing.T) {
 
 		created := mustCreate(t, leasesIn(st), newLease("ns/a", holder("me")))
 		value := e.Value("leases/ns/a")
-		// The envelope as etcd3 has it: magic, type, the object, an empty encoding and an empty media type.
+		// The envelope that upstream stores in etcd has these parts: magic, type, the object, an empty encoding and an empty media type.
 		assert.True(t, strings.HasPrefix(string(value), "k8s\x00\n\x1f\n\x16coordination.k8s.io/v1\x12\x05Lease\x12"), hex.Dump(value))
 		assert.True(t, strings.HasSuffix(string(value), "\x1a\x00\x22\x00"))
 		envelope, err := codec.OpenEnvelope(value)

@@ -71,7 +71,7 @@ func prefixOf(t testing.TB) string {
 	return prefix
 }
 
-// recording is a backend.Follower that keeps what it is told, as lines.
+// recording is a backend.Follower. It writes one line for each call.
 type recording struct {
 	mu      sync.Mutex
 	lines   []string
