@@ -72,10 +72,10 @@
 //
 // docs/elections.md compares them with the coordinator of a real API server.
 //
-//   - The Elector counts the duration of a Lease from when it saw the Lease change, and
-//     the age of a sign of life from when it saw renewTime change. It compares no two
-//     clocks, so clocks may jump, and may differ by less than Validity. Only when it
-//     sees an object for the first time, it uses the times in the object.
+//   - The Elector counts the duration of a Lease from when its store saw the Lease change,
+//     and the age of a sign of life from when it saw renewTime change. It compares no two
+//     clocks, so clocks may differ, and may jump. Only the times in a candidate that it
+//     sees for the first time tell whether to ping that candidate.
 //   - If strategies conflict, the Lease stays as it is until a candidate changes or
 //     goes.
 //   - OldestEmulationVersion never chooses a candidate with a version that is not

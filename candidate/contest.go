@@ -22,7 +22,6 @@ type contest struct {
 	// leaseVersion is the resourceVersion of the last known state; "" before the
 	// Lease is first read.
 	leaseVersion string
-	known        bool // the Lease, or its absence, has been seen
 	// arrivals is zero unless new candidates have come since the last decision.
 	arrivals arrivals
 	// round is the start of the current round: an entrant takes part if it gave a
@@ -222,15 +221,8 @@ type favouriteResult struct {
 	err    error
 }
 
-// setLease sets the state of the Lease, nil if there is none. A Lease that is seen for
-// the first time counts as renewed at its renewTime, or now if renewTime is in the
-// future.
-func (c *contest) setLease(l *lease.Lease, now time.Time, skew time.Duration) {
-	at := now
-	if !c.known && l != nil && l.Spec.RenewTime != nil {
-		at = earlier(l.Spec.RenewTime.Add(skew), now)
-	}
-	c.known = true
+// setLease sets the state of the Lease, nil if there is none, that was seen at a time.
+func (c *contest) setLease(l *lease.Lease, at time.Time) {
 	c.lease = l
 	if !c.observed.Observe(l, at) || c.appointed == "" {
 		return

@@ -229,7 +229,7 @@ func (c *coordinator) lookUp(k *contest) {
 	if isNewer(version, k.leaseVersion) {
 		k.leaseVersion = version
 	}
-	k.setLease(nil, c.clock.Now(), 0)
+	k.setLease(nil, c.clock.Now())
 	c.touch(k)
 }
 
@@ -239,9 +239,23 @@ func (c *coordinator) applyLease(k *contest, l *lease.Lease, resourceVersion str
 	if !isNewer(resourceVersion, k.leaseVersion) {
 		return
 	}
+	at := c.clock.Now()
+	if k.leaseVersion == "" {
+		at = c.seenAt(resourceVersion, at)
+	}
 	k.leaseVersion = resourceVersion
-	k.setLease(l, c.clock.Now(), c.skew())
+	k.setLease(l, at)
 	c.touch(k)
+}
+
+// seenAt returns when the store saw a version, if its history tells, or else now. renewTime does
+// not tell, because the clock of the holder may differ.
+func (c *coordinator) seenAt(resourceVersion string, now time.Time) time.Time {
+	version, err := strconv.ParseUint(resourceVersion, 10, 64)
+	if at := c.st.SeenAt(version); err == nil && !at.IsZero() {
+		return earlier(at.Add(c.skew()), now)
+	}
+	return now
 }
 
 // skew is the difference between two clocks: the one that the coordinator waits by, and

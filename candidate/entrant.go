@@ -66,13 +66,14 @@ func isUnanswered(c *LeaseCandidate) bool {
 }
 
 // update applies a newer state of the candidate, and reports whether the change can change
-// the choice. A renewTime that is older than Validity by the store's clock is no sign of
-// life.
+// the choice. A renewTime that went back is a sign of life only if it is less than Validity
+// ago by the store's clock: somebody may have written an old state.
 func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
 	switch renewed := c.Spec.RenewTime; {
-	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < o.Validity:
+	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) &&
+		(old.Spec.RenewTime != nil && renewed.After(old.Spec.RenewTime.Time) || clock.Sub(renewed.Time) < o.Validity):
 		changed = t.silent || !t.isValid(now, o)
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.silences = changed || t.silences > 0, 0

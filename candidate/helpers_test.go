@@ -3,6 +3,7 @@ package candidate
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ type world struct {
 
 // newWorld starts an Elector, which ends with the test or with stop.
 func newWorld(t *testing.T, opts ElectorOptions) *world {
-	st := store.New(store.Options{})
+	st := store.New(store.Options{HistoryAge: math.MaxInt64}) // with the times of changes, as on etcd
 	t.Cleanup(st.Close)
 	w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
 	w.elect(opts)

@@ -219,6 +219,65 @@ func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	}
 }
 
+// An Elector begins to decide on a machine whose clock is an hour from that of the holder, and perhaps from those of the candidates.
+func TestElectorBeginsWithAClockThatIsOff(t *testing.T) {
+	for name, row := range map[string]struct {
+		holder, candidates time.Duration // how far their clocks are ahead
+		history            time.Duration
+	}{
+		"all are behind":                              {-time.Hour, -time.Hour, 0},
+		"all are ahead":                               {time.Hour, time.Hour, 0},
+		"all are behind, the history has times":       {-time.Hour, -time.Hour, math.MaxInt64},
+		"the holder is behind":                        {-time.Hour, 0, 0},
+		"the holder is behind, the history has times": {-time.Hour, 0, math.MaxInt64},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				st := store.New(store.Options{HistoryAge: row.history})
+				defer st.Close()
+				w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
+				by := func(ahead time.Duration) *meta.MicroTime { return new(meta.NewMicroTime(time.Now().Add(ahead))) }
+				_, err := w.leases.Create(t.Context(), &lease.Lease{
+					ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
+					Spec: lease.LeaseSpec{
+						HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15)), RenewTime: by(row.holder),
+						Strategy: new(lease.OldestEmulationVersion),
+					},
+				}, store.CreateOptions{})
+				require.NoError(t, err)
+				for _, name := range []string{"a", "b"} {
+					c := offer(name, "1.37.0", "1.37.0")
+					c.Spec.RenewTime = by(row.candidates)
+					w.create(c)
+				}
+				time.Sleep(time.Second)
+				w.elect(ElectorOptions{})
+				for i := range 2000 { // more than an hour
+					time.Sleep(2 * time.Second)
+					_, err := w.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
+						l.Spec.RenewTime = by(row.holder)
+						return nil
+					}, store.UpdateOptions{})
+					require.NoError(t, err)
+					for _, name := range []string{"a", "b"} {
+						if i%150 != 0 { // as client-go's candidates do, each five minutes
+							break
+						}
+						_, err := w.candidates.Modify(t.Context(), "ns", name, func(c *LeaseCandidate) error {
+							c.Spec.RenewTime = by(row.candidates)
+							return nil
+						}, store.UpdateOptions{})
+						require.NoError(t, err)
+					}
+				}
+				assert.Equal(t, "a", w.holder())
+				assert.Empty(t, w.takeEvents(Elected, Preferred, Collected), "all are alive")
+				w.stop()
+			})
+		})
+	}
+}
+
 func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 	const n = 2000
 	in(t, func(t *testing.T) {

@@ -23,6 +23,7 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec     func() lease.LeaseSpec
 		strategy lease.CoordinatedLeaseStrategy // of the candidate, unless it is OldestEmulationVersion
+		age      time.Duration                  // of the Lease when the candidate comes, or a second
 		want     func(was lease.LeaseSpec) lease.LeaseSpec
 	}{
 		"held: the holder is asked to make way": {
@@ -35,11 +36,9 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 			},
 		},
 		"expired: the candidate becomes the holder": {
+			age: 15 * time.Second,
 			spec: func() lease.LeaseSpec {
-				return lease.LeaseSpec{
-					HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), AcquireTime: now(), LeaseTransitions: new(int32(3)),
-					RenewTime: new(meta.NewMicroTime(time.Now().Add(-time.Minute))),
-				}
+				return lease.LeaseSpec{HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), AcquireTime: now(), RenewTime: now(), LeaseTransitions: new(int32(3))}
 			},
 			want: func(lease.LeaseSpec) lease.LeaseSpec {
 				return lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: oldest, LeaseTransitions: new(int32(3))}
@@ -92,7 +91,7 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 				w := newWorld(t, ElectorOptions{})
 				l, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: row.spec()}, store.CreateOptions{})
 				require.NoError(t, err)
-				time.Sleep(time.Second)
+				time.Sleep(max(row.age, time.Second))
 				assert.Equal(t, l, w.lease(), "without a candidate it is left alone")
 				c := offer("a", "1.37.0", "1.37.0")
 				if row.strategy != "" {

@@ -530,3 +530,20 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 		assert.ErrorIs(t, st.Loaded(t.Context()), registry.ErrClosed)
 	})
 }
+
+func TestSeenAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		a, b := openOn(t, e), openOn(t, e)
+		assert.Zero(t, b.SeenAt(1001), "there is none yet")
+		mustCreate(t, leasesIn(a), newLease("ns/a"))
+		synctest.Wait()
+		first := time.Now()
+		time.Sleep(time.Minute)
+		mustCreate(t, leasesIn(a), newLease("ns/b"))
+		synctest.Wait()
+		for version, want := range map[uint64]time.Time{0: first, 1000: first, 1001: first, 1002: time.Now(), 1003: {}} {
+			assert.Equal(t, want.UTC(), b.SeenAt(version).UTC(), "%d", version)
+		}
+	})
+}

@@ -135,6 +135,19 @@ func (a *arrival) change(version uint64, at time.Time) *hub.Change[change] {
 	}
 }
 
+// SeenAt returns the time at which the store saw the first change that its history has from a
+// version on, or zero: then there is none, or the history has no times.
+func (st *Store) SeenAt(version uint64) (at time.Time) {
+	now := st.now()
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	st.hub.Forward(max(version, 1+st.hub.Oldest(now))-1, st.version, func(c *hub.Change[change]) bool {
+		at = c.At
+		return false
+	})
+	return at
+}
+
 // Reached advances the cache to a version without changes in between.
 func (f *follower) Reached(version uint64) {
 	f.st.mu.Lock()

@@ -29,7 +29,7 @@ func selfSigned(listen string, years int) (*tls.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(now.UnixNano()),
 		Subject:               pkix.Name{CommonName: "kubecoord"},
-		NotBefore:             now.Add(-time.Minute),
+		NotBefore:             now.AddDate(0, 0, -1), // the clock may be set back later, and those of clients differ
 		NotAfter:              now.AddDate(years, 0, 0),
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
