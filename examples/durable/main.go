@@ -30,7 +30,6 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
 )
@@ -159,17 +158,11 @@ func (c *config) compactionInterval() time.Duration {
 const checkTimeout = 2 * time.Second
 
 // checks returns the health checks of a real API server that have to do with etcd. The server
-// is ready if the store can answer a consistent read. It is alive if etcd answers: a new start
+// is ready if the store can answer consistent reads and watches. It is alive if etcd answers: a new start
 // would not mend a store that has ended, because etcd lost what it had confirmed.
 func (c *config) checks(e *engine, st *store.Store) []httpapi.HealthCheck {
 	alive := func(ctx context.Context) error { return etcd.Health(ctx, e.client, c.prefix) }
-	ready := func(ctx context.Context) error {
-		_, err := lease.In(st).Get(ctx, "kube-system", "any")
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
-	}
+	ready := func(ctx context.Context) error { return etcd.Ready(ctx, st) }
 	return []httpapi.HealthCheck{
 		{Name: "etcd", Healthy: inTime(alive)},
 		{Name: "etcd-readiness", ReadyOnly: true, Healthy: inTime(ready)},

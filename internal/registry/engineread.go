@@ -132,6 +132,15 @@ func (e *engine) checkStart(leaves bool) error {
 	return nil
 }
 
+// CheckContact returns the error of a watch that ends without contact to the Backend, if it
+// must not start now.
+func (st *Store) CheckContact() error {
+	if st.engine == nil {
+		return nil
+	}
+	return st.engine.checkStart(true)
+}
+
 // notOnBackend is the error of what a store on a Backend cannot do.
 func notOnBackend(what, why string) error {
 	return meta.NewBadRequest("store: %s: the store is on a backend: %s", what, why)

@@ -2,10 +2,15 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 // healthKey is what health checks read, below the prefix. It need not exist.
@@ -19,4 +24,17 @@ func Health(ctx context.Context, client *clientv3.Client, prefix string) error {
 		return fmt.Errorf("error getting data from etcd: %w", err)
 	}
 	return nil
+}
+
+// Ready reports whether a store on etcd answers a read without a resourceVersion, and begins
+// watches over HTTP. The context should have a deadline.
+func Ready(ctx context.Context, st *store.Store) error {
+	if err := (*registry.Store)(st).CheckContact(); err != nil {
+		return err
+	}
+	_, err := lease.In(st).Get(ctx, "kube-system", "any")
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
 }

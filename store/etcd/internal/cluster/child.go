@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -18,14 +19,18 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/etcd"
+	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 
 // job is what a child process does.
 type job struct {
 	Member  *memberJob
+	Kine    *kineJob
 	Replica *replicaJob
 }
+
+type kineJob struct{ Binary, Dir, Address string }
 
 type memberJob struct {
 	Dir, Name, ClientURL, PeerURL, AdvertisedPeerURL, Cluster string
@@ -60,8 +65,11 @@ func Child() {
 }
 
 func (j job) do() error {
-	if j.Member != nil {
+	switch {
+	case j.Member != nil:
 		return j.Member.do()
+	case j.Kine != nil: // the process becomes kine
+		return syscall.Exec(j.Kine.Binary, append([]string{"kine"}, kinetest.Args(j.Kine.Dir, j.Kine.Address)...), os.Environ())
 	}
 	return j.Replica.do()
 }

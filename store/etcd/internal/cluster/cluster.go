@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
 )
 
 // Cluster is several members of etcd.
@@ -15,7 +17,7 @@ type Cluster struct {
 // Member is a member of etcd. Other members reach it through a proxy.
 type Member struct {
 	*Process
-	Peers *Proxy
+	Peers *Proxy // nil for kine
 	// Address is where clients reach it without a proxy.
 	Address string
 }
@@ -45,6 +47,14 @@ func Start(t testing.TB, n int) *Cluster {
 		wait()
 	}
 	return c
+}
+
+// StartKine starts kine in an empty directory, or skips the test.
+func StartKine(t testing.TB) *Cluster {
+	address := freeAddress(t)
+	p := newProcess(t, "kine", job{Kine: &kineJob{kinetest.Binary(t), t.TempDir(), address}})
+	p.Start()()
+	return &Cluster{Members: []*Member{{Process: p, Address: address}}}
 }
 
 // URLs returns where clients reach the members without a proxy.

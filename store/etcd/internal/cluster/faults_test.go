@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/kubecoord/kubecoord/internal/test/exact"
@@ -25,8 +26,8 @@ import (
 )
 
 var (
-	faultsFor = flag.Duration("faults.for", time.Minute, "how long TestReplicasAreConsistentUnderFaults looks for violations")
-	seed      = flag.Uint64("faults.seed", uint64(time.Now().UnixNano()), "the seed of TestReplicasAreConsistentUnderFaults")
+	faultsFor = flag.Duration("faults.for", time.Minute, "how long to look for violations under faults")
+	seed      = flag.Uint64("faults.seed", uint64(time.Now().UnixNano()), "the seed of the faults and of the clients")
 )
 
 const prefix = "/registry"
@@ -109,8 +110,8 @@ type world struct {
 	log      *exact.Log
 }
 
-func newWorld(t *testing.T, members, replicas int) *world {
-	w := &world{t: t, rnd: rand.New(rand.NewPCG(*seed, 0)), cluster: cluster.Start(t, members), log: exact.NewLog()}
+func newWorld(t *testing.T, c *cluster.Cluster, replicas int) *world {
+	w := &world{t: t, rnd: rand.New(rand.NewPCG(*seed, 0)), cluster: c, log: exact.NewLog()}
 	w.witness = newWitness(t, w.cluster.URLs())
 	var err error
 	w.admin, err = etcd.Dial(clientv3.Config{Endpoints: w.cluster.URLs()})
@@ -144,16 +145,34 @@ func (w *world) compact() {
 	}
 }
 
+// noSpace raises the alarm of a full quota meanwhile. Writes are refused then.
+func (w *world) noSpace(meanwhile func()) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	r, err := w.admin.MemberList(ctx)
+	require.NoError(w.t, err)
+	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, MemberID: r.Header.MemberId, Alarm: pb.AlarmType_NOSPACE}
+	_, err = pb.NewMaintenanceClient(w.admin.ActiveConnection()).Alarm(ctx, alarm)
+	require.NoError(w.t, err)
+	meanwhile()
+	_, err = w.admin.AlarmDisarm(ctx, (*clientv3.AlarmMember)(&pb.AlarmMember{MemberID: r.Header.MemberId, Alarm: pb.AlarmType_NOSPACE}))
+	require.NoError(w.t, err)
+}
+
 // fault lets something fail, and mends it.
 func (w *world) fault() {
 	m := w.cluster.Members[w.rnd.IntN(len(w.cluster.Members))]
 	r := w.replicas[w.rnd.IntN(len(w.replicas))]
 	direction := w.rnd.IntN(2)
 	wait := func(most time.Duration) { time.Sleep(time.Duration(w.rnd.Int64N(int64(most)))) }
-	what := []string{
-		"kill member", "stop member", "cut member", "cut replica from a member", "cut replica", "cut replica and compact",
-		"kill replica", "stop replica", "delete range", "compact", "reset connections",
-	}[w.rnd.IntN(11)]
+	faults := []string{
+		"kill member", "stop member", "cut replica from a member", "cut replica", "cut replica and compact", "kill replica", "stop replica",
+		"compact", "reset connections",
+	}
+	if m.Peers != nil { // kine can do no more
+		faults = append(faults, "cut member", "delete range", "no space", "defragment")
+	}
+	what := faults[w.rnd.IntN(len(faults))]
 	w.t.Log(time.Now().Format(time.StampMilli), what, m.Name, r.Name, direction)
 	switch what {
 	case "kill member":
@@ -192,6 +211,14 @@ func (w *world) fault() {
 		w.deleteRange()
 	case "compact":
 		w.compact()
+	case "no space":
+		w.noSpace(func() { wait(5 * time.Second) })
+	case "defragment":
+		ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+		if _, err := w.admin.Defragment(ctx, "http://"+m.Address); err != nil {
+			w.t.Log("defragmentation: ", err)
+		}
+		cancel()
 	case "reset connections":
 		for _, p := range r.Proxies {
 			p.Reset()
@@ -200,9 +227,16 @@ func (w *world) fault() {
 	wait(time.Second)
 }
 
-func TestReplicasAreConsistentUnderFaults(t *testing.T) {
+func TestReplicasAreConsistentUnderFaults(t *testing.T) { checkUnderFaults(t, cluster.Start(t, 3)) }
+
+// TestReplicasOnKineAreConsistentUnderFaults needs kine; see package kinetest.
+func TestReplicasOnKineAreConsistentUnderFaults(t *testing.T) {
+	checkUnderFaults(t, cluster.StartKine(t))
+}
+
+func checkUnderFaults(t *testing.T, c *cluster.Cluster) {
 	t.Logf("-faults.seed %d", *seed)
-	w := newWorld(t, 3, 3)
+	w := newWorld(t, c, 3)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var clients sync.WaitGroup
@@ -261,7 +295,7 @@ func TestReplicasAreConsistentUnderFaults(t *testing.T) {
 }
 
 func TestCompactionUnderAReplicaThatIsCutOffIsNotSilent(t *testing.T) {
-	w := newWorld(t, 1, 2)
+	w := newWorld(t, cluster.Start(t, 1), 2)
 	cut, other := doorOf(w.replicas[0]), doorOf(w.replicas[1])
 	first, err := other.Create(t.Context(), exact.State{Namespace: "default", Name: "a", Write: "first"})
 	require.NoError(t, err)
@@ -304,7 +338,7 @@ func TestCompactionUnderAReplicaThatIsCutOffIsNotSilent(t *testing.T) {
 }
 
 func TestARestartedReplicaAnswersOldWatches(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newWorld(t, cluster.Start(t, 1), 1)
 	r := w.replicas[0]
 	d := doorOf(r)
 	first, err := d.Create(t.Context(), exact.State{Namespace: "default", Name: "a", Write: "first"})

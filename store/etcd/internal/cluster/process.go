@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/store/etcd/internal/kinetest"
 )
 
 // Process is a child process. Its methods must be called from one goroutine.
@@ -69,6 +71,10 @@ func (p *Process) Start() (wait func()) {
 	require.NoError(p.t, p.cmd.Start())
 	return func() {
 		p.t.Helper()
+		if k := p.job.Kine; k != nil {
+			kinetest.Await(p.t, k.Address)
+			return
+		}
 		line, err := bufio.NewReader(out).ReadString('\n')
 		require.NoError(p.t, err, "%s does not start: %s", p.Name, p.stderr)
 		require.Equal(p.t, "ready\n", line)
