@@ -188,7 +188,7 @@ func (c *call) Write(p []byte) (int, error) {
 		c.code = http.StatusOK
 	}
 	if c.size+int64(len(p)) > unblockedAnswer {
-		c.cutAtDeadline()
+		c.limitWrites()
 	}
 	n, err := c.w.Write(p)
 	c.size += int64(n)
