@@ -78,7 +78,6 @@ func errTimedOut() error {
 type deadline struct {
 	context.Context // of the request
 	at              time.Time
-	writes          bool // writes of the answer have the deadline
 
 	mu     sync.Mutex // guards the fields below
 	timed  context.Context
@@ -138,8 +137,8 @@ type cutter struct {
 // limitWrites makes writes of the answer fail after the deadline of the request. Requests with
 // a short answer do without. net/http removes the limit after the request.
 func (c *call) limitWrites() {
-	if !c.deadline.writes && !c.deadline.at.IsZero() {
-		c.deadline.writes = true
+	if !c.limitedWrites && !c.deadline.at.IsZero() {
+		c.limitedWrites = true
 		http.NewResponseController(c.w).SetWriteDeadline(c.deadline.at.Add(closeGrace))
 	}
 }
