@@ -77,7 +77,7 @@ func TestAllocationsOfARequest(t *testing.T) {
 		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 21},
 		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 23},
 		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 20},
-		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 9},
+		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 6},
 		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 130},
 	} {
 		t.Run(row.name, func(t *testing.T) {

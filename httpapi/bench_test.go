@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -44,7 +45,10 @@ type nothing struct {
 
 func (n *nothing) Header() http.Header { return n.header }
 func (n *nothing) WriteHeader(c int)   { n.code = c }
-func (n *nothing) Flush()              {}
+
+// SetWriteDeadline does what a writer of net/http can do too.
+func (n *nothing) SetWriteDeadline(time.Time) error { return nil }
+func (n *nothing) Flush()                           {}
 func (n *nothing) Write(p []byte) (int, error) {
 	n.size += int64(len(p))
 	return len(p), nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -44,9 +45,14 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 
-	watches  bool // the request is a watch; set by limitTime
-	deadline deadline
-	cut      cutter
+	counted    *atomic.Int64 // the requests in flight that include this one, or nil
+	leaveWatch func()        // ends the count of a watch, or nil
+
+	watches       bool // the request is a watch; set by limitTime
+	limitedWrites bool // limitWrites was called
+	set           int8 // the number of headers
+	deadline      deadline
+	cut           cutter
 
 	media    mediaType
 	table    tableOptions
@@ -54,7 +60,6 @@ type call struct {
 
 	memory  *buffers  // nil until the first use
 	headers [5]string // values that setHeader has stored
-	set     int       // the number of headers
 }
 
 // ServeHTTP answers a request.
@@ -82,11 +87,10 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		if !ok {
 			return
 		}
-		leave := c.enter(user)
-		if leave == nil {
+		if !c.enter(user) {
 			return
 		}
-		defer leave()
+		defer c.leave()
 		if !c.permit(user) {
 			return
 		}
@@ -122,7 +126,7 @@ func header(r *http.Request, name string) string {
 // setHeader sets a header, whose name is in the canonical form. The value is stored in the
 // call, so that it needs no memory of its own.
 func (c *call) setHeader(h http.Header, name, value string) {
-	if c.set == len(c.headers) {
+	if int(c.set) == len(c.headers) {
 		h[name] = []string{value}
 		return
 	}
@@ -188,7 +192,7 @@ func (c *call) Write(p []byte) (int, error) {
 		c.code = http.StatusOK
 	}
 	if c.size+int64(len(p)) > unblockedAnswer {
-		c.cutAtDeadline()
+		c.limitWrites()
 	}
 	n, err := c.w.Write(p)
 	c.size += int64(n)

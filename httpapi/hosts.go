@@ -41,7 +41,8 @@ func hostSet(hosts []string) map[string]bool {
 	if hosts == nil {
 		return nil
 	}
-	set := map[string]bool{"localhost": true, "": true} // only HTTP/1.0 has no host, and no browser
+	// Only HTTP/1.0 has no host, and no browser. The addresses save isLocal work.
+	set := map[string]bool{"localhost": true, "": true, "127.0.0.1": true, "::1": true}
 	for _, h := range hosts {
 		set[hostOf(h)] = true
 	}

@@ -21,33 +21,40 @@ type limits struct {
 const privileged = "system:masters"
 
 // enter counts a request of a user, until leave is called. If there are too many it
-// answers 429 and returns nil.
-func (c *call) enter(user User) (leave func()) {
+// answers 429 and returns false.
+func (c *call) enter(user User) bool {
 	l := &c.api.limits
-	if c.watches {
-		return c.enterWatch(l)
+	if c.watches { // a real server has no limit for these
+		if c.leaveWatch = l.watches.Take(tally.Host(c.req.RemoteAddr)); c.leaveWatch == nil {
+			c.tooManyRequests()
+			return false
+		}
+		return true
 	}
 	count, most := &l.writes, l.writesMost
 	if c.req.Method == http.MethodGet || c.req.Method == http.MethodHead {
 		count, most = &l.reads, l.readsMost
 	}
 	if most <= 0 {
-		return func() {}
+		return true
 	}
 	if count.Add(1) > int64(most) && !slices.Contains(user.Groups, privileged) {
 		count.Add(-1)
 		c.tooManyRequests()
-		return nil
+		return false
 	}
-	return func() { count.Add(-1) }
+	c.counted = count
+	return true
 }
 
-// enterWatch is enter for a watch. A real server has no limit for these.
-func (c *call) enterWatch(l *limits) (leave func()) {
-	if leave = l.watches.Take(tally.Host(c.req.RemoteAddr)); leave == nil {
-		c.tooManyRequests()
+// leave ends what enter began.
+func (c *call) leave() {
+	if c.counted != nil {
+		c.counted.Add(-1)
 	}
-	return leave
+	if c.leaveWatch != nil {
+		c.leaveWatch()
+	}
 }
 
 // tooManyRequests answers with a text: a real server has no Status here.

@@ -209,6 +209,7 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
+	first   [1]string       // memory for texts: few answers have more
 	seen    map[string]bool // nil as long as there are few texts
 	written int
 	cutting bool
@@ -217,6 +218,9 @@ type warnings struct {
 func (ws *warnings) add(h http.Header, text string) {
 	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.has(text) {
 		return
+	}
+	if ws.texts == nil {
+		ws.texts = ws.first[:0]
 	}
 	ws.texts = append(ws.texts, text)
 	if ws.cutting || ws.written+utf8.RuneCountInString(text) <= warningsTotal {

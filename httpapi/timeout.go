@@ -123,10 +123,10 @@ func (d *deadline) end() {
 	}
 }
 
-// cutter ends the reads and writes of a request at a time.
+// cutter ends the reads and writes of a watch at a time.
 type cutter struct {
-	timer clock.Timer // of the end of the request; nil until it is needed
-	stall *stallGuard // of a watch; nil without WatchStall
+	timer clock.Timer // of the end of the watch, or nil
+	stall *stallGuard // nil without WatchStall
 
 	mu     sync.Mutex // guards the fields below
 	done   bool       // it has cut the request
@@ -134,14 +134,16 @@ type cutter struct {
 	failed bool       // a write has failed
 }
 
-// cutAtDeadline cuts the request at its deadline. Requests with a short answer do without.
-func (c *call) cutAtDeadline() {
-	if c.cut.timer == nil && !c.deadline.at.IsZero() {
-		c.cut.timer = clock.Real{}.AfterFunc(time.Until(c.deadline.at), c.cutNow)
+// limitWrites makes writes of the answer fail after the deadline of the request. Requests with
+// a short answer do without. net/http removes the limit after the request.
+func (c *call) limitWrites() {
+	if !c.limitedWrites && !c.deadline.at.IsZero() {
+		c.limitedWrites = true
+		http.NewResponseController(c.w).SetWriteDeadline(c.deadline.at.Add(closeGrace))
 	}
 }
 
-// cutNow makes reads of the body fail, and writes that do not succeed soon.
+// cutNow ends the watch, unless its writes succeed soon.
 func (c *call) cutNow() {
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()

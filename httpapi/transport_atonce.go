@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync/atomic"
+	"time"
 )
 
 // answerAtOnce runs the handler in the goroutine of the client. An answer then needs no
@@ -62,6 +63,9 @@ func (x *wholeAnswer) Write(data []byte) (int, error) {
 	x.body = append(x.body, data...)
 	return len(data), nil
 }
+
+// SetWriteDeadline does nothing: Write never waits.
+func (x *wholeAnswer) SetWriteDeadline(time.Time) error { return nil }
 
 // end completes the answer, or cuts it.
 func (x *wholeAnswer) end(whole bool) {

@@ -15,26 +15,15 @@ type clientListener struct {
 
 func (l *clientListener) Accept() (net.Conn, error) {
 	for {
-		conn, err := l.Listener.Accept()
+		accepted, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		client := tally.Host(conn.RemoteAddr().String())
+		client := tally.Host(accepted.RemoteAddr().String())
 		if leave := l.open.Take(client); leave != nil {
-			return &clientConn{Conn: conn, closed: leave}, nil
+			return &conn{Conn: accepted, closed: leave}, nil
 		}
-		conn.Close()
+		accepted.Close()
 		l.refused(client)
 	}
-}
-
-// clientConn is a connection that is counted until it is closed.
-type clientConn struct {
-	net.Conn
-	closed func()
-}
-
-func (c *clientConn) Close() error {
-	c.closed()
-	return c.Conn.Close()
 }

@@ -31,11 +31,9 @@ func (f *Front) Listen() (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.connectionsPer > 0 {
-		ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
-			f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
-		}}
-	}
+	ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
+		f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
+	}}
 	l := &Listener{URL: "http://" + ln.Addr().String(), ln: ln, front: f}
 	if f.cert != nil {
 		l.URL = "https://" + ln.Addr().String()
