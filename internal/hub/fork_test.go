@@ -149,6 +149,8 @@ func TestForkHasNoWatcherOfItsParent(t *testing.T) {
 		assert.Fail(t, "the parent's end is the end of its fork")
 	default:
 	}
+	f.Close()
+	<-f.Done()
 }
 
 // What a fork costs, and what is copied when it goes its own way.

@@ -26,7 +26,7 @@ func (e *ExpiredError) Error() string {
 // time: Publish, PublishAll, Reach, Expire, Lose and Fork.
 type Hub[P any] struct {
 	ring    *ring[P]
-	settled atomic.Uint64 // all watchers are marked for the changes up to this version
+	settled atomic.Uint64 // all watchers are marked for the changes up to this version; 0 before the first
 	losses  atomic.Uint64 // how often changes were lost
 	done    chan struct{}
 	paused  atomic.Int64 // how many watchers are paused: they are in no group
@@ -51,13 +51,11 @@ type group[P any] struct {
 // NewHub returns the hub of a store at version start. It keeps the last size changes, at
 // least one, and drops those older than maxAge if that is above zero.
 func NewHub[P any](size int, maxAge time.Duration, start uint64) *Hub[P] {
-	h := &Hub[P]{
+	return &Hub[P]{
 		ring:   newRing[P](max(size, 1), maxAge, start),
 		done:   make(chan struct{}),
 		groups: map[Scope]*group[P]{},
 	}
-	h.settled.Store(start)
-	return h
 }
 
 // LimitBytes bounds the sum of the sizes of the changes that are kept; 0 means no limit.
@@ -68,9 +66,7 @@ func (h *Hub[P]) LimitBytes(most int64) { h.ring.bytes.most = most }
 // at the same time as Publish. The cost does not depend on the length of the
 // history; the first changes after it cost a little more.
 func (h *Hub[P]) Fork() *Hub[P] {
-	f := &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
-	f.settled.Store(h.settled.Load())
-	return f
+	return &Hub[P]{ring: h.ring.fork(), done: make(chan struct{}), groups: map[Scope]*group[P]{}}
 }
 
 // Publish appends a change, whose version must be greater than that of the last, and marks

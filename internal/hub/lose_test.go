@@ -35,8 +35,10 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 			assert.Empty(t, changes)
 		}
 	}
+	_, _, err := idle.Poll(nil, math.MaxUint64)
+	assert.Equal(t, &ExpiredError{Requested: first + 1, Oldest: first + 50}, err)
 	assert.EqualValues(t, first+50, p.Oldest(p.now))
-	_, err := p.Watch(Scope{}, first+49, p.now, nil)
+	_, err = p.Watch(Scope{}, first+49, p.now, nil)
 	assert.Equal(t, &ExpiredError{Requested: first + 49, Oldest: first + 50}, err)
 	versions, _ := poll(t, p.watch(Scope{}, first+50))
 	assert.Equal(t, []uint64{first + 51}, versions)

@@ -83,8 +83,15 @@ func TestNextChangeClosesTheChannelOfHead(t *testing.T) {
 		assert.Fail(t, "nothing has come")
 	default:
 	}
+	_, also := p.Head()
 	p.publish("ns", "a")
-	<-grown
+	for _, ch := range []<-chan struct{}{grown, also} {
+		select {
+		case <-ch:
+		default:
+			assert.Fail(t, "a change has come")
+		}
+	}
 	head, _ = p.Head()
 	assert.Equal(t, uint64(101), head)
 }

@@ -61,7 +61,7 @@ const expired = math.MaxUint64
 // both check: the writer after it sets marked, and the reader after it sets
 // seen. The later of the two removes the mark.
 func (w *Watcher[P]) mark(version uint64) {
-	if version <= w.seen.Load() || !w.marked.CompareAndSwap(0, version) {
+	if !w.marked.CompareAndSwap(0, version) {
 		return
 	}
 	if version <= w.seen.Load() {
@@ -151,7 +151,7 @@ func (w *Watcher[P]) lost() error {
 // concern the watcher.
 func (w *Watcher[P]) skipOthers() {
 	head := w.hub.ring.head.Load()
-	for next := w.hub.ring.next.Load(); w.next < next; w.next++ {
+	for ; ; w.next++ {
 		c := w.hub.ring.get(w.next)
 		if c == nil || c.Version > head || contains(w.scope, c) {
 			return

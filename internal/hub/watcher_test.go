@@ -198,6 +198,20 @@ func TestMarkThatComesLateDoesNotExpireAWatcher(t *testing.T) {
 	assert.Empty(t, got, "it had nothing to read")
 }
 
+// A writer can set a mark for a change that was just read. Until it takes the mark back, the reader may meet it.
+func TestMarkOfAChangeThatWasReadIsNotReadAgain(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{}, first)
+	p.publishMany(2, "ns", "a")
+	_, _ = poll(t, w)
+	for _, version := range []uint64{first + 1, first + 2} {
+		w.marked.Store(version)
+		got, more := poll(t, w)
+		assert.Empty(t, got, "mark %d", version)
+		assert.False(t, more)
+	}
+}
+
 func TestSettledIsAVersionThatWasRead(t *testing.T) {
 	p := newHub(t, 16)
 	w := p.watch(Scope{Namespace: "ns"}, first)

@@ -287,6 +287,21 @@ func TestReadsOfAStoreThatLags(t *testing.T) {
 	})
 }
 
+// The state that an old cache has may be that of an object of the same name before.
+func TestAReadPastAnOldCacheHasTheUIDOfTheNewObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(other), "ns/a")
+		synctest.Wait()
+		e.Set(hold)
+		mustDelete(t, leasesIn(other), "ns/a")
+		again := mustCreate(t, leasesIn(other), newLease("ns/a"))
+		assert.Equal(t, again, mustGet(t, leasesIn(st), "ns/a"))
+		e.Set(release)
+	})
+}
+
 // Others may use the engine too, so its version is not that of a change of ours.
 func TestConsistentReadsAskForProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

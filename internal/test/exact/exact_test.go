@@ -21,7 +21,7 @@ import (
 
 var (
 	duration = flag.Duration("exact.for", 0, "how long TestAPIIsConsistent looks for violations; 0 is a few rounds")
-	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, backend")
+	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, fork, backend")
 	seed     = flag.Uint64("exact.seed", 1, "the seed of the first round")
 )
 
@@ -33,15 +33,16 @@ const (
 
 // world is a store with its doors and a log of what the clients did.
 type world struct {
-	api   *apitest.API
-	log   *exact.Log
-	limit int
+	api    *apitest.API
+	log    *exact.Log
+	limit  int
+	isFork bool
 }
 
 func newWorld(t *testing.T, history int) *world {
 	api := apitest.New(t, apitest.Options{Store: store.Options{History: history}})
 	(*registry.Store)(api.Store()).Record(1 << 20)
-	return &world{api, exact.NewLog(), history}
+	return &world{api: api, log: exact.NewLog(), limit: history}
 }
 
 func (w *world) history() *exact.History {
@@ -49,11 +50,16 @@ func (w *world) history() *exact.History {
 }
 
 // fork returns a fork of the world while its clients go on.
-func (w *world) fork(t *testing.T) *world { return &world{w.api.Fork(t), w.log.Fork(), w.limit} }
+func (w *world) fork(t *testing.T) *world {
+	return &world{api: w.api.Fork(t), log: w.log.Fork(), limit: w.limit, isFork: true}
+}
 
-const replica = "replica"
+const (
+	direct  = "transport"
+	replica = "replica"
+)
 
-// doors returns the doors of the world that the flag allows.
+// doors returns the doors of the world that the flag allows. For "fork" these are all doors of a fork, and one of its parent.
 func (w *world) doors(t *testing.T) map[string]exact.Door {
 	transport := func(client string) exact.HTTPDoor {
 		return exact.HTTPDoor{Base: w.api.Host(), Client: &http.Client{Transport: w.api.TransportFor(client)}}
@@ -61,16 +67,21 @@ func (w *world) doors(t *testing.T) map[string]exact.Door {
 	c, err := client.New(client.Config{Server: w.api.Host(), Transport: w.api.TransportFor("client")})
 	require.NoError(t, err)
 	all := map[string]exact.Door{
-		"go":        exact.GoDoor{Leases: lease.In(w.api.Store())},
-		"client":    exact.GoDoor{Leases: client.In(c, lease.Kind())},
-		"transport": transport("direct"),
-		"socket":    exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
-		replica:     transport(replica),
+		"go":     exact.GoDoor{Leases: lease.In(w.api.Store())},
+		"client": exact.GoDoor{Leases: client.In(c, lease.Kind())},
+		direct:   transport("direct"),
+		"socket": exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
+		replica:  transport(replica),
 	}
-	if d := all[*onlyDoor]; d != nil {
-		return map[string]exact.Door{*onlyDoor: d}
+	only := *onlyDoor
+	switch {
+	case only == "fork" && !w.isFork:
+		only = direct
+	case only == "fork" || only == "":
+		return all
 	}
-	return all
+	require.Contains(t, all, only, "-exact.door")
+	return map[string]exact.Door{only: all[only]}
 }
 
 // crowd runs clients at each door, and ends when all watches have all events.
@@ -92,7 +103,7 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 			clients.Go(func() {
 				for n := range operations {
 					c.Step(ctx)
-					if i == 0 && n == operations/2 && name == "transport" && fork != nil {
+					if i == 0 && n == operations/2 && name == direct && fork != nil {
 						fork()
 					}
 				}
