@@ -23,22 +23,20 @@
 // ChooseStrategy and OldestEmulationVersion are the two choices of an election. They
 // can be used without an Elector.
 //
-// # Leases without a strategy
+// A Lease without a strategy belongs to plain electors: lease.Contender, or client-go's
+// without Coordinated. As soon as such a Lease has a candidate, the Elector treats it
+// like any other. So a component can move from plain to coordinated election, one
+// replica after another.
 //
-// A Lease without a strategy belongs to plain electors: lease.Contender, or
-// client-go's without Coordinated. As soon as such a Lease has a candidate, the
-// Elector treats it like any other: it sets the strategy, and the holder or
-// preferredHolder (upstream: leaderelection_controller.go 378-410). So a component can
-// move from plain to coordinated election, one replica after another. Two never lead
-// at once meanwhile, because a plain elector stops leading before its Lease expires,
-// and the Elector does not change the holder before that.
+// docs/elections.md compares the Elector with the coordinator of a real API server, case
+// by case. These cases matter to the leaders themselves:
 //
-// A plain holder ignores preferredHolder and leads until it stops or cannot renew.
-// client-go removes strategy and preferredHolder at each renewal; a Contender keeps
-// them. The Elector writes them again: at once if candidates or holder have changed,
-// otherwise after PingWindow, and twice as long each time, up to half of Validity. So
-// a plain holder beside candidates causes about ten writes in the first hour and four
-// in each later one, besides pings and answers.
+//   - The Elector compares no two clocks. It counts the duration of a Lease from when its
+//     store saw the Lease change, and the age of a sign of life from when it saw renewTime
+//     change. So clocks may differ, and may jump. Only the times in a candidate that it
+//     sees for the first time tell whether to ping that candidate.
+//   - The Elector does not change leaseTransitions, as upstream. A leader must fence its
+//     writes by the resourceVersion of its Lease; see package lease.
 //
 // # How soon a candidate leads
 //
@@ -67,31 +65,6 @@
 // asks for it only if the better candidate has just given a sign of life. If a better
 // candidate comes before the elected one has taken the Lease, the elected one lets
 // LeaseDuration pass, and the time counts from there.
-//
-// # Special cases
-//
-// docs/elections.md compares them with the coordinator of a real API server.
-//
-//   - The Elector counts the duration of a Lease from when its store saw the Lease change,
-//     and the age of a sign of life from when it saw renewTime change. It compares no two
-//     clocks, so clocks may differ, and may jump. Only the times in a candidate that it
-//     sees for the first time tell whether to ping that candidate.
-//   - If strategies conflict, the Lease stays as it is until a candidate changes or
-//     goes.
-//   - OldestEmulationVersion never chooses a candidate with a version that is not
-//     valid.
-//   - A candidate that never renewed does not count. A candidate that answers without a
-//     ping, or renews into the future, counts as alive.
-//   - A candidate that failed to answer in time must answer a ping before it is
-//     elected, and others are preferred for a while, longer each time. The same holds
-//     for a candidate that was elected twice and never took the Lease.
-//   - If the candidate in preferredHolder is gone or silent, the Elector clears
-//     preferredHolder, so that the holder stays.
-//   - leaseName may be a name that no Lease can have, such as A_. Then nobody is
-//     elected, and the Elector logs Failed.
-//   - The Elector writes nothing as long as nothing changes.
-//   - The Elector does not change leaseTransitions, as upstream. A leader must fence its
-//     writes by the resourceVersion of its Lease; see package lease.
 package candidate
 
 import (

@@ -31,30 +31,17 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 			more = true
 		}
 	}
-	switch {
-	case v.elect != nil:
-		err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
+	if v.elect != nil || v.clear {
+		more = true
+		if err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
 			return v.elect.carryOut(spec, k.isVacant(c.clock.Now()), meta.NewMicroTime(c.st.Now()), c.seconds())
-		}, v.elect)
-		more = true
-	case v.clear:
-		err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
-			if spec.PreferredHolder == nil {
-				return nothing
-			}
-			spec.PreferredHolder = nil
-			return PreferenceCleared
-		}, nil)
-		more = true
-	}
-	if failed := err != nil && (v.elect != nil || v.clear); failed {
-		k.pauseAfterFailure(now, &c.opts, err)
+		}); err != nil {
+			k.pauseAfterFailure(now, &c.opts, err)
+		}
 	}
 	c.logFailure(k, err, v.settled || v.elect != nil)
 	return more
 }
-
-func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
 
 // logFailure logs a failure, unless it was the last one that was logged. over means that
 // the last one no longer applies, so that it is logged again if it returns.
@@ -113,29 +100,28 @@ func (c *coordinator) collect(k *contest, t *entrant) error {
 	return nil
 }
 
-// write changes the Lease. If another write comes first, it tries again with the new
-// state. If there is no Lease, it creates one for b, unless b is nil.
-func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) ElectionEventType, b *ballot) error {
+func (c *coordinator) seconds() int32 { return int32(c.opts.LeaseDuration / time.Second) }
+
+// write changes the Lease, and creates it if there is none. If another write comes first,
+// it tries again with the new state.
+func (c *coordinator) write(k *contest, change func(spec *lease.LeaseSpec) ElectionEventType) error {
 	for {
 		c.lookUp(k)
-		var l *lease.Lease
-		var err error
-		done := Elected
-		switch {
-		case k.lease == nil && b == nil:
-			return nil
-		case k.lease == nil:
-			if b.holder == "" {
-				done = StrategySet
-			}
-			l = &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: k.namespace, Name: k.name}}
-			l.Spec = b.newLease(meta.NewMicroTime(c.st.Now()), c.seconds())
-			l, err = c.leases.Create(c.ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
-		default:
+		l := &lease.Lease{
+			ObjectMeta: meta.ObjectMeta{Namespace: k.namespace, Name: k.name},
+			Spec:       lease.LeaseSpec{LeaseDurationSeconds: new(c.seconds()), RenewTime: new(meta.NewMicroTime(c.st.Now()))},
+		}
+		if k.lease != nil {
 			l = new(*k.lease)
-			if done = change(&l.Spec); done == nothing {
-				return nil
-			}
+		}
+		done := change(&l.Spec)
+		if done == nothing {
+			return nil
+		}
+		var err error
+		if k.lease == nil {
+			l, err = c.leases.Create(c.ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
+		} else {
 			l, err = c.leases.Update(c.ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 		}
 		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrAlreadyExists) {

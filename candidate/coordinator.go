@@ -27,15 +27,11 @@ type coordinator struct {
 	contestOf map[namespacedName]*contest // by the name of a candidate
 	queue     queue                       // contests that are due at a time
 	touched   []*contest                  // contests that have changed
-	leaseOf   *registry.Resource
-	holds     []func() // each ends a hold on the clock
+	holds     []func()                    // each ends a hold on the clock
 }
 
 func newCoordinator(e *Elector) *coordinator {
-	return &coordinator{
-		Elector: e, contests: map[namespacedName]*contest{}, contestOf: map[namespacedName]*contest{},
-		leaseOf: e.st.Resource(lease.Kind().Registered()),
-	}
+	return &coordinator{Elector: e, contests: map[namespacedName]*contest{}, contestOf: map[namespacedName]*contest{}}
 }
 
 // run handles contests that have changed or are due, until the context ends.
@@ -134,10 +130,10 @@ func (c *coordinator) attend(k *contest) {
 	}
 }
 
-// take applies changes of candidates or of Leases.
+// apply applies changes of candidates or of Leases.
 func (c *coordinator) apply(n batch) {
 	c.holds = append(c.holds, n.release)
-	if n.of == c.leaseOf {
+	if n.ofLeases {
 		c.applyLeases(n)
 		return
 	}
@@ -262,7 +258,7 @@ func (c *coordinator) seenAt(resourceVersion string, now time.Time) time.Time {
 // the one of the times in objects.
 func (c *coordinator) skew() time.Duration { return c.clock.Now().Sub(c.st.Now()) }
 
-// see applies a state of a candidate, unless it is older than the last known
+// applyCandidate applies a state of a candidate, unless it is older than the last known
 // state.
 func (c *coordinator) applyCandidate(lc *LeaseCandidate) {
 	p := namespacedName{lc.Namespace, lc.Name}
@@ -354,14 +350,14 @@ func (q *queue) Pop() any {
 // batch has changes of the objects of a resource, or a list of all of them.
 type batch struct {
 	registry.Update
-	of *registry.Resource
+	ofLeases bool // not of candidates
 	// release ends the hold on the clock. It is called when the changes have been
 	// handled.
 	release func()
 }
 
-// follow passes on the changes of a resource until the context ends or the store
-// is closed. wants is as in registry.WatchOptions.
+// follow passes on the changes of a resource until the context ends or the store is
+// closed. wants is as in registry.WatchOptions, and is nil for candidates.
 func follow(ctx context.Context, c clock.Clock, r *registry.Resource, wants func(*registry.Item) bool, out chan<- batch) error {
 	w := atwork.New(c)
 	w.Work()
@@ -373,11 +369,11 @@ func follow(ctx context.Context, c clock.Clock, r *registry.Resource, wants func
 		n.Events = slices.Clone(n.Events) // Follow reuses the slice
 		release := atwork.Hold(c)
 		select {
-		case out <- batch{n, r, release}:
+		case out <- batch{n, wants != nil, release}:
 		case <-ctx.Done():
 			release()
 			return ctx.Err()
 		}
 	}
-	return nil // unreachable: the last element is an error
+	panic("unreachable: the last element is an error")
 }

@@ -253,7 +253,7 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 			require.NoError(t, err)
 		}
 		return b.carryOut(spec, false, now, 5)
-	}, &b)
+	})
 	require.NoError(t, err)
 	assert.Equal(t, 4, tries)
 	l, err := e.leases.Get(t.Context(), "ns", "main")

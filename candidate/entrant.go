@@ -82,22 +82,13 @@ func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOpti
 	case isUnanswered(c) && !c.Spec.PingTime.Equal(old.Spec.PingTime):
 		t.recordPing(now) // by this coordinator, or by another
 	}
-	return changed || !sameOffer(&old.Spec, &c.Spec)
-}
-
-// sameOffer reports whether versions and strategies are equal.
-func sameOffer(a, b *LeaseCandidateSpec) bool {
-	return a.BinaryVersion == b.BinaryVersion && a.EmulationVersion == b.EmulationVersion && a.Strategy == b.Strategy &&
-		slices.Equal(a.PreferredStrategies, b.PreferredStrategies)
+	was, is := &old.Spec, &c.Spec
+	return changed || was.BinaryVersion != is.BinaryVersion || was.EmulationVersion != is.EmulationVersion ||
+		was.Strategy != is.Strategy || !slices.Equal(was.PreferredStrategies, is.PreferredStrategies)
 }
 
 // age returns the time since the last sign of life, or since the creation.
-func (t *entrant) age(now time.Time) time.Duration {
-	if t.seen.After(t.since) {
-		return now.Sub(t.seen)
-	}
-	return now.Sub(t.since)
-}
+func (t *entrant) age(now time.Time) time.Duration { return min(now.Sub(t.seen), now.Sub(t.since)) }
 
 // isValid reports whether an entrant has renewed within Validity. Others do not count.
 func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
@@ -110,35 +101,12 @@ func (t *entrant) recordPing(now time.Time) {
 	t.pings++
 }
 
-// nextPing returns when to ping a silent entrant again. The pause doubles each time.
-func (t *entrant) nextPing(o *ElectorOptions) time.Time {
-	return t.pinged.Add(backoff(o.PingWindow, t.pings, o.Validity/2))
-}
-
 // backoff doubles a duration n times, up to a limit.
 func backoff(d time.Duration, n int, limit time.Duration) time.Duration {
 	for ; n > 0 && d < limit; n-- {
 		d *= 2
 	}
 	return min(d, limit)
-}
-
-// recordMiss records that an entrant was elected and let the Lease expire. It reports
-// whether others are preferred from now on: from the second time in a row.
-func (t *entrant) recordMiss(now time.Time, o *ElectorOptions) bool {
-	t.missed++
-	if t.missed == 1 {
-		return false
-	}
-	t.deferUntil(now.Add(backoff(o.PingWindow, t.missed-1, o.Validity)))
-	return true
-}
-
-// fallSilent records that an entrant did not answer in time.
-func (t *entrant) fallSilent(now time.Time, o *ElectorOptions) {
-	t.silent = true
-	t.silences++
-	t.deferUntil(now.Add(backoff(o.PingWindow, t.silences, o.Validity)))
 }
 
 // deferUntil makes others preferred until a time.

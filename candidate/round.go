@@ -122,7 +122,7 @@ func (c *contest) pingAgain(v *verdict, now time.Time, o *ElectorOptions) {
 		if !t.isValid(now, o) || t.pings == 0 {
 			continue
 		}
-		if at := t.nextPing(o); now.Before(at) {
+		if at := t.pinged.Add(backoff(o.PingWindow, t.pings, o.Validity/2)); now.Before(at) {
 			c.wakeAt(at)
 		} else {
 			v.addPing(t)
@@ -190,7 +190,9 @@ func (c *contest) findSilent(v *verdict, now time.Time, o *ElectorOptions) {
 			c.wakeAt(end)
 			continue
 		}
-		t.fallSilent(now, o)
+		t.silent = true
+		t.silences++
+		t.deferUntil(now.Add(backoff(o.PingWindow, t.silences, o.Validity)))
 		c.offers++
 		v.silent = append(v.silent, t)
 	}
@@ -217,13 +219,15 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 }
 
 // recordMissed records that the elected candidate let the Lease expire without renewing it.
+// From the second time in a row others are preferred.
 func (c *contest) recordMissed(v *verdict, now time.Time, o *ElectorOptions) {
 	if c.appointed == "" || !c.observed.Expired(now) {
 		return
 	}
 	if t := c.entrant(c.appointed); t != nil {
 		v.missed = c.appointed
-		if t.recordMiss(now, o) {
+		if t.missed++; t.missed > 1 {
+			t.deferUntil(now.Add(backoff(o.PingWindow, t.missed-1, o.Validity)))
 			c.offers++
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,7 +81,7 @@ func (a *API) describe() openapi.API {
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
 					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
-					Type: e.res.Schema(e.version), GoType: reflect.TypeOf(e.res.New(e.version)).Elem(),
+					Type: e.res.Schema(e.version),
 				})
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)

@@ -89,18 +89,9 @@
 //
 // A Contender takes no part in coordinated election, but it may share a Lease with
 // candidates, because the coordinator sets the strategy of every Lease that has a
-// candidate. Two never lead at once:
-//
-//   - A Contender respects a holder that the coordinator has elected until the Lease
-//     expires.
-//   - A Contender that holds the Lease keeps strategy and preferredHolder when it
-//     renews. It ignores preferredHolder and leads until it stops or cannot renew. The
-//     coordinator changes the holder only when the Lease has expired or is released.
-//   - A waiting Contender takes the Lease as soon as it is free, mostly before the
-//     coordinator, which may have to ping the candidates. So candidates lead for good
-//     only after the last Contender is gone.
-//
-// The electors of client-go without Coordinated do the same, but remove strategy and
-// preferredHolder at each renewal. To move a program to coordinated election, or back,
-// replace its replicas one after another, in any order.
+// candidate. Two never lead at once. A Contender keeps strategy and preferredHolder when
+// it renews, and ignores them: it leads until it stops or cannot renew. A waiting one
+// takes the Lease as soon as it is free, mostly before the coordinator. So to move a
+// program to coordinated election, or back, replace its replicas one after another, in
+// any order. docs/elections.md has the details.
 package lease

@@ -86,7 +86,7 @@ func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err err
 // omitted reports whether the field is left out of the JSON form of the struct
 // at p.
 func (f *Field) omitted(p unsafe.Pointer) bool {
-	if !f.OmitEmpty && !f.omitZero {
+	if !f.Optional() {
 		return false
 	}
 	q := f.target(p)

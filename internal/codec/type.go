@@ -109,6 +109,12 @@ type Field struct {
 	tag      []byte // the encoded protobuf number and wire type
 }
 
+// GoType returns the Go type.
+func (t *Type) GoType() reflect.Type { return t.goType }
+
+// Optional reports whether the JSON of an object may lack the member.
+func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
+
 // Field returns the member with the given JSON name, or nil.
 func (t *Type) Field(name string) *Field { return t.byName[name] }
 

@@ -41,21 +41,21 @@ func collect(a API) map[string]*definition {
 		}
 	}
 	c.definitions[metaPrefix+"WatchEvent"].inEveryGroupVersion = "WatchEvent"
-	c.meta(reflect.TypeFor[meta.Status](), "Status").kinds = unversioned("Status")
-	c.meta(reflect.TypeFor[registry.DeleteOptions](), "DeleteOptions").inEveryGroupVersion = "DeleteOptions"
-	c.meta(reflect.TypeFor[meta.ListMeta](), "ListMeta")
+	c.meta(reflect.TypeFor[meta.Status]()).kinds = unversioned("Status")
+	c.meta(reflect.TypeFor[registry.DeleteOptions]()).inEveryGroupVersion = "DeleteOptions"
+	c.meta(reflect.TypeFor[meta.ListMeta]())
 	for _, gv := range a.GroupVersions {
 		// Kinds get their names before other types.
 		for _, r := range gv.Resources {
 			for _, name := range []string{gv.definition(r.Kind), gv.definition(r.Kind + "List")} {
 				c.taken[name] = true
 			}
-			c.names[placedType{gv.GroupVersion, r.GoType}] = gv.definition(r.Kind)
+			c.names[placedType{gv.GroupVersion, r.Type.GoType()}] = gv.definition(r.Kind)
 		}
 		for _, r := range gv.Resources {
 			// If two kinds share a Go type, each has its own definition.
 			name := gv.definition(r.Kind)
-			c.defineAs(name, r.Type, r.GoType, gv)
+			c.defineAs(name, r.Type, gv)
 			c.definitions[name].kinds = append(c.definitions[name].kinds, groupVersionKind{gv.GroupVersion, r.Kind})
 			c.definitions[gv.definition(r.Kind+"List")] = c.list(gv, r, name)
 		}
@@ -84,7 +84,7 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	if known := c.names[place]; known != "" {
 		return known
 	}
-	full := strings.Map(wordCharacter, goType.Name())
+	full := strings.NewReplacer("[", "_", "]", "_", ",", "_", ".", "_", "/", "_", "*", "_", " ", "_").Replace(goType.Name())
 	// The name of a Go type may end with the version, which the definition's does not.
 	short := strings.TrimSuffix(full, strings.ToUpper(gv.Version[:1])+gv.Version[1:])
 	name := gv.definition(cmp.Or(short, full))
@@ -98,73 +98,55 @@ func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
 	return name
 }
 
-// wordCharacter replaces the characters that occur only in names of generic types.
-func wordCharacter(r rune) rune {
-	if strings.ContainsRune("[],./* ", r) {
-		return '_'
-	}
-	return r
-}
-
 // define returns the name of the definition of a struct type. If there is no definition
 // yet, it makes one.
-func (c *collector) define(t *codec.Type, goType reflect.Type, gv GroupVersion) string {
-	name := c.name(goType, gv)
-	c.defineAs(name, t, goType, gv)
+func (c *collector) define(t *codec.Type, gv GroupVersion) string {
+	name := c.name(t.GoType(), gv)
+	c.defineAs(name, t, gv)
 	return name
 }
 
-func (c *collector) defineAs(name string, t *codec.Type, goType reflect.Type, gv GroupVersion) {
+func (c *collector) defineAs(name string, t *codec.Type, gv GroupVersion) {
 	if c.definitions[name] != nil {
 		return
 	}
 	def := &definition{}
 	c.definitions[name] = def // set before its fields are, as their types may refer to it
-	c.fill(def, t, goType, gv, cmp.Or(c.words[name], &definition{}))
+	c.fill(def, t, gv, cmp.Or(c.words[name], &definition{}))
 }
 
 // meta returns the definition of a type of package meta. If there is none yet, it makes
 // one.
-func (c *collector) meta(goType reflect.Type, name string) *definition {
-	c.define(codec.MustCompile(goType, "v1"), goType, GroupVersion{})
-	return c.definitions[metaPrefix+name]
+func (c *collector) meta(goType reflect.Type) *definition {
+	return c.definitions[c.define(codec.MustCompile(goType, "v1"), GroupVersion{})]
 }
 
-func (c *collector) fill(def *definition, t *codec.Type, goType reflect.Type, gv GroupVersion, words *definition) {
+func (c *collector) fill(def *definition, t *codec.Type, gv GroupVersion, words *definition) {
 	def.description, def.atomic, def.open = words.description, t.Atomic, t.Rest != nil
-	goFields := map[string]reflect.StructField{}
-	addGoFields(goFields, goType)
 	for _, f := range t.Fields {
-		member := words.member(f.Name)
-		if member.description == "" {
-			member.description = commonNote(f.Name, goFields[f.Name].Type)
-		}
-		def.fields = append(def.fields, c.property(f, goFields[f.Name], gv, member))
+		def.fields = append(def.fields, c.property(f, gv, words.member(f.Name)))
 	}
 }
 
 // property returns the property for a member. A member that is always encoded is
 // required, unless it is a struct.
-func (c *collector) property(f *codec.Field, sf reflect.StructField, gv GroupVersion, words property) property {
-	goType := sf.Type
-	if f.Pointer {
-		goType = goType.Elem()
-	}
-	_, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-	omitted := f.OmitEmpty || slices.Contains(strings.Split(options, ","), "omitzero")
+func (c *collector) property(f *codec.Field, gv GroupVersion, words property) property {
 	isStruct := f.Type.Kind == codec.Struct && !f.Pointer
 	p := property{
-		name: f.Name, value: c.value(f.Type, goType, gv),
+		name: f.Name, value: c.value(f.Type, gv),
 		description: words.description, enum: words.enum,
-		required: words.required || !omitted && !isStruct,
+		required: words.required || !f.Optional() && !isStruct,
 		listType: f.ListType, listMapKeys: f.ListMapKeys,
 		patchStrategy: f.PatchStrategy, patchMergeKey: f.PatchMergeKey,
 	}
+	if f.Pointer {
+		return p
+	}
+	p.description = cmp.Or(p.description, commonNote(f.Name, f.Type.GoType()))
 	switch {
-	case f.Pointer:
 	case isStruct:
 		p.zero = object{}
-	case !omitted && !f.Type.Custom:
+	case !f.Optional() && !f.Type.Custom:
 		p.zero = zero(p.value)
 	}
 	return p
@@ -183,20 +165,18 @@ func zero(v value) any {
 	return nil
 }
 
-func (c *collector) value(t *codec.Type, goType reflect.Type, gv GroupVersion) value {
-	switch {
+func (c *collector) value(t *codec.Type, gv GroupVersion) value {
+	switch goType := t.GoType(); {
 	case t.Kind == codec.Struct && goType.Name() == "":
 		def := &definition{}
-		c.fill(def, t, goType, gv, &definition{})
+		c.fill(def, t, gv, &definition{})
 		return value{inline: def}
 	case t.Kind == codec.Struct:
-		return value{ref: c.define(t, goType, gv)}
+		return value{ref: c.define(t, gv)}
 	case t.Kind == codec.List:
-		elem := c.value(t.Elem, goType.Elem(), gv)
-		return value{typ: "array", elem: &elem}
+		return value{typ: "array", elem: new(c.value(t.Elem, gv))}
 	case t.Kind == codec.Map:
-		elem := c.value(t.Elem, goType.Elem(), gv)
-		return value{typ: "object", elem: &elem}
+		return value{typ: "object", elem: new(c.value(t.Elem, gv))}
 	case isMeta(goType) && goType.Kind() == reflect.Struct: // Time, MicroTime, FieldsV1
 		return value{ref: metaPrefix + goType.Name()}
 	case t.Kind == codec.Untyped:
@@ -204,11 +184,7 @@ func (c *collector) value(t *codec.Type, goType reflect.Type, gv GroupVersion) v
 	case t.Custom:
 		return value{typ: "string"}
 	}
-	return scalar(goType)
-}
-
-func scalar(goType reflect.Type) value {
-	switch goType.Kind() {
+	switch t.GoType().Kind() {
 	case reflect.Bool:
 		return value{typ: "boolean"}
 	case reflect.Int32:
@@ -241,20 +217,5 @@ func (c *collector) list(gv GroupVersion, r Resource, item string) *definition {
 				description: "The resourceVersion at which the list was true, and how to get the rest of it.",
 			},
 		},
-	}
-}
-
-// addGoFields adds the Go fields of a struct type by the names of their members. It uses
-// the rules of package codec for names and embedded structs.
-func addGoFields(out map[string]reflect.StructField, goType reflect.Type) {
-	for sf := range goType.Fields() {
-		tag := sf.Tag.Get("json")
-		name, _, _ := strings.Cut(tag, ",")
-		switch {
-		case sf.Anonymous && name == "":
-			addGoFields(out, sf.Type)
-		case sf.IsExported() && tag != "-":
-			out[cmp.Or(name, sf.Name)] = sf
-		}
 	}
 }

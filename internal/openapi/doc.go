@@ -15,7 +15,6 @@ package openapi
 
 import (
 	"encoding/json"
-	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -44,9 +43,8 @@ type Resource struct {
 	// Unstructured means that objects may have any members. JSONOnly means that they
 	// have no protobuf form.
 	Unstructured, JSONOnly bool
-	// Type is the compiled form of GoType, the struct of the objects.
-	Type   *codec.Type
-	GoType reflect.Type
+	// Type is the struct of the objects.
+	Type *codec.Type
 }
 
 // root returns the common beginning of the paths of a group version.
@@ -74,10 +72,13 @@ type Document struct {
 }
 
 // JSON returns the JSON form, with sorted members.
-func (d Document) JSON() []byte {
-	data, err := json.Marshal(d.tree)
+func (d Document) JSON() []byte { return encode(d.tree) }
+
+// encode returns the JSON of a tree.
+func encode(tree any) []byte {
+	data, err := json.Marshal(tree)
 	if err != nil {
-		panic(err) // encoding a tree cannot fail
+		panic(err) // a tree can always be encoded
 	}
 	return data
 }

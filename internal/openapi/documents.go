@@ -2,73 +2,87 @@ package openapi
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// refsV2 is the prefix of references to definitions in version 2.
-const refsV2 = "#/definitions/"
-
-// sharedParameters are the parameters of a document of version 2 that operations refer
-// to by name.
-type sharedParameters object
-
 // V2 returns the document of version 2, which describes the whole API.
 func (a API) V2() Document {
-	d := dialect{refs: refsV2}
+	d := dialect{refs: "#/definitions/", shared: object{}}
 	for _, gv := range a.GroupVersions {
 		d.versions = append(d.versions, gv.GroupVersion)
 	}
-	docs := a.documents()
-	shared, paths := sharedParameters{}, object{}
-	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		for _, p := range docs[name].paths {
-			item := object{}
-			for _, op := range p.operations {
-				item[op.method] = shared.operation(d, op)
-			}
-			if len(p.parameters) > 0 {
-				item["parameters"] = shared.list(d, p.parameters)
-			}
-			paths[p.name] = item
-		}
+	paths := object{}
+	for _, doc := range a.documents() {
+		d.addPaths(paths, doc.paths)
 	}
 	tree := object{
-		"swagger": "2.0", "info": a.info(), "paths": paths,
-		"definitions": d.referenced(collect(a), paths, object(shared)),
+		"swagger": "2.0", "info": a.info(), "paths": paths, "definitions": d.referenced(collect(a), paths, d.shared),
 	}
-	if len(shared) > 0 {
-		tree["parameters"] = object(shared)
+	if len(d.shared) > 0 {
+		tree["parameters"] = d.shared
 	}
 	return Document{tree, formV2()}
 }
 
-func (a API) info() object { return object{"title": "Kubernetes", "version": a.Version} }
-
-func (s sharedParameters) operation(d dialect, op operation) object {
-	responses := object{}
-	for _, code := range op.codes {
-		responses[code] = object{"description": answerText(code), "schema": d.ref(op.answer)}
+// V3 returns the documents of version 3 by their names. The names are "api/v1" and
+// "apis/group/version" for group versions, and "api", "apis", "apis/group" and "version"
+// for discovery.
+func (a API) V3() map[string]Document {
+	definitions := collect(a)
+	out := map[string]Document{}
+	for name, doc := range a.documents() {
+		d := dialect{refs: "#/components/schemas/", v3: true, versions: doc.versions}
+		paths := object{}
+		d.addPaths(paths, doc.paths)
+		out[name] = Document{object{
+			"openapi": "3.0.0", "info": a.info(), "paths": paths,
+			"components": object{"schemas": d.referenced(definitions, paths)},
+		}, formV3()}
 	}
-	o := op.tree()
-	o["consumes"], o["produces"], o["schemes"] = op.consumes, op.produces, []string{"https"}
-	o["responses"] = responses
-	if len(op.parameters) > 0 {
-		o["parameters"] = s.list(d, op.parameters)
-	}
-	return o
+	return out
 }
 
-// tree returns the members of an operation that are the same in both versions.
-func (op operation) tree() object {
+func (a API) info() object { return object{"title": "Kubernetes", "version": a.Version} }
+
+// addPaths adds the trees of paths by their names.
+func (d dialect) addPaths(out object, paths []path) {
+	for _, p := range paths {
+		item := object{}
+		for _, op := range p.operations {
+			item[op.method] = d.operation(op)
+		}
+		d.addParameters(item, p.parameters)
+		out[p.name] = item
+	}
+}
+
+func (d dialect) operation(op operation) object {
 	o := object{"operationId": op.id, "description": op.description, "tags": []string{op.tag}}
 	if op.action != "" {
 		o["x-kubernetes-action"] = op.action
 		o["x-kubernetes-group-version-kind"] = op.kind.tree()
 	}
+	responses := object{}
+	for _, code := range op.codes {
+		responses[code] = d.content(object{"description": answerText(code)}, op.produces, op.answer)
+	}
+	o["responses"] = responses
+	if !d.v3 {
+		o["consumes"], o["produces"], o["schemes"] = op.consumes, op.produces, []string{"https"}
+		d.addParameters(o, op.parameters)
+		return o
+	}
+	isBody := func(p parameter) bool { return p.in == "body" }
+	if i := slices.IndexFunc(op.parameters, isBody); i >= 0 {
+		body := d.content(object{}, op.consumes, op.parameters[i].schema)
+		if op.parameters[i].required {
+			body["required"] = true
+		}
+		o["requestBody"] = body
+	}
+	d.addParameters(o, slices.DeleteFunc(slices.Clone(op.parameters), isBody))
 	return o
 }
 
@@ -82,46 +96,58 @@ func answerText(code string) string {
 	return "OK"
 }
 
-func (s sharedParameters) list(d dialect, parameters []parameter) []object {
-	out := make([]object, len(parameters))
-	for i, p := range parameters {
-		out[i] = s.share(p, p.treeV2(d))
+// content adds the definition of a body to the tree o, in version 3 for each media type.
+func (d dialect) content(o object, types []string, definition string) object {
+	if !d.v3 {
+		o["schema"] = d.ref(definition)
+		return o
 	}
-	return out
+	content := object{}
+	for _, t := range types {
+		content[t] = object{"schema": d.ref(definition)}
+	}
+	o["content"] = content
+	return o
 }
 
-// share adds a parameter to the shared parameters and returns a reference to it. It
-// returns the parameter itself if it is specific to a kind, or if old versions of kubectl
-// look for it in the operation (upstream: kube-openapi, builder/parameters.go).
-func (s sharedParameters) share(p parameter, tree object) object {
-	switch {
-	case p.name == "name", p.in == "query" && (p.name == "dryRun" || p.name == "fieldValidation"):
-		return tree
-	case p.in == "body" && !strings.HasPrefix(p.schema, metaPrefix):
-		return tree
+func (d dialect) addParameters(o object, parameters []parameter) {
+	var list []object
+	for _, p := range parameters {
+		list = append(list, d.parameter(p))
 	}
-	data, err := json.Marshal(tree)
-	if err != nil {
-		panic(err) // encoding a tree cannot fail
+	if list != nil {
+		o["parameters"] = list
 	}
-	hash := fnv.New64()
-	hash.Write(data)
-	name := p.name + "-" + base64.URLEncoding.EncodeToString(hash.Sum(nil)[:6])
-	s[name] = tree
-	return object{"$ref": "#/parameters/" + name}
 }
 
-func (p parameter) treeV2(d dialect) object {
+// parameter returns the tree of a parameter, or in version 2 a reference to it. It is no
+// reference if the parameter is specific to a kind, or if old versions of kubectl look for
+// it in the operation (upstream: kube-openapi, builder/parameters.go).
+func (d dialect) parameter(p parameter) object {
 	o := described(object{"name": p.name, "in": p.in}, p.description)
+	if p.required {
+		o["required"] = true
+	}
+	if d.v3 {
+		o["schema"] = object{"type": p.typ, "uniqueItems": true}
+		return o
+	}
 	if p.in == "body" {
 		o["schema"] = d.ref(p.schema)
 	} else {
 		o["type"], o["uniqueItems"] = p.typ, true
 	}
-	if p.required {
-		o["required"] = true
+	switch {
+	case p.name == "name", p.in == "query" && (p.name == "dryRun" || p.name == "fieldValidation"):
+		return o
+	case p.in == "body" && !strings.HasPrefix(p.schema, metaPrefix):
+		return o
 	}
-	return o
+	hash := fnv.New64()
+	hash.Write(encode(o))
+	name := p.name + "-" + base64.URLEncoding.EncodeToString(hash.Sum(nil)[:6])
+	d.shared[name] = o
+	return object{"$ref": "#/parameters/" + name}
 }
 
 // referenced returns the definitions that parts of a document refer to, directly or
@@ -149,88 +175,6 @@ func (d dialect) referenced(definitions map[string]*definition, parts ...object)
 	}
 	for _, part := range parts {
 		visit(part)
-	}
-	return out
-}
-
-// refsV3 is the prefix of references to definitions in version 3.
-const refsV3 = "#/components/schemas/"
-
-// V3 returns the documents of version 3 by their names. The names are "api/v1" and
-// "apis/group/version" for group versions, and "api", "apis", "apis/group" and "version"
-// for discovery.
-func (a API) V3() map[string]Document {
-	definitions := collect(a)
-	docs := a.documents()
-	out := make(map[string]Document, len(docs))
-	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		d := dialect{refs: refsV3, v3: true, versions: docs[name].versions}
-		paths := object{}
-		for _, p := range docs[name].paths {
-			paths[p.name] = p.treeV3(d)
-		}
-		out[name] = Document{object{
-			"openapi": "3.0.0", "info": a.info(), "paths": paths,
-			"components": object{"schemas": d.referenced(definitions, paths)},
-		}, formV3()}
-	}
-	return out
-}
-
-func (p path) treeV3(d dialect) object {
-	item := object{}
-	for _, op := range p.operations {
-		item[op.method] = op.treeV3(d)
-	}
-	if len(p.parameters) > 0 {
-		item["parameters"] = parametersV3(p.parameters)
-	}
-	return item
-}
-
-func (op operation) treeV3(d dialect) object {
-	responses := object{}
-	for _, code := range op.codes {
-		responses[code] = object{"description": answerText(code), "content": content(op.produces, d.ref(op.answer))}
-	}
-	o := op.tree()
-	o["responses"] = responses
-	var parameters []parameter
-	for _, p := range op.parameters {
-		if p.in != "body" {
-			parameters = append(parameters, p)
-			continue
-		}
-		body := object{"content": content(op.consumes, d.ref(p.schema))}
-		if p.required {
-			body["required"] = true
-		}
-		o["requestBody"] = body
-	}
-	if parameters != nil {
-		o["parameters"] = parametersV3(parameters)
-	}
-	return o
-}
-
-// content returns an object with the same schema for each media type.
-func content(types []string, schema object) object {
-	o := object{}
-	for _, t := range types {
-		o[t] = object{"schema": schema}
-	}
-	return o
-}
-
-func parametersV3(parameters []parameter) []object {
-	out := make([]object, len(parameters))
-	for i, p := range parameters {
-		o := described(object{"name": p.name, "in": p.in}, p.description)
-		o["schema"] = object{"type": p.typ, "uniqueItems": true}
-		if p.required {
-			o["required"] = true
-		}
-		out[i] = o
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +34,7 @@ func coordination(t testing.TB, others ...store.AnyKind) openapi.API {
 		info := res.Info()
 		for i, v := range info.Versions {
 			gv := meta.GroupVersion{Group: info.Group, Version: v.Name}
-			resource := openapi.Resource{Kind: info.Kind, Plural: info.Plural, Type: res.Schema(i), GoType: reflect.TypeOf(res.New(i)).Elem()}
+			resource := openapi.Resource{Kind: info.Kind, Plural: info.Plural, Type: res.Schema(i)}
 			at := slices.IndexFunc(api.GroupVersions, func(have openapi.GroupVersion) bool { return have.GroupVersion == gv })
 			if at < 0 {
 				at = len(api.GroupVersions)

@@ -38,22 +38,19 @@ type operation struct {
 	answer                  string   // the name of the definition of the answer
 }
 
-// moveCommonParameters moves the parameters that all operations have to the path.
+// moveCommonParameters moves the parameters that all operations have to the path, and sorts
+// all by name.
 func (p *path) moveCommonParameters() {
-	shared := func(candidate parameter) bool {
-		return !slices.ContainsFunc(p.operations, func(op operation) bool { return !slices.Contains(op.parameters, candidate) })
-	}
-	for _, candidate := range p.operations[0].parameters {
-		if shared(candidate) {
-			p.parameters = append(p.parameters, candidate)
-		}
-	}
+	p.parameters = slices.DeleteFunc(slices.Clone(p.operations[0].parameters), func(q parameter) bool {
+		return slices.ContainsFunc(p.operations, func(op operation) bool { return !slices.Contains(op.parameters, q) })
+	})
+	byName := func(a, b parameter) int { return cmp.Compare(a.name, b.name) }
+	slices.SortFunc(p.parameters, byName)
 	for i := range p.operations {
 		op := &p.operations[i]
 		op.parameters = slices.DeleteFunc(op.parameters, func(q parameter) bool { return slices.Contains(p.parameters, q) })
-		sortParameters(op.parameters)
+		slices.SortFunc(op.parameters, byName)
 	}
-	sortParameters(p.parameters)
 }
 
 // document is the content of one document of version 3.
@@ -129,48 +126,48 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 		o.produces = produceStreams
 		return o
 	}
-	patch := op("patch", "patch", "patch", named, "Change some members of the "+r.Kind+".", item,
-		join(r.objectParameters(), patchParameters()), "200", "201")
-	patch.consumes = consumePatches
+	patch := func(object, what string) operation {
+		o := op("patch", "patch", "patch", object, "Change some members of the "+what+".", item,
+			slices.Concat(r.objectParameters(), patchParameters()), "200", "201")
+		o.consumes = consumePatches
+		return o
+	}
 	const deprecated = " Deprecated: list with the parameter watch"
 	var paths []path
 	if !r.ClusterScoped {
 		paths = []path{
 			{name: "/" + r.Plural, operations: []operation{
-				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, join(listParameters(), watchParameters(), prettyParameter())),
+				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, slices.Concat(listParameters(), watchParameters(), prettyParameter())),
 			}},
 			{name: "/watch/" + r.Plural, operations: []operation{
-				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, join(listParameters(), watchParameters(), prettyParameter())),
+				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, slices.Concat(listParameters(), watchParameters(), prettyParameter())),
 			}},
 		}
 	}
 	paths = append(paths, []path{
 		{name: within + "/" + r.Plural, operations: []operation{
-			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, join(r.collectionParameters(), listParameters(), watchParameters())),
-			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, join(r.collectionParameters(), writeParameters(item)), "200", "201", "202"),
-			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, join(r.collectionParameters(), listParameters(), deleteParameters()), "200"),
+			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, slices.Concat(r.collectionParameters(), listParameters(), watchParameters())),
+			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, slices.Concat(r.collectionParameters(), writeParameters(item)), "200", "201", "202"),
+			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, slices.Concat(r.collectionParameters(), listParameters(), deleteParameters()), "200"),
 		}},
 		{name: within + "/" + r.Plural + "/{name}", operations: []operation{
 			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, r.objectParameters(), "200"),
-			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, join(r.objectParameters(), writeParameters(item)), "200", "201"),
-			patch,
-			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, join(r.objectParameters(), deleteParameters()), "200", "202"),
+			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, slices.Concat(r.objectParameters(), writeParameters(item)), "200", "201"),
+			patch(named, r.Kind),
+			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, slices.Concat(r.objectParameters(), deleteParameters()), "200", "202"),
 		}},
 		{name: "/watch" + within + "/" + r.Plural, operations: []operation{
-			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, join(r.collectionParameters(), listParameters(), watchParameters())),
+			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, slices.Concat(r.collectionParameters(), listParameters(), watchParameters())),
 		}},
 		{name: "/watch" + within + "/" + r.Plural + "/{name}", operations: []operation{
-			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, join(r.objectParameters(), listParameters(), watchParameters())),
+			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, slices.Concat(r.objectParameters(), listParameters(), watchParameters())),
 		}},
 	}...)
 	if r.Status {
-		patch.id += "Status"
-		patch.parameters = slices.Clone(patch.parameters) // moveCommonParameters changes the parameters of each path
-		patch.description = "Change some members of the status of the " + r.Kind + "."
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
 			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
-			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, join(r.objectParameters(), writeParameters(item)), "200", "201"),
-			patch,
+			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, slices.Concat(r.objectParameters(), writeParameters(item)), "200", "201"),
+			patch(named+"Status", "status of the "+r.Kind),
 		}})
 	}
 	for i := range paths {
@@ -182,11 +179,7 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 
 // operationGroup returns the name of the group version in operation ids and in tags.
 func (gv GroupVersion) operationGroup() (id, tag string) {
-	group := gv.Group
-	if group == "" {
-		group = "core"
-	}
-	id, tag = operationWord(group)
+	id, tag = operationWord(cmp.Or(gv.Group, "core"))
 	return id + camelCase(gv.Version, true), tag + "_" + camelCase(gv.Version, false)
 }
 
@@ -219,12 +212,6 @@ type parameter struct {
 	required                   bool
 	schema                     string // the definition of a body
 }
-
-func sortParameters(list []parameter) {
-	slices.SortFunc(list, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
-}
-
-func join(lists ...[]parameter) []parameter { return slices.Concat(lists...) }
 
 func query(name, typ, description string) parameter {
 	return parameter{name: name, in: "query", typ: typ, description: description}

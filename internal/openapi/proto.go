@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -82,13 +81,7 @@ func either(own protowire.Number, inner form, reference protowire.Number) form {
 }
 
 // anyForm is the form of an Any, which holds a value as YAML. JSON is valid YAML.
-func anyForm(m *message, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // encoding a tree cannot fail
-	}
-	m.field(2, string(data), nil)
-}
+func anyForm(m *message, v any) { m.field(2, string(encode(v)), nil) }
 
 // message appends a field that is a message.
 func (m *message) message(number protowire.Number, v any, inner form) {

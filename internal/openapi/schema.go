@@ -52,6 +52,7 @@ type dialect struct {
 	refs     string // prefix of references to definitions
 	v3       bool
 	versions []meta.GroupVersion // of the document
+	shared   object              // in version 2: the parameters that operations refer to by name
 }
 
 func (d dialect) ref(name string) object { return object{"$ref": d.refs + name} }
