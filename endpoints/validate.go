@@ -1,9 +1,10 @@
 package endpoints
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
 	rules "github.com/kubecoord/kubecoord/internal/validate"
@@ -11,16 +12,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// finalizerKubernetes is the finalizer of namespaces. It is allowed on any object of the
-// core group.
-const finalizerKubernetes = "kubernetes"
-
 // validateFinalizer is the rule of the core group: a finalizer must have a domain, except
 // for three that are older than the rule. Other groups have no such rule
 // (upstream: apis/core/validation, validateKubeFinalizerName).
 func validateFinalizer(finalizer string) []string {
 	switch finalizer {
-	case finalizerKubernetes, meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents:
+	case "kubernetes", meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents:
 		return nil
 	}
 	if strings.Contains(finalizer, "/") {
@@ -36,7 +33,7 @@ func validate(e, old *Endpoints) (errs field.Errors) {
 	for i := range e.Subsets {
 		errs = append(errs, validateSubset(&e.Subsets[i], i)...)
 	}
-	if errs != nil && old != nil && slices.EqualFunc(e.Subsets, old.Subsets, equalSubsets) {
+	if errs != nil && old != nil && sameJSON(e.Subsets, old.Subsets) {
 		return nil
 	}
 	return errs
@@ -143,30 +140,11 @@ func validatePort(p *EndpointPort, nameRequired bool, at location) (errs field.E
 	return errs
 }
 
-// The comparisons below treat an empty list as absent.
-
-func equalSubsets(a, b EndpointSubset) bool {
-	return slices.EqualFunc(a.Addresses, b.Addresses, equalAddresses) &&
-		slices.EqualFunc(a.NotReadyAddresses, b.NotReadyAddresses, equalAddresses) &&
-		slices.EqualFunc(a.Ports, b.Ports, equalPorts)
-}
-
-func equalAddresses(a, b EndpointAddress) bool {
-	return a.IP == b.IP && a.Hostname == b.Hostname &&
-		equalTargets(a.NodeName, b.NodeName) && equalTargets(a.TargetRef, b.TargetRef)
-}
-
-func equalPorts(a, b EndpointPort) bool {
-	return a.Name == b.Name && a.Port == b.Port && a.Protocol == b.Protocol &&
-		equalTargets(a.AppProtocol, b.AppProtocol)
-}
-
-// equalTargets compares the values of two pointers; nil equals only nil.
-func equalTargets[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
+// sameJSON reports whether subsets look the same to clients: an empty list is absent.
+func sameJSON(a, b []EndpointSubset) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // managedBy is the label that names the writer. The controller of Kubernetes derives

@@ -8,12 +8,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
-)
-
-// Types of events; see package watch.
-const (
-	deleted  = "DELETED"
-	bookmark = "BOOKMARK"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // follow yields the current state of a Lease and then each new one; nil means that
@@ -43,9 +38,9 @@ func follow(ctx context.Context, leases Client, namespace, name, after string, u
 						yield(nil, err)
 					}
 					return
-				case ev.Type == bookmark && begun:
+				case ev.Type == watch.Bookmark && begun:
 					continue
-				case ev.Type != bookmark && ev.Type != deleted:
+				case ev.Type != watch.Bookmark && ev.Type != watch.Deleted:
 					l = ev.Object
 				}
 				begun = true

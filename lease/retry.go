@@ -23,13 +23,11 @@ func isTemporary(err error) bool {
 	if e, ok := errors.AsType[*meta.StatusError](err); ok {
 		return e.Status.Code == http.StatusTooManyRequests || e.Status.Code >= http.StatusInternalServerError
 	}
-	e, ok := errors.AsType[temporary](err)
+	e, ok := errors.AsType[interface {
+		error
+		Temporary() bool
+	}](err)
 	return ok && e.Temporary()
-}
-
-type temporary interface {
-	error
-	Temporary() bool
 }
 
 // inTime calls do with a context that ends after half of RenewDeadline, so that there is time for

@@ -72,12 +72,5 @@ func escapeValue(s string) string {
 	if !strings.ContainsAny(s, `\,=`) {
 		return s
 	}
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c == '\\' || c == ',' || c == '=' {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`).Replace(s)
 }

@@ -33,11 +33,10 @@ type labelParser struct {
 func (p *labelParser) requirements() ([]requirement, error) {
 	var all []requirement
 	for {
-		switch p.token {
-		case tokenWord, tokenNot:
-		case tokenEnd: // never behind a comma, see below
+		switch {
+		case p.text == "": // never behind a comma, see below
 			return all, nil
-		default:
+		case !p.word && p.text != labelAbsent:
 			return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", p.text)
 		}
 
@@ -47,12 +46,12 @@ func (p *labelParser) requirements() ([]requirement, error) {
 		}
 		all = append(all, r)
 
-		switch p.token {
-		case tokenEnd:
+		switch p.text {
+		case "":
 			return all, nil
-		case tokenComma:
+		case ",":
 			p.next()
-			if p.token != tokenWord && p.token != tokenNot {
+			if !p.word && p.text != labelAbsent {
 				return nil, fmt.Errorf("found '%s', expected: identifier after ','", p.text)
 			}
 		default:
@@ -63,11 +62,11 @@ func (p *labelParser) requirements() ([]requirement, error) {
 
 func (p *labelParser) requirement() (requirement, error) {
 	var r requirement
-	if p.token == tokenNot {
+	if p.text == labelAbsent {
 		r.operator = labelAbsent
 		p.next()
 	}
-	if p.token != tokenWord {
+	if !p.word {
 		return r, fmt.Errorf("found '%s', expected: identifier", p.text)
 	}
 	r.key = p.text
@@ -76,52 +75,32 @@ func (p *labelParser) requirement() (requirement, error) {
 		return r, invalidLabel("<nil>", r.key, problems)
 	}
 	p.next()
-	if r.operator == labelAbsent || p.token == tokenEnd || p.token == tokenComma {
+	if r.operator == labelAbsent || p.text == "" || p.text == "," {
 		return r, nil
 	}
 
-	if err := p.operator(&r); err != nil {
-		return r, err
+	values := p.value
+	switch p.text {
+	case labelEquals, labelDoubleEquals, labelNotEquals, labelGreater, labelLess:
+	case labelIn, labelNotIn:
+		values = p.set
+	default:
+		return r, fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", p.text)
 	}
-	if r.operator == labelIn || r.operator == labelNotIn {
-		if err := p.set(&r); err != nil {
-			return r, err
-		}
-	} else if err := p.value(&r); err != nil {
+	r.operator = p.text
+	p.next()
+	if err := values(&r); err != nil {
 		return r, err
 	}
 	return r, r.check()
 }
 
-func (p *labelParser) operator(r *requirement) error {
-	switch {
-	case p.token == tokenEquals:
-		r.operator = labelEquals
-	case p.token == tokenDoubleEquals:
-		r.operator = labelDoubleEquals
-	case p.token == tokenNotEquals:
-		r.operator = labelNotEquals
-	case p.token == tokenGreater:
-		r.operator = labelGreater
-	case p.token == tokenLess:
-		r.operator = labelLess
-	case p.token == tokenWord && p.text == "in":
-		r.operator = labelIn
-	case p.token == tokenWord && p.text == "notin":
-		r.operator = labelNotIn
-	default:
-		return fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", p.text)
-	}
-	p.next()
-	return nil
-}
-
 // value parses the value of an operator such as =. A missing value is the empty string.
 func (p *labelParser) value(r *requirement) error {
-	switch p.token {
-	case tokenEnd, tokenComma:
+	switch {
+	case p.text == "", p.text == ",":
 		return nil
-	case tokenWord:
+	case p.word:
 		r.value = p.text
 		p.next()
 		return nil
@@ -131,34 +110,33 @@ func (p *labelParser) value(r *requirement) error {
 
 // set parses the values of in and notin. A missing value, also that in "()", is the empty string.
 func (p *labelParser) set(r *requirement) error {
-	if p.token != tokenOpen {
+	if p.text != "(" {
 		return fmt.Errorf("found '%s' expected: '('", p.text)
 	}
 	p.next()
-	switch p.token {
-	case tokenWord, tokenComma, tokenClose:
-	default:
+	if !p.word && p.text != "," && p.text != ")" {
 		return fmt.Errorf("found '%s', expected: ',', ')' or identifier", p.text)
 	}
 
 	for value := ""; ; value = "" {
-		named := p.token == tokenWord
+		named := p.word
 		if named {
 			value = p.text
 			p.next()
 		}
 		r.values = append(r.values, value)
-		switch {
-		case p.token == tokenComma:
+		switch p.text {
+		case ",":
 			p.next()
-		case p.token == tokenClose:
+		case ")":
 			p.next()
 			slices.Sort(r.values)
 			r.values = slices.Compact(r.values)
 			return nil
-		case named:
-			return fmt.Errorf("found '%s', expected: ',' or ')'", p.text)
 		default:
+			if named {
+				return fmt.Errorf("found '%s', expected: ',' or ')'", p.text)
+			}
 			return fmt.Errorf("found '%s', expected: ',', or identifier", p.text)
 		}
 	}

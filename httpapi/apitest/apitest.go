@@ -67,7 +67,7 @@ type API struct {
 	closed bool
 	calls  sync.WaitGroup // requests in progress; none is added once closed
 	faults []*Injected
-	log    requestLog
+	log    []*Request // the last keepRequests
 	open   map[*exchange]struct{}
 }
 

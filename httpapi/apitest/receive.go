@@ -23,8 +23,8 @@ import (
 func (a *API) Requests() Requests {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := make(Requests, len(a.log.kept))
-	for i, r := range a.log.kept {
+	out := make(Requests, len(a.log))
+	for i, r := range a.log {
 		out[i] = *r
 		out[i].Faults = slices.Clone(r.Faults)
 	}
@@ -35,7 +35,7 @@ func (a *API) Requests() Requests {
 func (a *API) ForgetRequests() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.log.kept = nil
+	a.log = nil
 }
 
 // Bounds of the request log.
@@ -43,17 +43,6 @@ const (
 	keepRequests = 1000
 	keepBody     = 16 << 10
 )
-
-// requestLog holds the last requests. It is guarded by the mutex of the API.
-type requestLog struct{ kept []*Request }
-
-func (l *requestLog) add(r *Request) {
-	if len(l.kept) >= keepRequests {
-		l.kept[0] = nil // lets the garbage collector free it before append reallocates
-		l.kept = l.kept[1:]
-	}
-	l.kept = append(l.kept, r)
-}
 
 // maxBody is how much of a body is read before the faults act: one byte more than
 // the API accepts.
@@ -71,7 +60,10 @@ func (x *exchange) receive(r *http.Request, ctx context.Context) {
 		if err != nil {
 			rest = failing{err}
 		}
-		x.r.Body = &replay{data: data, rest: rest, Closer: r.Body}
+		x.r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(data), rest), r.Body}
 	}
 	attributes := httpapi.AttributesOf(r)
 	x.req = &Request{
@@ -95,23 +87,6 @@ func (x *exchange) receive(r *http.Request, ctx context.Context) {
 			x.guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
 		}
 	}
-}
-
-// replay is a body of which the first part has been read.
-type replay struct {
-	data []byte
-	rest io.Reader
-	io.Closer
-}
-
-// Read returns the part that was read, then the rest.
-func (b *replay) Read(p []byte) (int, error) {
-	if len(b.data) == 0 {
-		return b.rest.Read(p)
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
 }
 
 // failing is the rest of a body that could not be read.

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -14,15 +15,9 @@ const conflictCause = "the object has been modified; please apply your changes t
 // uses for the request (upstream: apimachinery, api/errors).
 func fill(s meta.Status, r Request) error {
 	usual := usualStatus(int(s.Code), r)
-	if s.Status == "" {
-		s.Status = usual.Status
-	}
-	if s.Reason == "" {
-		s.Reason = usual.Reason
-	}
-	if s.Message == "" {
-		s.Message = usual.Message
-	}
+	s.Status = cmp.Or(s.Status, usual.Status)
+	s.Reason = cmp.Or(s.Reason, usual.Reason)
+	s.Message = cmp.Or(s.Message, usual.Message)
 	switch given := s.Details; {
 	case given == nil:
 		s.Details = usual.Details

@@ -23,6 +23,29 @@ type answer struct {
 // Unwrap returns the writer below, for its deadlines.
 func (a *answer) Unwrap() http.ResponseWriter { return a.w }
 
+// SetWriteDeadline sets the deadline of the connection. It does nothing while a Silent
+// partition holds the answer back: its client would not see the end of the connection.
+func (a *answer) SetWriteDeadline(at time.Time) error {
+	if a.x.held() {
+		return nil
+	}
+	return http.NewResponseController(a.w).SetWriteDeadline(at)
+}
+
+// held reports whether a partition holds the answer back.
+func (x *exchange) held() bool {
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	for _, gate := range x.gates {
+		select {
+		case <-gate:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // Header returns the header of the answer.
 func (a *answer) Header() http.Header { return a.w.Header() }
 

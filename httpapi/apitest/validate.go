@@ -17,13 +17,6 @@ func verbs() []string {
 // validate returns an error that names the field and the expected value if the fault
 // contradicts itself or has no effect.
 func (f *Fault) validate() error {
-	if err := f.validateMatch(); err != nil {
-		return err
-	}
-	return f.validateActions()
-}
-
-func (f *Fault) validateMatch() error {
 	switch {
 	case f.Verb != "" && !slices.Contains(verbs(), f.Verb):
 		return problem("Verb", "got %q, want one of %s", f.Verb, strings.Join(verbs(), ", "))
@@ -36,7 +29,7 @@ func (f *Fault) validateMatch() error {
 	case f.First < 0:
 		return problem("First", "got %d, want 0 or more", f.First)
 	}
-	return nil
+	return f.validateActions()
 }
 
 func (f *Fault) validateActions() error {

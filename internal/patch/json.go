@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -141,18 +142,8 @@ func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	return out, nil
 }
 
-// errOperation is the reason why an operation fails. Clients do not see it.
-type errOperation string
-
-func (e errOperation) Error() string { return string(e) }
-
-const (
-	errMissing = errOperation("missing")
-	errIndex   = errOperation("index out of range")
-	errTest    = errOperation("test failed")
-	errSize    = errOperation("too much copied")
-	errForm    = errOperation("malformed operation")
-)
+// errOperation means that an operation fails. Clients do not learn why.
+var errOperation = errors.New("the operation fails")
 
 // document is the document that operations change.
 type document struct {
@@ -174,7 +165,7 @@ func (d *document) apply(op *node) error {
 		return d.replaceAll(value(op))
 	case kind == "test" && path == "":
 		if want := value(op); want == nil || !d.root.equal(want) {
-			return errTest
+			return errOperation
 		}
 		return nil
 	case kind == "move" || kind == "copy":
@@ -194,14 +185,14 @@ func (d *document) apply(op *node) error {
 	case "test":
 		return in.test(key, value(op))
 	}
-	return errForm
+	return errOperation
 }
 
 // stringMember returns a member of an operation. The member must be a string.
 func stringMember(op *node, name string) (string, error) {
 	n := op.members[name]
 	if n == nil || n.text[0] != '"' {
-		return "", errForm
+		return "", errOperation
 	}
 	return unquote(n.text), nil
 }
@@ -222,7 +213,7 @@ func (d *document) find(path string) (*node, string, error) {
 	// Text before the first slash is ignored.
 	_, steps, found := strings.Cut(path, "/")
 	if !found {
-		return nil, "", errMissing
+		return nil, "", errOperation
 	}
 	n := d.root
 	for {
@@ -236,7 +227,7 @@ func (d *document) find(path string) (*node, string, error) {
 			return nil, "", err
 		}
 		if next == nil || next.kind == scalar {
-			return nil, "", errMissing
+			return nil, "", errOperation
 		}
 		next.opened = true
 		n, steps = next, rest
@@ -245,7 +236,7 @@ func (d *document) find(path string) (*node, string, error) {
 
 func (d *document) replaceAll(value *node) error {
 	if value == nil || value.kind == scalar {
-		return errForm
+		return errOperation
 	}
 	value.opened = true
 	d.root = value
@@ -280,7 +271,7 @@ func (d *document) transfer(op *node, kind, path string) error {
 		var ok bool
 		n, size, ok = n.clone()
 		if d.copied += size; !ok || d.copied > maxCopied {
-			return errSize
+			return errOperation
 		}
 	}
 	return in.add(key, n)
@@ -295,7 +286,7 @@ func (n *node) test(key string, want *node) error {
 	if got == nil && isNull || got != nil && want != nil && got.equal(want) {
 		return nil
 	}
-	return errTest
+	return errOperation
 }
 
 // get returns a member of an object, or nil if it is missing, or an item of an array.
@@ -328,7 +319,7 @@ func (n *node) add(key string, value *node) error {
 func (n *node) replace(key string, value *node) error {
 	if n.kind == object {
 		if n.members == nil {
-			return errMissing // a copied null
+			return errOperation // a copied null
 		}
 		n.members[key] = value
 		return nil
@@ -344,7 +335,7 @@ func (n *node) replace(key string, value *node) error {
 func (n *node) remove(key string) error {
 	if n.kind == object {
 		if _, ok := n.members[key]; !ok {
-			return errMissing
+			return errOperation
 		}
 		delete(n.members, key)
 		return nil
@@ -362,13 +353,13 @@ func (n *node) remove(key string) error {
 func index(key string, length int) (int, error) {
 	i, err := strconv.Atoi(key)
 	if err != nil {
-		return 0, errIndex
+		return 0, errOperation
 	}
 	if i < 0 {
 		i += length
 	}
 	if i < 0 || i >= length {
-		return 0, errIndex
+		return 0, errOperation
 	}
 	return i, nil
 }

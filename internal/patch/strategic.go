@@ -27,21 +27,8 @@ const (
 	prefixElementOrder  = "$setElementOrder"
 )
 
-// errFormat reports a malformed directive. It becomes a 400.
-type errFormat string
-
-func (e errFormat) Error() string { return string(e) }
-
-const (
-	errPrimitiveList = errFormat("invalid patch format of primitive list")
-	errRetainKeys    = errFormat("invalid patch format of retainKeys")
-	errElementOrder  = errFormat("invalid patch format of setElementOrder list")
-)
-
-// errListOfLists becomes a 422 whose text does not name the cause.
-type errListOfLists struct{}
-
-func (errListOfLists) Error() string { return "lists of lists are not supported" }
+// malformed returns the 400 for a malformed directive.
+func malformed(what string) error { return meta.NewBadRequest("invalid patch format of %s", what) }
 
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
 // lists are merged if the schema says so, by its merge key. It supports the
@@ -63,7 +50,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	}
 	merged, err := mergeMap(t.Type.ToUnstructured(t.Current), patch, schema{Type: t.Type})
 	if err != nil {
-		return nil, nil, asStatus(err)
+		return nil, nil, err
 	}
 	obj = t.New()
 	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
@@ -87,17 +74,6 @@ func keepType(obj, current any) {
 	if from, ok2 := current.(typed); ok && ok2 {
 		*to.GetTypeMeta() = *from.GetTypeMeta()
 	}
-}
-
-// asStatus turns errFormat and errListOfLists into a Status.
-func asStatus(err error) error {
-	if format, ok := errors.AsType[errFormat](err); ok {
-		return meta.NewBadRequest("%s", format)
-	}
-	if _, ok := errors.AsType[errListOfLists](err); ok {
-		return rejected()
-	}
-	return err
 }
 
 // schema is the type of a value in the document.
@@ -213,7 +189,7 @@ func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 		name, deletes := key, strings.HasPrefix(key, prefixDeleteFrom)
 		if deletes {
 			var err error
-			if name, err = listName(key, prefixDeleteFrom, errPrimitiveList); err != nil {
+			if name, err = listName(key, prefixDeleteFrom, "primitive list"); err != nil {
 				return nil, err
 			}
 			if name == "" {
@@ -244,11 +220,11 @@ func errDirective(d any, patch map[string]any) error {
 }
 
 // listName returns the name of the list in a directive such as
-// $setElementOrder/name.
-func listName(key, prefix string, malformed errFormat) (string, error) {
+// $setElementOrder/name. what is the directive as an error names it.
+func listName(key, prefix, what string) (string, error) {
 	before, name, found := strings.Cut(key, "/")
 	if !found || before != prefix {
-		return "", malformed
+		return "", malformed(what)
 	}
 	return name, nil
 }
@@ -262,12 +238,12 @@ func retainKeys(live, patch map[string]any) error {
 	delete(patch, directiveRetainKeys)
 	list, ok := d.([]any)
 	if !ok {
-		return errRetainKeys
+		return malformed("retainKeys")
 	}
 	retained := make(map[string]bool, len(list))
 	for _, item := range list {
 		if !hashable(item) {
-			return errRetainKeys
+			return malformed("retainKeys")
 		}
 		if name, ok := item.(string); ok {
 			retained[name] = true
@@ -276,7 +252,7 @@ func retainKeys(live, patch map[string]any) error {
 	for key, value := range patch {
 		if value != nil && !retained[key] &&
 			!strings.HasPrefix(key, prefixDeleteFrom) && !strings.HasPrefix(key, prefixElementOrder) {
-			return errRetainKeys
+			return malformed("retainKeys")
 		}
 	}
 	maps.DeleteFunc(live, func(key string, _ any) bool { return !retained[key] })

@@ -11,11 +11,7 @@ import (
 )
 
 // errNotComparable reports a patch that makes upstream panic.
-const errNotComparable = errCompare("list items are identified by objects or lists, want scalars")
-
-type errCompare string
-
-func (e errCompare) Error() string { return string(e) }
+var errNotComparable = errors.New("list items are identified by objects or lists, want scalars")
 
 // listRule is the rule for merging the items of a list.
 type listRule struct {
@@ -254,7 +250,7 @@ func mergeOrderedLists(live, patch map[string]any, s schema) error {
 		if err != nil {
 			return err
 		}
-		name, err := listName(key, prefixElementOrder, errElementOrder)
+		name, err := listName(key, prefixElementOrder, "setElementOrder list")
 		if err != nil {
 			return err
 		}
@@ -422,7 +418,7 @@ func itemsAreMaps(a, b []any) (bool, error) {
 		if i == 0 && t != nil {
 			first = t
 			if t.Kind() == reflect.Slice {
-				return false, errListOfLists{}
+				return false, rejected() // lists of lists
 			}
 		}
 		if t == nil || t != first {

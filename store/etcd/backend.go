@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +100,9 @@ func (e *etcd) commit(ctx context.Context, w backend.Write) (backend.Committed, 
 	if err := e.saw(low, revision); err != nil {
 		return backend.Committed{}, err
 	}
+	if succeeded && e.isKine && w.Value != nil {
+		return e.confirm(ctx, w)
+	}
 	if succeeded {
 		return backend.Committed{Done: true, Version: uint64(revision)}, nil
 	}
@@ -109,9 +113,20 @@ func (e *etcd) commit(ctx context.Context, w backend.Write) (backend.Committed, 
 	return backend.Committed{Have: e.stored(w.Key, have)}, nil
 }
 
+// confirm returns the outcome of a write that was done. The answer of kine may have the revision
+// of another write that was made at the same time (kine 0.17.5, LogStructured.adjustRevision).
+// Who then changed that revision would overwrite what it never saw.
+func (e *etcd) confirm(ctx context.Context, w backend.Write) (backend.Committed, error) {
+	s, err := e.Get(ctx, w.Key)
+	if err == nil && !bytes.Equal(s.Value, w.Value) {
+		err = errors.New("etcd: the write was made, but another one came before kine told its revision")
+	}
+	return backend.Committed{Done: err == nil, Version: s.Version}, err
+}
+
 // Get implements backend.Backend.
 func (e *etcd) Get(ctx context.Context, key string) (s backend.Stored, err error) {
-	err = read(ctx, func(ctx context.Context) error {
+	err = e.read(ctx, func(ctx context.Context) error {
 		low := e.highest.Load()
 		r, err := e.client.Get(ctx, e.prefix+key, kubernetes.GetOptions{})
 		if err != nil {

@@ -42,5 +42,6 @@
 // https://github.com/k3s-io/kine speaks the protocol of etcd with SQLite, PostgreSQL, MySQL
 // or NATS behind it. Its URL is an endpoint as any other. All requests to it have the shapes
 // that it knows. A watch of kine may be silent for long, so silence does not show that contact
-// is lost; the keepalive of the connection does, after 15 seconds.
+// is lost; the keepalive of the connection does, after 15 seconds. A write is read back, since
+// the answer of kine may have the revision of another write.
 package etcd

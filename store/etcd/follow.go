@@ -124,7 +124,7 @@ func (e *etcd) load(ctx context.Context, history int) ([]backend.Stored, uint64,
 
 // lastCompaction returns the value of the key by which compactors agree, or 0.
 func (e *etcd) lastCompaction(ctx context.Context) (revision uint64, err error) {
-	err = read(ctx, func(ctx context.Context) error {
+	err = e.read(ctx, func(ctx context.Context) error {
 		r, err := e.client.Get(ctx, compactRevKey, kubernetes.GetOptions{})
 		if err == nil && r.KV != nil {
 			revision, _ = strconv.ParseUint(string(r.KV.Value), 10, 64)
@@ -138,7 +138,7 @@ func (e *etcd) lastCompaction(ctx context.Context) (revision uint64, err error) 
 func (e *etcd) list(ctx context.Context, revision uint64) (all []backend.Stored, err error) {
 	for from := ""; ; {
 		var page kubernetes.ListResponse
-		err := read(ctx, func(ctx context.Context) (err error) {
+		err := e.read(ctx, func(ctx context.Context) (err error) {
 			page, err = e.client.List(ctx, e.prefix, kubernetes.ListOptions{Revision: int64(revision), Limit: pageSize, Continue: from})
 			return err
 		})

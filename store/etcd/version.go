@@ -55,7 +55,7 @@ func (e *etcd) ask() {
 
 // revision returns the present revision of etcd.
 func (e *etcd) revision(ctx context.Context) (version uint64, err error) {
-	err = read(ctx, func(ctx context.Context) error {
+	err = e.read(ctx, func(ctx context.Context) error {
 		low := e.highest.Load()
 		// The key need not exist. It is the one that health checks read.
 		r, err := e.client.Get(ctx, e.prefix+healthKey, kubernetes.GetOptions{})
