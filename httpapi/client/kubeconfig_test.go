@@ -86,8 +86,11 @@ func TestKubeconfigOfTheEnvironment(t *testing.T) {
 	_, err := client.Kubeconfig("")
 	assert.ErrorContains(t, err, "client: kubeconfig: got none of [")
 
-	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
+	_, err = client.Kubeconfig("")
+	assert.ErrorContains(t, err, "client: kubeconfig: got none of [", "there is no host")
+
+	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	_, err = client.Kubeconfig("")
 	assert.ErrorContains(t, err, "client: service account: certificate-authority: open /var/run/secrets/kubernetes.io/serviceaccount/ca.crt")
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -124,6 +125,44 @@ func answering(t *testing.T, code int, contentType, body string) *client.Collect
 	})})
 }
 
+// The end of an answer may be lost on its way. A write may have been done then, so it is not repeated.
+func TestAnAnswerWithoutItsEndIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t, apitest.Options{})
+		put(t, api.Store(), "a", "1")
+		calls := 0
+		leases := leasesAt(t, client.Config{Server: api.Host(), Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			resp, err := api.TransportFor("client").RoundTrip(req)
+			if calls++; err == nil && calls == 1 {
+				resp.Body = &lossy{resp.Body, 40}
+			}
+			return resp, err
+		})})
+		_, err := leases.Get(t.Context(), "default", "a")
+		assert.NoError(t, err)
+		assert.Equal(t, 2, calls)
+
+		calls = 0
+		_, err = leases.Create(t.Context(), newLease("b", "1"), store.CreateOptions{})
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.Equal(t, 1, calls)
+	})
+}
+
+// lossy is a body whose connection is lost after some bytes.
+type lossy struct {
+	io.ReadCloser
+	left int
+}
+
+func (l *lossy) Read(b []byte) (int, error) {
+	n, err := l.ReadCloser.Read(b[:min(len(b), l.left)])
+	if l.left -= n; l.left == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
 // A proxy may answer in place of the server.
 func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -152,6 +191,8 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 			}
 		})
 	}
+	_, err := answering(t, 200, "text/html", "<html>").List(t.Context(), store.ListOptions{})
+	assert.ErrorContains(t, err, "client: the answer is no list: invalid character '<'")
 }
 
 func TestFramesThatAreWrongEndAWatch(t *testing.T) {

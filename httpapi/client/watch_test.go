@@ -198,6 +198,23 @@ func TestFollowKeepsItsOwnCopies(t *testing.T) {
 	})
 }
 
+// Without a version a watch begins with the present state, not with one that a replica may still have.
+func TestWatchAsksForTheStateThatItsVersionNames(t *testing.T) {
+	for version, want := range map[string][]string{"": {""}, "0": {"0"}, "1000": nil} {
+		inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+			record(t, leases.Watch, store.WatchOptions{ResourceVersion: version})
+			synctest.Wait()
+			var got []string
+			for _, r := range api.Requests() {
+				if r.Verb == "list" {
+					got = append(got, r.Query.Get("resourceVersion"))
+				}
+			}
+			assert.Equal(t, want, got, "lists of a watch with version %q", version)
+		})
+	}
+}
+
 func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
 	for name, row := range map[string]struct {
 		code int32

@@ -48,7 +48,6 @@ func (e *engine) attempt(ctx context.Context, r *Resource, req *Request, tries i
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		req.sent = false
 		it, err := try(current)
 		lost, isLost := errors.AsType[*lostRace](err)
 		switch {

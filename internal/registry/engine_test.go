@@ -3,6 +3,8 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"reflect"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -416,13 +418,20 @@ func TestWithoutContact(t *testing.T) {
 			"create": func(ctx context.Context) error {
 				return second(leasesIn(st).Create(ctx, newLease("ns/b"), store.CreateOptions{}))
 			},
+			"dry run": func(ctx context.Context) error {
+				return second(leasesIn(st).Create(ctx, newLease("ns/b"), store.CreateOptions{DryRun: true}))
+			},
 		} {
 			start := time.Now()
 			assertStatus(t, call(t.Context()), 504, store.ErrTimeout, "Timeout: request did not complete within the allotted timeout")
 			assert.Equal(t, time.Minute, time.Since(start), name)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			assert.ErrorIs(t, call(ctx), context.DeadlineExceeded, name)
-			cancel()
+			for _, limit := range []time.Duration{time.Second, 2 * time.Minute} {
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				start := time.Now()
+				assert.ErrorIs(t, call(ctx), context.DeadlineExceeded, name)
+				assert.Equal(t, limit, time.Since(start), "%s: the caller's own limit", name)
+				cancel()
+			}
 		}
 		e.Set(func(f *engine.Faults) { f.Cut = false })
 		createAll(t, leasesIn(st), "ns/c")
@@ -500,6 +509,111 @@ func TestAStoreThatIsNotLoaded(t *testing.T) {
 		require.NoError(t, st.Loaded(t.Context()))
 		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
 		assert.Equal(t, []string{"ns/a"}, paths(items))
+	})
+}
+
+func TestAStoreThatIsNotLoadedCanBeClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		e.Set(func(f *engine.Faults) { f.Cut = true })
+		st := openUnloaded(t, e)
+		synctest.Wait()
+		st.Close()
+		assert.ErrorIs(t, st.Loaded(t.Context()), registry.ErrClosed)
+	})
+}
+
+// forgetful is an engine that leaves requests for progress without an answer.
+type forgetful struct {
+	*engine.Engine
+	left atomic.Int64 // how many
+}
+
+func (f *forgetful) Progress(ctx context.Context) error {
+	if f.left.Add(-1) >= 0 {
+		return nil
+	}
+	return f.Engine.Progress(ctx)
+}
+
+func TestProgressIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &forgetful{Engine: engine.New(1000)}
+		st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered())
+		require.NoError(t, err)
+		t.Cleanup(st.Close)
+		require.NoError(t, st.Loaded(t.Context()))
+		e.Jump(500)
+		e.left.Store(5)
+		start := time.Now()
+		_, m := mustList(t, leasesIn(st), registry.ListOptions{})
+		assert.Equal(t, "1500", m.ResourceVersion)
+		assert.Less(t, time.Since(start), time.Second)
+	})
+}
+
+// The record begins again with the state: what came before it is unknown.
+func TestAStoreOnABackendRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		st.Record(10)
+		createAll(t, leasesIn(other), "ns/a", "ns/b")
+		synctest.Wait()
+		rec := st.Recorded()
+		changes, now := recorded(rec)
+		assert.Equal(t, []string{"1001 ADDED leases a from - to 1001 by 0", "1002 ADDED leases b from - to 1002 by 0"}, changes)
+		assert.Equal(t, []string{"leases a 1001", "leases b 1002"}, now)
+		assert.Equal(t, time.Now(), rec.Changes[0].At)
+		e.Set(hold)
+		e.DeleteRange("leases/ns/a")
+		e.Compact()
+		e.Set(release)
+		synctest.Wait()
+		rec = st.Recorded()
+		changes, now = recorded(rec)
+		assert.Empty(t, changes)
+		assert.Equal(t, []string{"leases b 1002"}, now)
+		assert.EqualValues(t, 1003, rec.Since)
+	})
+}
+
+func TestHistoryOnABackendExpiresByAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := registry.Open(registry.Options{HistoryAge: time.Minute}, engine.New(1000), lease.Kind().Registered())
+		require.NoError(t, err)
+		t.Cleanup(st.Close)
+		require.NoError(t, st.Loaded(t.Context()))
+		createAll(t, leasesIn(st), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, record(t, st, registry.WatchOptions{ResourceVersion: "1000"}).take())
+		time.Sleep(time.Minute + time.Second)
+		assert.ErrorIs(t, record(t, st, registry.WatchOptions{ResourceVersion: "1000"}).ended(), store.ErrExpired)
+	})
+}
+
+func TestAWatchOnABackendWithoutTheStateBeginsAtItsCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a")
+		w := record(t, st, registry.WatchOptions{ResourceVersion: "0", SendInitialEvents: new(false), ResourceVersionMatch: registry.MatchNotOlderThan})
+		createAll(t, leasesIn(st), "ns/b")
+		assert.Equal(t, []string{"ADDED ns/b@1002"}, w.take())
+	})
+}
+
+// What a store decodes takes no more memory than what it writes: equal labels are stored once.
+func TestObjectsOfABackendShareEqualLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		mustCreate(t, leasesIn(other), newLease("ns/a", label("app", "x")))
+		mustCreate(t, leasesIn(other), newLease("ns/b", label("app", "x")))
+		synctest.Wait()
+		labels := func(name string) uintptr {
+			return reflect.ValueOf(leaseResource(st).Peek("ns", name).Stored().GetObjectMeta().Labels).Pointer()
+		}
+		assert.Equal(t, labels("a"), labels("b"))
 	})
 }
 

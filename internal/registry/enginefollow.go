@@ -70,7 +70,7 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	var unread []unreadable
 	for _, a := range f.arrivals(all) {
 		if a.err != nil {
-			unread = append(unread, unreadable{r: a.r, key: a.key, version: version, err: a.err})
+			unread = append(unread, unreadable{r: a.r, key: a.key, err: a.err})
 			continue
 		}
 		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))

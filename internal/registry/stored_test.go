@@ -150,6 +150,12 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 				assert.Equal(t, []string{"ns/a", "ns/b", "other/a"}, paths(items))
 				_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: "1005", ResourceVersionMatch: registry.MatchExact})
 				assert.Error(t, err, "at that version it could not be read")
+
+				e.Put(map[string][]byte{"leases/ns/a": []byte(row.value)}) // 1007
+				e.DeleteRange("leases/ns/a")                               // 1008
+				assert.Equal(t, []string{"DELETED ns/a@1007"}, w.take(), "for clients it was gone before")
+				_, m := mustList(t, leasesIn(st), registry.ListOptions{Namespace: "ns"})
+				assert.Equal(t, "1008", m.ResourceVersion)
 			})
 		})
 	}
