@@ -61,7 +61,10 @@ func (t *Type) diff(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool)
 				continue
 			}
 		}
-		if !f.equal(p, q) && !report(at.to(f), f.hasOneOwner() && !atLimit && !f.omitted(p) && !f.omitted(q)) {
+		if f.sameOwned(p, q) {
+			continue
+		}
+		if !report(at.to(f), f.hasOneOwner() && !atLimit && !f.omitted(p) && !f.omitted(q)) {
 			return false
 		}
 	}
@@ -95,8 +98,60 @@ type Unopened struct {
 	at  unsafe.Pointer
 }
 
-// Equal reports whether both lists have the same meaning on the wire.
-func (u Unopened) Equal(o Unopened) bool { return u.typ == o.typ && u.typ.equal(u.at, o.at) }
+// Equal reports whether a change of a list from u to o leaves its owners as they are: see
+// sameOwned.
+func (u Unopened) Equal(o Unopened) bool {
+	return u.typ == o.typ && u.typ.equal(u.at, o.at) && (u.at == o.at || !o.typ.hasEmpty(o.at))
+}
+
+// sameOwned reports whether a change of the member from p to q leaves its owners as they are.
+// Upstream compares atomic lists as Go values (structured-merge-diff, value.listReflect), and
+// what it has stored is nil where it was empty. So a list with an empty list or map in an item
+// is always a change.
+func (f *Field) sameOwned(p, q unsafe.Pointer) bool {
+	if !f.equal(p, q) {
+		return false
+	}
+	if f.ListType != "atomic" {
+		return true
+	}
+	y := f.target(q)
+	return y == nil || y == f.target(p) || !f.Type.hasEmpty(y)
+}
+
+// hasEmpty reports whether a value has a list or map in it that is empty and not nil.
+func (t *Type) hasEmpty(p unsafe.Pointer) bool {
+	switch t.shape {
+	case shapeList:
+		list := (*slice)(p)
+		for i := range list.len {
+			if t.Elem.hasEmpty(t.item(list, i)) {
+				return true
+			}
+		}
+	case shapeStruct:
+		for _, f := range t.all {
+			x := f.target(p)
+			if x == nil {
+				continue
+			}
+			switch f.Type.shape {
+			case shapeList:
+				if list := (*slice)(x); list.data != nil && list.len == 0 {
+					return true
+				}
+			case shapeMap:
+				if *(*unsafe.Pointer)(x) != nil && f.Type.length(x) == 0 {
+					return true
+				}
+			}
+			if f.Type.hasEmpty(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Open returns the tree of the list, as in the result of ToUnstructured.
 func (u Unopened) Open() any { return u.typ.toTree(u.at) }

@@ -33,7 +33,10 @@ func (r *Resource) Replace(o Object) Replacement {
 	return func(current *Item) (Object, error) {
 		m.ResourceVersion, m.ManagedFields = resourceVersion, managers // an attempt before may have changed them
 		if current == nil || resourceVersion == "" {
-			return r.kind.copy(o), nil // another attempt may follow
+			now := o
+			o = r.kind.copy(o) // for another attempt
+			m = o.GetObjectMeta()
+			return now, nil
 		}
 		return o, nil // another attempt finds the conflict
 	}
@@ -43,14 +46,14 @@ func (c Replacement) next(r *Resource, current *Item, req Request) (Object, erro
 	if current == nil && (req.Status || !r.kind.createOnUpdate) {
 		return nil, r.NotFound(req.Name)
 	}
-	if err := r.checkUID(current, &req); err != nil {
-		return nil, err
-	}
 	o, err := c(current)
 	if err != nil {
 		return nil, err
 	}
 	r.dedupOwners(o.GetObjectMeta(), &req, "")
+	if err := r.checkUID(current, &req); err != nil {
+		return nil, err
+	}
 	r.updateManagers(o, current, &req)
 	return o, nil
 }
@@ -64,7 +67,7 @@ func (r *Resource) checkUID(current *Item, req *Request) error {
 	if req.UID == "" || req.UID == have {
 		return nil
 	}
-	return meta.NewConflict(r.kind.groupResource(), req.Name, r.invalidObject(req.key(),
+	return meta.NewConflict(r.kind.groupResource(), req.Name, r.invalidObject(req,
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", req.UID, have)))
 }
 
@@ -125,7 +128,7 @@ func (c Patch) target(t Target, current *Item) patch.Target {
 		New:     func() any { return t.Kind.newWire(t.Version) },
 		Encode:  func(o any) ([]byte, error) { return t.schema().AppendJSON(nil, o) },
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
-			d, err := c.Scheme.decode(t, doc, JSON, strict)
+			d, err := c.Scheme.decodePatched(t, doc, strict)
 			return d.object, d.strict, err
 		},
 	}

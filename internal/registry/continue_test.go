@@ -156,6 +156,9 @@ func TestExpiredTokenCarriesOneThatGoesOn(t *testing.T) {
 	assert.Nil(t, statusOf(t, err).Details)
 
 	opts := registry.ListOptions{Limit: 2, Continue: statusOf(t, err).Continue}
+	token, err := base64.RawURLEncoding.DecodeString(opts.Continue)
+	require.NoError(t, err)
+	assert.Equal(t, `{"v":"meta.k8s.io/v1","rv":-1,"start":"ns/l00001\u0000"}`, string(token), "the key has no slash before it")
 	items, m := mustList(t, leases, opts)
 	assert.Equal(t, []string{"ns/l00003", "other/l00000"}, paths(items))
 	assert.Equal(t, rv(st.ResourceVersion()), m.ResourceVersion, "from here on the list is that of now")

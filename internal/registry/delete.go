@@ -30,7 +30,7 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 		if ignoresReadError(opts) {
 			// All objects here can be read.
 			return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
-				r.invalidObject(req.key(), "unsafe deletion is not allowed because the object is decodable from storage"))
+				r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))
 		}
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 			return nil, err

@@ -84,6 +84,12 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 		assert.Empty(t, got.ResourceVersion, "what would be created has no version")
 		assert.NotEmpty(t, got.UID)
 
+		other := newLease("ns/a")
+		other.UID = "another"
+		_, err = leases.Update(t.Context(), other, opts)
+		require.ErrorIs(t, err, store.ErrConflict)
+		assert.ErrorContains(t, err, "Key: /leases/ns/a,", "not the key in the store of a real server")
+
 		last := mustGet(t, leases, "ns/going")
 		last.Finalizers = nil
 		got, err = leases.Update(t.Context(), last, opts)

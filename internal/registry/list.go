@@ -113,7 +113,7 @@ func (r *Resource) checkList(opts ListOptions) (selection, error) {
 func (s *selection) list(p *page, version uint64) *List {
 	l := &List{Items: p.items, ResourceVersion: version, Shard: s.shards.String(), page: p, kind: s.kind}
 	if p.next != "" {
-		l.Continue = encodeContinue(int64(version), p.next)
+		l.Continue = encodeContinue(int64(version), "/"+p.next)
 		if s.all() {
 			l.RemainingItemCount = new(p.remaining) // the page is shared
 		}

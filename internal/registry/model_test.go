@@ -375,9 +375,9 @@ func (m *model) nextPage(which byte) {
 	text, err := base64.RawURLEncoding.DecodeString(p.opts.Continue)
 	m.fails("next page", err, nil)
 	m.fails("next page", json.Unmarshal(text, &token), nil)
-	from := token.Start[1:]
+	from := token.Start // without a slash, unlike other tokens
 	if p.opts.Namespace != "" {
-		from = p.opts.Namespace + token.Start
+		from = p.opts.Namespace + "/" + from
 	}
 	p.left = m.at(m.version, p.opts, from)
 	m.page(p, items, lm)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -104,7 +105,9 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d deco
 	if !t.Kind.native {
 		return d, t.decodeCustom(&d, raw, data, f, strict)
 	}
-	t.complete(&d.named)
+	if err := d.complete(t.typeMeta(), data, f); err != nil {
+		return d, err
+	}
 	have, err := s.find(d.named)
 	if err != nil {
 		return d, err
@@ -156,20 +159,20 @@ func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 	return envelope.Raw, nil
 }
 
-// complete sets the missing parts of the type that a body names.
-func (t Target) complete(named *meta.TypeMeta) {
-	want := t.typeMeta()
-	if named.Kind == "" {
-		named.Kind = want.Kind
-	}
-	gv, ok := meta.ParseGroupVersion(named.APIVersion)
+// complete sets the missing parts of the type that the body data names to those of want. In
+// JSON a group without a version is completed only if it is the group of want.
+func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
+	d.named.Kind = cmp.Or(d.named.Kind, want.Kind)
+	gv, _ := meta.ParseGroupVersion(d.named.APIVersion)
 	switch {
-	case !ok:
-	case gv.Version == "" && (gv.Group == "" || gv.Group == t.Kind.group):
-		named.APIVersion = want.APIVersion
+	case gv.Version != "":
+		d.named.APIVersion = gv.String()
+	case f == Protobuf || gv.Group == "" || strings.HasPrefix(want.APIVersion, gv.Group+"/"):
+		d.named.APIVersion = want.APIVersion
 	default:
-		named.APIVersion = gv.String()
+		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", data)
 	}
+	return nil
 }
 
 // find returns the kind and version of a type in the scheme of a real server, which
@@ -277,9 +280,10 @@ func DecodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
 	return o, err
 }
 
-func decodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
+func decodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
+	data := body
 	if f == YAML {
-		if data, _, err = yaml.ToJSON(data); err != nil {
+		if data, _, err = yaml.ToJSON(body); err != nil {
 			return o, err
 		}
 	}
@@ -288,11 +292,8 @@ func decodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	if d.named.Kind == "" {
-		d.named.Kind = "DeleteOptions"
-	}
-	if d.named.APIVersion == "" {
-		d.named.APIVersion = "meta.k8s.io/v1"
+	if err := d.complete(meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "meta.k8s.io/v1"}, body, f); err != nil {
+		return o, err
 	}
 	switch {
 	case d.named.Kind == "DeleteOptions":

@@ -339,10 +339,15 @@ func parseResourceVersion(s string) (uint64, error) {
 	return strconv.ParseUint(s, 10, 64)
 }
 
-// invalidObject is an error text of upstream's etcd3 store, which clients see.
-func (r *Resource) invalidObject(k key, text string) string {
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s, ResourceVersion: 0, AdditionalErrorMsg: %s",
-		path.Join(r.kind.storagePrefix, k.namespace, k.name), text)
+// invalidObject is an error text of upstream's etcd3 store, which clients see. A dry run of
+// upstream does not reach that store, so the prefix of its keys is missing.
+func (r *Resource) invalidObject(req *Request, text string) string {
+	prefix := "/registry"
+	if req.DryRun {
+		prefix = "/"
+	}
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s",
+		path.Join(prefix, r.kind.storagePrefix, req.Namespace, req.Name), text)
 }
 
 // changeTime returns the time of a change if the history needs it. It calls the user's

@@ -107,6 +107,8 @@ func (g generator) subset() any {
 	s := object{"addresses": []any{g.address()}}
 	if g.percent(30) {
 		s["notReadyAddresses"] = []any{g.address()}
+	} else if g.percent(15) {
+		s["notReadyAddresses"] = []any{}
 	}
 	if g.percent(60) {
 		port := object{"port": 80 + g.IntN(3)}
@@ -117,6 +119,8 @@ func (g generator) subset() any {
 			port["name"] = pick(g, "http", "dns")
 		}
 		s["ports"] = []any{port}
+	} else if g.percent(30) {
+		s["ports"] = []any{}
 	}
 	return s
 }

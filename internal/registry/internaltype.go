@@ -1,0 +1,53 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// decodePatched decodes a patched document. It differs from decode if a patch has removed the
+// apiVersion of a built-in kind.
+func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, error) {
+	if d, ok := t.decodeOwn(doc, JSON, strict, nil); ok {
+		return d, nil
+	}
+	if t.Kind.native {
+		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && t.lacksVersion(apiVersion) {
+			return t.decodeInternal(kind, doc, strict)
+		}
+	}
+	return s.decodeAny(t, doc, JSON, strict)
+}
+
+// lacksVersion reports whether an apiVersion has no version, and no group but the target's.
+func (t Target) lacksVersion(apiVersion string) bool {
+	gv, _ := meta.ParseGroupVersion(apiVersion)
+	return gv.Version == "" && (gv.Group == "" || gv.Group == t.Kind.group)
+}
+
+// decodeInternal decodes a document without an apiVersion. A real server reads it as the
+// internal Go type of the kind, which was not made for JSON: the members of the metadata stand
+// beside kind, and neither metadata nor spec is known (upstream: apiserver,
+// endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a document
+// that uses the names of internal fields, such as Spec, is not read here.
+func (t Target) decodeInternal(kind string, doc []byte, strict bool) (d decoded, err error) {
+	if kind != "" && kind != t.Kind.name {
+		return d, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, t.Kind.group, schemeName)
+	}
+	d.object = t.Kind.newWire(t.Version)
+	problems, err := t.schema().DecodeJSON([]byte(`{"metadata":`+string(doc)+`}`), d.object, strict)
+	if err != nil {
+		return d, errors.New(strings.Replace(err.Error(), "ObjectMeta.metadata.", t.Kind.name+".ObjectMeta.", 1))
+	}
+	for _, p := range problems {
+		text := strings.Replace(p.Error(), `"metadata.`, `"`, 1)
+		if text != `unknown field "kind"` && text != `unknown field "apiVersion"` {
+			d.strict = append(d.strict, errors.New(text))
+		}
+	}
+	return d, nil
+}
