@@ -112,10 +112,16 @@ func jumpingTime() time.Time {
 func (j replicaJob) do() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	st, err := etcd.Open(ctx, clientv3.Config{Endpoints: j.Endpoints}, j.Prefix, etcd.Options{
-		Store: store.Options{History: j.History, Clock: clock.Func(jumpingTime)}, CompactionInterval: -1,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+	open := func() (*store.Store, error) {
+		return etcd.Open(ctx, clientv3.Config{Endpoints: j.Endpoints}, j.Prefix, etcd.Options{
+			Store: store.Options{History: j.History, Clock: clock.Func(jumpingTime)}, CompactionInterval: -1,
+			Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		})
+	}
+	st, err := open()
+	for err != nil && ctx.Err() == nil { // etcd may have no leader yet
+		st, err = open()
+	}
 	if err != nil {
 		return err
 	}
