@@ -74,7 +74,7 @@
 //
 //   - The Elector counts the duration of a Lease from when its store saw the Lease change,
 //     and the age of a sign of life from when it saw renewTime change. It compares no two
-//     clocks, so clocks may differ, and may jump. Only the times in a candidate that it
+//     clocks, so clocks may jump, and may differ by less than a day. Only the times in a candidate that it
 //     sees for the first time tell whether to ping that candidate.
 //   - If strategies conflict, the Lease stays as it is until a candidate changes or
 //     goes.
