@@ -65,15 +65,22 @@ func isUnanswered(c *LeaseCandidate) bool {
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
+// maxSkew is how far the clock of a candidate may be behind that of the store.
+const maxSkew = 24 * time.Hour
+
 // update applies a newer state of the candidate, and reports whether the change can change
-// the choice. A renewTime that went back is a sign of life only if it is less than Validity
-// ago by the store's clock: somebody may have written an old state.
+// the choice. A new renewTime is a sign of life if it is less than Validity ago by the store's
+// clock, or later than the one before, by a clock that is behind. Others are old states that
+// somebody has written.
 func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
 	old := t.c
 	t.c = c
+	limit := o.Validity
+	if was := old.Spec.RenewTime; was != nil && c.Spec.RenewTime != nil && c.Spec.RenewTime.After(was.Time) {
+		limit = max(limit, maxSkew)
+	}
 	switch renewed := c.Spec.RenewTime; {
-	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) &&
-		(old.Spec.RenewTime != nil && renewed.After(old.Spec.RenewTime.Time) || clock.Sub(renewed.Time) < o.Validity):
+	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < limit:
 		changed = t.silent || !t.isValid(now, o)
 		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.silences = changed || t.silences > 0, 0

@@ -133,7 +133,9 @@ func killUnderElectors(t *testing.T, n int, pause time.Duration) {
 		assert.NoError(t, electors.Wait())
 	}()
 	ts := &terms{}
-	fast := pace{3 * time.Second, 2 * time.Second, 500 * time.Millisecond}
+	// An elector of client-go leads up to RenewDeadline + RetryPeriod after a renewal. Others may not have seen that renewal, because
+	// they compare whole seconds. So 2 seconds in the middle would leave no margin to 3.
+	fast := pace{3 * time.Second, 1500 * time.Millisecond, 500 * time.Millisecond}
 	for i := range n {
 		for _, identity := range []string{"one", "two"} {
 			electors.Go(func() error { return contend(ctx, p.url, fmt.Sprint("lease-", i), identity, fast, ts) })

@@ -50,6 +50,20 @@ func (e *etcd) ask() {
 		}
 		q.version, q.err = e.revision(e.ctx)
 		close(q.done)
+		if q.err != nil {
+			e.failPending(q.err)
+		}
+	}
+}
+
+// failPending answers the pending question with the error of the one before it. Who asked would
+// otherwise wait twice as long without a majority.
+func (e *etcd) failPending(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q := e.pending; q != nil {
+		q.err, e.pending = err, nil
+		close(q.done)
 	}
 }
 
