@@ -54,10 +54,8 @@ type addressKey struct {
 // portKey holds the values of an EndpointPort. The zero portKey means that there is no
 // port: the key of a valid EndpointPort is never zero.
 type portKey struct {
+	EndpointPort   // without its AppProtocol
 	present        bool
-	number         int32
-	protocol       Protocol
-	name           string
 	hasAppProtocol bool
 	appProtocol    string
 }
@@ -83,8 +81,8 @@ func (p *packer) add(s *EndpointSubset) {
 	if len(s.Ports) == 0 {
 		p.addOffer(portKey{}, s)
 	}
-	for i := range s.Ports {
-		p.addOffer(keyOfPort(&s.Ports[i]), s)
+	for _, port := range s.Ports {
+		p.addOffer(keyOfPort(port), s)
 	}
 }
 
@@ -156,20 +154,19 @@ func (p *packer) subset(offers []offer) EndpointSubset {
 	return s
 }
 
-func keyOfPort(p *EndpointPort) portKey {
-	key := portKey{present: true, number: p.Port, protocol: p.Protocol, name: p.Name}
+func keyOfPort(p EndpointPort) portKey {
+	key := portKey{EndpointPort: p, present: true}
 	if p.AppProtocol != nil {
-		key.hasAppProtocol, key.appProtocol = true, *p.AppProtocol
+		key.AppProtocol, key.hasAppProtocol, key.appProtocol = nil, true, *p.AppProtocol
 	}
 	return key
 }
 
 func (k portKey) port() EndpointPort {
-	p := EndpointPort{Name: k.name, Port: k.number, Protocol: k.protocol}
 	if k.hasAppProtocol {
-		p.AppProtocol = new(k.appProtocol)
+		k.AppProtocol = &k.appProtocol
 	}
-	return p
+	return k.EndpointPort
 }
 
 func cloneAddress(a *EndpointAddress) EndpointAddress {
@@ -196,9 +193,9 @@ func compareMember(a, b member) int {
 func comparePorts(a, b portKey) int {
 	return cmp.Or(
 		compareBools(a.present, b.present),
-		cmp.Compare(a.number, b.number),
-		cmp.Compare(a.protocol, b.protocol),
-		strings.Compare(a.name, b.name),
+		cmp.Compare(a.Port, b.Port),
+		cmp.Compare(a.Protocol, b.Protocol),
+		strings.Compare(a.Name, b.Name),
 		compareBools(a.hasAppProtocol, b.hasAppProtocol),
 		strings.Compare(a.appProtocol, b.appProtocol),
 	)

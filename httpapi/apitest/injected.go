@@ -208,16 +208,13 @@ func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
 	})
 	switch {
 	case i < 0:
-		return meta.GroupResource{}, problem("Resource", "got %q, want one of %s", resource, strings.Join(a.resources(), ", "))
+		var plurals []string
+		for _, k := range a.kinds {
+			plurals = append(plurals, k.Plural)
+		}
+		return meta.GroupResource{}, problem("Resource", "got %q, want one of %s", resource, strings.Join(plurals, ", "))
 	case namespace != "" && a.kinds[i].ClusterScoped:
 		return meta.GroupResource{}, problem("Namespace", "got %q, want none: %s are in no namespace", namespace, a.kinds[i].Plural)
 	}
 	return meta.GroupResource{Group: a.kinds[i].Group, Resource: a.kinds[i].Plural}, nil
-}
-
-func (a *API) resources() (names []string) {
-	for _, k := range a.kinds {
-		names = append(names, k.Plural)
-	}
-	return names
 }

@@ -9,15 +9,6 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// checkLimits refuses a stream that v2 cannot read in linear time, or whose first
-// document it would make far larger.
-func checkLimits(data []byte) error {
-	if err := checkDirectives(data); err != nil {
-		return err
-	}
-	return checkAliases(data)
-}
-
 // maxTagDirectives is how many %TAG directives a stream may have. v2 compares each
 // with all before it: 3 MiB of them would take a minute.
 const maxTagDirectives = 100

@@ -20,7 +20,10 @@ import (
 // of such a key wins. [StrictError] joins them to the error of a strict request.
 func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 	defer recoverTo(&err)
-	if err := checkLimits(data); err != nil {
+	if err := checkDirectives(data); err != nil {
+		return nil, nil, err
+	}
+	if err := checkAliases(data); err != nil {
 		return nil, nil, err
 	}
 	var value any
