@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -116,7 +117,9 @@ func TestGuardChecksCredentialsLikeTheAPI(t *testing.T) {
 		Authorize:    func(a httpapi.Attributes) (bool, string) { return a.User.Name == "alice" && a.Path != "/private", "" },
 		Log:          func(e httpapi.LogEntry) { logged = append(logged, e.Code) },
 	})
+	var ctx context.Context
 	guarded := api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx = r.Context()
 		w.WriteHeader(http.StatusTeapot)
 		assert.NoError(t, http.NewResponseController(w).Flush())
 	}))
@@ -143,6 +146,7 @@ func TestGuardChecksCredentialsLikeTheAPI(t *testing.T) {
 			assert.Equal(t, row.code, logged[len(logged)-1])
 		})
 	}
+	assert.Error(t, ctx.Err(), "the API keeps no request that was answered")
 }
 
 func TestCloseEndsGuardedRequests(t *testing.T) {

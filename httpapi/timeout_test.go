@@ -149,9 +149,9 @@ func TestWatchThatNobodyReadsEnds(t *testing.T) {
 		stall time.Duration
 		gone  time.Duration // when the watch is gone
 	}{
-		"after its time":   {"&timeoutSeconds=4", 0, 4*time.Second + 250*time.Millisecond},
+		"after its time":   {"&timeoutSeconds=4", 0, 4*time.Second + 500*time.Millisecond},
 		"after its stall":  {"", 30 * time.Second, 30*time.Second + 250*time.Millisecond},
-		"after the sooner": {"&timeoutSeconds=4", 30 * time.Second, 4*time.Second + 250*time.Millisecond},
+		"after the sooner": {"&timeoutSeconds=4", 30 * time.Second, 4*time.Second + 500*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestWatchThatNobodyReadsEnds(t *testing.T) {
 				time.Sleep(row.gone - time.Millisecond)
 				synctest.Wait()
 				require.Equal(t, 1, s.st.Watchers())
-				time.Sleep(row.gone + time.Minute)
+				time.Sleep(2 * time.Millisecond)
 				synctest.Wait()
 				assert.Zero(t, s.st.Watchers())
 			})

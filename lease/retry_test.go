@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,6 +173,26 @@ func TestAcquireEndsIfTheLeaseCannotExist(t *testing.T) {
 	assert.Equal(t, 2, r.calls, "a read and a create")
 }
 
+// Another server may answer 404 to an update, if the Lease was deleted meanwhile.
+func TestTryAcquireReadsAgainAfterAnUpdateThatFoundNothing(t *testing.T) {
+	r, c := newRemote(t)
+	hold(t, r.Client.(*store.Collection[Lease]), "", time.Second, time.Now())
+	r.set(nil, meta.NewNotFound(meta.GroupResource{Resource: "leases"}, name), false)
+	assert.True(t, try(t, c))
+}
+
+func TestAcquireBlamesNoServerForTheEndOfItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRemote(t)
+		r.set(nil, nil, true)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		err := c.Acquire(ctx)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.NotErrorIs(t, err, errSlow)
+	})
+}
+
 // The Contender finds its own name in the Lease, and knows that it has just written it.
 func TestAcquireFindsItsWriteWhoseAnswerWasLost(t *testing.T) {
 	for name, there := range map[string]bool{"create": false, "update": true} {
@@ -274,5 +295,42 @@ func TestLeaderSurvivesAnInterruption(t *testing.T) {
 		assert.ErrorIs(t, <-done, context.Canceled)
 		assert.Equal(t, 11*time.Minute+30*time.Second, led)
 		assert.Empty(t, *get(t, r.Client.(*store.Collection[Lease])).Spec.HolderIdentity)
+	})
+}
+
+// slow is a Client whose updates take a while, whatever becomes of their context.
+type slow struct {
+	Client
+	pause atomic.Int64 // a time.Duration
+	down  atomic.Bool  // updates fail
+}
+
+func (s *slow) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error) {
+	if s.down.Load() {
+		return nil, errCutOff
+	}
+	time.Sleep(time.Duration(s.pause.Load()))
+	return s.Client.Update(context.WithoutCancel(ctx), l, opts)
+}
+
+// The work was told to stop at the old deadline, although the renewal succeeded a second later.
+func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{Client: newLeases(t, store.Options{})}
+		c, err := NewContender(s, ContenderOptions{Namespace: namespace, Name: name, Identity: "c"})
+		require.NoError(t, err)
+		var cause error
+		done := later(func() error {
+			return c.Run(t.Context(), func(ctx context.Context, _ Holding) {
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+			})
+		})
+		s.down.Store(true)
+		time.Sleep(7 * time.Second) // renewals after 2, 4 and 6 seconds fail
+		s.down.Store(false)
+		s.pause.Store(int64(3 * time.Second)) // the one after 8 seconds ends after 11
+		assert.ErrorIs(t, <-done, ErrLost)
+		assert.ErrorIs(t, cause, ErrLost)
 	})
 }

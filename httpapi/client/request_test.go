@@ -149,6 +149,49 @@ func TestAnAnswerWithoutItsEndIsNoAnswer(t *testing.T) {
 	})
 }
 
+// net/http has no values for some errors of a connection.
+func TestALostConnectionIsKnownByItsText(t *testing.T) {
+	for text, repeated := range map[string]bool{
+		"http: can't write HTTP request on broken connection":    true,
+		"http2: server sent GOAWAY and closed the connection; x": true,
+		"http2: client connection lost":                          true,
+		"read tcp: connection reset by peer":                     true,
+		"use of closed network connection":                       true,
+		"connection refused":                                     false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			api := apitest.New(t, apitest.Options{})
+			put(t, api.Store(), "a", "1")
+			calls := 0
+			leases := leasesAt(t, client.Config{Server: api.Host(), Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+				if calls++; calls == 1 {
+					return nil, errors.New(text)
+				}
+				return api.TransportFor("client").RoundTrip(req)
+			})})
+			_, err := leases.Get(t.Context(), "default", "a")
+			assert.Equal(t, repeated, err == nil, text)
+		})
+	}
+}
+
+func TestModifyTriesAgainAfterAnotherWriter(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		put(t, api.Store(), "a", "1")
+		calls := 0
+		got, err := leases.Modify(t.Context(), "default", "a", func(l *lease.Lease) error {
+			if calls++; calls == 1 {
+				put(t, api.Store(), "a", "2")
+			}
+			l.Spec.LeaseTransitions = new(int32(calls))
+			return nil
+		}, store.UpdateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "2", *got.Spec.HolderIdentity)
+		assert.EqualValues(t, 2, *got.Spec.LeaseTransitions)
+	})
+}
+
 // lossy is a body whose connection is lost after some bytes.
 type lossy struct {
 	io.ReadCloser

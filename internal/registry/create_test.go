@@ -185,7 +185,17 @@ func TestCreateFillsInDefaults(t *testing.T) {
 }
 
 func TestCreateRefusesObjectsTooLargeForEtcd(t *testing.T) {
+	const most = 1536 << 10 // of the stored form
 	leases := leasesIn(newStore(t))
+	large := mustCreate(t, leases, newLease("ns/exact", holder(strings.Repeat("x", 1535<<10))))
+	mustDelete(t, leases, "ns/exact")
+	large.ResourceVersion = "" // it is not stored
+	rest := most - leases.r.Schema(0).Size(large)
+	for more, managed := range []bool{true, false} {
+		l := mustCreate(t, leases, newLease("ns/exact", holder(strings.Repeat("x", 1535<<10+rest+more))))
+		assert.Equal(t, managed, len(l.ManagedFields) > 0, "%d bytes: above the limit the managers are left out", most+more)
+		mustDelete(t, leases, "ns/exact")
+	}
 	_, err := leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{})
 	assertPlain(t, err, "etcdserver: request is too large")
 	mustCreate(t, leases, newLease("ns/a", holder(strings.Repeat("x", 1535<<10))))

@@ -575,6 +575,9 @@ func TestAStoreOnABackendRecords(t *testing.T) {
 		assert.Empty(t, changes)
 		assert.Equal(t, []string{"leases b 1002"}, now)
 		assert.EqualValues(t, 1003, rec.Since)
+		createAll(t, leasesIn(st), "ns/c")
+		changes, _ = recorded(st.Recorded())
+		assert.Equal(t, []string{"1004 ADDED leases c from - to 1004 by 0"}, changes, "it goes on")
 	})
 }
 
