@@ -77,15 +77,20 @@ func TestAllocationsOfARequest(t *testing.T) {
 		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 21},
 		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 23},
 		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 20},
+		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 25},
 		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 6},
 		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 130},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// With a clock that stands still, so that no write gets another time in managedFields.
 			s := newServerWith(t, store.Options{Clock: clock.Func(func() time.Time { return time.Unix(1_767_323_045, 0) })}, httpapi.Options{})
-			s.must(t, "POST", leases, fmt.Sprintf(benchBody, 0, 0, 0))
+			s.must(t, "POST", leases, fmt.Sprintf(benchBody, 0, 0, 0), "User-Agent", "bench/1.0")
 			s.must(t, "POST", endpoints, fiftyAddresses("web"))
 			body := row.body
+			if row.contentType == typeProtobuf {
+				same := []byte(s.do(t, "GET", row.target, "", "Accept", typeProtobuf).Body)
+				body = func(int) []byte { return same }
+			}
 			if row.renew != nil {
 				body = newRenewal(t, s, row.target, row.renew).body
 			}

@@ -140,8 +140,12 @@ func fillResponse(resp *http.Response, req *http.Request, code int, header http.
 	if err != nil {
 		length = -1
 	}
+	status := "200 OK"
+	if code != http.StatusOK {
+		status = strconv.Itoa(code) + " " + http.StatusText(code)
+	}
 	*resp = http.Response{
-		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
+		Status: status, StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: body, ContentLength: length, Request: req,
 	}

@@ -64,6 +64,9 @@ func (x *wholeAnswer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+// SetReadDeadline does nothing: the body of the request is in memory.
+func (x *wholeAnswer) SetReadDeadline(time.Time) error { return nil }
+
 // SetWriteDeadline does nothing: Write never waits.
 func (x *wholeAnswer) SetWriteDeadline(time.Time) error { return nil }
 

@@ -112,7 +112,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d deco
 	if err != nil {
 		return d, err
 	}
-	if have == nil {
+	if have.Kind == nil {
 		return d, unconvertible(d.named, t.InternalType())
 	}
 	err = have.decodeInto(&d, raw, f, strict)
@@ -162,6 +162,9 @@ func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 // complete sets the missing parts of the type that the body data names to those of want. In
 // JSON a group without a version is completed only if it is the group of want.
 func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
+	if d.named == want {
+		return nil
+	}
 	d.named.Kind = cmp.Or(d.named.Kind, want.Kind)
 	gv, _ := meta.ParseGroupVersion(d.named.APIVersion)
 	switch {
@@ -176,11 +179,11 @@ func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 }
 
 // find returns the kind and version of a type in the scheme of a real server, which
-// does not contain custom resources. It returns nil for a type of the scheme that is
+// does not contain custom resources. It returns no kind for a type of the scheme that is
 // not served, and an error for any other type.
-func (s *Scheme) find(named meta.TypeMeta) (*Target, error) {
+func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 	named = readable(named)
-	known := isUnversioned(named.Kind) || isBuiltIn(named)
+	known := isUnversioned(named.Kind)
 	for _, k := range s.kinds {
 		if !k.native {
 			continue
@@ -188,16 +191,16 @@ func (s *Scheme) find(named meta.TypeMeta) (*Target, error) {
 		for v := range k.versions {
 			t := Target{k, v}
 			if have := t.typeMeta(); have == named {
-				return &t, nil
+				return t, nil
 			} else if have.APIVersion == named.APIVersion {
 				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)
 			}
 		}
 	}
-	if !known {
-		return nil, unregistered(named)
+	if !known && !isBuiltIn(named) { // reads a long table
+		return Target{}, unregistered(named)
 	}
-	return nil, nil
+	return Target{}, nil
 }
 
 // unrecognized returns the error of a body that cannot be decoded, with the type that the
