@@ -218,9 +218,12 @@ func (w *Watcher) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
+	select { // a select of one channel is much cheaper than of two
 	case <-w.r.st.hub.Done():
 		return ErrClosed
+	default:
+	}
+	select {
 	case <-w.leave:
 		return io.EOF
 	default:
