@@ -19,11 +19,12 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	it, deleted, err := c.endpoint.res.Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
+	d, err := c.endpoint.res.Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
 	if err != nil {
 		return err
 	}
-	if !deleted {
+	it := d.Item
+	if !d.Removed {
 		code := http.StatusOK
 		if o := opts.OrphanDependents; o != nil && !*o {
 			code = http.StatusAccepted

@@ -99,8 +99,11 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	if c.status {
 		return nil, errors.New("store: Delete: got the collection of a status, want that of whole objects")
 	}
-	it, _, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name, Origin: registry.OriginOf(ctx)}, opts.wire())
-	return typed[T](it), err
+	d, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name, Origin: registry.OriginOf(ctx)}, opts.wire())
+	if err != nil {
+		return nil, err
+	}
+	return as[T](d.Copy()), nil
 }
 
 // DeleteCollection deletes the objects that List returns for the options, one after the

@@ -173,13 +173,13 @@ func (t *Type) detachOtherMap(old reflect.Value) {
 }
 
 // Has reports whether objects can have a member with the given JSON name.
-func (t *Type) Has(name string) bool { return t.byName[name] != nil || t.Rest != nil }
+func (t *Type) Has(name string) bool { return t.Field(name) != nil || t.Rest != nil }
 
 // CopyMember sets one member of dst to a deep copy of the same member of src. The
 // type must have the member. Both are non-nil pointers to the compiled struct; a
 // nil src is an empty object.
 func (t *Type) CopyMember(dst, src any, name string) {
-	f, p := t.byName[name], t.check(dst)
+	f, p := t.Field(name), t.check(dst)
 	from := unsafe.Pointer(nil)
 	if src != nil {
 		from = t.check(src)

@@ -1,7 +1,9 @@
 package codec
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -50,7 +52,7 @@ func (t *Type) layout() *copyLayout {
 func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface(), managers: -1}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
-	var pointers []int // indexes of the steps whose value is in the block
+	var pointers []int // indexes of the steps whose value is in the block, large values first
 	var walk func(t *Type, base uintptr)
 	walk = func(t *Type, base uintptr) {
 		inMeta := t.goType == reflect.TypeFor[meta.ObjectMeta]()
@@ -59,7 +61,6 @@ func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 			switch {
 			case f.Pointer && f.Type.shape != shapeStruct && !inMeta && inBlock:
 				pointers = append(pointers, len(r.steps))
-				fields = append(fields, reflect.StructField{Name: "P" + f.goName + string(rune('a'+len(fields))), Type: f.Type.goType})
 			case !f.Pointer && f.Type.shape == shapeStruct:
 				walk(f.Type, base+f.offset)
 				continue
@@ -73,6 +74,14 @@ func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 		}
 	}
 	walk(t, 0)
+	// So the block has no gaps.
+	slices.SortStableFunc(pointers, func(i, j int) int {
+		return cmp.Compare(r.steps[j].field.Type.goType.Align(), r.steps[i].field.Type.goType.Align())
+	})
+	for i, step := range pointers {
+		f := r.steps[step].field
+		fields = append(fields, reflect.StructField{Name: "P" + f.goName + string(rune('a'+i)), Type: f.Type.goType})
+	}
 	if r.block = t.goType; len(pointers) > 0 {
 		r.block = reflect.StructOf(fields)
 	}

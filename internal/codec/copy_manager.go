@@ -19,7 +19,7 @@ type managerLayout struct {
 	entry  uintptr // the offset of the block of the entry
 	items  *copyLayout
 	set    uintptr // the offset of the room for the set
-	rooms  [3]managerRoom
+	rooms  [4]managerRoom
 }
 
 // managerRoom is a block with room for a set of at most bytes bytes.
@@ -36,12 +36,17 @@ func (m *managerLayout) build(r *copyLayout) {
 	m.fields = append(slices.Clip(m.fields), reflect.StructField{Name: "Entry", Type: m.items.block})
 	block := reflect.StructOf(m.fields)
 	m.entry, m.set = block.Field(len(m.fields)-1).Offset, block.Size()
-	// A room ends where the memory ends that the runtime takes for the block: at a multiple
-	// of 128 bytes, less a header of 8.
-	const unit, header = 128, 8
-	end := (m.set + header + unit - 1) / unit * unit
+	// A room ends where the memory ends that the runtime takes for the block, less a header of
+	// 8 bytes: at a multiple of 64 bytes, and above 768 bytes of 128.
+	const header = 8
+	end := m.set + header
 	for i := range m.rooms {
-		m.rooms[i].bytes = int(end - header - m.set + uintptr(i)*unit)
+		unit := uintptr(64)
+		if end >= 768 {
+			unit = 128
+		}
+		end = end/unit*unit + unit
+		m.rooms[i].bytes = int(end - header - m.set)
 	}
 }
 

@@ -274,7 +274,7 @@ func (r *jsonReader) member(t *Type, next int) int {
 		return -1
 	}
 	r.at++
-	f := t.byName[string(name)]
+	f := t.Field(string(name))
 	if f == nil {
 		return -1
 	}

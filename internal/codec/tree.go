@@ -161,7 +161,7 @@ func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)
 // addRestTo adds the undeclared members to a tree. If copies is set, it adds copies.
 func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 	for name, v := range *t.rest(p) {
-		if t.byName[name] != nil {
+		if t.Field(name) != nil {
 			continue
 		}
 		if copies {
@@ -176,7 +176,7 @@ func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	rest := make(map[string]any, len(doc))
 	for name, v := range doc {
-		if t.byName[name] == nil {
+		if t.Field(name) == nil {
 			rest[name] = copyTree(v)
 		}
 	}

@@ -51,10 +51,9 @@ type Type struct {
 	goType    reflect.Type
 	ptrType   reflect.Type // only for a Struct
 	shape     shape
-	label     string // the name of the type in error texts
-	stringMap bool   // exactly map[string]string, which needs no reflection
-	flat      bool   // a copy is an assignment
-	byName    map[string]*Field
+	label     string                 // the name of the type in error texts
+	stringMap bool                   // exactly map[string]string, which needs no reflection
+	flat      bool                   // a copy is an assignment
 	all       []*Field               // Fields, Rest, and fields that are not encoded
 	deep      []*Field               // the fields in all that are not flat
 	numbered  []*Field               // the fields with a protobuf number, ascending
@@ -116,7 +115,14 @@ func (t *Type) GoType() reflect.Type { return t.goType }
 func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
 
 // Field returns the member with the given JSON name, or nil.
-func (t *Type) Field(name string) *Field { return t.byName[name] }
+func (t *Type) Field(name string) *Field {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
 
 // shape is the memory layout of a value.
 type shape uint8
@@ -147,7 +153,7 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{pkg: t.PkgPath(), version: version, seen: map[reflect.Type]*Type{}, path: []string{t.Name()}}
+	c := &compiler{pkg: t.PkgPath(), version: version, seen: make(map[reflect.Type]*Type, 32), path: []string{t.Name()}}
 	out := c.compile(t)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
@@ -347,7 +353,7 @@ func (c *compiler) label(t reflect.Type) string {
 func (c *compiler) compileStruct(t *Type) {
 	n := t.goType.NumField()
 	t.ptrType = reflect.PointerTo(t.goType)
-	t.byName, t.all, t.Fields = make(map[string]*Field, n), make([]*Field, 0, n), make([]*Field, 0, n)
+	t.all, t.Fields, t.numbered = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n)
 	c.addFields(t, t.goType, 0)
 	t.flat = true
 	for _, f := range t.all {
@@ -358,19 +364,17 @@ func (c *compiler) compileStruct(t *Type) {
 		if !f.onWire {
 			continue
 		}
-		if t.byName[f.Name] != nil {
+		if t.Field(f.Name) != nil {
 			c.fail("%v: two fields have the JSON name %q, want one", t.goType, f.Name)
 		}
-		t.byName[f.Name], f.index = f, len(t.Fields)
+		f.index = len(t.Fields)
 		t.Fields = append(t.Fields, f)
 		if f.Number > 0 {
-			t.numbered = append(t.numbered, f)
-		}
-	}
-	slices.SortFunc(t.numbered, func(a, b *Field) int { return cmp.Compare(a.Number, b.Number) })
-	for i := 1; i < len(t.numbered); i++ {
-		if n := t.numbered[i].Number; n == t.numbered[i-1].Number {
-			c.fail("%v: two fields have the protobuf number %d, want one", t.goType, n)
+			i, taken := slices.BinarySearchFunc(t.numbered, f.Number, func(f *Field, n int) int { return cmp.Compare(f.Number, n) })
+			if taken {
+				c.fail("%v: two fields have the protobuf number %d, want one", t.goType, f.Number)
+			}
+			t.numbered = slices.Insert(t.numbered, i, f)
 		}
 	}
 }

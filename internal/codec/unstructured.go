@@ -273,7 +273,7 @@ func (r *treeReader) readStruct(t *Type, p unsafe.Pointer, tree any) error {
 		t.setRest(p, doc)
 	} else if r.strict {
 		for name := range doc {
-			if t.byName[name] == nil {
+			if t.Field(name) == nil {
 				n := r.enterMember(name)
 				r.unknown = append(r.unknown, `unknown field "`+strings.Join(r.path, "")+`"`)
 				r.leave(n)

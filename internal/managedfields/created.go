@@ -89,9 +89,11 @@ func (v *Version) planCreated() *createdPlan {
 const maxPlanned = 8
 
 func planMembers(t *codec.Type, depth int) *createdPlan {
-	plan := &createdPlan{}
+	plan := &createdPlan{members: make([]createdMember, 0, len(t.Fields)+1)}
+	var head []byte
 	for _, f := range t.Fields {
-		m := createdMember{field: f, recorded: true, head: string(appendString(nil, "f:"+f.Name)) + ":{"}
+		head = append(appendEscaped(append(head[:0], `"f:`...), f.Name, false), `":{`...)
+		m := createdMember{field: f, recorded: true, head: string(head)}
 		s := schemaOf(f)
 		switch {
 		case f.Type.Custom || f.Pointer && !f.OmitEmpty:

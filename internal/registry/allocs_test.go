@@ -56,7 +56,7 @@ func TestAllocations(t *testing.T) {
 			require.NoError(t, err)
 		}},
 		{"create", 11, create},
-		{"delete", 7, remove},
+		{"delete", 5, remove},
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
 	}

@@ -8,22 +8,39 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Delete removes an object, or marks it as terminating if it has finalizers. deleted
-// reports which. The Item is the last state of the object, or the marked one. A dry run
-// that would remove the last finalizer returns an empty object, as upstream does: such a
-// deletion is an update that is dropped half-way.
-func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
+// Deletion is what Delete has done.
+type Deletion struct {
+	// Item is the state that was removed, or the object that was marked as terminating. It is
+	// an empty object after a dry run that would remove the last finalizer, as upstream: such
+	// a deletion is an update that is dropped half-way.
+	Item *Item
+	// Removed reports whether the object was removed.
+	Removed bool
+	// Version is the version of the removal, 0 after a dry run.
+	Version uint64
+}
+
+// Copy returns a deep copy of the object, with the version of the removal.
+func (d Deletion) Copy() Object {
+	o := d.Item.Copy()
+	if d.Version > 0 {
+		setResourceVersion(o, d.Version)
+	}
+	return o
+}
+
+// Delete removes an object, or marks it as terminating if it has finalizers.
+func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) (Deletion, error) {
 	if err := ValidateDeleteOptions(opts, false); err != nil {
-		return nil, false, err
+		return Deletion{}, err
 	}
 	return r.delete(ctx, req, opts)
 }
 
-func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
-	it, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
+func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (d Deletion, err error) {
+	d.Item, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
 		if current == nil {
 			return nil, meta.NewNotFound(r.kind.groupResource(), req.Name)
 		}
@@ -35,14 +52,17 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 			return nil, err
 		}
-		it, deleted, err = r.deleteNow(ctx, current, &req, opts)
-		return it, err
+		d, err = r.deleteNow(ctx, current, &req, opts)
+		return d.Item, err
 	})
-	return it, deleted && err == nil, err
+	if err != nil {
+		return Deletion{}, err
+	}
+	return d, nil
 }
 
 // deleteNow removes or marks current. The error is errRace if another write came first.
-func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, opts DeleteOptions) (it *Item, deleted bool, err error) {
+func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, opts DeleteOptions) (d Deletion, err error) {
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	var marked Object
 	if len(finalizers) > 0 {
@@ -50,41 +70,40 @@ func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, o
 		marked.GetObjectMeta().Finalizers = finalizers
 		r.st.markDeleting(marked.GetObjectMeta())
 		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			it, err = r.stillCurrent(current, current)
-			return it, false, err
+			d.Item, err = r.stillCurrent(current, current)
+			return d, err
 		}
 	}
 	if isDryRun(opts.DryRun) {
 		switch {
 		case marked != nil:
-			return newItem(r.kind, marked, current.version), false, nil
+			return Deletion{Item: newItem(r.kind, marked, current.version)}, nil
 		case len(current.meta().Finalizers) > 0:
-			return newItem(r.kind, r.kind.forms[0].newWire(), 0), true, nil
+			return Deletion{Item: newItem(r.kind, r.kind.forms[0].newWire(), 0), Removed: true}, nil
 		}
-		return current, true, nil
+		return Deletion{Item: current, Removed: true}, nil
 	}
+	d = Deletion{Item: current, Removed: marked == nil}
 	if e := r.st.engine; e != nil {
-		if marked == nil {
-			it, err = e.remove(ctx, r, req, current)
+		if d.Removed {
+			d.Version, err = e.remove(ctx, r, req, current)
 		} else {
-			it, err = e.put(ctx, r, req, current, marked)
+			d.Item, err = e.put(ctx, r, req, current, marked)
 		}
-		return it, marked == nil, err
-	}
-	last := marked
-	if last == nil {
-		last = current.sharedCopy()
+		return d, err
 	}
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if !r.isCurrentLocked(current) {
-		return nil, false, errRace
+	switch {
+	case !r.isCurrentLocked(current):
+		err = errRace
+	case d.Removed:
+		d.Version = r.removeLocked(current, req.Origin, at)
+	default:
+		d.Item, err = r.commitLocked(current, marked, int(current.size), req.Origin, at)
 	}
-	if marked != nil {
-		return r.commitLocked(watch.Modified, current, marked, int(current.size), req.Origin, at), false, nil
-	}
-	return r.commitLocked(watch.Deleted, current, last, int(current.size), req.Origin, at), true, nil
+	return d, err
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the
@@ -126,7 +145,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		return nil, err
 	}
 	for _, it := range l.Items {
-		_, _, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name(), Origin: OriginOf(ctx)}, opts)
+		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name(), Origin: OriginOf(ctx)}, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

@@ -244,12 +244,12 @@ func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
 	mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f")))
 	createAll(t, leasesIn(st), "ns/b")
 	r := leaseResource(st)
-	_, deleted, err := r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
+	d, err := r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
 	require.NoError(t, err)
-	assert.False(t, deleted)
-	_, deleted, err = r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "b"}, registry.DeleteOptions{})
+	assert.False(t, d.Removed)
+	d, err = r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "b"}, registry.DeleteOptions{})
 	require.NoError(t, err)
-	assert.True(t, deleted)
+	assert.True(t, d.Removed)
 }
 
 // The clock is asked when an object is marked: that is when another writer

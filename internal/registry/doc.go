@@ -34,8 +34,8 @@
 //
 //   - An Item never changes, and neither does the object in it. What leaves the package is a
 //     copy.
-//   - commitLocked is the one place where versions are taken. It changes the tree, the counter
-//     and the history under one lock, so the order of versions is the order of events. On a
+//   - publishLocked is the one place where versions are taken. The tree, the counter
+//     and the history change under one lock, so the order of versions is the order of events. On a
 //     Backend versions come with its changes, and Load and Changed of the follower do the same.
 //   - On a Backend the tree, the counter and the history are a cache. Only the follower changes
 //     them. What a write decides from them is confirmed by the Backend before it is an answer.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/hub"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // follower receives the changes of the Backend for the cache. Only the goroutine of Follow
@@ -121,18 +120,12 @@ func (a *arrival) change(version uint64, at time.Time) *hub.Change[change] {
 	if old == nil && a.item == nil {
 		return nil
 	}
-	eventType, item := watch.Modified, a.item
-	switch {
-	case old == nil:
-		eventType = watch.Added
-	case item == nil:
-		eventType, item = watch.Deleted, old.renumbered(version)
-		item.size = old.size
-	}
-	return &hub.Change[change]{
+	c := &hub.Change[change]{
 		Version: version, Collection: a.r.id, Namespace: a.namespace, Name: a.name, At: at,
-		Size: item.counted(), Payload: change{eventType: eventType, old: old, new: item},
+		Payload: change{old: old, new: a.item},
 	}
+	c.Size = c.Payload.newest().counted()
+	return c
 }
 
 // SeenAt returns the time at which the store saw the first change that its history has from a
@@ -170,7 +163,7 @@ func (r *Resource) applyLocked(c *change) {
 	if c.old != nil {
 		r.st.bytes -= c.old.counted()
 	}
-	if c.eventType == watch.Deleted {
+	if c.new == nil {
 		r.tree.Delete(c.old.entry())
 		r.hot.drop(c.old)
 		return

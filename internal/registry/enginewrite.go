@@ -79,11 +79,8 @@ func (e *engine) put(ctx context.Context, r *Resource, req *Request, current *It
 	return e.itemOf(r, key{m.Namespace, m.Name}, s)
 }
 
-// remove commits the deletion of the current state, and returns its last state.
-func (e *engine) remove(ctx context.Context, r *Resource, req *Request, current *Item) (*Item, error) {
-	version, _, err := e.commit(ctx, r, req, current, nil)
-	if err != nil {
-		return nil, err
-	}
-	return current.renumbered(version), nil
+// remove commits the deletion of the current state, and returns its version.
+func (e *engine) remove(ctx context.Context, r *Resource, req *Request, current *Item) (version uint64, err error) {
+	version, _, err = e.commit(ctx, r, req, current, nil)
+	return version, err
 }

@@ -91,11 +91,11 @@ func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, 
 }
 
 func (c *client[T]) Delete(_ context.Context, namespace, name string, opts registry.DeleteOptions) (*T, error) {
-	it, _, err := c.r.Delete(context.Background(), registry.Request{Namespace: namespace, Name: name}, opts)
+	d, err := c.r.Delete(context.Background(), registry.Request{Namespace: namespace, Name: name}, opts)
 	if err != nil {
 		return nil, err
 	}
-	return typed[T](it), nil
+	return any(d.Copy()).(*T), nil
 }
 
 func (c *client[T]) DeleteCollection(ctx context.Context, opts registry.DeleteOptions, list registry.ListOptions) ([]*T, error) {

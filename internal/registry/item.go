@@ -3,11 +3,11 @@ package registry
 import (
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -163,26 +163,22 @@ func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
 
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
-	o := it.sharedCopy()
+	o := it.kind.forms[0].typ.CopyStruct(it.obj).(Object)
 	setResourceVersion(o, version)
-	return newItem(it.kind, o, version)
+	return &Item{kind: it.kind, obj: o, version: version, account: it.account}
 }
 
-// sharedCopy returns a copy that shares memory with the item, for an object that never
-// changes either. Only its own struct may be changed.
-func (it *Item) sharedCopy() Object { return it.kind.forms[0].typ.CopyStruct(it.obj).(Object) }
+// lastState is the object of the Deleted event of a change that removes an object, or moves
+// it out of the selector of a watch: the old content under the version of the change. It is
+// made on demand.
+type lastState struct{ item atomic.Pointer[Item] }
 
-// deselectedItem is the object of the Deleted event that a watch sends when a change
-// moves an object out of its selector: the old content under the version of the
-// change. It is made on demand.
-type deselectedItem struct {
-	once sync.Once
-	item *Item
-}
-
-func (l *deselectedItem) of(old *Item, version uint64) *Item {
-	l.once.Do(func() { l.item = old.renumbered(version) })
-	return l.item
+func (l *lastState) of(c *hub.Change[change]) *Item {
+	if it := l.item.Load(); it != nil {
+		return it
+	}
+	l.item.CompareAndSwap(nil, c.Payload.old.renumbered(c.Version))
+	return l.item.Load()
 }
 
 func (d *Kind) copy(o Object) Object { return d.forms[0].typ.Copy(o).(Object) }

@@ -135,7 +135,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	idle.wait(ended, 0) // the ended context wakes it, after it has set its timer
 	idle.Close()
 
-	_, _, err = r.Delete(ctx, req, DeleteOptions{})
+	_, err = r.Delete(ctx, req, DeleteOptions{})
 	require.NoError(t, err)
 	gone := r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}})
 	_, _, err = r.Update(ctx, req, gone)

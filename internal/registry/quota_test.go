@@ -27,6 +27,8 @@ func TestStoreThatIsFullTakesNoMoreBytes(t *testing.T) {
 	check := func(t *testing.T, leases collection) {
 		_, err := leases.Create(t.Context(), newLease("ns/d", annotated(30<<10)), store.CreateOptions{})
 		assertPlain(t, err, full)
+		_, err = leases.Create(t.Context(), newLease("ns/a", annotated(30<<10)), store.CreateOptions{})
+		require.ErrorIs(t, err, store.ErrAlreadyExists)
 		_, err = leases.Create(t.Context(), newLease("ns/d", annotated(30<<10)), store.CreateOptions{DryRun: true})
 		require.NoError(t, err, "a dry run stores nothing")
 		_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { annotated(60 << 10)(l); return nil }, store.UpdateOptions{})

@@ -133,7 +133,7 @@ func (st *Store) Recorded() Recorded {
 	out.Changes = make([]RecordedChange, len(changes))
 	for i, c := range changes {
 		p := &c.Payload
-		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType, c.Version, p.old, p.new, c.At, p.origin}
+		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType(), c.Version, p.old, eventItem(c), c.At, p.origin}
 	}
 	for id, r := range resources {
 		snapshots[id].tree.Ascend(func(e entry) bool {

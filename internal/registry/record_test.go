@@ -126,7 +126,7 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, _, err = r.Delete(t.Context(), req(3), registry.DeleteOptions{})
+	_, err = r.Delete(t.Context(), req(3), registry.DeleteOptions{})
 	require.NoError(t, err)
 	_, _, err = r.Update(t.Context(), req(4), registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		l := current.Wire(0).(*lease.Lease)

@@ -8,7 +8,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // MaxRestoredVersion is the greatest resourceVersion of a restored object. It leaves room
@@ -172,7 +171,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		if o.newUID {
 			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
-		o.r.commitLocked(watch.Added, nil, o.obj, o.size, 0, at)
+		o.r.commitLocked(nil, o.obj, o.size, 0, at)
 	}
 	st.reachLocked(version)
 	return nil

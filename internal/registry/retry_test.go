@@ -82,7 +82,7 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, _, err = r.Update(gone, registry.Request{Namespace: "ns", Name: "a"}, change)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, *calls)
-	_, _, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
+	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
 }

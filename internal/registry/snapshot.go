@@ -119,7 +119,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	complete := r.st.hub.Backward(version, now.version, func(c *hub.Change[change]) bool {
 		switch {
 		case c.Collection != r.id:
-		case c.Payload.eventType == watch.Added:
+		case c.Payload.old == nil:
 			tree.Delete(c.Payload.new.entry())
 		default:
 			tree.ReplaceOrInsert(c.Payload.old.entry())
@@ -192,14 +192,18 @@ type PastChange struct {
 func (r *Resource) History() (changes []PastChange, complete bool) {
 	st := r.st
 	now := st.now()
+	var past []*hub.Change[change]
 	st.mu.RLock()
-	defer st.mu.RUnlock()
 	oldest := st.hub.Oldest(now)
 	st.hub.Forward(oldest, st.version, func(c *hub.Change[change]) bool {
 		if c.Collection == r.id {
-			changes = append(changes, PastChange{c.Payload.eventType, c.Payload.new, c.At})
+			past = append(past, c)
 		}
 		return true
 	})
+	st.mu.RUnlock()
+	for _, c := range past {
+		changes = append(changes, PastChange{c.Payload.eventType(), eventItem(c), c.At})
+	}
 	return changes, oldest == st.first
 }

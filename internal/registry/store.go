@@ -59,11 +59,36 @@ type Store struct {
 
 // change is the payload of one entry of the history.
 type change struct {
-	eventType  watch.EventType
-	old        *Item // the state before; nil for Added
-	new        *Item // the state after; for Deleted the last one under the deletion's version
-	deselected deselectedItem
-	origin     uint64 // of the request, or 0
+	old    *Item // the state before, nil if there was no object
+	new    *Item // the state after, nil if the object is gone
+	last   lastState
+	origin uint64 // of the request, or 0
+}
+
+func (c *change) eventType() watch.EventType {
+	switch {
+	case c.old == nil:
+		return watch.Added
+	case c.new == nil:
+		return watch.Deleted
+	}
+	return watch.Modified
+}
+
+// newest returns the state after the change, or the state before it if the object is gone.
+func (c *change) newest() *Item {
+	if c.new == nil {
+		return c.old
+	}
+	return c.new
+}
+
+// eventItem returns the object of a change: the state after it, or the last state.
+func eventItem(c *hub.Change[change]) *Item {
+	if c.Payload.new == nil {
+		return c.Payload.last.of(c)
+	}
+	return c.Payload.new
 }
 
 // New returns an empty Store.

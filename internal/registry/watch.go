@@ -99,7 +99,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		w.worker = atwork.New(r.st.clock)
 	}
 	if wants := opts.Wants; wants != nil {
-		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.new) }
+		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
 	if opts.EndWithoutContact && r.st.engine != nil {
 		w.leave = r.st.engine.leaveSignal()
@@ -218,9 +218,12 @@ func (w *Watcher) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
+	select { // a select of one channel is much cheaper than of two
 	case <-w.r.st.hub.Done():
 		return ErrClosed
+	default:
+	}
+	select {
 	case <-w.leave:
 		return io.EOF
 	default:
@@ -306,19 +309,16 @@ func (w *Watcher) readHistory() {
 // added, one that ceases to match is deleted.
 func (s *selection) event(c *hub.Change[change]) ItemEvent {
 	if s.all() { // the history is read in the namespace of the selection
-		return ItemEvent{Type: c.Payload.eventType, Item: c.Payload.new}
+		return ItemEvent{Type: c.Payload.eventType(), Item: eventItem(c)}
 	}
-	before := s.matches(c.Payload.old)
-	after := c.Payload.eventType != watch.Deleted && s.matches(c.Payload.new)
+	before, after := s.matches(c.Payload.old), s.matches(c.Payload.new)
 	switch {
 	case before && after:
 		return ItemEvent{Type: watch.Modified, Item: c.Payload.new}
 	case after:
 		return ItemEvent{Type: watch.Added, Item: c.Payload.new}
-	case before && c.Payload.eventType == watch.Deleted:
-		return ItemEvent{Type: watch.Deleted, Item: c.Payload.new}
 	case before:
-		return ItemEvent{Type: watch.Deleted, Item: c.Payload.deselected.of(c.Payload.old, c.Version)}
+		return ItemEvent{Type: watch.Deleted, Item: c.Payload.last.of(c)}
 	}
 	return ItemEvent{}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // This file is the order of a write. Create and Update go through the same steps
@@ -114,10 +113,13 @@ func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, e
 		return nil, err
 	}
 	it, err := r.insert(ctx, o, req)
+	if err == nil {
+		return it, nil // the first question for a type of error takes 4 us
+	}
 	if lost, ok := errors.AsType[*lostRace](err); ok {
 		return nil, r.alreadyExists(m.Name, lost.have)
 	}
-	return it, err
+	return nil, err
 }
 
 // noUniqueName returns the error of a create with a generateName. taken is the error of
@@ -161,17 +163,20 @@ func (r *Resource) insert(ctx context.Context, o Object, req *Request) (*Item, e
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
-	if have := r.lookupLocked(key{m.Namespace, m.Name}); have != nil {
-		return nil, &lostRace{have}
+	full := r.st.checkQuotaLocked(int64(req.size) + objectOverhead)
+	if req.DryRun || full != nil { // nothing is inserted, so that would not find the object
+		if have := r.lookupLocked(key{m.Namespace, m.Name}); have != nil {
+			return nil, &lostRace{have}
+		}
 	}
 	r.deriveUIDLocked(m)
-	if req.DryRun {
+	switch {
+	case req.DryRun:
 		return newItem(r.kind, o, 0), nil
+	case full != nil:
+		return nil, full
 	}
-	if err := r.st.checkQuotaLocked(int64(req.size) + objectOverhead); err != nil {
-		return nil, err
-	}
-	return r.commitLocked(watch.Added, nil, o, req.size, req.Origin, at), nil
+	return r.commitLocked(nil, o, req.size, req.Origin, at)
 }
 
 // alreadyExists is the error of a create that finds an object.
@@ -255,10 +260,6 @@ func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Re
 	}
 	r.st.interned.intern(o, current.obj)
 	at := r.st.changeTime()
-	var lastState Object // copied before the lock is taken
-	if last {
-		lastState = current.sharedCopy()
-	}
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
 	if !r.isCurrentLocked(current) {
@@ -268,11 +269,11 @@ func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Re
 		if err := r.st.checkQuotaLocked(int64(req.size) - int64(current.size)); err != nil {
 			return nil, err
 		}
-		return r.commitLocked(watch.Modified, current, o, req.size, req.Origin, at), nil
+		return r.commitLocked(current, o, req.size, req.Origin, at)
 	}
 	// The last finalizer is gone, so the object goes too. The event has the state before
 	// this write, the answer the object as it was sent.
-	r.commitLocked(watch.Deleted, current, lastState, int(current.size), req.Origin, at)
+	r.removeLocked(current, req.Origin, at)
 	return newItem(r.kind, o, current.version), nil
 }
 
@@ -359,40 +360,48 @@ func (st *Store) changeTime() time.Time {
 	return st.now()
 }
 
-// commitLocked makes a change: the one place where versions are taken. old is the state
-// before, or nil. obj is the state after, or the last state for Deleted; the store owns
-// it from here on. size is its Size, and at comes from changeTime.
-func (r *Resource) commitLocked(eventType watch.EventType, old *Item, obj Object, size int, origin uint64, at time.Time) *Item {
+// commitLocked stores a state. old is the state before, or nil. obj is the state after; the
+// store owns it from here on. size is its Size, and at comes from changeTime. The error is a
+// *lostRace: old is nil, but there is an object.
+func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, at time.Time) (*Item, error) {
 	st := r.st
-	version := st.version + 1
-	setResourceVersion(obj, version)
-	it := newItem(r.kind, obj, version)
-	it.size = uint32(size)
-	it.account = r.account
+	it := newItem(r.kind, obj, st.version+1)
+	it.size, it.account = uint32(size), r.account
 	e := it.entry()
 	if old != nil {
 		it.slot = old.slot
-		st.bytes -= old.counted()
 	} else {
 		it.slot = r.hot.index(e.key)
 	}
-	if eventType == watch.Deleted {
-		r.tree.Delete(e)
-		r.rememberUIDLocked(obj.GetObjectMeta())
-		r.hot.drop(old)
-	} else {
-		r.tree.ReplaceOrInsert(e)
-		r.hot.put(it, r.tree.Len())
-		st.bytes += it.counted()
+	if have, taken := r.tree.ReplaceOrInsert(e); taken && old == nil {
+		r.tree.ReplaceOrInsert(have)
+		return nil, &lostRace{have.item}
 	}
+	setResourceVersion(obj, it.version)
+	r.hot.put(it, r.tree.Len())
+	if st.bytes += it.counted(); old != nil {
+		st.bytes -= old.counted()
+	}
+	r.publishLocked(&hub.Change[change]{At: at, Payload: change{old: old, new: it, origin: origin}})
+	return it, nil
+}
+
+// removeLocked removes an object. It returns the version of the change.
+func (r *Resource) removeLocked(old *Item, origin uint64, at time.Time) (version uint64) {
+	r.tree.Delete(entry{key: old.key()})
+	r.rememberUIDLocked(old.meta())
+	r.hot.drop(old)
+	r.st.bytes -= old.counted()
+	return r.publishLocked(&hub.Change[change]{At: at, Payload: change{old: old, origin: origin}})
+}
+
+// publishLocked ends a change that the tree has: the one place where versions are taken.
+func (r *Resource) publishLocked(c *hub.Change[change]) (version uint64) {
+	st, it := r.st, c.Payload.newest()
 	r.fresh = nil
-	st.version = version
-	c := &hub.Change[change]{
-		Version: version, Collection: r.id,
-		Namespace: e.namespace, Name: e.name,
-		At: at, Size: it.counted(), Payload: change{eventType: eventType, old: old, new: it, origin: origin},
-	}
+	st.version++
+	c.Version, c.Collection, c.Namespace, c.Name, c.Size = st.version, r.id, it.Namespace(), it.Name(), it.counted()
 	st.record.addLocked(c)
 	st.hub.Publish(c)
-	return it
+	return st.version
 }

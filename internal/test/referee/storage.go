@@ -165,7 +165,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 		return err
 	}
 	if opts.ExpectTransformOrDecodeError {
-		_, _, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
+		_, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
 		return translate(key, err)
 	}
 	for {
@@ -184,14 +184,14 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 			return err
 		}
 		seen := it.ResourceVersion()
-		it, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &seen}})
+		deletion, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &seen}})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return translate(key, err)
 		}
-		pod.ResourceVersion = it.ResourceVersion()
+		pod.ResourceVersion = strconv.FormatUint(deletion.Version, 10)
 		*out.(*example.Pod) = *pod
 		return nil
 	}
@@ -203,7 +203,7 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 	if translated == nil || err != nil {
 		return err
 	}
-	_, _, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{registry.DryRunAll}})
+	_, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{registry.DryRunAll}})
 	return translate(key, err)
 }
 
