@@ -30,13 +30,18 @@ type Replacement func(current *Item) (Object, error)
 func (r *Resource) Replace(o Object) Replacement {
 	m := o.GetObjectMeta()
 	resourceVersion, managers := m.ResourceVersion, m.ManagedFields
+	if resourceVersion == "" {
+		next := o
+		return func(*Item) (Object, error) {
+			now := next
+			next = r.kind.copy(now) // another attempt may follow
+			return now, nil
+		}
+	}
 	return func(current *Item) (Object, error) {
 		m.ResourceVersion, m.ManagedFields = resourceVersion, managers // an attempt before may have changed them
-		if current == nil || resourceVersion == "" {
-			now := o
-			o = r.kind.copy(o) // for another attempt
-			m = o.GetObjectMeta()
-			return now, nil
+		if current == nil {
+			return r.kind.copy(o), nil // another attempt may follow
 		}
 		return o, nil // another attempt finds the conflict
 	}
