@@ -48,7 +48,7 @@ func (p *path) moveCommonParameters() {
 	slices.SortFunc(p.parameters, byName)
 	for i := range p.operations {
 		op := &p.operations[i]
-		op.parameters = slices.DeleteFunc(op.parameters, func(q parameter) bool { return slices.Contains(p.parameters, q) })
+		op.parameters = slices.DeleteFunc(slices.Clone(op.parameters), func(q parameter) bool { return slices.Contains(p.parameters, q) })
 		slices.SortFunc(op.parameters, byName)
 	}
 }
@@ -66,13 +66,14 @@ func (a API) documents() map[string]document {
 		"apis":    discovery("/apis/", "getAPIVersions", "apis", "List the groups.", "APIGroupList"),
 		"version": discovery("/version/", "getCodeVersion", "version", "Tell the version of the server.", ""),
 	}
+	words := words()
 	for _, gv := range a.GroupVersions {
 		root := gv.root()
 		group, tag := gv.operationGroup()
 		doc := discovery(root+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList")
 		doc.versions = []meta.GroupVersion{gv.GroupVersion}
 		for _, r := range gv.Resources {
-			doc.paths = append(doc.paths, resourcePaths(gv, r)...)
+			doc.paths = append(doc.paths, resourcePaths(gv, r, words)...)
 		}
 		docs[strings.TrimPrefix(root, "/")] = doc
 		if gv.Group != "" {
@@ -97,7 +98,7 @@ func discovery(name, id, tag, description, answer string) document {
 }
 
 // resourcePaths returns the paths of one resource.
-func resourcePaths(gv GroupVersion, r Resource) []path {
+func resourcePaths(gv GroupVersion, r Resource, words map[string]*definition) []path {
 	group, tag := gv.operationGroup()
 	kind := groupVersionKind{gv.GroupVersion, r.Kind}
 	item, items := gv.definition(r.Kind), gv.definition(r.Kind+"List")
@@ -115,20 +116,28 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	if r.Unstructured {
 		consumePatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 	}
-	op := func(method, action, verb, object, description, answer string, parameters []parameter, codes ...string) operation {
+	list, watch, collection := queryParameters(words, "list"), queryParameters(words, "watch"), queryParameters(words, "pretty")
+	if !r.ClusterScoped {
+		collection = append(collection, pathParameter("namespace", "The namespace of the objects."))
+	}
+	object := append(slices.Clip(collection), pathParameter("name", "The name of the "+r.Kind+"."))
+	write := append(queryParameters(words, "change", "write"), bodyParameter(item, true)...)
+	patchParameters := append(queryParameters(words, "change", "patch"), bodyParameter(metaPrefix+"Patch", true)...)
+	deletion := append(queryParameters(words, "delete"), bodyParameter(metaPrefix+"DeleteOptions", false)...)
+	op := func(method, action, verb, subject, description, answer string, parameters []parameter, codes ...string) operation {
 		return operation{
-			method: method, id: verb + group + object, description: description, tag: tag, action: action, kind: kind,
+			method: method, id: verb + group + subject, description: description, tag: tag, action: action, kind: kind,
 			parameters: parameters, consumes: consumes, produces: produces, codes: codes, answer: answer,
 		}
 	}
-	stream := func(action, verb, object, description, answer string, parameters []parameter) operation {
-		o := op("get", action, verb, object, description, answer, parameters, "200")
+	stream := func(action, verb, subject, description, answer string, parameters []parameter) operation {
+		o := op("get", action, verb, subject, description, answer, parameters, "200")
 		o.produces = produceStreams
 		return o
 	}
-	patch := func(object, what string) operation {
-		o := op("patch", "patch", "patch", object, "Change some members of the "+what+".", item,
-			slices.Concat(r.objectParameters(), patchParameters()), "200", "201")
+	patch := func(subject, what string) operation {
+		o := op("patch", "patch", "patch", subject, "Change some members of the "+what+".", item,
+			slices.Concat(object, patchParameters), "200", "201")
 		o.consumes = consumePatches
 		return o
 	}
@@ -137,36 +146,36 @@ func resourcePaths(gv GroupVersion, r Resource) []path {
 	if !r.ClusterScoped {
 		paths = []path{
 			{name: "/" + r.Plural, operations: []operation{
-				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, slices.Concat(listParameters(), watchParameters(), prettyParameter())),
+				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, slices.Concat(list, watch, queryParameters(words, "pretty"))),
 			}},
 			{name: "/watch/" + r.Plural, operations: []operation{
-				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, slices.Concat(listParameters(), watchParameters(), prettyParameter())),
+				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, slices.Concat(list, watch, queryParameters(words, "pretty"))),
 			}},
 		}
 	}
 	paths = append(paths, []path{
 		{name: within + "/" + r.Plural, operations: []operation{
-			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, slices.Concat(r.collectionParameters(), listParameters(), watchParameters())),
-			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, slices.Concat(r.collectionParameters(), writeParameters(item)), "200", "201", "202"),
-			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, slices.Concat(r.collectionParameters(), listParameters(), deleteParameters()), "200"),
+			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, slices.Concat(collection, list, watch)),
+			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, slices.Concat(collection, write), "200", "201", "202"),
+			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, slices.Concat(collection, list, deletion), "200"),
 		}},
 		{name: within + "/" + r.Plural + "/{name}", operations: []operation{
-			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, r.objectParameters(), "200"),
-			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, slices.Concat(r.objectParameters(), writeParameters(item)), "200", "201"),
+			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, object, "200"),
+			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, slices.Concat(object, write), "200", "201"),
 			patch(named, r.Kind),
-			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, slices.Concat(r.objectParameters(), deleteParameters()), "200", "202"),
+			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, slices.Concat(object, deletion), "200", "202"),
 		}},
 		{name: "/watch" + within + "/" + r.Plural, operations: []operation{
-			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, slices.Concat(r.collectionParameters(), listParameters(), watchParameters())),
+			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, slices.Concat(collection, list, watch)),
 		}},
 		{name: "/watch" + within + "/" + r.Plural + "/{name}", operations: []operation{
-			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, slices.Concat(r.objectParameters(), listParameters(), watchParameters())),
+			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, slices.Concat(object, list, watch)),
 		}},
 	}...)
 	if r.Status {
 		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
-			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, r.objectParameters(), "200"),
-			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, slices.Concat(r.objectParameters(), writeParameters(item)), "200", "201"),
+			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, object, "200"),
+			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, slices.Concat(object, write), "200", "201"),
 			patch(named+"Status", "status of the "+r.Kind),
 		}})
 	}
@@ -213,89 +222,20 @@ type parameter struct {
 	schema                     string // the definition of a body
 }
 
-func query(name, typ, description string) parameter {
-	return parameter{name: name, in: "query", typ: typ, description: description}
-}
-
-func prettyParameter() []parameter {
-	return []parameter{query("pretty", "string", "\"true\" indents the answer. Default: \"false\", unless the user agent is a browser or a tool such as curl.")}
-}
-
-// collectionParameters returns the parameters of the path of a collection.
-func (r Resource) collectionParameters() []parameter {
-	if r.ClusterScoped {
-		return prettyParameter()
+// queryParameters returns the query parameters that wordsText lists under names.
+func queryParameters(words map[string]*definition, names ...string) (out []parameter) {
+	for _, name := range names {
+		for _, f := range words["parameters."+name].fields {
+			out = append(out, parameter{name: f.name, in: "query", typ: f.typ, description: f.description})
+		}
 	}
-	return append(prettyParameter(), parameter{
-		name: "namespace", in: "path", typ: "string", required: true, description: "The namespace of the objects.",
-	})
+	return out
 }
 
-// objectParameters returns the parameters of the path of an object.
-func (r Resource) objectParameters() []parameter {
-	return append(r.collectionParameters(), parameter{
-		name: "name", in: "path", typ: "string", required: true, description: "The name of the " + r.Kind + ".",
-	})
+func pathParameter(name, description string) parameter {
+	return parameter{name: name, in: "path", typ: "string", description: description, required: true}
 }
 
-// listParameters returns the common parameters of list, watch and deletecollection.
-func listParameters() []parameter {
-	return []parameter{
-		query("continue", "string", "The token of the next page, from the metadata of the page before. The other parameters must stay the same; 410 says that the token is too old."),
-		query("fieldSelector", "string", "Selects objects by some of their fields, such as \"metadata.name=a\". Default: all."),
-		query("labelSelector", "string", "Selects objects by their labels, such as \"app=a,tier in (b,c)\". Default: all."),
-		query("limit", "integer", "The most items that a page may have. Default: no limit."),
-		query("resourceVersion", "string", "The version that the answer must be at least as new as, or exactly of; see resourceVersionMatch. A watch starts after it. \"0\" stands for any version."),
-		query("resourceVersionMatch", "string", "What resourceVersion means to a list: Exact or NotOlderThan."),
-		query("sendInitialEvents", "boolean", "Lets a watch begin with the objects that are there, followed by a bookmark with the annotation k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan."),
-		query("shardSelector", "string", "Selects objects by a range of a hash of one of their fields. Default: all."),
-		query("timeoutSeconds", "integer", "Ends a watch after this time, in seconds."),
-	}
-}
-
-func watchParameters() []parameter {
-	return []parameter{
-		query("allowWatchBookmarks", "boolean", "Asks for events of type BOOKMARK, which carry a resourceVersion to go on from."),
-		query("watch", "boolean", "Answers with a stream of changes in place of a list."),
-	}
-}
-
-func dryRunParameter() parameter {
-	return query("dryRun", "string", "\"All\" does everything but the change itself.")
-}
-
-func fieldValidationParameter() parameter {
-	return query("fieldValidation", "string", "What happens to unknown and duplicate members of the body: Ignore, Warn (the default), or Strict, which refuses them.")
-}
-
-// writeParameters returns the parameters of a create or update. item is the definition
-// of the object.
-func writeParameters(item string) []parameter {
-	return []parameter{
-		{name: "body", in: "body", schema: item, required: true},
-		dryRunParameter(),
-		query("fieldManager", "string", "The name under which managedFields record the change. At most 128 printable characters. Default: the start of the user agent."),
-		fieldValidationParameter(),
-	}
-}
-
-func patchParameters() []parameter {
-	return []parameter{
-		{name: "body", in: "body", schema: metaPrefix + "Patch", required: true},
-		dryRunParameter(),
-		query("fieldManager", "string", "The name under which managedFields record the change. At most 128 printable characters. Required for apply patches; default for others: the start of the user agent."),
-		fieldValidationParameter(),
-		query("force", "boolean", "Lets an apply patch take fields from other managers. No other patch may have it."),
-	}
-}
-
-func deleteParameters() []parameter {
-	return []parameter{
-		{name: "body", in: "body", schema: metaPrefix + "DeleteOptions"},
-		dryRunParameter(),
-		query("gracePeriodSeconds", "integer", "How long the object has to go in good order, in seconds. No effect on kinds without graceful deletion."),
-		query("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean", "Deletes objects that can no longer be read, and only those."),
-		query("orphanDependents", "boolean", "The old form of propagationPolicy: true keeps the dependents."),
-		query("propagationPolicy", "string", "What happens to the dependents: Orphan, Background or Foreground."),
-	}
+func bodyParameter(schema string, required bool) []parameter {
+	return []parameter{{name: "body", in: "body", schema: schema, required: required}}
 }

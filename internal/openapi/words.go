@@ -17,8 +17,10 @@ import (
 //
 // A definition may have the attributes "date-time", the format of a string, or "kind": it is an
 // API type that is the same in all groups. A member may be "required", or "one of" some values.
-// The type of a member is written here only if no Go type declares the member: string, boolean, the
-// name of another definition, or a list of these.
+// The type of a member is written here only if no Go type declares the member: string, boolean,
+// integer, the name of another definition, or a list of these.
+//
+// A definition whose name begins with "parameters." lists query parameters.
 //
 //go:embed words.txt
 var wordsText string
@@ -80,7 +82,7 @@ func memberOf(name, description string, attributes []string) property {
 // typeOf returns a type of wordsText that is no list.
 func typeOf(name string) value {
 	switch {
-	case name == "string", name == "boolean":
+	case name == "string", name == "boolean", name == "integer":
 		return value{typ: name}
 	case strings.Contains(name, "."):
 		return value{ref: name}
