@@ -294,11 +294,12 @@ func TestAReadPastAnOldCacheHasTheUIDOfTheNewObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st, other := openOn(t, e), openOn(t, e)
-		createAll(t, leasesIn(other), "ns/a")
+		before := mustCreate(t, leasesIn(other), newLease("ns/a"))
 		synctest.Wait()
 		e.Set(hold)
 		mustDelete(t, leasesIn(other), "ns/a")
 		again := mustCreate(t, leasesIn(other), newLease("ns/a"))
+		assert.NotEqual(t, before.UID, again.UID)
 		assert.Equal(t, again, mustGet(t, leasesIn(st), "ns/a"))
 		e.Set(release)
 	})

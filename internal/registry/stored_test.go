@@ -84,6 +84,8 @@ func TestForeignValues(t *testing.T) {
 		assert.Equal(t, []string{"ADDED ns/json@1001", "ADDED ns/old@1001"}, w.take())
 		assert.Equal(t, "x", *mustGet(t, leasesIn(st), "ns/json").Spec.HolderIdentity)
 		assert.Nil(t, mustGet(t, leasesIn(st), "ns/json").ManagedFields)
+		_, err := leasesIn(st).Modify(t.Context(), "ns", "json", func(l *lease.Lease) error { l.CreationTimestamp = meta.NewTime(epoch); return nil }, store.UpdateOptions{})
+		assert.ErrorContains(t, err, "metadata.creationTimestamp: Invalid value: ", "it has none, and gets none")
 		c, err := in(st, candidate.Kind()).Get(t.Context(), "ns", "old")
 		require.NoError(t, err)
 		assert.Equal(t, lease.OldestEmulationVersion, c.Spec.Strategy)
