@@ -45,6 +45,62 @@ func TestCommit(t *testing.T) {
 	assert.Equal(t, backend.Committed{Have: absent}, commit(backend.Write{Key: "leases/default/a", Expect: updated}), "a deletion of what is gone")
 }
 
+// tellingKV answers a transaction with the revision of a later one, as kine may.
+type tellingKV struct {
+	clientv3.KV
+	later func() // makes another write
+}
+
+func (kv *tellingKV) Txn(ctx context.Context) clientv3.Txn { return tellingTxn{kv.KV.Txn(ctx), kv} }
+
+type tellingTxn struct {
+	clientv3.Txn
+	kv *tellingKV
+}
+
+func (txn tellingTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
+	return tellingTxn{txn.Txn.If(cs...), txn.kv}
+}
+func (txn tellingTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	return tellingTxn{txn.Txn.Then(ops...), txn.kv}
+}
+func (txn tellingTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	return tellingTxn{txn.Txn.Else(ops...), txn.kv}
+}
+
+func (txn tellingTxn) Commit() (*clientv3.TxnResponse, error) {
+	r, err := txn.Txn.Commit()
+	if err == nil {
+		txn.kv.later()
+		r.Header.Revision++
+	}
+	return r, err
+}
+
+func TestKineMayTellTheRevisionOfAnotherWrite(t *testing.T) {
+	client := *shared.Client()
+	kv := &tellingKV{KV: client.KV}
+	client.KV = kv
+	e := newEtcd(&client, prefixOf(t), Options{})
+	e.isKine = true
+	write := func(later string) (backend.Committed, error) {
+		kv.later = func() {
+			_, err := shared.Client().Put(t.Context(), e.prefix+later, "another")
+			require.NoError(t, err)
+		}
+		return e.Commit(t.Context(), backend.Write{Key: "leases/default/a", Value: []byte("one")})
+	}
+	c, err := write("leases/default/b")
+	require.NoError(t, err)
+	got, err := e.Get(t.Context(), "leases/default/a")
+	require.NoError(t, err)
+	assert.Equal(t, backend.Committed{Done: true, Version: got.Version}, c)
+	_, err = e.Commit(t.Context(), backend.Write{Key: "leases/default/a", Expect: got.Version})
+	require.NoError(t, err)
+	_, err = write("leases/default/a")
+	assert.ErrorContains(t, err, "before kine told its revision")
+}
+
 // slowKV holds gets until they are released, and counts them.
 type slowKV struct {
 	clientv3.KV
@@ -97,6 +153,42 @@ func TestOneQuestionServesAllWhoAskedBeforeItWasSent(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
+// failingKV fails after it was released.
+type failingKV struct {
+	slowKV
+}
+
+func (kv *failingKV) Get(context.Context, string, ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	kv.gets.Add(1)
+	kv.started <- struct{}{}
+	<-kv.release
+	return nil, errors.New("request timed out")
+}
+
+func TestWhoWaitsForTheNextQuestionSharesTheErrorOfTheOneBefore(t *testing.T) {
+	client := *shared.Client()
+	kv := &failingKV{slowKV{started: make(chan struct{}, 10), release: make(chan struct{})}}
+	client.KV = kv
+	e := newEtcd(&client, prefixOf(t), Options{})
+	defer e.close()
+	var asked sync.WaitGroup
+	ask := func() {
+		_, err := e.Version(t.Context())
+		assert.ErrorContains(t, err, "request timed out")
+	}
+	asked.Go(ask)
+	<-kv.started
+	asked.Go(ask)
+	require.Eventually(t, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.pending != nil
+	}, time.Minute, time.Millisecond)
+	kv.release <- struct{}{}
+	asked.Wait()
+	assert.EqualValues(t, 1, kv.gets.Load())
+}
+
 // hangingKV does not answer the first gets.
 type hangingKV struct {
 	clientv3.KV
@@ -112,7 +204,7 @@ func (kv *hangingKV) Get(ctx context.Context, key string, opts ...clientv3.OpOpt
 }
 
 func TestReadsGoToTheNextEndpointAfterAWhile(t *testing.T) {
-	client := *shared.Client()
+	client := *dial(t, sharedURL, sharedURL)
 	kv := &hangingKV{KV: client.KV}
 	kv.hang.Store(1)
 	client.KV = kv

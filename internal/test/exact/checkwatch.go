@@ -84,7 +84,7 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 			return floor
 		}
 		for _, ch := range c.Changes[c.after(floor):] {
-			if fits(ch.Version) {
+			if (sc.has(ch.Old) || sc.has(&ch.New)) && fits(ch.Version) { // another change changes no event
 				return ch.Version
 			}
 		}
@@ -107,7 +107,7 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 
 // firstWrong returns the first event that is not the next one of a watch that begins after a version, or nil.
 func (c *checker) firstWrong(sc scope, from uint64, events []Event) *Event {
-	want := c.events(sc, from)
+	want := c.events(sc, from, len(events))
 	for i, e := range events {
 		if e.Type == watch.Bookmark {
 			if e.State.Version < from || len(want) > 0 && want[0].State.Version <= e.State.Version {
@@ -135,7 +135,7 @@ func (c *checker) checkEvents(w *Watched, sc scope, from uint64, events []Event)
 		seen = events[len(events)-1].State.Version
 		c.knows(w.End, w, seen)
 	}
-	if left := c.events(sc, seen); len(left) > 0 && left[0].State.Version <= w.Complete {
+	if left := c.events(sc, seen, 1); len(left) > 0 && left[0].State.Version <= w.Complete {
 		c.find("a watch misses the events from version %d on: %s", left[0].State.Version, w)
 	}
 	return seen

@@ -176,9 +176,9 @@ func (h *History) list(sc scope, version uint64, after string) (items []State) {
 	return items
 }
 
-// events returns the events of a watch that begins after a version.
-func (h *History) events(sc scope, version uint64) (events []Event) {
-	for i := h.after(version); i < len(h.Changes); i++ {
+// events returns the first events of a watch that begins after a version, at most so many.
+func (h *History) events(sc scope, version uint64, most int) (events []Event) {
+	for i := h.after(version); i < len(h.Changes) && len(events) < most; i++ {
 		c := &h.Changes[i]
 		was, is := sc.has(c.Old), c.Type != watch.Deleted && sc.has(&c.New)
 		switch {
