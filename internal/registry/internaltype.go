@@ -9,8 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// decodePatched decodes a patched document. It differs from decode if a patch has removed the
-// apiVersion of a built-in kind.
+// decodePatched decodes a patched document. If a patch has removed the apiVersion of a built-in
+// kind, the result is not that of a body without one.
 func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, error) {
 	if d, ok := t.decodeOwn(doc, JSON, strict, nil); ok {
 		return d, nil

@@ -7,7 +7,7 @@ import "github.com/kubecoord/kubecoord/internal/patch"
 // mergeOrdinary returns false for patches that need the document: to report a
 // problem, or because they have something unusual.
 func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
-	// For a custom resource, Ignore changes more than the answer to a problem: see decode.
+	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
 	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.native {
 		return nil, false
 	}

@@ -79,15 +79,8 @@ func (d *decoded) strictError() error {
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
 
-// decode decodes an object. kind and apiVersion default to those of the target.
-func (s *Scheme) decode(t Target, data []byte, f Format, strict bool) (decoded, error) {
-	if d, ok := t.decodeOwn(data, f, strict, nil); ok {
-		return d, nil
-	}
-	return s.decodeAny(t, data, f, strict)
-}
-
-// decodeAny is decode without decodeOwn.
+// decodeAny decodes any body that decodeOwn does not. kind and apiVersion default to those of
+// the target.
 func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d decoded, err error) {
 	text := data
 	if f == YAML {
