@@ -27,10 +27,10 @@ type Backend interface {
 	Version(ctx context.Context) (uint64, error)
 	// Progress asks for Follower.Reached as soon as the engine can tell it.
 	Progress(ctx context.Context) error
-	// Follow calls f with all state and then all changes, in order, from one goroutine, and
-	// returns when ctx ends or f returns an error. The state is an old one if the engine still
-	// has it, at most history versions old. So f gets the changes after it one by one. Follow
-	// connects again by itself.
+	// Follow calls f with all state and then with each change, in order, from one goroutine. It
+	// returns when ctx ends or f returns an error, and connects again by itself. If the engine
+	// still has the state of up to history versions ago, Follow begins with that state, so that
+	// f gets the changes since then one by one.
 	Follow(ctx context.Context, history int, f Follower) error
 }
 
