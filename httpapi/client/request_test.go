@@ -236,6 +236,8 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 	}
 	_, err := answering(t, 200, "text/html", "<html>").List(t.Context(), store.ListOptions{})
 	assert.ErrorContains(t, err, "client: the answer is no list: invalid character '<'")
+	_, err = answering(t, 200, "application/json", `{"items":[{"spec":{"holderIdentity":1}}]}`).List(t.Context(), store.ListOptions{})
+	assert.ErrorContains(t, err, "json: cannot unmarshal number")
 }
 
 func TestFramesThatAreWrongEndAWatch(t *testing.T) {

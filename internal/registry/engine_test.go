@@ -471,6 +471,16 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 	})
 }
 
+func TestAWatchFromNowNeedsTheVersionOfTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		failure := errors.New("no version")
+		e.Set(func(f *engine.Faults) { f.Err = failure })
+		assert.ErrorIs(t, record(t, st, fromNow()).ended(), failure)
+	})
+}
+
 func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
