@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +42,21 @@ func TestListSelects(t *testing.T) {
 			items, _ := mustList(t, leases, row.opts)
 			assert.Equal(t, row.want, paths(items))
 		})
+	}
+}
+
+// There are more maps of labels than verdicts that a list remembers.
+func TestListSelectsAmongManyLabels(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	for i := range 1000 {
+		l := newLease(fmt.Sprintf("ns/l%03d", i))
+		l.Labels = map[string]string{"half": strconv.Itoa(i % 2), "n": strconv.Itoa(i)}
+		mustCreate(t, leases, l)
+	}
+	items, _ := mustList(t, leases, registry.ListOptions{LabelSelector: "half=1"})
+	assert.Len(t, items, 500)
+	for _, l := range items {
+		assert.Equal(t, "1", l.Labels["half"], l.Name)
 	}
 }
 
