@@ -135,17 +135,9 @@ func (t *Type) hasEmpty(p unsafe.Pointer) bool {
 			if x == nil {
 				continue
 			}
-			switch f.Type.shape {
-			case shapeList:
-				if list := (*slice)(x); list.data != nil && list.len == 0 {
-					return true
-				}
-			case shapeMap:
-				if *(*unsafe.Pointer)(x) != nil && f.Type.length(x) == 0 {
-					return true
-				}
-			}
-			if f.Type.hasEmpty(x) {
+			// Both begin with a pointer, which is nil only for nil.
+			listOrMap := f.Type.shape == shapeList || f.Type.shape == shapeMap
+			if listOrMap && *(*unsafe.Pointer)(x) != nil && f.Type.length(x) == 0 || f.Type.hasEmpty(x) {
 				return true
 			}
 		}

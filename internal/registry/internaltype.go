@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // decodePatched decodes a patched document. If a patch has removed the apiVersion of a built-in
@@ -16,17 +15,11 @@ func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, erro
 		return d, nil
 	}
 	if t.Kind.native {
-		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && t.lacksVersion(apiVersion) {
+		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && lacksVersion(apiVersion, t.typeMeta().APIVersion) {
 			return t.decodeInternal(kind, doc, strict)
 		}
 	}
 	return s.decodeAny(t, doc, JSON, strict)
-}
-
-// lacksVersion reports whether an apiVersion has no version, and no group but the target's.
-func (t Target) lacksVersion(apiVersion string) bool {
-	gv, _ := meta.ParseGroupVersion(apiVersion)
-	return gv.Version == "" && (gv.Group == "" || gv.Group == t.Kind.group)
 }
 
 // decodeInternal decodes a document without an apiVersion. A real server reads it as the

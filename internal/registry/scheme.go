@@ -163,12 +163,18 @@ func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	switch {
 	case gv.Version != "":
 		d.named.APIVersion = gv.String()
-	case f == Protobuf || gv.Group == "" || strings.HasPrefix(want.APIVersion, gv.Group+"/"):
+	case f == Protobuf || lacksVersion(d.named.APIVersion, want.APIVersion):
 		d.named.APIVersion = want.APIVersion
 	default:
 		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", data)
 	}
 	return nil
+}
+
+// lacksVersion reports whether an apiVersion has no version, and no group but that of want.
+func lacksVersion(apiVersion, want string) bool {
+	gv, _ := meta.ParseGroupVersion(apiVersion)
+	return gv.Version == "" && (gv.Group == "" || strings.HasPrefix(want, gv.Group+"/"))
 }
 
 // find returns the kind and version of a type in the scheme of a real server, which

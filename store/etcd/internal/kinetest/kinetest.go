@@ -19,8 +19,8 @@ func Binary(t testing.TB) string {
 	return binary
 }
 
-// Args returns the arguments of a kine with its data in a directory. It keeps all versions until
-// it is told to compact. Without these arguments it keeps 1,000.
+// Args returns the arguments of a kine with its data in a directory. With them kine keeps all
+// versions until a client compacts them. By default it keeps the last 1,000.
 func Args(dir, address string) []string {
 	return []string{
 		"--endpoint", "sqlite://" + dir + "/kine.db?_journal=WAL&cache=shared&_busy_timeout=30000", "--listen-address", "tcp://" + address,
