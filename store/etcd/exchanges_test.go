@@ -26,14 +26,17 @@ import (
 // The recorded answers are those of a real API server: httpapi/testdata/wire/README.md. Those that differ in memory are in
 // httpapi/testdata/open.txt, and differ here too.
 
-// replica returns a server of the API on a prefix, as a transport.
-func replica(t testing.TB, client *clientv3.Client, prefix string) http.RoundTripper {
-	t.Helper()
-	// Managed fields are ordered by the second of their change. No second begins here.
+// standing returns a clock that stands still. Managed fields are ordered by the second of their change, and the recorded server made
+// the changes of a scenario within one. Replicas of one test share a clock.
+func standing() clock.Clock {
 	now := time.Now()
-	st, err := OpenClient(t.Context(), client, prefix, Options{
-		Store: store.Options{Clock: clock.Func(func() time.Time { return now })}, CompactionInterval: -1,
-	})
+	return clock.Func(func() time.Time { return now })
+}
+
+// replica returns a server of the API as a transport.
+func replica(t testing.TB, client *clientv3.Client, cl clock.Clock) http.RoundTripper {
+	t.Helper()
+	st, err := OpenClient(t.Context(), client, "", Options{Store: store.Options{Clock: cl}, CompactionInterval: -1})
 	require.NoError(t, err)
 	api := httpapi.New(st, httpapi.Options{})
 	t.Cleanup(func() {
@@ -91,7 +94,7 @@ func TestRecordedAnswersOnEtcd(t *testing.T) {
 	t.Parallel()
 	url := freeURL()
 	startMember(t, url)
-	replay(t, replica(t, dial(t, url), ""))
+	replay(t, replica(t, dial(t, url), standing()))
 }
 
 // turns sends requests to several transports in turn.
@@ -108,12 +111,13 @@ func TestRecordedAnswersOnTwoReplicasInTurn(t *testing.T) {
 	t.Parallel()
 	url := freeURL()
 	startMember(t, url)
-	replay(t, &turns{to: []http.RoundTripper{replica(t, dial(t, url), ""), replica(t, dial(t, url), "")}})
+	cl := standing()
+	replay(t, &turns{to: []http.RoundTripper{replica(t, dial(t, url), cl), replica(t, dial(t, url), cl)}})
 }
 
 func TestRecordedAnswersOnADataDirectory(t *testing.T) {
 	t.Parallel()
-	replay(t, replica(t, startMember(t, "").Client(), ""))
+	replay(t, replica(t, startMember(t, "").Client(), standing()))
 }
 
 func TestRecordedAnswersOnKine(t *testing.T) {
@@ -128,5 +132,5 @@ func TestRecordedAnswersOnKine(t *testing.T) {
 	kinetest.Await(t, address)
 	client := dial(t, url)
 	compactOld(t, client)
-	replay(t, replica(t, client, ""))
+	replay(t, replica(t, client, standing()))
 }
