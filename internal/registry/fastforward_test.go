@@ -61,14 +61,15 @@ func read(t testing.TB, st *registry.Store, m *clock.Manual, opts registry.Watch
 func TestFastForwardBringsBookmarks(t *testing.T) {
 	st, m := newManualStore(t, registry.Options{})
 	opts := fromNow()
-	opts.AllowWatchBookmarks = true
+	opts.AllowWatchBookmarks, opts.Namespace = true, "ns"
 	r := read(t, st, m, opts)
+	createAll(t, leasesIn(st), "other/a")
 	m.FastForward(time.Minute)
-	assert.Equal(t, "1m0s BOOKMARK @1000", <-r.events)
+	assert.Equal(t, "1m0s BOOKMARK @1001", <-r.events)
 	createAll(t, leasesIn(st), "ns/a")
-	assert.Equal(t, "1m0s ADDED ns/a@1001", <-r.events)
+	assert.Equal(t, "1m0s ADDED ns/a@1002", <-r.events)
 	m.FastForward(time.Minute)
-	assert.Equal(t, "2m0s BOOKMARK @1001", <-r.events)
+	assert.Equal(t, "2m0s BOOKMARK @1002", <-r.events)
 	assert.Empty(t, r.events)
 }
 

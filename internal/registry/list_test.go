@@ -197,6 +197,16 @@ func TestPagesSeeOneVersionWhileWritersWrite(t *testing.T) {
 }
 
 // Pages of the state of now and of an old one, of a namespace and of all, count what is behind them.
+func TestPageAfterTheWholeListCountsWhatIsBehindIt(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "a/x", "a/y", "a/z", "b/x")
+	mustList(t, leases, registry.ListOptions{Namespace: "a"})
+	// A page is remembered, and ends nowhere; this token starts at the first key.
+	items, m := mustList(t, leases, registry.ListOptions{Namespace: "a", Limit: 2, Continue: tokenOf("1004", "/")})
+	assert.Equal(t, []string{"a/x", "a/y"}, paths(items))
+	assert.Equal(t, int64(1), *m.RemainingItemCount)
+}
+
 func TestEachPageCountsWhatIsBehindIt(t *testing.T) {
 	st := newStore(t)
 	leases := leasesIn(st)

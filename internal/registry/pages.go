@@ -79,7 +79,7 @@ func (c *pageCache) before(q query) *page {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.kept, func(p *page) bool { return p.all() && p.namespace == q.namespace && p.next == q.start })
+	i := slices.IndexFunc(c.kept, func(p *page) bool { return p.all() && p.namespace == q.namespace && p.next != "" && p.next == q.start })
 	if i < 0 {
 		return nil
 	}

@@ -62,7 +62,10 @@ func chooseList(o ListOptions, single bool) (readState, error) {
 	case o.ResourceVersion == "":
 		read.choice = currentState
 	case version == 0:
-		read.choice, read.limit = anyState, 0
+		read.choice = anyState
+		if o.ResourceVersion == "0" { // a limit counts beside "00"
+			read.limit = 0
+		}
 	case exact && single && o.ResourceVersionMatch == MatchExact:
 		read.choice = storedExactState
 	case exact && single:

@@ -21,6 +21,7 @@ func TestListsChooseTheirState(t *testing.T) {
 		"a negative limit is none":                   {ListOptions{Limit: -1}, false, readState{choice: currentState}},
 		"version 0 is any state, without a limit":    {ListOptions{ResourceVersion: "0", Limit: 3}, false, readState{choice: anyState}},
 		"zeros are version 0":                        {ListOptions{ResourceVersion: "00"}, false, readState{choice: anyState}},
+		"beside which a limit counts":                {ListOptions{ResourceVersion: "00", Limit: 3}, false, readState{choice: anyState, limit: 3}},
 		"a version alone is a lower bound":           {ListOptions{ResourceVersion: "9"}, false, readState{choice: atLeastState, version: 9}},
 		"with a limit it is exact":                   {ListOptions{ResourceVersion: "9", Limit: 3}, false, readState{choice: exactState, version: 9, limit: 3}},
 		"Exact is exact":                             {ListOptions{ResourceVersion: "9", ResourceVersionMatch: MatchExact}, false, readState{choice: exactState, version: 9}},

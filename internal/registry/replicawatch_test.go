@@ -72,11 +72,11 @@ func TestWatchOfAReplicaThatLags(t *testing.T) {
 func TestBookmarksOfAReplicaAreNotAheadOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p, ctx := lagging(t)
-		had := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1003", AllowWatchBookmarks: true})
+		had := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1002", AllowWatchBookmarks: true})
 		lacks := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1004", AllowWatchBookmarks: true})
 		createAll(t, leasesIn(st), "ns/d")
 		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"BOOKMARK @1003"}, had.take())
+		assert.Equal(t, []string{"ADDED ns/b@1003", "BOOKMARK @1003"}, had.take())
 		assert.Empty(t, lacks.take(), "nor do they go back behind what a watch started at")
 		p.CatchUp()
 		assert.Equal(t, []string{"MODIFIED ns/a@1004", "ADDED ns/c@1005", "ADDED ns/d@1006"}, had.take())
@@ -90,10 +90,10 @@ func TestBookmarksOfAReplicaAreNotAheadOfIt(t *testing.T) {
 func TestWatchOfAReplicaEndsAtItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, _, ctx := lagging(t)
-		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1003", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
+		rec := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1002", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
 		lacks := recordUnder(ctx, t, st, registry.WatchOptions{ResourceVersion: "1004", AllowWatchBookmarks: true, Timeout: 5 * time.Second})
 		time.Sleep(5 * time.Second)
-		assert.Equal(t, []string{"BOOKMARK @1003"}, rec.take())
+		assert.Equal(t, []string{"ADDED ns/b@1003", "BOOKMARK @1003"}, rec.take())
 		assert.Empty(t, lacks.take())
 		require.EqualError(t, rec.ended(), "EOF")
 		require.EqualError(t, lacks.ended(), "EOF")

@@ -45,12 +45,13 @@ type Watcher struct {
 
 	initial   []*Item // the rest of the initial state
 	version   uint64  // of the last event or bookmark
+	first     uint64  // the version that the watch starts after
 	endMark   bool    // the bookmark after the initial events is due
 	bookmarks bool
 
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
-	lastMark bool      // the last bookmark was sent
+	lastMark bool      // the last bookmark was sent, or is not due at all
 
 	// The alarm and the end of the context wake the watch, as a change does.
 	alarm  clock.Timer // nil until it is set
@@ -106,6 +107,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	}
 	w.setTimes(&opts)
 	w.err = w.start(ctx, opts, version)
+	w.first = w.version
 	return w, nil
 }
 
@@ -113,6 +115,7 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 	now := w.r.st.clock.Now()
 	if opts.Timeout != 0 {
 		w.deadline = now.Add(opts.Timeout)
+		w.lastMark = opts.Timeout <= bookmarkBeforeEnd
 	}
 	w.next = now.Add(bookmarkInterval)
 }
@@ -343,7 +346,10 @@ func (w *Watcher) tick() {
 	if !ok && len(w.events) == 0 {
 		return // the replica is behind the start of the watch
 	}
-	w.bookmark(max(version, w.version), false)
+	// A client that has seen no change needs no bookmark (upstream: cacheWatcher.process).
+	if version = max(version, w.version); version > w.first {
+		w.bookmark(version, false)
+	}
 }
 
 func (w *Watcher) bookmark(version uint64, initialEnd bool) {

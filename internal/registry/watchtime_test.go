@@ -25,14 +25,14 @@ func TestBookmarkComesEachMinute(t *testing.T) {
 		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
 		quiet := record(t, st, registry.WatchOptions{ResourceVersion: "1000"})
 		time.Sleep(time.Minute - 1)
-		assert.Empty(t, rec.take())
-		time.Sleep(time.Nanosecond)
-		assert.Equal(t, []string{"BOOKMARK @1000"}, rec.take())
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"BOOKMARK @1000"}, rec.take(), "the version may repeat")
-
 		_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
 		require.NoError(t, err)
+		assert.Empty(t, rec.take())
+		time.Sleep(time.Nanosecond)
+		assert.Equal(t, []string{"BOOKMARK @1001"}, rec.take())
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"BOOKMARK @1001"}, rec.take(), "the version may repeat")
+
 		time.Sleep(30 * time.Second)
 		createAll(t, leasesIn(st), "ns/a")
 		_, err = all.Create(t.Context(), newEndpoints("ns/b"), store.CreateOptions{})
@@ -41,6 +41,21 @@ func TestBookmarkComesEachMinute(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		assert.Equal(t, []string{"BOOKMARK @1003"}, rec.take(), "it tells the version of the whole store")
 		assert.Equal(t, []string{"ADDED ns/a@1002"}, quiet.take(), "who does not ask for bookmarks gets none")
+	})
+}
+
+// A real server sends no bookmark with the version that the watch starts after.
+func TestWatchThatMissedNothingGetsNoBookmark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStore(t)
+		createAll(t, leasesIn(st), "ns/a")
+		since := record(t, st, registry.WatchOptions{ResourceVersion: "1001", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		initial := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		ahead := record(t, st, registry.WatchOptions{ResourceVersion: "2000", AllowWatchBookmarks: true, Timeout: 90 * time.Second})
+		time.Sleep(time.Hour)
+		assert.Empty(t, since.take())
+		assert.Equal(t, []string{"ADDED ns/a@1001", "BOOKMARK @1001 end"}, initial.take(), "only the end of the initial events")
+		assert.Empty(t, ahead.take())
 	})
 }
 
@@ -59,7 +74,8 @@ func TestBookmarkOfASelectedWatchHasTheVersionOfTheStore(t *testing.T) {
 func TestBookmarkHoldsAVersionAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)
-		rec := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true})
+		rec := record(t, st, registry.WatchOptions{AllowWatchBookmarks: true, Namespace: "ns"})
+		createAll(t, leasesIn(st), "other/a")
 		time.Sleep(time.Minute)
 		items := rec.takeItems()
 		require.Len(t, items, 2)
@@ -68,7 +84,7 @@ func TestBookmarkHoldsAVersionAlone(t *testing.T) {
 		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1000","annotations":{"k8s.io/initial-events-end":"true"}},"spec":{}}`, string(first))
 		second, err := items[1].Encoded(0, registry.JSON)
 		require.NoError(t, err)
-		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1000"},"spec":{}}`, string(second))
+		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1001"},"spec":{}}`, string(second))
 	})
 }
 
@@ -96,7 +112,8 @@ func TestWatchEndsAtItsTimeout(t *testing.T) {
 		timeout time.Duration
 		marks   int // bookmarks, if they are asked for
 	}{
-		"a second":     {time.Second, 1},
+		"two seconds":  {2 * time.Second, 0},
+		"three":        {3 * time.Second, 1},
 		"ten seconds":  {10 * time.Second, 1},
 		"half an hour": {30 * time.Minute, 30},
 	} {
@@ -104,11 +121,13 @@ func TestWatchEndsAtItsTimeout(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
-					w, err := leaseResource(newStore(t)).Watch(t.Context(), registry.WatchOptions{
-						ResourceVersion: "1000", Timeout: row.timeout, AllowWatchBookmarks: bookmarks,
+					st := newStore(t)
+					w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{
+						Namespace: "ns", ResourceVersion: "1000", Timeout: row.timeout, AllowWatchBookmarks: bookmarks,
 					})
 					require.NoError(t, err)
 					defer w.Close()
+					createAll(t, leasesIn(st), "other/a")
 					marks := 0
 					for err == nil {
 						var events []registry.ItemEvent
@@ -132,7 +151,8 @@ func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
 	for _, bookmarks := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			st := newStore(t)
-			rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: bookmarks})
+			rec := record(t, st, registry.WatchOptions{Namespace: "ns", ResourceVersion: "1000", AllowWatchBookmarks: bookmarks})
+			createAll(t, leasesIn(st), "other/a")
 			time.Sleep(7 * 24 * time.Hour)
 			marks := rec.take()
 			require.NoError(t, rec.ended())
@@ -142,7 +162,7 @@ func TestWatchWithoutATimeoutGoesOn(t *testing.T) {
 				assert.Empty(t, marks)
 			}
 			createAll(t, leasesIn(st), "ns/a")
-			assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+			assert.Equal(t, []string{"ADDED ns/a@1002"}, rec.take())
 		})
 	}
 }
