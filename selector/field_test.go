@@ -50,6 +50,8 @@ func TestFieldsMatch(t *testing.T) {
 		{`b=p\,q\=r\\`, `b=p\,q\=r\\`, true},
 		{"a=x,,a!=y,", "a!=y,a=x", true},
 		{"a==y,a=x", "a=x,a=y", false},
+		{`b!=\,,a=y`, `a=y,b!=\,`, false},
+		{`b!=p-,b!=p\,q\=r\\`, `b!=p-,b!=p\,q\=r\\`, false}, // in another order than the values
 	}
 	get := func(field string) string {
 		return map[string]string{"a": "x", "b": `p,q=r\`}[field]
@@ -63,6 +65,17 @@ func TestFieldsMatch(t *testing.T) {
 			assert.Equal(t, test.matches, fields.Matches(get))
 		})
 	}
+}
+
+func TestFieldsAreReadOnce(t *testing.T) {
+	fields, err := selector.ParseFields("a=x,a.b=x,a!=y,a.b!=y")
+	require.NoError(t, err)
+	var read []string
+	assert.True(t, fields.Matches(func(field string) string {
+		read = append(read, field)
+		return "x"
+	}))
+	assert.Equal(t, []string{"a", "a.b"}, read)
 }
 
 func TestFieldsCheckNamesTheKnownFields(t *testing.T) {

@@ -73,6 +73,27 @@ func TestOneTermOfALabelSelector(t *testing.T) {
 	}
 }
 
+// A selector with more keys than the object has labels is looked up by the labels.
+func TestManyKeysMatchFewLabels(t *testing.T) {
+	keys, object := "k=v", map[string]string{"k": "v"}
+	for i := range 40 {
+		keys += fmt.Sprintf(",!gone%d", i)
+	}
+	for i := range 20 {
+		object[fmt.Sprintf("other%d", i)] = ""
+	}
+	for _, tt := range []struct {
+		in   string
+		want bool
+	}{{keys, true}, {keys + ",k=w", false}, {keys + ",!other7", false}, {keys + ",needed", false}, {keys + ",needed!=x", true}} {
+		labels, err := selector.ParseLabels(tt.in)
+		require.NoError(t, err)
+		for range 10 { // the order of the labels is random
+			assert.Equal(t, tt.want, labels.Matches(object), tt.in)
+		}
+	}
+}
+
 // The cost of a match is that of the labels of the object, not of the selector.
 func BenchmarkLabelsMatchManyTerms(b *testing.B) {
 	for _, terms := range []int{1, 100, 20_000} {

@@ -22,10 +22,7 @@ func (r *valueRule) require(values ...string) {
 func (r *valueRule) exclude(values ...string) { r.denied = append(r.denied, values...) }
 
 // finish must be called before holds.
-func (r *valueRule) finish() {
-	slices.Sort(r.denied)
-	r.denied = slices.Compact(r.denied)
-}
+func (r *valueRule) finish() { slices.Sort(r.denied) }
 
 func (r *valueRule) holds(value string) bool {
 	return (!r.limited || contains(r.allowed, value)) && !contains(r.denied, value)

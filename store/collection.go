@@ -38,7 +38,7 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 	o := object(obj)
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace = c.namespace(o.GetObjectMeta())
-	if err := c.check(ctx, req, "CreateOptions"); err != nil {
+	if err := c.check(req, "CreateOptions"); err != nil {
 		return nil, err
 	}
 	it, err := c.r.Create(ctx, c.r.Own(o, nil), req)
@@ -60,7 +60,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	m := o.GetObjectMeta()
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
-	if err := c.check(ctx, req, "UpdateOptions"); err != nil {
+	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
 	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
@@ -75,7 +75,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.Persistent = namespace, name, true
-	if err := c.check(ctx, req, "UpdateOptions"); err != nil {
+	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
 	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
@@ -134,10 +134,7 @@ func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 
 // check returns the error of a write before it begins. options is the name of its options
 // in the API.
-func (c *Collection[T]) check(ctx context.Context, req registry.Request, options string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (c *Collection[T]) check(req registry.Request, options string) error {
 	if c.status && !c.r.HasStatus() {
 		return fmt.Errorf("store: %s: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object", c.r.Info().Plural)
 	}
@@ -165,7 +162,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	}
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
-	if err := c.check(ctx, req, "PatchOptions"); err != nil {
+	if err := c.check(req, "PatchOptions"); err != nil {
 		return nil, err
 	}
 	change := registry.Patch{
@@ -198,7 +195,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	m := o.GetObjectMeta()
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
-	if err := c.check(ctx, req, "PatchOptions"); err != nil {
+	if err := c.check(req, "PatchOptions"); err != nil {
 		return nil, err
 	}
 	if opts.FieldManager == "" {

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
+	testengine "github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -104,6 +106,31 @@ func TestAllIsTheStateOfTheCall(t *testing.T) {
 	for l, err := range leases.All(t.Context(), "a") {
 		require.NoError(t, err)
 		assert.Equal(t, "y", l.Name)
+		break
+	}
+}
+
+func TestErrorOfAllIsItsLastElement(t *testing.T) {
+	st, err := registry.Open(registry.Options{}, testengine.New(1000), lease.Kind().Registered())
+	require.NoError(t, err)
+	st.Close()
+	var errs []error
+	for l, err := range lease.In((*store.Store)(st)).All(t.Context(), "") {
+		assert.Nil(t, l)
+		errs = append(errs, err)
+	}
+	assert.Equal(t, []error{store.ErrClosed}, errs)
+}
+
+func TestShardSelectorSelects(t *testing.T) {
+	leases := lease.In(newStore(t))
+	createAll(t, leases, "kube-system/a", "default/a")
+	// The hash of "default" is 0xebada5168620c5fe, and that of "kube-system" 0xdf65c7bc1d82b35e.
+	const shard = "shardRange(object.metadata.namespace, '0xe000000000000000', '0x10000000000000000')"
+	assert.Equal(t, []string{"default/a"}, paths(mustList(t, leases, store.ListOptions{ShardSelector: shard}).Items))
+	for ev, err := range leases.Watch(t.Context(), store.WatchOptions{ShardSelector: shard, ResourceVersion: "1000"}) {
+		require.NoError(t, err)
+		assert.Equal(t, "ADDED default/a@1002", textOf(ev), "the first event")
 		break
 	}
 }

@@ -101,6 +101,54 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 	assert.False(t, info.CreateOnUpdate)
 }
 
+func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
+	d := widgetDescriptor()
+	d.Singular, d.StoragePrefix, d.Native, d.CreateOnUpdate, d.ValidateMetadataOnUpdate = "gadget", "things", true, true, true
+	bad := "bad"
+	d.ValidateName = func(name string, prefix bool) []string {
+		if name == bad {
+			return []string{"bad name"}
+		}
+		return nil
+	}
+	d.ValidateFinalizer = func(f string) []string {
+		if f == "a/bad" {
+			return []string{"bad finalizer"}
+		}
+		return nil
+	}
+	d.Columns = append([]store.Column[widget]{store.NameColumn[widget](), store.AgeColumn[widget]()},
+		store.Column[widget]{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1, Cell: func(w *widget, _ time.Time) any { return w.Spec.Color }})
+	st, kind := newStore(t), store.MustKind(d)
+	info := resourceOf(st, kind).Info()
+	assert.Equal(t, "gadget", info.Singular)
+	assert.Equal(t, "things", info.StoragePrefix)
+	assert.True(t, info.Native)
+	assert.True(t, info.CreateOnUpdate)
+	var columns []registry.ColumnInfo
+	for _, c := range info.Columns {
+		columns = append(columns, c.ColumnInfo)
+	}
+	assert.Equal(t, []registry.ColumnInfo{
+		{Name: "Name", Type: "string", Format: "name", Description: "Name of the object, unique in its namespace for one kind."},
+		{Name: "Age", Type: "string", Description: "Time since the server created the object."},
+		{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1},
+	}, columns)
+
+	widgets := kind.In(st)
+	_, err := widgets.Create(t.Context(), newWidget("ns/bad", "red"), store.CreateOptions{})
+	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "bad" is invalid: metadata.name: Invalid value: "bad": bad name`)
+	w := newWidget("ns/a", "red")
+	w.Finalizers = []string{"a/bad"}
+	_, err = widgets.Create(t.Context(), w, store.CreateOptions{})
+	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: metadata.finalizers[0]: Invalid value: "a/bad": bad finalizer`)
+	_, err = widgets.Create(t.Context(), newWidget("ns/a", "red"), store.CreateOptions{})
+	require.NoError(t, err)
+	bad = "a"
+	_, err = widgets.Modify(t.Context(), "ns", "a", func(w *widget) error { w.Spec.Color = "blue"; return nil }, store.UpdateOptions{})
+	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: metadata.name: Invalid value: "a": bad name`)
+}
+
 func TestKindHooksAreCalled(t *testing.T) {
 	st := newStore(t)
 	kind := newWidgetKind()

@@ -75,9 +75,6 @@ func (o DeleteOptions) wire() (w registry.DeleteOptions) {
 	if o.PropagationPolicy != "" {
 		w.PropagationPolicy = &o.PropagationPolicy
 	}
-	if o.UID == "" && o.ResourceVersion == "" {
-		return w
-	}
 	w.Preconditions = &registry.Preconditions{}
 	if o.UID != "" {
 		w.Preconditions.UID = &o.UID

@@ -4,14 +4,66 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
+
+func TestOptionsReachTheStore(t *testing.T) {
+	manual := clock.NewManual(epoch)
+	forgets := func(t *testing.T, st *store.Store) {
+		_, err := lease.In(st).List(t.Context(), store.ListOptions{ResourceVersion: "1000", ResourceVersionMatch: store.MatchExact})
+		assert.ErrorIs(t, err, store.ErrExpired)
+	}
+	for name, row := range map[string]struct {
+		opts  store.Options
+		check func(t *testing.T, st *store.Store) // the store holds ns/a and ns/b
+	}{
+		"history":          {store.Options{History: 1}, forgets},
+		"bytes of history": {store.Options{HistoryBytes: 1}, forgets},
+		"age of history": {store.Options{HistoryAge: time.Minute, Clock: manual}, func(t *testing.T, st *store.Store) {
+			manual.FastForward(time.Hour)
+			forgets(t, st)
+		}},
+		"quota": {store.Options{Quota: 3 << 10}, func(t *testing.T, st *store.Store) {
+			_, err := lease.In(st).Create(t.Context(), newLease("ns/c"), store.CreateOptions{})
+			assert.EqualError(t, err, "etcdserver: mvcc: database space exceeded")
+		}},
+		"seed": {store.Options{Seed: 7}, func(t *testing.T, st *store.Store) {
+			other := lease.In(newStoreWith(t, store.Options{Seed: 7}))
+			assert.Equal(t, mustGet(t, lease.In(st), "ns/a").UID, mustCreate(t, other, newLease("ns/a")).UID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := newStoreWith(t, row.opts)
+			createAll(t, lease.In(st), "ns/a", "ns/b")
+			row.check(t, st)
+		})
+	}
+}
+
+func TestOriginOfAContextIsRecorded(t *testing.T) {
+	st := newStore(t)
+	r := (*registry.Store)(st)
+	r.Record(10)
+	ctx, leases := registry.WithOrigin(t.Context(), 7), lease.In(st)
+	_, err := leases.Create(ctx, newLease("ns/a"), store.CreateOptions{})
+	require.NoError(t, err)
+	_, err = leases.Delete(ctx, "ns", "a", store.DeleteOptions{})
+	require.NoError(t, err)
+	changes := r.Recorded().Changes
+	require.Len(t, changes, 2)
+	for _, c := range changes {
+		assert.EqualValues(t, 7, c.Origin)
+	}
+}
 
 func TestDryRunsWriteNothing(t *testing.T) {
 	st := newStore(t)
@@ -100,8 +152,11 @@ func TestPreconditionsOfADeletion(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 	assert.Equal(t, l, mustGet(t, leases, "ns/a"))
 
-	_, err = leases.Delete(t.Context(), "ns", "a", store.DeleteOptions{UID: l.UID, ResourceVersion: l.ResourceVersion})
-	require.NoError(t, err)
+	for _, opts := range []store.DeleteOptions{{UID: l.UID, ResourceVersion: l.ResourceVersion}, {UID: l.UID}, {ResourceVersion: l.ResourceVersion}} {
+		opts.DryRun = true
+		_, err = leases.Delete(t.Context(), "ns", "a", opts)
+		require.NoError(t, err)
+	}
 }
 
 func TestPropagationPolicyOfADeletion(t *testing.T) {
@@ -169,6 +224,8 @@ func TestWriteWithAnEndedContextIsRefused(t *testing.T) {
 			assert.Equal(t, "1002", st.ResourceVersion())
 
 			require.NoError(t, write(t.Context(), leases))
+			_, err := leases.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{Namespace: "empty"})
+			assert.Equal(t, context.Canceled, err)
 		})
 	}
 }

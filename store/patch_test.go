@@ -31,6 +31,11 @@ func TestPatchTypeMustBeKnown(t *testing.T) {
 	assert.Equal(t, "1002", st.ResourceVersion())
 }
 
+func TestApplyNeedsAFieldManager(t *testing.T) {
+	_, err := lease.In(newStore(t)).Apply(t.Context(), newLease("ns/a"), store.ApplyOptions{})
+	assertStatus(t, err, 422, store.ErrInvalid, `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`)
+}
+
 func TestPatchAndApplyOfAStatus(t *testing.T) {
 	st := newStore(t)
 	engines := newEngineKind(true).In(st)

@@ -1,6 +1,7 @@
 package meta_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ func TestMembersOfAStatusAreInOrder(t *testing.T) {
 		"empty details": {meta.Status{Details: &meta.StatusDetails{}}, `{"metadata":{},"details":{}}`},
 		"not found": {meta.NewNotFound(leases, "a").Status,
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"leases.coordination.k8s.io \"a\" not found","reason":"NotFound","details":{"name":"a","group":"coordination.k8s.io","kind":"leases"},"code":404}`},
+		"timeout": {meta.NewTimeout("late", 7, meta.StatusCause{Message: "why"}).Status,
+			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: late","reason":"Timeout","details":{"causes":[{"message":"why"}],"retryAfterSeconds":7},"code":504}`},
 		"of the core group": {meta.NewNotFound(meta.GroupResource{Resource: "endpoints"}, "a").Status,
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"endpoints \"a\" not found","reason":"NotFound","details":{"name":"a","kind":"endpoints"},"code":404}`},
 	} {
@@ -63,6 +66,7 @@ func TestErrorsOfTheAPI(t *testing.T) {
 			assert.Equal(t, meta.StatusFailure, row.err.Status.Status)
 			assert.ErrorIs(t, wrapped, row.reason)
 			assert.NotErrorIs(t, wrapped, meta.ReasonForbidden)
+			assert.NotErrorIs(t, meta.NewStatusError(500, "", nil, ""), context.Canceled)
 			assert.Equal(t, &row.err.Status, meta.StatusOf(wrapped))
 			found, ok := errors.AsType[*meta.StatusError](wrapped)
 			require.True(t, ok)

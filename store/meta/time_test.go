@@ -113,6 +113,8 @@ func TestTimesAreEqualWhereverTheyAre(t *testing.T) {
 	x, y := meta.MicroTime{Time: at}, meta.MicroTime(b)
 	assert.True(t, x.Equal(&y))
 	assert.False(t, x.Equal(nil))
+	assert.False(t, (*meta.MicroTime)(nil).Equal(&x))
+	assert.False(t, x.Equal(new(meta.NewMicroTime(x.Add(time.Microsecond)))))
 	assert.True(t, (*meta.MicroTime)(nil).Equal(nil))
 }
 

@@ -31,9 +31,6 @@ func (gv GroupVersion) String() string {
 // ParseGroupVersion splits an apiVersion. It returns false if there is more than one slash.
 // "" and "/" give the zero value.
 func ParseGroupVersion(s string) (GroupVersion, bool) {
-	if s == "" || s == "/" {
-		return GroupVersion{}, true
-	}
 	group, version, found := strings.Cut(s, "/")
 	if !found {
 		return GroupVersion{Version: s}, true
