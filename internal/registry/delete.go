@@ -40,6 +40,9 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) 
 }
 
 func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (d Deletion, err error) {
+	if d := r.removeAtOnce(ctx, &req, opts); d.Removed {
+		return d, nil
+	}
 	d.Item, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
 		if current == nil {
 			return nil, meta.NewNotFound(r.kind.groupResource(), req.Name)
@@ -59,6 +62,26 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 		return Deletion{}, err
 	}
 	return d, nil
+}
+
+// removeAtOnce is delete for an object that nothing keeps. It finds and removes the object in one
+// search of the tree. It does nothing in all other cases.
+func (r *Resource) removeAtOnce(ctx context.Context, req *Request, opts DeleteOptions) (d Deletion) {
+	if r.st.engine != nil || isDryRun(opts.DryRun) || ignoresReadError(opts) || ctx.Err() != nil {
+		return d
+	}
+	at := r.st.changeTime()
+	r.st.mu.Lock()
+	defer r.st.mu.Unlock()
+	e, found := r.tree.Delete(entry{key: req.key()})
+	switch {
+	case !found:
+	case r.checkPreconditions(e.item, opts.Preconditions) != nil, len(deletionFinalizers(e.item.meta().Finalizers, opts)) > 0:
+		r.tree.ReplaceOrInsert(e)
+	default:
+		d = Deletion{Item: e.item, Removed: true, Version: r.removedLocked(e.item, req.Origin, at)}
+	}
+	return d
 }
 
 // deleteNow removes or marks current. The error is errRace if another write came first.
@@ -99,7 +122,8 @@ func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, o
 	case !r.isCurrentLocked(current):
 		err = errRace
 	case d.Removed:
-		d.Version = r.removeLocked(current, req.Origin, at)
+		r.tree.Delete(current.entry())
+		d.Version = r.removedLocked(current, req.Origin, at)
 	default:
 		d.Item, err = r.commitLocked(current, marked, int(current.size), req.Origin, at)
 	}

@@ -273,7 +273,8 @@ func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Re
 	}
 	// The last finalizer is gone, so the object goes too. The event has the state before
 	// this write, the answer the object as it was sent.
-	r.removeLocked(current, req.Origin, at)
+	r.tree.Delete(current.entry())
+	r.removedLocked(current, req.Origin, at)
 	return newItem(r.kind, o, current.version), nil
 }
 
@@ -386,9 +387,8 @@ func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, 
 	return it, nil
 }
 
-// removeLocked removes an object. It returns the version of the change.
-func (r *Resource) removeLocked(old *Item, origin uint64, at time.Time) (version uint64) {
-	r.tree.Delete(entry{key: old.key()})
+// removedLocked ends the removal of an object from the tree. It returns the version of the change.
+func (r *Resource) removedLocked(old *Item, origin uint64, at time.Time) (version uint64) {
 	r.rememberUIDLocked(old.meta())
 	r.hot.drop(old)
 	r.st.bytes -= old.counted()
