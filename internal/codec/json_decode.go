@@ -61,8 +61,8 @@ func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
 
 // labelOf returns the label of a Go type that occurs in t.
 func (t *Type) labelOf(goType reflect.Type) string {
-	if part, ok := t.parts[goType]; ok {
-		return part.label
+	if part := find(t.parts, goType); part != nil {
+		return part.label()
 	}
 	return goType.String()
 }

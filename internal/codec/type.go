@@ -51,13 +51,13 @@ type Type struct {
 	goType    reflect.Type
 	ptrType   reflect.Type // only for a Struct
 	shape     shape
-	label     string                 // the name of the type in error texts
+	names     *names                 // for label
 	stringMap bool                   // exactly map[string]string, which needs no reflection
 	flat      bool                   // a copy is an assignment
 	all       []*Field               // Fields, Rest, and fields that are not encoded
 	deep      []*Field               // the fields in all that are not flat
 	numbered  []*Field               // the fields with a protobuf number, ascending
-	parts     map[reflect.Type]*Type // the type and all types in it; only for the object
+	parts     []*Type                // the type and all types in it; only for the object
 	fallible  bool                   // whether a value may have no JSON form; only for the object
 	jsonOnly  bool                   // whether a field has no protobuf number; only for the object
 
@@ -105,7 +105,7 @@ type Field struct {
 	omitZero bool
 	onWire   bool
 	jsonKey  string // the encoded name and a colon
-	tag      []byte // the encoded protobuf number and wire type
+	tag      string // the encoded protobuf number and wire type
 }
 
 // GoType returns the Go type.
@@ -153,19 +153,20 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{pkg: t.PkgPath(), version: version, seen: make(map[reflect.Type]*Type, 32), path: []string{t.Name()}}
+	c := &compiler{names: &names{t.PkgPath(), version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
+	c.texts.Grow(1024)
 	out := c.compile(t)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
 	}
 	out.readable, out.zero = true, reflect.New(t).UnsafePointer()
 	out.parts = c.seen
-	for goType, part := range c.seen {
+	for _, part := range c.seen {
 		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
 		out.readable = out.readable && part.readableJSON()
 		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
 		if part.Rest != nil && part != out {
-			c.fail("%v.%s: only the object itself may keep undeclared members", goType, part.Rest.goName)
+			c.fail("%v.%s: only the object itself may keep undeclared members", part.goType, part.Rest.goName)
 		}
 	}
 	if c.err != nil {
@@ -204,11 +205,15 @@ func MustCompile(t reflect.Type, version string) *Type {
 // compiler compiles the types of one object. It continues after an error, and keeps
 // the first one.
 type compiler struct {
-	pkg     string
-	version string
-	path    []string // the parts of the path of the current Go field
-	err     error
-	seen    map[reflect.Type]*Type // also types not yet complete, for recursion
+	names *names
+	path  []string // the parts of the path of the current Go field
+	err   error
+	seen  []*Type // also types not yet complete, for recursion
+	// Memory that many allocations share: a kind is compiled at the start of each process.
+	types  []Type
+	fields []Field
+	lists  []*Field
+	texts  strings.Builder // the encoded keys and tags
 	// enclosing are the types around the current one, up to the next named struct.
 	enclosing []reflect.Type
 }
@@ -235,7 +240,7 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		c.refuse(t, "a named struct in each type that holds itself")
 		return &Type{}
 	}
-	if known, ok := c.seen[t]; ok {
+	if known := find(c.seen, t); known != nil {
 		return known
 	}
 	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
@@ -245,8 +250,9 @@ func (c *compiler) compile(t reflect.Type) *Type {
 	case kind == reflect.Struct, kind == reflect.Slice, kind == reflect.Map:
 		c.enclosing = append(slices.Clip(c.enclosing), t)
 	}
-	out := &Type{Name: t.Name(), goType: t, label: c.label(t)}
-	c.seen[t] = out
+	out := &take(&c.types, 1, 20)[0]
+	out.Name, out.goType, out.names = t.Name(), t, c.names
+	c.seen = append(c.seen, out)
 	switch t {
 	case reflect.TypeFor[meta.Time]():
 		out.shape = shapeTime
@@ -303,7 +309,8 @@ func (c *compiler) compile(t reflect.Type) *Type {
 
 // compileElem compiles the type of the items of a list or the values of a map.
 func (c *compiler) compileElem(t reflect.Type) *Type {
-	defer func(path []string) { c.path = path }(c.path)
+	depth := len(c.path)
+	defer func() { c.path = c.path[:depth] }()
 	c.path = append(c.path, "[]")
 	return c.compile(t)
 }
@@ -326,35 +333,53 @@ func supportedType(kind reflect.Kind) string {
 	return "a type that JSON can hold"
 }
 
-// label returns the name of a type in the API server's error texts. Its packages are
-// named after API versions.
-func (c *compiler) label(t reflect.Type) string {
+// names knows the names of types in the API server's error texts. Its packages are named
+// after API versions.
+type names struct {
+	pkg     string // the package of the object's type
+	version string // the name of that package in texts
+}
+
+// label returns the name of the type in error texts.
+func (t *Type) label() string { return t.names.of(t.goType) }
+
+func (n *names) of(t reflect.Type) string {
 	switch {
 	case t.Name() == "":
 		switch t.Kind() {
 		case reflect.Pointer:
-			return "*" + c.label(t.Elem())
+			return "*" + n.of(t.Elem())
 		case reflect.Slice:
-			return "[]" + c.label(t.Elem())
+			return "[]" + n.of(t.Elem())
 		case reflect.Map:
-			return "map[" + c.label(t.Key()) + "]" + c.label(t.Elem())
+			return "map[" + n.of(t.Key()) + "]" + n.of(t.Elem())
 		}
 		return t.String()
 	case t.PkgPath() == "":
 		return t.Name()
 	case t == reflect.TypeFor[meta.UID]():
 		return "types.UID"
-	case t.PkgPath() == c.pkg && t.PkgPath() != reflect.TypeFor[meta.UID]().PkgPath():
-		return c.version + "." + t.Name()
+	case t.PkgPath() == n.pkg && t.PkgPath() != reflect.TypeFor[meta.UID]().PkgPath():
+		return n.version + "." + t.Name()
 	}
 	return "v1." + t.Name()
 }
 
+// find returns the type among types that was compiled from goType, or nil.
+func find(types []*Type, goType reflect.Type) *Type {
+	for _, t := range types {
+		if t.goType == goType {
+			return t
+		}
+	}
+	return nil
+}
+
 func (c *compiler) compileStruct(t *Type) {
-	n := t.goType.NumField()
 	t.ptrType = reflect.PointerTo(t.goType)
-	t.all, t.Fields, t.numbered = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n)
+	t.all = c.list(t.goType.NumField())
 	c.addFields(t, t.goType, 0)
+	t.Fields, t.numbered, t.deep = c.list(len(t.all)), c.list(len(t.all)), c.list(len(t.all))
 	t.flat = true
 	for _, f := range t.all {
 		if f.Pointer || !f.Type.flat {
@@ -382,11 +407,11 @@ func (c *compiler) compileStruct(t *Type) {
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
 // its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
-	defer func(path []string) { c.path = path }(c.path)
-	path, fields := c.path, make([]Field, goType.NumField())
+	depth, fields := len(c.path), take(&c.fields, goType.NumField(), 44)
+	defer func() { c.path = c.path[:depth] }()
 	for i := range fields {
 		sf := goType.Field(i)
-		c.path = append(path, ".", sf.Name)
+		c.path = append(c.path[:depth], ".", sf.Name)
 		if sf.Name == "_" {
 			t.Atomic = t.Atomic || sf.Tag.Get("structType") == "atomic"
 			continue
@@ -424,8 +449,8 @@ func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
 		return
 	}
 	t.Rest = &Field{goName: sf.Name, offset: offset + sf.Offset, OmitEmpty: true, Type: &Type{
-		Kind: Map, shape: shapeTree, goType: sf.Type, label: "map[string]interface {}",
-		Elem: &Type{Kind: Untyped, label: "interface {}"},
+		Kind: Map, shape: shapeTree, goType: sf.Type, names: c.names,
+		Elem: &Type{Kind: Untyped},
 	}}
 	t.all = append(t.all, t.Rest)
 }
@@ -450,7 +475,7 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
 		c.fail("%s: got JSON name %q, want one without quotes, backslashes and spaces", c.place(), f.Name)
 	}
-	f.jsonKey = string(append(appendJSONString(make([]byte, 0, len(f.Name)+len(`"":`)), f.Name), ':'))
+	f.jsonKey = c.text(append(appendJSONString(make([]byte, 0, 64), f.Name), ':'))
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":
@@ -492,11 +517,31 @@ func (c *compiler) setNumber(f *Field, tag string) {
 	for part := range strings.SplitSeq(tag, ",") {
 		if n, err := strconv.ParseInt(part, 10, 29); err == nil && n > 0 {
 			f.Number = int(n)
-			f.tag = binary.AppendUvarint(nil, uint64(n)<<3|uint64(f.Type.wireType()))
+			f.tag = c.text(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(n)<<3|uint64(f.Type.wireType())))
 			return
 		}
 	}
 	c.fail("%s: got protobuf tag %q, want a field number in it", c.place(), tag)
+}
+
+// list returns an empty list with room for n fields.
+func (c *compiler) list(n int) []*Field { return take(&c.lists, n, 160)[:0] }
+
+// take returns n items of a block of at least size, and begins the next block if too few are left.
+func take[T any](block *[]T, n, size int) []T {
+	if len(*block) < n {
+		*block = make([]T, max(n, size))
+	}
+	items := (*block)[:n:n]
+	*block = (*block)[n:]
+	return items
+}
+
+// text returns b as a string, without an allocation for each.
+func (c *compiler) text(b []byte) string {
+	start := c.texts.Len()
+	c.texts.Write(b)
+	return c.texts.String()[start:]
 }
 
 // check returns the address of the struct that obj points to, and panics if it

@@ -176,7 +176,7 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 	case shapeTime, shapeMicroTime, shapeFieldsV1:
 		text, err := json.Marshal(tree)
 		if err != nil {
-			return fmt.Errorf("error encoding %s to json: %w", t.label, err)
+			return fmt.Errorf("error encoding %s to json: %w", t.label(), err)
 		}
 		return t.value(p).Addr().Interface().(json.Unmarshaler).UnmarshalJSON(text)
 	case shapeCustom, shapeCustomBytes:
@@ -241,7 +241,7 @@ func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
 	// The API server has another text for types that Go could convert, such as an
 	// integer to a string.
 	if from := reflect.TypeOf(tree); from.ConvertibleTo(t.goType) {
-		return fmt.Errorf("cannot convert %s to %s", from, t.label)
+		return fmt.Errorf("cannot convert %s to %s", from, t.label())
 	}
 	return fmt.Errorf("unrecognized type: %v", t.goType.Kind())
 }

@@ -155,7 +155,7 @@ func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
 	if current == nil && req.Status {
 		return nil, r.NotFound(req.Name)
 	}
-	var live managedfields.Object
+	var live Object
 	if current != nil {
 		live = current.Wire(req.Version)
 	}
@@ -167,8 +167,7 @@ func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
 	if err := c.checkDuplicates(&req); err != nil {
 		return nil, err
 	}
-	o := applied.(Object)
-	m := o.GetObjectMeta()
+	m := applied.GetObjectMeta()
 	if current == nil && m.UID != "" {
 		return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
@@ -176,7 +175,7 @@ func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
 	if err := r.MatchNames(m, req); err != nil {
 		return nil, err
 	}
-	o = r.kind.fromWire(req.Version, o)
+	o := r.kind.fromWire(req.Version, applied)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
 	return o, nil
 }
@@ -207,7 +206,7 @@ func (d *Kind) compileManagers() {
 		f := d.forms[v.form]
 		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
 			APIVersion: d.typeMeta(i).APIVersion, Type: f.typ,
-			New: func() managedfields.Object { return f.newWire() },
+			New: f.newWire,
 		})
 	}
 	if len(d.forms) > 1 {
@@ -230,7 +229,7 @@ func (d *Kind) managersOf(req *Request) *managedfields.Kind {
 }
 
 // convert returns an object of one version in the shape of another.
-func (d *Kind) convert(o managedfields.Object, from, to int) managedfields.Object {
+func (d *Kind) convert(o Object, from, to int) Object {
 	f, t := d.versions[from].form, d.versions[to].form
 	if f == t {
 		return o
@@ -254,7 +253,7 @@ func (r *Resource) updateManagers(o Object, current *Item, req *Request) {
 func (r *Resource) updateManagersAt(o Object, current *Item, req *Request, now time.Time) {
 	d, m := r.kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
-	var live managedfields.Object
+	var live Object
 	if current != nil {
 		live = d.convert(current.obj, 0, req.Version)
 	}

@@ -21,10 +21,7 @@ import (
 
 // Object is what a store holds: a pointer to a struct that embeds
 // meta.TypeMeta and meta.ObjectMeta.
-type Object interface {
-	GetTypeMeta() *meta.TypeMeta
-	GetObjectMeta() *meta.ObjectMeta
-}
+type Object = managedfields.Object
 
 // Descriptor describes a kind without its Go type. Package store documents
 // the fields; it makes a Descriptor of the typed one that a user writes.
