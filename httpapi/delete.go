@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -18,6 +19,9 @@ func (c *call) delete() error {
 	opts, err := c.anyDeleteOptions()
 	if err != nil {
 		return err
+	}
+	if err := c.checkNames(); err != nil {
+		return cmp.Or(registry.ValidateDeleteOptions(opts, false), err)
 	}
 	d, err := c.endpoint.res.Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
 	if err != nil {

@@ -41,10 +41,15 @@ func (c *call) dispatch(t target) {
 	case resourcePath:
 		c.endpoint, c.resourceName = t.endpoint, t.resourceName
 		c.resourceRequest()
-	case unknownResource:
-		c.fail(notFound())
-	case unknownPath:
-		c.unknownPath()
+	case unknownResource, unknownPath:
+		switch {
+		case isVerbAlone(c.req.URL.Path):
+			c.noResource()
+		case t.kind == unknownResource:
+			c.fail(notFound())
+		default:
+			c.unknownPath()
+		}
 	}
 }
 
@@ -118,7 +123,7 @@ func (c *call) verb(status bool) (verb func(*call) error, streams bool, err erro
 
 // prepare makes the checks that come before those of a verb, in the order of a real
 // server: the media type of a patch, the media types of the route, the warning
-// about a deprecated version, the names in the path, the media type of the answer.
+// about a deprecated version, the namespace of a collection, the media type of the answer.
 // Only built-in kinds have routes.
 func (c *call) prepare(streams bool) error {
 	if c.endpoint == nil || c.endpoint.info.Native {
@@ -131,15 +136,18 @@ func (c *call) prepare(streams bool) error {
 	}
 	if e := c.endpoint; e != nil {
 		c.warn(e.info.Versions[e.version].Deprecated)
-		if err := c.checkNames(); err != nil {
-			return err
+		if c.name == "" || c.watching {
+			if err := c.checkNames(); err != nil {
+				return err
+			}
 		}
 	}
 	return c.negotiateMedia()
 }
 
 // checkNames refuses a name that no object can have, and a path to one object with
-// an empty namespace.
+// an empty namespace. A real server does so when it makes the key for its storage: after
+// the options and the body of a request for one object.
 func (c *call) checkNames() error {
 	one := c.name != "" || c.req.Method == http.MethodDelete
 	if c.namespaced && c.namespace == "" && one {

@@ -26,6 +26,9 @@ func (c *call) get() error {
 		ctx, done = c.untilClose()
 		defer done()
 	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
 	it, err := c.endpoint.res.Get(ctx, c.namespace, c.name, resourceVersion)
 	if err != nil {
 		return c.orClosed(err)

@@ -183,6 +183,15 @@ func (c *call) unknownPath() {
 	c.text(http.StatusNotFound, "404 page not found\n")
 }
 
+// noResource answers a path that isVerbAlone (upstream: endpoints/filters/requestinfo.go).
+func (c *call) noResource() {
+	c.Header().Set("X-Content-Type-Options", "nosniff")
+	c.Header().Del("Cache-Control")
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
+	uri := c.req.URL.RequestURI()
+	c.text(http.StatusInternalServerError, escape(fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s\n", uri, uri)))
+}
+
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }
 
 // indented answers with a document that is always indented.

@@ -80,6 +80,9 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
 	it, created, err := c.endpoint.res.Update(c.context(), c.request(opts.CreateOptions), change)
 	if err != nil {
 		return err

@@ -264,6 +264,14 @@ func parseResource(parts []string) (n resourceName) {
 	return n
 }
 
+// isVerbAlone reports whether a path below a version, of any group, is only the
+// deprecated watch or proxy, which no resource follows.
+func isVerbAlone(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	last := parts[len(parts)-1]
+	return (last == "watch" || last == "proxy") && (len(parts) == 3 && parts[0] == "api" || len(parts) == 4 && parts[0] == "apis")
+}
+
 // isNamespace reports whether the path names a namespace object.
 func (n resourceName) isNamespace() bool {
 	return n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching

@@ -36,14 +36,15 @@ func (c *call) watch() error {
 		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
 		cancel()
 	})()
-	if opts.Timeout > 0 {
-		c.cut.timer = c.api.st.Clock().AfterFunc(opts.Timeout+closeGrace, c.cutNow)
-	}
 	w, err := c.endpoint.res.Watch(ctx, opts)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
+	// The time does not cut the wait for a version, of which the watch has to tell.
+	if opts.Timeout > 0 {
+		c.cut.timer = c.api.st.Clock().AfterFunc(opts.Timeout+closeGrace, c.cutNow)
+	}
 	if err := c.readTableOptions(); err != nil {
 		return err
 	}

@@ -66,6 +66,9 @@ func (c *call) update() error {
 	if err := c.endpoint.res.MatchNames(m, req); err != nil {
 		return err
 	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
 	c.report(caller.Sight{Named: true}, m.ResourceVersion)
 	it, created, err := c.endpoint.res.Update(c.context(), req, c.endpoint.res.Replace(o))
 	if err != nil {
