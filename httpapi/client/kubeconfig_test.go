@@ -99,6 +99,13 @@ func TestKubeconfigOfTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "http://home", config.Server)
 
+	// Without a home nothing below the present folder counts.
+	t.Chdir(home)
+	t.Setenv("HOME", "")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	_, err = client.Kubeconfig("")
+	assert.ErrorContains(t, err, "client: kubeconfig: got none of []")
+
 	// Of several files, the first one counts that has an entry. Files that do not exist are left out.
 	first := write(t, one, "first", []byte("{current-context: here, clusters: [{name: this, cluster: {server: 'http://first'}}]}"))
 	second := kubeconfig(t, two, "{server: 'http://second'}", "{}")

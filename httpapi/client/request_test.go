@@ -216,6 +216,7 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 	}{
 		"not found as text":   {404, "text/plain", "404 page not found\n", "the server answered 404 Not Found without a Status: 404 page not found", meta.ReasonNotFound},
 		"a page":              {502, "text/html", "<html>", "the server answered 502 Bad Gateway without a Status", meta.ReasonInternalError},
+		"a long text":         {500, "text/plain", strings.Repeat("x", 5000), "the server answered 500 Internal Server Error without a Status: " + strings.Repeat("x", 2048), meta.ReasonInternalError},
 		"a redirect":          {302, "", "", "the server answered 302 Found without a Status: ", ""},
 		"gone without reason": {410, "application/json", `{"kind":"Status","status":"Failure","reason":"Gone","message":"gone"}`, "gone", store.ErrExpired},
 		"a success of text":   {200, "text/html", "<html>", "client: the answer is no Lease: ", ""},
@@ -229,6 +230,7 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 			_, err := answering(t, row.code, row.typ, row.body).Get(t.Context(), "default", "a")
 			require.Error(t, err)
 			assert.True(t, strings.HasPrefix(err.Error(), row.want), "got %q", err)
+			assert.Less(t, len(err.Error()), 3000)
 			if row.wantReason != "" {
 				assert.ErrorIs(t, err, row.wantReason)
 			}
@@ -238,6 +240,32 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "client: the answer is no list: invalid character '<'")
 	_, err = answering(t, 200, "application/json", `{"items":[{"spec":{"holderIdentity":1}}]}`).List(t.Context(), store.ListOptions{})
 	assert.ErrorContains(t, err, "json: cannot unmarshal number")
+}
+
+// A server may tell in a header alone when to come again.
+func TestAnErrorTellsWhenToComeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for after, want := range map[string]int32{"7": 7, "-7": 0, "86400": 3600} {
+			leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {after}}, Body: http.NoBody}, nil
+			})})
+			_, err := leases.Create(t.Context(), newLease("a", "me"), store.CreateOptions{})
+			status, ok := errors.AsType[*meta.StatusError](err)
+			require.True(t, ok, "got %v", err)
+			assert.Equal(t, want, status.Status.Details.RetryAfterSeconds)
+		}
+	})
+}
+
+func TestListsAskOnlyForWhatIsSet(t *testing.T) {
+	for query, opts := range map[string]store.ListOptions{"": {Limit: -1}, "limit=1": {Limit: 1}, "labelSelector=a": {LabelSelector: "a"}} {
+		leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			assert.Equal(t, query, req.URL.RawQuery)
+			return nil, errors.New("no network")
+		})})
+		_, err := leases.List(t.Context(), opts)
+		assert.Error(t, err)
+	}
 }
 
 func TestFramesThatAreWrongEndAWatch(t *testing.T) {
@@ -302,6 +330,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}{
 		"nothing":     {client.Config{}, `client: Server: got "", want http:// or https://, a host, and at most a path after it`},
 		"no scheme":   {client.Config{Server: "localhost:80"}, `client: Server: got "localhost:80", want`},
+		"no host":     {client.Config{Server: "http:///below"}, `client: Server: got "http:///below", want`},
+		"a fragment":  {client.Config{Server: "http://host#a"}, "client: Server: got"},
 		"a user":      {client.Config{Server: "http://me:secret@host"}, `client: Server: got "http://me:xxxxx@host", want`},
 		"a query":     {client.Config{Server: "http://host?a"}, "client: Server: got"},
 		"no URL":      {client.Config{Server: "http://[::1"}, `client: Server: parse "http://[::1"`},

@@ -112,6 +112,7 @@ contexts:
 clusters:
 - {name: this, cluster: {{.Cluster}}}
 users:
+- {name: other, user: {exec: {command: other}}}
 - {name: me, user: {{.User}}}
 `)).Execute(&b, map[string]string{"Cluster": cluster, "User": user})
 	return write(t, dir, "config", []byte(b.String()))
@@ -189,11 +190,20 @@ func TestTokenOfAFileIsReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "newer", *s.lastUser.Load())
 
+	write(t, dir, "token", []byte("newest"))
+	_, err = leases.List(t.Context(), store.ListOptions{})
+	require.NoError(t, err, "an accepted token is kept for a minute")
+
 	require.NoError(t, os.Remove(filepath.Join(dir, "token")))
 	_, err = leases.List(t.Context(), store.ListOptions{})
 	require.NoError(t, err, "the token is known")
 	_, err = leasesAt(t, config).List(t.Context(), store.ListOptions{})
 	assert.ErrorContains(t, err, "client: token file: open ")
+	for _, text := range []string{" \n", "two\nlines", "two\rlines"} {
+		write(t, dir, "token", []byte(text))
+		_, err = leasesAt(t, config).List(t.Context(), store.ListOptions{})
+		assert.ErrorContains(t, err, "token: got no single line, want one token", "%q", text)
+	}
 }
 
 // Verbs over a socket, as far as a socket differs from a Transport.

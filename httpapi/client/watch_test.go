@@ -3,7 +3,9 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,6 +237,41 @@ func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWatchThatCannotListEnds(t *testing.T) {
+	leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		code := http.StatusForbidden
+		if req.URL.Query().Get("watch") == "true" {
+			code = http.StatusOK
+		}
+		return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":404}}`))}, nil
+	})})
+	for _, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
+		assert.ErrorIs(t, err, meta.ReasonForbidden)
+	}
+}
+
+func TestWatchOfANameAndAField(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		w := record(t, leases.Watch, store.WatchOptions{Name: "a", FieldSelector: "metadata.namespace!=default", Timeout: time.Minute})
+		put(t, api.Store(), "a", "1")
+		time.Sleep(time.Hour)
+		assert.Empty(t, w.next())
+	})
+}
+
+// The error of a context alone is that of the context.
+func TestWatchOfAContextThatEnds(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, _ *apitest.API, leases *client.Collection[lease.Lease]) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var last error
+		for _, err := range leases.Watch(ctx, store.WatchOptions{ResourceVersion: "1000"}) {
+			last = err
+		}
+		assert.Equal(t, context.DeadlineExceeded, last)
+	})
 }
 
 func TestWatchTellsWhyItWaitedUntilTheEndOfItsContext(t *testing.T) {

@@ -311,8 +311,10 @@ func TestConsistentReadsAskForProgress(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a")
-		e.Jump(500)
+		mustGet(t, leasesIn(st), "ns/a")
 		_, gets := e.Calls()
+		assert.Zero(t, gets, "the cache does not lag")
+		e.Jump(500)
 		assert.Equal(t, "1001", mustGet(t, leasesIn(st), "ns/a").ResourceVersion)
 		_, getsAfter := e.Calls()
 		assert.Equal(t, 1, getsAfter-gets, "a get does not wait for the cache")
@@ -407,6 +409,7 @@ func TestWithoutContact(t *testing.T) {
 		assert.NoError(t, staying.ended())
 		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
 		assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
+		assert.NoError(t, record(t, st, registry.WatchOptions{ResourceVersion: "1001"}).ended(), "this one may stay")
 
 		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
 		assert.Equal(t, []string{"ns/a"}, paths(items))
@@ -560,6 +563,29 @@ func TestProgressIsAskedForAgain(t *testing.T) {
 		_, m := mustList(t, leasesIn(st), registry.ListOptions{})
 		assert.Equal(t, "1500", m.ResourceVersion)
 		assert.Less(t, time.Since(start), time.Second)
+	})
+}
+
+// cancelled is an engine whose Get has an error of its own for a context that ends.
+type cancelled struct{ *engine.Engine }
+
+func (cancelled) Get(ctx context.Context, _ string) (backend.Stored, error) {
+	<-ctx.Done()
+	return backend.Stored{}, errors.New("rpc error: code = Canceled")
+}
+
+func TestAContextThatEndsIsTheError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := cancelled{engine.New(1000)}
+		st, err := registry.Open(registry.Options{}, e, lease.Kind().Registered())
+		require.NoError(t, err)
+		t.Cleanup(st.Close)
+		require.NoError(t, st.Loaded(t.Context()))
+		e.Jump(1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = leasesIn(st).Get(ctx, "ns", "a")
+		assert.Equal(t, context.DeadlineExceeded, err)
 	})
 }
 
