@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 	"time"
 	"unsafe"
@@ -150,12 +151,7 @@ func (t *Type) detachList(p unsafe.Pointer) {
 func (t *Type) detachMap(p unsafe.Pointer) {
 	if t.stringMap {
 		m := (*map[string]string)(p)
-		if old := *m; old != nil { // faster than maps.Clone for small maps
-			*m = make(map[string]string, len(old))
-			for k, v := range old {
-				(*m)[k] = v
-			}
-		}
+		*m = maps.Clone(*m)
 	} else if m := t.value(p); !m.IsNil() {
 		t.detachOtherMap(m)
 	}
