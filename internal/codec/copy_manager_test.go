@@ -48,3 +48,11 @@ func TestCopyOutOfOneManagerIsOneBlock(t *testing.T) {
 		assert.Equal(t, blocks, testing.AllocsPerRun(100, func() { typ.CopyOut(lease) }), "a set of %d bytes", size)
 	}
 }
+
+func BenchmarkCopyOut(b *testing.B) {
+	typ, lease := compileFor[Lease]("v1"), aLease()
+	b.ReportAllocs()
+	for b.Loop() {
+		typ.CopyOut(lease)
+	}
+}
