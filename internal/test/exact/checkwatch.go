@@ -79,13 +79,19 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 		return c.firstWrong(sc, v, w.Events[n:]) == nil
 	}
 	lowest := func(floor uint64) uint64 {
-		floor = max(floor, c.first)
+		floor = max(floor, c.first, c.earliest(sc, w.Events))
 		if fits(floor) {
 			return floor
 		}
 		for _, ch := range c.Changes[c.after(floor):] {
-			if (sc.has(ch.Old) || sc.has(&ch.New)) && fits(ch.Version) { // another change changes no event
+			if !sc.has(ch.Old) && !sc.has(&ch.New) {
+				continue // it changes no event
+			}
+			if fits(ch.Version) {
 				return ch.Version
+			}
+			if len(w.Events) > 0 && ch.New.key() == w.Events[0].State.key() && ch.Version > w.Events[0].State.Version {
+				return never // the first event is no longer the state, nor to come
 			}
 		}
 		return never
@@ -103,6 +109,20 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 	}
 	// Where several versions fit, the last events decide whether the watch is complete.
 	return from, w.Events[min(len(c.list(sc, from, "")), len(w.Events)):]
+}
+
+// earliest returns a version before which no watch with these events can begin: the first event is either of the state that the watch
+// begins with, or of the next change after it.
+func (c *checker) earliest(sc scope, events []Event) uint64 {
+	if len(events) == 0 || events[0].Type == watch.Bookmark {
+		return 0
+	}
+	for _, ch := range slices.Backward(c.Changes[:c.after(events[0].State.Version-1)]) {
+		if sc.has(ch.Old) || sc.has(&ch.New) {
+			return ch.Version
+		}
+	}
+	return 0
 }
 
 // firstWrong returns the first event that is not the next one of a watch that begins after a version, or nil.
