@@ -26,12 +26,16 @@ func isUnversioned(kind string) bool {
 	return false
 }
 
-// isMetaOptions reports whether a kind of meta.k8s.io is registered where
-// DeleteOptions are expected.
-func isMetaOptions(kind string) bool {
-	switch kind {
-	case "ListOptions", "CreateOptions", "UpdateOptions", "PatchOptions", "GetOptions", "TableOptions", "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
+// isMetaType reports whether a type is registered where DeleteOptions are expected
+// (upstream: apimachinery, meta/internalversion/scheme).
+func isMetaType(t meta.TypeMeta) bool {
+	switch t.Kind {
+	case "CreateOptions", "UpdateOptions": // in every version
 		return true
+	case "ListOptions", "GetOptions", "PatchOptions", "WatchEvent":
+		return t.APIVersion == "meta.k8s.io/v1"
+	case "TableOptions", "Table", "PartialObjectMetadata", "PartialObjectMetadataList":
+		return t.APIVersion == "meta.k8s.io/v1" || t.APIVersion == "meta.k8s.io/v1beta1"
 	}
 	return false
 }
@@ -124,6 +128,9 @@ v1: ServiceProxyOptions!
 `
 
 func unregistered(t meta.TypeMeta) error {
+	if group, ok := strings.CutSuffix("/"+t.APIVersion, "/__internal"); ok {
+		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", t.Kind, strings.TrimPrefix(group, "/"), schemeName)
+	}
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", t.Kind, t.APIVersion, schemeName)
 }
 
@@ -142,7 +149,7 @@ func (t Target) InternalType() string {
 // to is the Go type of the expected one.
 func unconvertible(t meta.TypeMeta, to string) error {
 	version := versionOf(t)
-	if isUnversioned(t.Kind) || isMetaOptions(t.Kind) || t.Kind == "DeleteOptions" || t.Kind == "WatchEvent" {
+	if isUnversioned(t.Kind) || isOptions(t.Kind) || isMetaType(t) {
 		version = "v1" // the package these types are in
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s): unknown conversion", version, t.Kind, to)

@@ -299,7 +299,7 @@ func decodeDeleteOptions(body []byte, f Format) (o DeleteOptions, err error) {
 	}
 	switch {
 	case d.named.Kind == "DeleteOptions":
-	case isUnversioned(d.named.Kind) || isMetaOptions(d.named.Kind):
+	case isUnversioned(d.named.Kind) || isMetaType(d.named):
 		return o, unconvertible(d.named, "v1.DeleteOptions")
 	default:
 		return o, unregistered(d.named)
