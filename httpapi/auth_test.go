@@ -24,7 +24,7 @@ func guardedAPI(t *testing.T, opts httpapi.Options) *httpapi.API {
 }
 
 func TestOnlyHealthAnswersWithoutCredentials(t *testing.T) {
-	api := guardedAPI(t, httpapi.Options{Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}})})
+	api := guardedAPI(t, httpapi.Options{Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice"}, "": {Name: "nobody"}})})
 	for _, row := range []struct {
 		path, header string
 		code         int
@@ -90,6 +90,7 @@ func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
 			w := httptest.NewRecorder()
 			api.ServeHTTP(w, httptest.NewRequest(row.method, row.target, nil))
 			assertStatus(t, answer{Code: w.Code, Header: w.Header(), Body: w.Body.String()}, http.StatusForbidden, "Forbidden", row.message)
+			assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 			assert.Equal(t, row.verb, asked.Verb)
 		})
 	}
@@ -104,6 +105,10 @@ func TestClientCertificateNamesTheUser(t *testing.T) {
 	_, ok = httpapi.ClientCertificates(r)
 	assert.False(t, ok, "a certificate that nobody verified")
 	r.TLS.VerifiedChains = [][]*x509.Certificate{{cert}}
+	cert.Subject.CommonName = ""
+	_, ok = httpapi.ClientCertificates(r)
+	assert.False(t, ok, "a certificate without a name")
+	cert.Subject.CommonName = "alice"
 	either := httpapi.AnyOf(httpapi.BearerTokens(nil), httpapi.ClientCertificates)
 	u, ok := either(r)
 	assert.True(t, ok)

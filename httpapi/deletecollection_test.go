@@ -35,6 +35,15 @@ func TestDeleteCollectionAtAnExpiredVersionDeletesNothing(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "").Code)
 }
 
+func TestDeleteCollectionWithWrongOptionsDeletesNothing(t *testing.T) {
+	s := newServer(t)
+	s.must(t, "POST", leases, leaseNamed("a"))
+	for _, body := range []string{"{", `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`} {
+		assert.Equal(t, http.StatusBadRequest, s.do(t, "DELETE", leases, body).Code, body)
+	}
+	assert.Equal(t, http.StatusOK, s.do(t, "GET", leases+"/a", "").Code)
+}
+
 func TestDeleteCollectionStaysInItsNamespace(t *testing.T) {
 	s := newServer(t)
 	const other = "/apis/coordination.k8s.io/v1/namespaces/other/leases"

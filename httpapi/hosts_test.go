@@ -37,6 +37,7 @@ func TestOnlyKnownHostsAreServed(t *testing.T) {
 					}
 					assertStatus(t, answer{Code: w.Code, Body: w.Body.String()}, http.StatusForbidden, "Forbidden",
 						`forbidden: this server is not known as host "`+host+`"`)
+					assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 				}
 				w := httptest.NewRecorder()
 				open.ServeHTTP(w, r)

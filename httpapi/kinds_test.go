@@ -199,6 +199,12 @@ func TestGoAPIAndHTTPSeeTheSameObjects(t *testing.T) {
 	assert.Equal(t, "in Go", s.must(t, "GET", leases+"/a", "").at("spec", "holderIdentity"))
 }
 
+func TestLongUserAgentIsAManagerOfTheGreatestLength(t *testing.T) {
+	s := newServer(t)
+	l := s.must(t, "POST", leases, `{"metadata":{"name":"a"},"spec":{"holderIdentity":"me"}}`, "User-Agent", strings.Repeat("m", 129)+"/1")
+	assert.Equal(t, strings.Repeat("m", 128), l.at("metadata", "managedFields", 0, "manager"))
+}
+
 func TestAnswersAreLogged(t *testing.T) {
 	entries := make(chan httpapi.LogEntry, 1)
 	s := newServerWith(t, store.Options{}, httpapi.Options{Log: func(e httpapi.LogEntry) { entries <- e }})

@@ -180,5 +180,7 @@ func TestAttributesOfEqualsTheAttributesOfAnAuthorizer(t *testing.T) {
 		api.ServeHTTP(httptest.NewRecorder(), r)
 		assert.Equal(t, row.want, told, "%s %s", row.method, row.target)
 	}
-	assert.Equal(t, httpapi.Attributes{Verb: "get", Path: "/version"}, httpapi.AttributesOf(httptest.NewRequest("GET", "/version", nil)))
+	for _, path := range []string{"/version", "/debug/pprof/profile/of/all", "/apis/g/v1", "/api/v1"} {
+		assert.Equal(t, httpapi.Attributes{Verb: "get", Path: path}, httpapi.AttributesOf(httptest.NewRequest("GET", path, nil)))
+	}
 }

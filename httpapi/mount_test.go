@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/store"
 )
 
 func TestHandlerServesUnderAPrefix(t *testing.T) {
@@ -67,4 +70,19 @@ func TestEveryAnswerHasAnAuditID(t *testing.T) {
 		assert.Equal(t, "no-cache, private", a.Header.Get("Cache-Control"), path)
 	}
 	assert.Equal(t, "mine", s.do(t, "GET", leases, "", "Audit-Id", "mine").Header.Get("Audit-Id"))
+}
+
+func TestAuditIDsFollowFromTheSeed(t *testing.T) {
+	var runs [2][]string
+	seen := map[string]bool{}
+	for run := range runs {
+		s := newServerWith(t, store.Options{Seed: 7}, httpapi.Options{})
+		for _, path := range []string{leases, leases, leases, "/version"} {
+			id := s.do(t, "GET", path, "").Header.Get("Audit-Id")
+			runs[run] = append(runs[run], id)
+			seen[id] = true
+		}
+	}
+	assert.Equal(t, runs[0], runs[1])
+	assert.Len(t, seen, 4)
 }

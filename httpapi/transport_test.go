@@ -279,6 +279,22 @@ func TestARequestWithoutMethodOrPathIsAGETOfTheRoot(t *testing.T) {
 	assert.Contains(t, a.Body, `"paths"`)
 }
 
+func TestTransportPassesTheHost(t *testing.T) {
+	for host, want := range map[string]string{"": "test", "other:1": "other:1"} {
+		var got string
+		s := newServerWith(t, store.Options{}, httpapi.Options{Middleware: func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got = r.Host
+				h.ServeHTTP(w, r)
+			})
+		}})
+		req := newRequest(t, "GET", leases, "")
+		req.Host = host
+		assert.Equal(t, http.StatusOK, s.send(t, req).Code)
+		assert.Equal(t, want, got)
+	}
+}
+
 // closable records whether it was closed.
 type closable struct {
 	io.Reader

@@ -56,7 +56,7 @@ func parseReadVersion(s string) (uint64, error) {
 
 // waitFor waits until the store has a version, at most futureWait.
 func (st *Store) waitFor(ctx context.Context, version uint64) error {
-	if version == 0 || st.ResourceVersion() >= version {
+	if st.ResourceVersion() >= version {
 		return nil
 	}
 	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.reach(ctx, version) })

@@ -95,6 +95,11 @@ func TestRestoreKeepsFieldsOfTheServer(t *testing.T) {
 	want.ManagedFields[0].FieldsV1 = &meta.FieldsV1{Raw: []byte(`{"f:spec":{"f:holderIdentity":{},"f:renewTime":{}}}`)}
 	require.NoError(t, st.Restore(prepare(t, st, given), 0))
 	assert.Equal(t, &want, mustGet(t, leasesIn(st), "ns/a"), "the managers' fields are in the order that the server keeps")
+
+	given = newLease("ns/b", finalizers("example.com/f"))
+	given.DeletionTimestamp, given.DeletionGracePeriodSeconds = new(meta.NewTime(epoch)), new(int64(30))
+	require.NoError(t, st.Restore(prepare(t, st, given), 0))
+	assert.EqualValues(t, 30, *mustGet(t, leasesIn(st), "ns/b").DeletionGracePeriodSeconds)
 }
 
 func TestRestoreSetsMissingFieldsAsACreateDoes(t *testing.T) {

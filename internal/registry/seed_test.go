@@ -98,6 +98,27 @@ func TestGeneratedNamesFollowFromTheSeed(t *testing.T) {
 	}
 }
 
+func TestAPrefixIsNotTheObjectOfThatName(t *testing.T) {
+	_, leases := seeded(t, 7)
+	createAll(t, leases, "ns/a")
+	first := uidOf(t, leases, "ns/a")
+	mustDelete(t, leases, "ns/a")
+	createAll(t, leases, "ns/a")
+	second := uidOf(t, leases, "ns/a")
+
+	_, leases = seeded(t, 7)
+	names := map[string]bool{}
+	for _, want := range []string{first, second} {
+		name := mustCreate(t, leases, newLease("ns/", generate("a"))).Name
+		mustDelete(t, leases, "ns/"+name)
+		names[name] = true
+		createAll(t, leases, "ns/a")
+		assert.Equal(t, want, uidOf(t, leases, "ns/a"))
+		mustDelete(t, leases, "ns/a")
+	}
+	assert.Len(t, names, 2)
+}
+
 func TestGeneratedNameThatIsTakenIsPassedOver(t *testing.T) {
 	_, leases := seeded(t, 7)
 	first := mustCreate(t, leases, newLease("ns/", generate("w-"))).Name

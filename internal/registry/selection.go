@@ -48,8 +48,8 @@ func (s *selection) checkFields(name string) error {
 	if err := s.fields.Check(s.kind.fields); err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
-	wanted, exact := s.fields.Exact(fieldName)
-	if name != "" && !s.fields.Empty() && (!exact || wanted != name) {
+	wanted, _ := s.fields.Exact(fieldName)
+	if name != "" && !s.fields.Empty() && wanted != name {
 		return meta.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	if name != "" && s.fields.Empty() {
