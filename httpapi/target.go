@@ -25,7 +25,7 @@ type groupVersion struct {
 // endpoint is one resource in one version.
 type endpoint struct {
 	res     *registry.Resource
-	info    registry.Info
+	info    *registry.Info
 	gv      meta.GroupVersion
 	version int // the index of the version in the resource
 	// apiVersion is the text of gv.
@@ -46,10 +46,10 @@ func (a *API) addResource(res *registry.Resource) {
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
 		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
-		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + gv.String() + `",`
-		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + gv.String() + `","metadata":`
+		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
+		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
-			e.jsonHead = `{"apiVersion":"` + gv.String() + `","kind":"` + info.Kind + `",`
+			e.jsonHead = `{"apiVersion":"` + e.apiVersion + `","kind":"` + info.Kind + `",`
 		}
 		gv.endpoints = append(gv.endpoints, e)
 	}

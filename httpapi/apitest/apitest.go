@@ -56,7 +56,7 @@ type API struct {
 	opts    Options
 	st      *registry.Store
 	api     *httpapi.API
-	kinds   []registry.Info
+	kinds   []*registry.Info
 	served  []store.AnyKind
 	closing chan struct{} // closed by Close: every wait ends
 	record  *record

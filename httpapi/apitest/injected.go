@@ -62,7 +62,7 @@ func (a *API) newInjected(f Fault) (*Injected, error) {
 			return nil, err
 		}
 	}
-	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k registry.Info) bool {
+	if f.Subresource != "" && !slices.ContainsFunc(a.kinds, func(k *registry.Info) bool {
 		return k.Status && (f.Resource == "" || in.resource == meta.GroupResource{Group: k.Group, Resource: k.Plural})
 	}) {
 		return nil, problem("Subresource", "got %q, want none: the resource has no such subresource", f.Subresource)
@@ -203,7 +203,7 @@ func (in *Injected) reach(x *exchange) {
 // empty, the resource must be namespaced.
 func (a *API) resource(resource, namespace string) (meta.GroupResource, error) {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
-	i := slices.IndexFunc(a.kinds, func(k registry.Info) bool {
+	i := slices.IndexFunc(a.kinds, func(k *registry.Info) bool {
 		return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 	})
 	switch {

@@ -21,7 +21,7 @@ import (
 type Collection[T any] struct {
 	c      *Client
 	kind   *registry.Kind
-	info   registry.Info
+	info   *registry.Info
 	status bool
 }
 

@@ -51,15 +51,15 @@ type Type struct {
 	goType    reflect.Type
 	ptrType   reflect.Type // only for a Struct
 	shape     shape
-	names     *names                 // for label
-	stringMap bool                   // exactly map[string]string, which needs no reflection
-	flat      bool                   // a copy is an assignment
-	all       []*Field               // Fields, Rest, and fields that are not encoded
-	deep      []*Field               // the fields in all that are not flat
-	numbered  []*Field               // the fields with a protobuf number, ascending
-	parts     []*Type                // the type and all types in it; only for the object
-	fallible  bool                   // whether a value may have no JSON form; only for the object
-	jsonOnly  bool                   // whether a field has no protobuf number; only for the object
+	names     *names   // for label
+	stringMap bool     // exactly map[string]string, which needs no reflection
+	flat      bool     // a copy is an assignment
+	all       []*Field // Fields, Rest, and fields that are not encoded
+	deep      []*Field // the fields in all that are not flat
+	numbered  []*Field // the fields with a protobuf number, ascending
+	parts     []*Type  // the type and all types in it; only for the object
+	fallible  bool     // whether a value may have no JSON form; only for the object
+	jsonOnly  bool     // whether a field has no protobuf number; only for the object
 
 	// Layouts of copies, only for the object and the items of lists that are a Struct.
 	copyLayout  *copyLayout                // without a block

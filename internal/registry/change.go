@@ -48,7 +48,7 @@ func (r *Resource) Replace(o Object) Replacement {
 }
 
 func (c Replacement) next(r *Resource, current *Item, req Request) (Object, error) {
-	if current == nil && (req.Status || !r.kind.createOnUpdate) {
+	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
 		return nil, r.NotFound(req.Name)
 	}
 	o, err := c(current)
@@ -116,7 +116,7 @@ func (c Patch) next(r *Resource, current *Item, req Request) (Object, error) {
 	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
 		return nil, err
 	}
-	if !r.kind.native && o.GetTypeMeta().APIVersion == "" {
+	if !r.kind.info.Native && o.GetTypeMeta().APIVersion == "" {
 		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.fromWire(o)
@@ -201,7 +201,7 @@ const defaultManager = "unknown"
 
 // compileManagers describes the kind's versions to package managedfields.
 func (d *Kind) compileManagers() {
-	d.managers = &managedfields.Kind{Name: d.name}
+	d.managers = &managedfields.Kind{Name: d.info.Kind}
 	for i, v := range d.versions {
 		f := d.forms[v.form]
 		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
@@ -212,7 +212,7 @@ func (d *Kind) compileManagers() {
 	if len(d.forms) > 1 {
 		d.managers.Convert = d.convert
 	}
-	if d.status {
+	if d.info.Status {
 		d.statusManagers = &managedfields.Kind{}
 		*d.statusManagers = *d.managers
 		d.statusManagers.Subresource, d.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}

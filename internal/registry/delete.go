@@ -136,7 +136,7 @@ func (r *Resource) checkPreconditions(current *Item, p *Preconditions) error {
 	if p == nil {
 		return nil
 	}
-	gr := meta.GroupResource{Group: r.kind.group, Resource: r.kind.name}
+	gr := meta.GroupResource{Group: r.kind.info.Group, Resource: r.kind.info.Kind}
 	if p.UID != nil && *p.UID != current.UID() {
 		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",

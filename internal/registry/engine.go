@@ -76,10 +76,10 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 	}
 	for _, k := range kinds {
 		r := st.Resource(k)
-		if other := e.prefixes[k.storagePrefix]; other != nil && other != r {
-			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.storagePrefix, other.kind.groupResource(), k.groupResource())
+		if other := e.prefixes[k.info.StoragePrefix]; other != nil && other != r {
+			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.info.StoragePrefix, other.kind.groupResource(), k.groupResource())
 		}
-		e.prefixes[k.storagePrefix] = r
+		e.prefixes[k.info.StoragePrefix] = r
 	}
 	st.engine = e
 	e.ctx, e.cancel = context.WithCancel(context.Background())

@@ -14,7 +14,7 @@ func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, erro
 	if d, ok := t.decodeOwn(doc, JSON, strict, nil); ok {
 		return d, nil
 	}
-	if t.Kind.native {
+	if t.Kind.info.Native {
 		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && lacksVersion(apiVersion, t.typeMeta().APIVersion) {
 			return t.decodeInternal(kind, doc, strict)
 		}
@@ -28,13 +28,13 @@ func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, erro
 // endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a document
 // that uses the names of internal fields, such as Spec, is not read here.
 func (t Target) decodeInternal(kind string, doc []byte, strict bool) (d decoded, err error) {
-	if kind != "" && kind != t.Kind.name {
-		return d, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, t.Kind.group, schemeName)
+	if kind != "" && kind != t.Kind.info.Kind {
+		return d, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, t.Kind.info.Group, schemeName)
 	}
 	d.object = t.Kind.newWire(t.Version)
 	problems, err := t.schema().DecodeJSON([]byte(`{"metadata":`+string(doc)+`}`), d.object, strict)
 	if err != nil {
-		return d, errors.New(strings.Replace(err.Error(), "ObjectMeta.metadata.", t.Kind.name+".ObjectMeta.", 1))
+		return d, errors.New(strings.Replace(err.Error(), "ObjectMeta.metadata.", t.Kind.info.Kind+".ObjectMeta.", 1))
 	}
 	for _, p := range problems {
 		text := strings.Replace(p.Error(), `"metadata.`, `"`, 1)

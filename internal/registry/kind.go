@@ -79,14 +79,11 @@ type ColumnInfo struct {
 // Kind is a Descriptor that was checked, with its types compiled. It never
 // changes, so that any number of stores may share it.
 type Kind struct {
-	group, name, plural, singular string
-	storagePrefix                 string
-	shortNames                    []string
-	versions                      []version
-	forms                         []form // forms[0] is the stored form
+	info     Info
+	versions []version
+	forms    []form // forms[0] is the stored form
 
-	clusterScoped, status, native                                 bool
-	createOnUpdate, unconditionalUpdate, validateMetadataOnUpdate bool
+	unconditionalUpdate, validateMetadataOnUpdate bool
 	// pure kinds have no function that may change an object, so a new object may
 	// share memory with the stored one.
 	pure           bool
@@ -100,15 +97,12 @@ type Kind struct {
 	defaults          func(Object)
 	prepareForUpdate  func(obj, old Object)
 	warnings          func(obj, old Object) []string
-	fields            []string
 	fieldValues       []SelectableField
-	columns           []Column
 }
 
 type version struct {
-	name, deprecated string
-	named            meta.TypeMeta // the kind in this version
-	form             int
+	named meta.TypeMeta // the kind in this version
+	form  int
 	// schema is the form's type. Where versions share a form, each has its own,
 	// for the texts of errors.
 	schema   *codec.Type
@@ -144,22 +138,23 @@ func NewKind(d Descriptor) (*Kind, error) {
 func (d *Descriptor) kind() *Kind {
 	plural := cmp.Or(d.Plural, pluralOf(d.Name))
 	k := &Kind{
-		group: d.Group, name: d.Name, plural: plural, shortNames: slices.Clone(d.ShortNames),
-		singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
-		storagePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
-		clusterScoped: d.ClusterScoped, status: d.Status, native: d.Native,
-		createOnUpdate: d.CreateOnUpdate, unconditionalUpdate: d.UnconditionalUpdate,
-		validateMetadataOnUpdate: d.ValidateMetadataOnUpdate,
-		pure:                     d.Default == nil && d.PrepareForUpdate == nil,
-		validateName:             d.ValidateName, validateFinalizer: d.ValidateFinalizer, defaults: d.Default,
-		prepareForUpdate: d.PrepareForUpdate, warnings: d.Warnings,
-		fields: []string{fieldName, fieldNamespace}, fieldValues: d.SelectableFields, columns: d.Columns,
+		info: Info{
+			Group: d.Group, Kind: d.Name, Plural: plural, ShortNames: slices.Clone(d.ShortNames),
+			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
+			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
+			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
+			SelectableFields: []string{fieldName, fieldNamespace}, Columns: d.Columns,
+		},
+		unconditionalUpdate: d.UnconditionalUpdate, validateMetadataOnUpdate: d.ValidateMetadataOnUpdate,
+		pure:         d.Default == nil && d.PrepareForUpdate == nil,
+		validateName: d.ValidateName, validateFinalizer: d.ValidateFinalizer, defaults: d.Default,
+		prepareForUpdate: d.PrepareForUpdate, warnings: d.Warnings, fieldValues: d.SelectableFields,
 	}
-	if k.clusterScoped {
-		k.fields = k.fields[:1]
+	if k.info.ClusterScoped {
+		k.info.SelectableFields = k.info.SelectableFields[:1]
 	}
 	for _, f := range d.SelectableFields {
-		k.fields = append(k.fields, f.Path)
+		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
 	}
 	if k.validateName == nil {
 		k.validateName = validate.NameIsDNSSubdomain
@@ -186,7 +181,7 @@ func (d *Descriptor) checkNames(k *Kind) error {
 	}
 	errs := []error{
 		check("Name in lower case", strings.ToLower(d.Name), validate.NameIsDNSLabel),
-		check("Plural", k.plural, validate.NameIsDNSLabel),
+		check("Plural", k.info.Plural, validate.NameIsDNSLabel),
 	}
 	if d.Group != "" {
 		errs = append(errs, check("Group", d.Group, validate.NameIsDNSSubdomain))
@@ -222,9 +217,10 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 		return err
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
+	k.info.Unstructured = stored.Rest != nil
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{name: v.Name, deprecated: v.Deprecated, named: named, validate: func(o, old Object) field.Errors {
+		compiled := version{named: named, validate: func(o, old Object) field.Errors {
 			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
 				return errs
 			}
@@ -248,6 +244,8 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			}
 		}
 		k.versions = append(k.versions, compiled)
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
+		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
 	}
 	return nil
 }
@@ -281,7 +279,7 @@ func (k *Kind) validateJSON(o Object) field.Errors {
 // checkStatus refuses a status subresource of objects without a status.
 func (k *Kind) checkStatus(*Kind) error {
 	for _, f := range k.forms {
-		if k.status && !f.typ.Has(memberStatus) {
+		if k.info.Status && !f.typ.Has(memberStatus) {
 			return fmt.Errorf("Status: got true, but %s has no member %q", f.typ.Name, memberStatus)
 		}
 	}
@@ -315,20 +313,17 @@ func (k *Kind) fieldValue(o Object, path string) string {
 
 // cells returns the cells of an object's row in a Table.
 func (k *Kind) cells(o Object, now time.Time) []any {
-	cells := make([]any, len(k.columns))
-	for i, c := range k.columns {
+	cells := make([]any, len(k.info.Columns))
+	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
 }
 
 func (k *Kind) groupResource() meta.GroupResource {
-	return meta.GroupResource{Group: k.group, Resource: k.plural}
+	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
 func (k *Kind) groupKind() meta.GroupKind {
-	return meta.GroupKind{Group: k.group, Kind: k.name}
+	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
 }
-
-// StoragePrefix returns the path of keys before namespace and name.
-func (d *Kind) StoragePrefix() string { return d.storagePrefix }

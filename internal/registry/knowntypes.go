@@ -138,11 +138,11 @@ func unregistered(t meta.TypeMeta) error {
 // quote it. Its package is named after the group. A custom resource is not converted;
 // for it InternalType returns the type of the version.
 func (t Target) InternalType() string {
-	if !t.Kind.native {
-		return t.version() + "." + t.Kind.name
+	if !t.Kind.info.Native {
+		return t.version() + "." + t.Kind.info.Kind
 	}
-	group, _, _ := strings.Cut(t.Kind.group, ".")
-	return cmp.Or(group, "core") + "." + t.Kind.name
+	group, _, _ := strings.Cut(t.Kind.info.Group, ".")
+	return cmp.Or(group, "core") + "." + t.Kind.info.Kind
 }
 
 // unconvertible returns the error for a registered type that is not the expected one.

@@ -136,7 +136,7 @@ func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, e
 	p := &page{query: q, items: []*Item{}}
 	// In a namespace the start is a name; across all it is "namespace/name".
 	from := key{s.namespace, q.start}
-	if s.namespace == "" && !s.kind.clusterScoped {
+	if s.namespace == "" && !s.kind.info.ClusterScoped {
 		var whole bool
 		if from.namespace, from.name, whole = strings.Cut(q.start, "/"); !whole {
 			from.namespace += "\x00" // before every key that starts with it
@@ -175,7 +175,7 @@ func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, e
 	}
 	last := p.items[len(p.items)-1]
 	p.next = last.Name() + "\x00"
-	if s.namespace == "" && !s.kind.clusterScoped {
+	if s.namespace == "" && !s.kind.info.ClusterScoped {
 		p.next = last.Namespace() + "/" + p.next
 	}
 	if all {

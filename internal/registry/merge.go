@@ -8,7 +8,7 @@ import "github.com/kubecoord/kubecoord/internal/patch"
 // problem, or because they have something unusual.
 func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
 	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
-	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.native {
+	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.info.Native {
 		return nil, false
 	}
 	o := t.decoded(current)

@@ -57,7 +57,7 @@ func matchNamespace(m *meta.ObjectMeta, namespace string) error {
 // MatchNames compares name and namespace of an object with the request (upstream:
 // endpoints/handlers, checkName).
 func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
-	if m.Namespace == "" || r.kind.clusterScoped {
+	if m.Namespace == "" || r.kind.info.ClusterScoped {
 		m.Namespace = req.Namespace
 	}
 	switch {
@@ -122,10 +122,10 @@ const memberStatus = "status"
 // prepareNew removes the status if it is a subresource, and sets generation 1 on kinds
 // that have generations.
 func (d *Kind) prepareNew(o Object) {
-	if d.status {
+	if d.info.Status {
 		d.forms[0].typ.CopyMember(o, nil, memberStatus)
 	}
-	if !d.native {
+	if !d.info.Native {
 		o.GetObjectMeta().Generation = 1
 	}
 }
@@ -134,11 +134,11 @@ func (d *Kind) prepareNew(o Object) {
 // generation if more than metadata has changed.
 func (d *Kind) prepareSuccessor(o, old Object) {
 	typ := d.forms[0].typ
-	if d.status {
+	if d.info.Status {
 		typ.CopyMember(o, old, memberStatus)
 	}
 	d.prepareForUpdate(o, old)
-	if !d.native && !typ.EqualBeside(o, old, "metadata") {
+	if !d.info.Native && !typ.EqualBeside(o, old, "metadata") {
 		o.GetObjectMeta().Generation++
 	}
 }
@@ -153,7 +153,7 @@ func (d *Kind) onlyStatus(o Object, current *Item) Object {
 
 // warnings sends the warnings about a write. old is nil on a create.
 func (r *Resource) warnings(o, old Object, req *Request) {
-	if !r.kind.native {
+	if !r.kind.info.Native {
 		var had []string
 		if old != nil {
 			had = old.GetObjectMeta().Finalizers

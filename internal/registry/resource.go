@@ -53,27 +53,16 @@ type VersionInfo struct {
 }
 
 // Info returns the description of the resource's kind.
-func (r *Resource) Info() Info { return r.kind.Info() }
+func (r *Resource) Info() *Info { return &r.kind.info }
 
-// Info returns the description of the kind.
-func (d *Kind) Info() Info {
-	info := Info{
-		Group: d.group, Kind: d.name, Plural: d.plural, Singular: d.singular, StoragePrefix: d.storagePrefix, ShortNames: d.shortNames,
-		Columns: d.columns, SelectableFields: d.fields, CreateOnUpdate: d.createOnUpdate,
-		Unstructured: d.unstructured(), ClusterScoped: d.clusterScoped, Status: d.status, Native: d.native,
-	}
-	for _, v := range d.versions {
-		info.JSONOnly = info.JSONOnly || !v.schema.HasProto()
-		info.Versions = append(info.Versions, VersionInfo{v.name, v.deprecated})
-	}
-	return info
-}
+// Info returns the description of the kind, which must not be changed.
+func (d *Kind) Info() *Info { return &d.info }
 
 // ClusterScoped reports whether objects of the kind have no namespaces.
-func (r *Resource) ClusterScoped() bool { return r.kind.clusterScoped }
+func (r *Resource) ClusterScoped() bool { return r.kind.info.ClusterScoped }
 
 // HasStatus reports whether the status is a subresource of the kind.
-func (r *Resource) HasStatus() bool { return r.kind.status }
+func (r *Resource) HasStatus() bool { return r.kind.info.Status }
 
 // Schema returns the compiled type of one version, by its index.
 func (r *Resource) Schema(version int) *codec.Type {
@@ -128,9 +117,6 @@ func (r *Resource) Configuration(o Object) map[string]any {
 func (r *Resource) New(version int) Object { return r.kind.newWire(version) }
 
 func (d *Kind) newWire(version int) Object { return d.forms[d.versions[version].form].newWire() }
-
-// unstructured reports whether objects may have any form.
-func (d *Kind) unstructured() bool { return d.forms[0].typ.Rest != nil }
 
 // FromWire turns an object in the shape of one version into the stored form,
 // with defaults filled in. It takes ownership of the object.

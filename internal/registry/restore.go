@@ -94,7 +94,7 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 		r.deriveUIDLocked(m)
 		r.st.mu.RUnlock()
 	}
-	if m.Generation == 0 && !r.kind.native {
+	if m.Generation == 0 && !r.kind.info.Native {
 		m.Generation = 1
 	}
 	if m.CreationTimestamp.IsZero() {

@@ -33,7 +33,7 @@ type Target struct {
 
 func (t Target) typeMeta() meta.TypeMeta { return t.Kind.typeMeta(t.Version) }
 func (t Target) schema() *codec.Type     { return t.Kind.versions[t.Version].schema }
-func (t Target) version() string         { return t.Kind.versions[t.Version].name }
+func (t Target) version() string         { return t.Kind.info.Versions[t.Version].Name }
 
 // decoded is the result of decoding a body.
 type decoded struct {
@@ -95,7 +95,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d deco
 	if err != nil {
 		return d, err
 	}
-	if !t.Kind.native {
+	if !t.Kind.info.Native {
 		return d, t.decodeCustom(&d, raw, data, f, strict)
 	}
 	if err := d.complete(t.typeMeta(), data, f); err != nil {
@@ -128,7 +128,7 @@ func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool) (err e
 // decodeOwn reads a JSON object that names the target's type and has no problem.
 // Nearly all bodies are like that, and need not be searched for their type first.
 func (t Target) decodeOwn(data []byte, f Format, strict bool, live *Item) (d decoded, ok bool) {
-	if f != JSON || !strict || t.Kind.unstructured() {
+	if f != JSON || !strict || t.Kind.info.Unstructured {
 		return d, false
 	}
 	d.object = t.Kind.newWire(t.Version)
@@ -184,7 +184,7 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 	named = readable(named)
 	known := isUnversioned(named.Kind)
 	for _, k := range s.kinds {
-		if !k.native {
+		if !k.info.Native {
 			continue
 		}
 		for v := range k.versions {
@@ -206,9 +206,9 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 // body names, or with its first bytes.
 func (t Target) unrecognized(err error, named meta.TypeMeta, data []byte) error {
 	if named.Kind != "" {
-		return meta.NewBadRequest("%s in version %q cannot be handled as a %s: %v", named.Kind, versionOf(named), t.Kind.name, err)
+		return meta.NewBadRequest("%s in version %q cannot be handled as a %s: %v", named.Kind, versionOf(named), t.Kind.info.Kind, err)
 	}
-	return meta.NewBadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", t.Kind.name, err, summary(data))
+	return meta.NewBadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", t.Kind.info.Kind, err, summary(data))
 }
 
 // summary returns the first bytes of a body, as text if it looks like JSON.
@@ -248,7 +248,7 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 func (t Target) fromWire(o Object) Object {
 	named := *o.GetTypeMeta()
 	o = t.Kind.fromWire(t.Version, o)
-	if !t.Kind.native && named != t.typeMeta() {
+	if !t.Kind.info.Native && named != t.typeMeta() {
 		*o.GetTypeMeta() = named
 	}
 	return o
@@ -259,7 +259,7 @@ func (t Target) fromWire(o Object) Object {
 // validation.
 func (t Target) checkType(o Object) error {
 	have, want := *o.GetTypeMeta(), t.typeMeta()
-	if t.Kind.native || have == want || have == (meta.TypeMeta{}) {
+	if t.Kind.info.Native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}
 	problem := field.Invalid("apiVersion", have.APIVersion, "must be "+want.APIVersion)

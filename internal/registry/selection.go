@@ -42,10 +42,10 @@ func (r *Resource) parseSelection(namespace, labels, fields string) (selection, 
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
-	if field, found := s.fields.Unknown(s.kind.fields); found && !s.kind.native {
+	if field, found := s.fields.Unknown(s.kind.info.SelectableFields); found && !s.kind.info.Native {
 		return meta.NewBadRequest("field label not supported: %s", field)
 	}
-	if err := s.fields.Check(s.kind.fields); err != nil {
+	if err := s.fields.Check(s.kind.info.SelectableFields); err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
 	wanted, _ := s.fields.Exact(fieldName)
@@ -88,7 +88,9 @@ func (s *selection) scope(collection int) hub.Scope {
 }
 
 // single reports whether the selection is at most one object with a known key.
-func (s *selection) single() bool { return (s.namespace != "" || s.kind.clusterScoped) && s.name != "" }
+func (s *selection) single() bool {
+	return (s.namespace != "" || s.kind.info.ClusterScoped) && s.name != ""
+}
 
 // all reports whether everything in the namespace is selected.
 func (s *selection) all() bool {

@@ -17,21 +17,21 @@ import (
 
 // storedKey returns the key of an object.
 func (r *Resource) storedKey(k key) string {
-	if r.kind.clusterScoped {
-		return r.kind.storagePrefix + "/" + k.name
+	if r.kind.info.ClusterScoped {
+		return r.kind.info.StoragePrefix + "/" + k.name
 	}
-	return r.kind.storagePrefix + "/" + k.namespace + "/" + k.name
+	return r.kind.info.StoragePrefix + "/" + k.namespace + "/" + k.name
 }
 
 // find returns the resource and the object that a key is of. It returns nil for the keys of
 // others.
 func (e *engine) find(stored string) (*Resource, key) {
 	rest, name := cutLast(stored)
-	if r := e.prefixes[rest]; r != nil && r.kind.clusterScoped {
+	if r := e.prefixes[rest]; r != nil && r.kind.info.ClusterScoped {
 		return r, key{"", name}
 	}
 	prefix, namespace := cutLast(rest)
-	if r := e.prefixes[prefix]; r != nil && !r.kind.clusterScoped {
+	if r := e.prefixes[prefix]; r != nil && !r.kind.info.ClusterScoped {
 		return r, key{namespace, name}
 	}
 	return nil, key{}
@@ -109,5 +109,5 @@ func (d *Kind) decodeStored(data []byte) (Object, error) {
 		}
 		return d.fromWire(i, body.object), nil
 	}
-	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, d.name, d.versions[0].named.APIVersion)
+	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, d.info.Kind, d.versions[0].named.APIVersion)
 }

@@ -99,9 +99,9 @@ func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 		check("name", m.Name, name(m.Name, false))
 	}
 	switch {
-	case d.clusterScoped && m.Namespace != "":
+	case d.info.ClusterScoped && m.Namespace != "":
 		errs = append(errs, field.Forbidden(metadata+".namespace", "not allowed on this type"))
-	case d.clusterScoped:
+	case d.info.ClusterScoped:
 	case m.Namespace == "":
 		errs = append(errs, field.Required(metadata+".namespace", ""))
 	default:

@@ -326,7 +326,7 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 		return nil
 	case version == 0:
 		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
-			Status(meta.GroupKind{Group: r.kind.group, Kind: r.kind.plural}, req.Name)
+			Status(meta.GroupKind{Group: r.kind.info.Group, Kind: r.kind.info.Plural}, req.Name)
 	case version != current.version:
 		return meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 	}
@@ -349,7 +349,7 @@ func (r *Resource) invalidObject(req *Request, text string) string {
 		prefix = "/"
 	}
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s",
-		path.Join(prefix, r.kind.storagePrefix, req.Namespace, req.Name), text)
+		path.Join(prefix, r.kind.info.StoragePrefix, req.Namespace, req.Name), text)
 }
 
 // changeTime returns the time of a change if the history needs it. It calls the user's

@@ -30,7 +30,7 @@ func (e *etcd) check(ctx context.Context, kinds []*registry.Kind) error {
 	}
 	var ours []string
 	for _, k := range kinds {
-		ours = append(ours, k.StoragePrefix())
+		ours = append(ours, k.Info().StoragePrefix)
 	}
 	return e.checkPrefix(ctx, ours)
 }
