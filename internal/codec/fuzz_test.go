@@ -27,6 +27,9 @@ func FuzzDecodeProto(f *testing.F) {
 		if every.DecodeProto(data, first) != nil {
 			return
 		}
+		like := new(Everything)
+		require.NoError(t, every.DecodeProtoLike(data, like, first))
+		require.True(t, every.Equal(first, like))
 		encoded := every.AppendProto(nil, first)
 		require.Equal(t, len(encoded), every.messageSize(every.check(first)))
 		require.NoError(t, every.DecodeProto(encoded, second))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -21,27 +22,33 @@ const maxProtoDepth = 10_000
 // appended to lists, and messages are merged. Unknown fields are ignored, and
 // strings need not be UTF-8. obj shares no memory with data. Error texts are the
 // ones of the API server's generated code.
-func (t *Type) DecodeProto(data []byte, obj any) error {
+func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLike(data, obj, nil) }
+
+// DecodeProtoLike is DecodeProto. like is nil or an object that never changes; strings and
+// FieldsV1 of obj that are equal in like may share its memory.
+func (t *Type) DecodeProtoLike(data []byte, obj, like any) error {
 	r := t.reader(nil)
-	err := t.readMessage(t.check(obj), data, 0, r.texts)
+	err := t.readMessage(t.check(obj), t.address(like), data, 0, r.texts)
 	t.release(r)
 	return err
 }
 
-// readMessage reads the fields of a message into the struct at p.
-func (t *Type) readMessage(p unsafe.Pointer, data []byte, depth int, texts *textCache) error {
+// readMessage reads the fields of a message into the struct at p. like is nil or a struct that
+// never changes.
+func (t *Type) readMessage(p, like unsafe.Pointer, data []byte, depth int, texts *textCache) error {
 	if depth > maxProtoDepth {
 		return errors.New("proto: exceeded maximum recursion depth")
 	}
 	c := newCursor(t.Name, data)
 	c.texts = texts
+	var block unsafe.Pointer
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err
 		}
 		var err error
 		if f := t.fieldByNumber(int(c.number)); f != nil {
-			err = f.readProto(c, f.at(p), depth)
+			err = t.readField(c, f, p, like, &block, depth)
 		} else {
 			err = c.skip()
 		}
@@ -61,30 +68,35 @@ func (t *Type) fieldByNumber(number int) *Field {
 	return nil
 }
 
-// readProto reads the current field of the message into p.
-func (f *Field) readProto(c *cursor, p unsafe.Pointer, depth int) error {
-	t := f.Type
+// readField reads the current field of the message into the struct at p. block is for pointTo.
+func (t *Type) readField(c *cursor, f *Field, p, like unsafe.Pointer, block *unsafe.Pointer, depth int) error {
+	value := f.Type
+	to, like := f.at(p), f.in(like)
 	switch {
-	case t.shape == shapeList && t.wireType() != wireBytes && c.wireType == wireBytes:
-		return f.readPacked(c, p)
-	case t.shape == shapeList:
-		if err := c.expect(t.wireType(), f.goName); err != nil {
+	case value.shape == shapeList && value.wireType() != wireBytes && c.wireType == wireBytes:
+		return f.readPacked(c, to)
+	case value.shape == shapeList:
+		if err := c.expect(value.wireType(), f.goName); err != nil {
 			return err
 		}
-		return t.Elem.readValue(c, t.grow(p), depth)
-	case t.shape == shapeMap:
-		return f.readEntry(c, p, depth)
+		likeItem := unsafe.Pointer(nil)
+		if n := (*slice)(to).len; like != nil && n < (*slice)(like).len {
+			likeItem = value.item((*slice)(like), n)
+		}
+		return value.Elem.readValue(c, value.grow(to), likeItem, depth)
+	case value.shape == shapeMap:
+		return f.readEntry(c, to, depth)
 	}
-	if err := c.expect(t.wireType(), f.goName); err != nil {
+	if err := c.expect(value.wireType(), f.goName); err != nil {
 		return err
 	}
 	if f.Pointer {
-		q := (*unsafe.Pointer)(p)
-		if p = *q; p == nil || t.Kind == Scalar { // other objects may share the old scalar
-			p = t.allocate(q)
+		q := (*unsafe.Pointer)(to)
+		if to = *q; to == nil || value.Kind == Scalar { // other objects may share the old scalar
+			to = t.pointTo(f.index, q, block)
 		}
 	}
-	return t.readValue(c, p, depth)
+	return value.readValue(c, to, like, depth)
 }
 
 // readPacked reads a list of numbers that was written as one field. The API server
@@ -95,7 +107,7 @@ func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
 		return err
 	}
 	for packed := newCursor("", data); packed.more(); {
-		if err := f.Type.Elem.readValue(packed, f.Type.grow(p), 0); err != nil {
+		if err := f.Type.Elem.readValue(packed, f.Type.grow(p), nil, 0); err != nil {
 			return err
 		}
 	}
@@ -143,7 +155,7 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 			key = c.texts.get(b)
 		case 2:
 			value.Elem().SetZero()
-			err = f.Type.Elem.readValue(c, value.UnsafePointer(), depth)
+			err = f.Type.Elem.readValue(c, value.UnsafePointer(), nil, depth)
 		default:
 			if err = c.skip(); err == nil && len(c.rest) < len(after) {
 				err = io.ErrUnexpectedEOF
@@ -173,8 +185,9 @@ func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
 	t.value(p).SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value)
 }
 
-// readValue reads the value of a field whose wire type was checked.
-func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
+// readValue reads the value of a field whose wire type was checked. like is nil or a value of
+// that type.
+func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	switch t.wireType() {
 	case wireVarint:
 		v, err := c.takeVarint()
@@ -191,7 +204,11 @@ func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
 	}
 	switch t.shape {
 	case shapeString:
-		*(*string)(p) = c.texts.get(b)
+		if like != nil && *(*string)(like) == string(b) {
+			*(*string)(p) = *(*string)(like)
+		} else {
+			*(*string)(p) = c.texts.get(b)
+		}
 	case shapeBytes:
 		*(*[]byte)(p) = append([]byte{}, b...)
 	case shapeTime:
@@ -207,9 +224,9 @@ func (t *Type) readValue(c *cursor, p unsafe.Pointer, depth int) error {
 		}
 		(*meta.MicroTime)(p).Time = fromTimestamp(b, seconds, time.Duration(nanos).Truncate(time.Microsecond))
 	case shapeFieldsV1:
-		return readFieldsV1((*meta.FieldsV1)(p), b)
+		return readFieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like), b)
 	case shapeStruct:
-		return t.readMessage(p, b, depth+1, c.texts)
+		return t.readMessage(p, like, b, depth+1, c.texts)
 	}
 	return nil
 }
@@ -254,14 +271,18 @@ func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time
 	return time.Unix(seconds, int64(fraction)).UTC()
 }
 
-func readFieldsV1(f *meta.FieldsV1, data []byte) error {
+func readFieldsV1(f, like *meta.FieldsV1, data []byte) error {
 	c := newCursor("FieldsV1", data)
 	return c.each(func() error {
 		if c.number != 1 {
 			return c.skip()
 		}
 		raw, err := c.bytes("Raw")
-		f.Raw = bytes.Clone(raw)
+		if like != nil && len(raw) > 0 && bytes.Equal(like.Raw, raw) {
+			f.Raw = slices.Clip(like.Raw)
+		} else {
+			f.Raw = bytes.Clone(raw)
+		}
 		return err
 	})
 }

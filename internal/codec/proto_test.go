@@ -89,6 +89,41 @@ func TestProtoRoundTrip(t *testing.T) {
 	}
 }
 
+// A live object saves memory. It changes neither the result nor the live object.
+func TestDecodeProtoLikeIsDecodeProto(t *testing.T) {
+	every := compileFor[Everything]("v1")
+	for seed := range uint64(500) {
+		live := fillNew[Everything](newFiller(seed))
+		before := every.AppendProto(nil, live)
+		for _, sent := range []*Everything{fillNew[Everything](newFiller(seed)), fillNew[Everything](newFiller(seed + 1))} {
+			data := every.AppendProto(nil, sent)
+			data = append(data, data[:len(data)/2]...) // fields seen twice, and most often a cut one
+			want, got := new(Everything), new(Everything)
+			require.Equal(t, every.DecodeProto(data, want), every.DecodeProtoLike(data, got, live), "seed %d", seed)
+			require.Equal(t, want, got, "seed %d", seed)
+		}
+		require.Equal(t, before, every.AppendProto(nil, live), "seed %d", seed)
+	}
+}
+
+// A renewal needs memory for the object, the entry of its manager, and what the pointers of
+// the entry and of the spec point to.
+func TestDecodeProtoSharesStringsOfTheLiveObject(t *testing.T) {
+	typ := compileFor[Lease]("coordination.k8s.io/v1")
+	long := strings.Repeat("long ", maxCachedText)
+	live := &Lease{
+		ObjectMeta: meta.ObjectMeta{Name: long, ManagedFields: []meta.ManagedFieldsEntry{{Manager: long, Time: &meta.Time{}, FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}}},
+		Spec:       LeaseSpec{HolderIdentity: &long, LeaseDurationSeconds: ptr(int32(15)), LeaseTransitions: ptr(int32(3))},
+	}
+	data := typ.AppendProto(nil, live)
+	allocs := testing.AllocsPerRun(100, func() {
+		if typ.DecodeProtoLike(data, new(Lease), live) != nil {
+			t.Fail()
+		}
+	})
+	assert.LessOrEqual(t, allocs, 4.0)
+}
+
 func TestDecodeProtoKeepsNoMemoryOfItsInput(t *testing.T) {
 	every := compileFor[Everything]("v1")
 	data := every.AppendProto(nil, &Everything{Data: []byte("data"), Names: []string{"name"}, Raw: meta.FieldsV1{Raw: []byte(`{}`)}})

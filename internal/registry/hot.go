@@ -55,10 +55,11 @@ func (t *hotTable) put(it *Item, objects int) {
 	t.slots.At(uint64(it.slot), size).Store(it)
 }
 
-// drop removes the last state of a deleted object.
+// drop removes the last state of a deleted object. The caller must hold the store's lock for
+// writing.
 func (t *hotTable) drop(it *Item) {
-	if slot := t.slots.Peek(uint64(it.slot)); slot != nil {
-		slot.CompareAndSwap(it, nil)
+	if slot := t.slots.Peek(uint64(it.slot)); slot != nil && slot.Load() == it {
+		slot.Store(nil)
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, erro
 			return t.decodeInternal(kind, doc, strict)
 		}
 	}
-	return s.decodeAny(t, doc, JSON, strict)
+	return s.decodeAny(t, doc, JSON, strict, nil)
 }
 
 // decodeInternal decodes a document without an apiVersion. A real server reads it as the

@@ -41,7 +41,7 @@ func (t Target) decoded(current *Item) Object {
 
 // stored returns the stored object of an item if it has the shape of the target, or nil.
 func (t Target) stored(it *Item) any {
-	if it == nil || t.Kind.versions[t.Version].form != 0 {
+	if it == nil || it.kind != t.Kind || t.Kind.versions[t.Version].form != 0 {
 		return nil
 	}
 	return it.obj

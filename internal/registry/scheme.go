@@ -50,7 +50,7 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
 	var err error
 	if !ok {
-		d, err = s.decodeAny(t, data, f, v != patch.Ignore)
+		d, err = s.decodeAny(t, data, f, v != patch.Ignore, live)
 	}
 	if err == nil && v == patch.Strict && len(d.duplicates)+len(d.strict) > 0 {
 		err = d.strictError()
@@ -81,7 +81,7 @@ func (d *decoded) strictError() error {
 
 // decodeAny decodes any body that decodeOwn does not. kind and apiVersion default to those of
 // the target.
-func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d decoded, err error) {
+func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live *Item) (d decoded, err error) {
 	text := data
 	if f == YAML {
 		if text, d.duplicates, err = yaml.ToJSON(data); err != nil {
@@ -108,18 +108,19 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool) (d deco
 	if have.Kind == nil {
 		return d, unconvertible(d.named, t.InternalType())
 	}
-	err = have.decodeInto(&d, raw, f, strict)
+	err = have.decodeInto(&d, raw, f, strict, live)
 	if err == nil && have.Kind != t.Kind {
 		err = unconvertible(d.named, t.InternalType())
 	}
 	return d, err
 }
 
-// decodeInto reads the object of a body that has the type of the target.
-func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool) (err error) {
+// decodeInto reads the object of a body that has the type of the target. live is as in
+// DecodeBody.
+func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live *Item) (err error) {
 	d.object = t.Kind.newWire(t.Version)
 	if f == Protobuf {
-		return t.schema().DecodeProto(raw, d.object)
+		return t.schema().DecodeProtoLike(raw, d.object, t.stored(live))
 	}
 	d.strict, err = t.schema().DecodeJSON(raw, d.object, strict)
 	return err
@@ -235,7 +236,7 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	if d.named.Kind == "" {
 		return fmt.Errorf("Object 'Kind' is missing in '%s'", data)
 	}
-	err := t.decodeInto(d, raw, f, strict)
+	err := t.decodeInto(d, raw, f, strict, nil)
 	*d.object.GetTypeMeta() = d.named // in protobuf it is outside the object
 	if m := d.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
 		m.ManagedFields = nil // an empty list has no effect; a list of one empty entry resets

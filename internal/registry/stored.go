@@ -101,7 +101,7 @@ func (d *Kind) decodeStored(data []byte) (Object, error) {
 		if t.typeMeta() != named {
 			continue
 		}
-		if err := t.decodeInto(&body, raw, f, false); err != nil {
+		if err := t.decodeInto(&body, raw, f, false, nil); err != nil {
 			return nil, err
 		}
 		if m := body.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
