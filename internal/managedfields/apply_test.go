@@ -80,6 +80,16 @@ func TestConflictsWithSeveralManagers(t *testing.T) {
 		status.Details.Causes[3], "the updater and the applier of one name are two managers")
 }
 
+// The record has its managers in the order of their times, and the error by their names.
+func TestConflictsAreSortedByManager(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("z", `{"metadata":{},"spec":{"strategy":"s"}}`)
+	w.update("a", `{"metadata":{},"spec":{"strategy":"s","holderIdentity":"h"}}`)
+	assert.ErrorContains(t, w.apply("m", `{"spec":{"strategy":"t","holderIdentity":"i"}}`),
+		"Apply failed with 2 conflicts: conflicts with \"a\" using coordination.k8s.io/v1:\n- .spec.holderIdentity\n"+
+			"conflicts with \"z\" using coordination.k8s.io/v1:\n- .spec.strategy")
+}
+
 func TestConflictNamesTheSubresource(t *testing.T) {
 	w := world{t: t, kind: leases}
 	w.update("m", `{"metadata":{"managedFields":[{"manager":"x","operation":"Update","apiVersion":"coordination.k8s.io/v1","subresource":"status",

@@ -314,6 +314,22 @@ func randomLease(r *rand.Rand) string {
 	return `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}},"spec":{` + strings.Join(spec, ",") + `}}`
 }
 
+// The server sets the uid. A record in which a manager owns it must be read in full.
+func TestRenewalRefusesOwnersOfSystemFields(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"f:metadata":{"f:uid":{}},"f:spec":{"f:strategy":{}}}`:              false,
+		`{"f:metadata":{"f:labels":{"f:uid":{}}},"f:spec":{"f:strategy":{}}}`: true,
+		`{"f:spec":{"f:strategy":{}},"f:uid`:                                  false,
+	} {
+		w := world{t: t, kind: leases}
+		w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
+		m := w.live.GetObjectMeta()
+		m.UID, m.ManagedFields[0].FieldsV1 = "u", &meta.FieldsV1{Raw: []byte(text)}
+		_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5), nil)
+		assert.Equal(t, want, ok, text)
+	}
+}
+
 func TestRenewalRefusesUnreadableRecords(t *testing.T) {
 	for name, text := range map[string]string{
 		"space":      `{ "f:spec":{"f:strategy":{}}}`,
