@@ -177,6 +177,26 @@ func TestManagersBeyondTheTenthAreMerged(t *testing.T) {
 	assert.Len(t, w.record(), 11, "appliers do not count")
 }
 
+// The oldest managers are merged, wherever they stand in the list, and each version by itself.
+func TestOldestManagersOfAVersionAreMerged(t *testing.T) {
+	w := world{t: t, kind: candidates}
+	var entries []string
+	for i := range 11 {
+		entries = append(entries, fmt.Sprintf(
+			`{"manager":"m%d","operation":"Update","apiVersion":"coordination.k8s.io/%s","time":"2024-01-01T00:00:%dZ","fieldsType":"FieldsV1","fieldsV1":{"f:l%d":{}}}`,
+			i, []string{"v1beta1", "v1alpha2"}[i%2], 50-i, i))
+	}
+	w.update("m", `{"metadata":{"managedFields":[`+strings.Join(entries, ",")+`]},"spec":{}}`)
+	got := w.record()
+	require.Len(t, got, 10)
+	assert.Equal(t, []string{
+		`m9 U 41 {"f:l9":{}}`,
+		`ancient-changes U 42 {"f:l10":{},"f:l8":{}}`,
+		`m7 U 43 {"f:l7":{}}`,
+	}, got[:3])
+	assert.Equal(t, "coordination.k8s.io/v1beta1", w.live.GetObjectMeta().ManagedFields[1].APIVersion)
+}
+
 func TestEachVersionHasItsOwnEntry(t *testing.T) {
 	w := world{t: t, kind: candidates}
 	w.update("m", `{"metadata":{},"spec":{"leaseName":"a","strategy":"s"}}`)
