@@ -149,7 +149,7 @@ func (t Target) InternalType() string {
 // to is the Go type of the expected one.
 func unconvertible(t meta.TypeMeta, to string) error {
 	version := versionOf(t)
-	if isUnversioned(t.Kind) || isOptions(t.Kind) || isMetaType(t) {
+	if isUnversioned(t.Kind) || isOptions(t.Kind) || isMetaType(t) && t.Kind != "PartialObjectMetadataList" {
 		version = "v1" // the package these types are in
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s): unknown conversion", version, t.Kind, to)

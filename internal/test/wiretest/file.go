@@ -74,6 +74,16 @@ func (f *File) Goldens() []Golden {
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
+// Text returns the stored form of a scenario of no kind.
+func (g Golden) Text() string {
+	k := &kind{}
+	f := &File{about: g.Scenario.About, tags: g.Scenario.Tags, kinds: []*kind{k}, goldens: map[string]Golden{"": g}}
+	for range g.Scenario.Steps {
+		f.steps = append(f.steps, []string{""})
+	}
+	return f.Text()
+}
+
 // Replace replaces the answers of the scenario of the same name, which must have the same steps.
 func (f *File) Replace(g Golden) {
 	for _, k := range f.kinds {

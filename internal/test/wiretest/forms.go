@@ -37,7 +37,7 @@ var textForms = sync.OnceValue(func() *forms {
 		object:       regexp.MustCompile(`Invalid value: "\{(?:[^"\\]|\\.)*"`),
 		tooLarge:     regexp.MustCompile(`(Too large resource version: \d+, current: )\d+`),
 		tooOld:       regexp.MustCompile(`(too old resource version: \d+ )\(\d+\)`),
-		precondition: regexp.MustCompile(`(ResourceVersion in the precondition \()(\d+)(\) does not match the ResourceVersion in record \()(\d+)`),
+		precondition: regexp.MustCompile(`(ResourceVersion in the precondition \()([^)]*)(\) does not match the ResourceVersion in record \()(\d+)`),
 		storageKey:   regexp.MustCompile(`Key: /[^,]*,`),
 		goType:       regexp.MustCompile(`Go value of type (struct \{.*?" \}|\S+( \{\})?)`),
 		scheme:       regexp.MustCompile(`in scheme "[^"]*"`),

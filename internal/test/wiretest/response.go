@@ -37,7 +37,7 @@ func (x *run) readBody(e *Expected, s Step, mediaType string, data []byte) error
 		return err
 	}
 	if tree == nil {
-		if len(s.Capture) > 0 {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(s.Capture)), isNeeded) {
 			return fmt.Errorf("nothing to capture from (status %d, body %s)", e.Status, short(data))
 		}
 		return nil
@@ -81,10 +81,16 @@ func decodeJSON(data []byte) (any, error) {
 	return tree, err
 }
 
+// isNeeded reports whether a name must have a value. The value of a name with a question mark may be missing.
+func isNeeded(name string) bool { return !strings.HasSuffix(name, "?") }
+
 // capture remembers the values at the pointers under their names.
 func (x *run) capture(pointers map[string]string, tree any) error {
 	for _, name := range slices.Sorted(maps.Keys(pointers)) {
 		value, ok := pointer(tree, pointers[name])
+		if !ok && !isNeeded(name) {
+			continue
+		}
 		if !ok {
 			return fmt.Errorf("nothing at %s", pointers[name])
 		}

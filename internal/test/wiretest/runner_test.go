@@ -230,3 +230,13 @@ func TestLaterStepsUseCaptures(t *testing.T) {
 		})
 	}
 }
+
+func TestCaptureMayBeMissingIfItsNameSaysSo(t *testing.T) {
+	for mediaType, body := range map[string]string{"application/json": `{}`, "text/plain": "x"} {
+		x := &run{vars: map[string]string{"ns": "N", "ns2": "N-second", "v?": "before"}, transport: answering(http.StatusOK, mediaType, body)}
+		x.norm = newNormalizer(Scenario{}, x.vars)
+		_, err := x.step(t.Context(), Step{Capture: map[string]string{"v?": "/a"}})
+		require.NoError(t, err)
+		assert.Equal(t, "before", x.expand("{{v?}}"))
+	}
+}

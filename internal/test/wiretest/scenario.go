@@ -52,7 +52,8 @@ type Step struct {
 	BodyProtobuf json.RawMessage `json:"bodyProtobuf,omitempty"` // JSON, sent in the Kubernetes protobuf form
 	BodyRepeat   *Repeat         `json:"bodyRepeat,omitempty"`   // a body too large to write down
 
-	// Capture names values of the answer by JSON pointer, for the placeholders of later steps.
+	// Capture names values of the answer by JSON pointer, for the placeholders of later steps. It is an error if there is no value,
+	// except for a name with a question mark at its end.
 	Capture map[string]string `json:"capture,omitempty"`
 
 	Open    string   `json:"open,omitempty"` // keeps the answer as a stream of this name

@@ -25,7 +25,7 @@ type stanza struct {
 }
 
 // ReadAccepted returns the list of accepted.txt.
-func ReadAccepted() (Accepted, error) { return parseAccepted(acceptedText) }
+func ReadAccepted() (Accepted, error) { return ParseAccepted(acceptedText) }
 
 // Accepts reports whether a stanza covers a difference of a scenario.
 func (a Accepted) Accepts(scenario string, d wiretest.Difference) bool {
@@ -59,7 +59,8 @@ func (s *stanza) accepts(scenario string, d wiretest.Difference) bool {
 	return fits
 }
 
-func parseAccepted(text string) (Accepted, error) {
+// ParseAccepted returns the list of a text in the format of accepted.txt.
+func ParseAccepted(text string) (Accepted, error) {
 	var list Accepted
 	number := 1
 	for block := range strings.SplitSeq(text, "\n\n") {

@@ -33,7 +33,7 @@ func TestAcceptedStanzaCoversOnlyItsOwnDifferences(t *testing.T) {
 		{"another answer", "b", wiretest.Difference{Where: "body /x/0/y", Want: "one 1", Got: "2"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			list, err := parseAccepted("# comment\n\n" + stanza)
+			list, err := ParseAccepted("# comment\n\n" + stanza)
 			require.NoError(t, err)
 			require.Len(t, list, 1)
 			assert.Equal(t, 3, list[0].line)
@@ -50,7 +50,7 @@ func TestAcceptedListRefuses(t *testing.T) {
 		{"a member twice", "# a\n\nwhere b\nwhere c", "accepted.txt: stanza at line 3: where stands twice"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := parseAccepted(row.text)
+			_, err := ParseAccepted(row.text)
 			assert.EqualError(t, err, row.err)
 		})
 	}
