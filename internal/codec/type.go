@@ -208,12 +208,8 @@ type compiler struct {
 	names *names
 	path  []string // the parts of the path of the current Go field
 	err   error
-	seen  []*Type // also types not yet complete, for recursion
-	// Memory that many allocations share: a kind is compiled at the start of each process.
-	types  []Type
-	fields []Field
-	lists  []*Field
-	texts  strings.Builder // the encoded keys and tags
+	seen  []*Type         // also types not yet complete, for recursion
+	texts strings.Builder // the encoded keys and tags of all fields
 	// enclosing are the types around the current one, up to the next named struct.
 	enclosing []reflect.Type
 }
@@ -250,8 +246,7 @@ func (c *compiler) compile(t reflect.Type) *Type {
 	case kind == reflect.Struct, kind == reflect.Slice, kind == reflect.Map:
 		c.enclosing = append(slices.Clip(c.enclosing), t)
 	}
-	out := &take(&c.types, 1, 20)[0]
-	out.Name, out.goType, out.names = t.Name(), t, c.names
+	out := &Type{Name: t.Name(), goType: t, names: c.names}
 	c.seen = append(c.seen, out)
 	switch t {
 	case reflect.TypeFor[meta.Time]():
@@ -377,9 +372,10 @@ func find(types []*Type, goType reflect.Type) *Type {
 
 func (c *compiler) compileStruct(t *Type) {
 	t.ptrType = reflect.PointerTo(t.goType)
-	t.all = c.list(t.goType.NumField())
+	t.all = make([]*Field, 0, t.goType.NumField())
 	c.addFields(t, t.goType, 0)
-	t.Fields, t.numbered, t.deep = c.list(len(t.all)), c.list(len(t.all)), c.list(len(t.all))
+	n := len(t.all)
+	t.Fields, t.numbered, t.deep = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n)
 	t.flat = true
 	for _, f := range t.all {
 		if f.Pointer || !f.Type.flat {
@@ -407,7 +403,7 @@ func (c *compiler) compileStruct(t *Type) {
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
 // its inlined structs.
 func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
-	depth, fields := len(c.path), take(&c.fields, goType.NumField(), 44)
+	depth, fields := len(c.path), make([]Field, goType.NumField())
 	defer func() { c.path = c.path[:depth] }()
 	for i := range fields {
 		sf := goType.Field(i)
@@ -522,19 +518,6 @@ func (c *compiler) setNumber(f *Field, tag string) {
 		}
 	}
 	c.fail("%s: got protobuf tag %q, want a field number in it", c.place(), tag)
-}
-
-// list returns an empty list with room for n fields.
-func (c *compiler) list(n int) []*Field { return take(&c.lists, n, 160)[:0] }
-
-// take returns n items of a block of at least size, and begins the next block if too few are left.
-func take[T any](block *[]T, n, size int) []T {
-	if len(*block) < n {
-		*block = make([]T, max(n, size))
-	}
-	items := (*block)[:n:n]
-	*block = (*block)[n:]
-	return items
 }
 
 // text returns b as a string, without an allocation for each.

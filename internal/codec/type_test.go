@@ -165,3 +165,8 @@ func TestObjectsOfAnotherTypeAreRefused(t *testing.T) {
 	}
 	require.NotPanics(t, func() { lease.Copy(&Lease{}) })
 }
+
+// The first use of a kind in a process pays for its compilation.
+func TestCompileAllocatesLittle(t *testing.T) {
+	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { compileFor[Lease]("v1") }), 80.0)
+}
