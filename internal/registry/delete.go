@@ -43,6 +43,11 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 	if d := r.removeAtOnce(ctx, &req, opts); d.Removed {
 		return d, nil
 	}
+	return r.deleteInSteps(ctx, req, opts)
+}
+
+// deleteInSteps is delete without the shortcut.
+func (r *Resource) deleteInSteps(ctx context.Context, req Request, opts DeleteOptions) (d Deletion, err error) {
 	d.Item, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
 		if current == nil {
 			return nil, meta.NewNotFound(r.kind.groupResource(), req.Name)
