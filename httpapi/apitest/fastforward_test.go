@@ -33,10 +33,10 @@ func eachManualDoor(t *testing.T, test func(t *testing.T, d *door)) {
 func TestFastForwardEndsAWatch(t *testing.T) {
 	eachManualDoor(t, func(t *testing.T, d *door) {
 		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=90")
-		d.FastForward(time.Minute)
-		assert.Equal(t, "BOOKMARK ", s.next())
 		d.create(t, "a")
 		assert.Equal(t, "ADDED a", s.next())
+		d.FastForward(time.Minute)
+		assert.Equal(t, "BOOKMARK ", s.next())
 		d.FastForward(28 * time.Second)
 		assert.Equal(t, "BOOKMARK ", s.next(), "its version is the current one")
 		d.FastForward(2 * time.Second)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -46,6 +47,8 @@ func watchLeases(t *testing.T, cs kubernetes.Interface, opts metav1.ListOptions)
 func TestWatchOfAClientTimesOut(t *testing.T) {
 	api, cs := serve(t)
 	w := watchLeases(t, cs, metav1.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true, TimeoutSeconds: new(int64(600))})
+	_, err := cs.CoreV1().Endpoints(namespace).Create(t.Context(), &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
 	for range 9 {
 		api.FastForward(time.Minute)
 		assert.Equal(t, watch.Bookmark, (<-w.ResultChan()).Type)
