@@ -115,7 +115,8 @@ type WatchOptions struct {
 	// with the current state.
 	ResourceVersion string
 	// AllowWatchBookmarks adds Bookmark events, which have only a resourceVersion: one
-	// after the current state, then about one a minute.
+	// after the current state, then about one a minute, once the store has changed since
+	// the watch began.
 	AllowWatchBookmarks bool
 	// Timeout ends the watch. Zero and less mean no limit.
 	Timeout time.Duration
