@@ -190,7 +190,7 @@ func TestTokenFromTheFutureIsWaitedFor(t *testing.T) {
 // select where a list starts.
 func FuzzContinueToken(f *testing.F) {
 	for _, seed := range []string{"", "!", token("{}"), tokenOf("1003", "/a/x\x00"), tokenOf("-1", "b"), tokenOf("1", "/a"), tokenOf("9", "../x"),
-		tokenOf("99999", "/"), tokenOf("-9223372036854775808", "/a"), tokenOf("1002", "/\xff"), token(`{"v":"meta.k8s.io/v1","rv":1e3,"start":"a"}`)} {
+		tokenOf("99999", "/"), tokenOf("99", "/"), tokenOf("-9223372036854775808", "/a"), tokenOf("1002", "/\xff"), token(`{"v":"meta.k8s.io/v1","rv":1e3,"start":"a"}`)} {
 		f.Add(seed, int64(1))
 	}
 	st := newStore(f)
@@ -205,7 +205,8 @@ func FuzzContinueToken(f *testing.F) {
 				if !errors.Is(err, store.ErrBadRequest) && !errors.Is(err, store.ErrExpired) && !errors.Is(err, context.Canceled) {
 					t.Fatalf("token %q: got %v, want a 400 or 410", token, err)
 				}
-				if status, ok := errors.AsType[*meta.StatusError](err); ok && status.Status.Continue != "" {
+				first := tokenOf("-1", "") // of the key "/", whose slash it lacks: see expiredContinue
+				if status, ok := errors.AsType[*meta.StatusError](err); ok && status.Status.Continue != "" && status.Status.Continue != first {
 					if _, _, err := leases.List(ctx, registry.ListOptions{Namespace: namespace, Continue: status.Status.Continue}); err != nil {
 						t.Fatalf("token %q: the one to go on with is refused: %v", token, err)
 					}
