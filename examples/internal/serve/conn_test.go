@@ -74,6 +74,7 @@ func playDeadlines(t *testing.T, seed uint64, reads bool, wrap func(net.Conn) ne
 			case goOn <- struct{}{}:
 			default:
 			}
+			synctest.Wait()
 		}
 		require.NoError(t, c.Close())
 		close(goOn)
