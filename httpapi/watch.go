@@ -31,11 +31,18 @@ func (c *call) watch() error {
 	ctx, cancel := context.WithCancel(c.req.Context())
 	defer cancel()
 	// The API may be closed before the store is.
-	defer context.AfterFunc(c.api.ctx, func() {
+	closed := make(chan struct{})
+	unlessClosed := context.AfterFunc(c.api.ctx, func() {
+		defer close(closed)
 		// A client that does not read must not delay Close.
 		http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(closeGrace))
 		cancel()
-	})()
+	})
+	defer func() {
+		if !unlessClosed() {
+			<-closed // nothing may use c.w after the handler
+		}
+	}()
 	w, err := c.endpoint.res.Watch(ctx, opts)
 	if err != nil {
 		return err
