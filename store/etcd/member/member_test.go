@@ -161,6 +161,13 @@ func TestOneMemberGrowsToThree(t *testing.T) {
 			_, err := first.Client().MemberAdd(t.Context(), []string{peer})
 			return err == nil
 		}, time.Minute, 100*time.Millisecond)
+		// The new member asks any other one for the members.
+		for _, m := range members {
+			require.Eventually(t, func() bool {
+				list, err := m.Client().MemberList(t.Context(), clientv3.WithSerializable())
+				return err == nil && len(list.Members) == len(members)+1
+			}, time.Minute, 10*time.Millisecond)
+		}
 		cluster += "," + name + "=" + peer
 		members = append(members, start(t, t.TempDir(), member.Options{Name: name, PeerURL: peer, Cluster: cluster}))
 	}
