@@ -55,7 +55,7 @@ func TestAllocations(t *testing.T) {
 			}, store.UpdateOptions{})
 			require.NoError(t, err)
 		}},
-		{"create", 11, create},
+		{"create", 13, create},
 		{"delete", 5, remove},
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
