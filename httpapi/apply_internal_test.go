@@ -33,6 +33,7 @@ var applied = []struct {
 	{`{"a":"\u003c\u00e9\n\t\"\\","b":0,"c":123456789012345678}`, true}, {` {"a" : 1}`, false}, {`{"a" :1}`, false}, {`{"a":"` + "é" + `"}`, false}, {`{"a":"` + "\x7f" + `"}`, false},
 	{`{"<<":{"a":1}}`, false}, {`{"a":1,"a":2}`, false}, {`{"a":1.0}`, false}, {`{"a":1e3}`, false}, {`{"a":12345678901234567890}`, false}, {"{\"a\":\t1}", false}, {"{\t}", false}, {"{\r\n}", false},
 	{`a: 1`, false}, {`{a: 1}`, false}, {`[]`, false}, {``, false}, {`{"a":1} # x`, false}, {`{"a":1,}`, false}, {`{"a":'x'}`, false}, {`{"a":"\ud83d\ude00"}`, false}, {`{"a":01}`, false},
+	{`{"a":"\\/"}`, true}, {`{"a":"\/"}`, false}, {`{"\/":1}`, false},
 }
 
 func TestPlainJSONIsReadAsYAMLIs(t *testing.T) {

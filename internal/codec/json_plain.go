@@ -96,12 +96,14 @@ func (r *jsonReader) plainValue() (any, bool) {
 	return r.integer()
 }
 
-// plainText reads a string of printable ASCII.
+// plainText reads a string of printable ASCII without the escape \/, which YAML 1.1 does not have.
 func (r *jsonReader) plainText() (string, bool) {
 	start := r.at
 	s, ok := r.text()
+	escaped := false
 	for _, c := range r.data[start:r.at] {
-		ok = ok && c < 0x7f
+		ok = ok && c < 0x7f && !(escaped && c == '/')
+		escaped = c == '\\' && !escaped
 	}
 	return s, ok
 }
