@@ -21,7 +21,7 @@ func (c *call) dispatch(t target) {
 	case versionPath:
 		c.serverVersion()
 	case openAPIV2Path:
-		c.openAPI(c.api.openAPI.v2())
+		c.openAPIV2()
 	case openAPIIndexPath:
 		c.openAPIIndex()
 	case openAPIPath:

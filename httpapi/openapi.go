@@ -18,8 +18,8 @@ import (
 // This file answers /openapi/v2, /openapi/v3 and the paths below the latter
 // (upstream: kube-openapi, handler and handler3). Query: hash, timeout.
 //
-// Known differences: an Accept header without a media type is answered 406; a real
-// server answers an empty 200. Nothing is compressed.
+// Known difference: an Accept header without a media type is answered 406; a real
+// server answers an empty 200.
 
 // openAPIDocument is one document in its two formats.
 type openAPIDocument struct {
@@ -69,7 +69,7 @@ func (c *call) openAPIV3(name string) {
 		c.WriteHeader(http.StatusNotFound)
 		return
 	}
-	c.openAPI(doc)
+	c.openAPI(c, doc)
 }
 
 // describe describes the API to package openapi.
@@ -139,11 +139,19 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 	return "", nil, false
 }
 
+// openAPIV2 answers /openapi/v2.
+func (c *call) openAPIV2() {
+	c.Header().Add("Vary", "Accept-Encoding")
+	w := &openAPIWriter{call: c}
+	c.openAPI(w, c.api.openAPI.v2())
+	w.end()
+}
+
 // openAPI answers with a document. With its hash in the query, a document of
 // version 3 may be cached forever; another hash is redirected.
-func (c *call) openAPI(d *openAPIDocument) {
+func (c *call) openAPI(w http.ResponseWriter, d *openAPIDocument) {
 	h := c.Header()
-	h.Set("Vary", "Accept")
+	h.Add("Vary", "Accept")
 	mediaType, data, ok := d.negotiate(c.req.Header.Get("Accept"))
 	if !ok {
 		c.WriteHeader(http.StatusNotAcceptable)
@@ -153,14 +161,14 @@ func (c *call) openAPI(d *openAPIDocument) {
 	if hash := c.param("hash"); hash != "" && d.version == "v3" {
 		if hash != d.tag {
 			h.Set("Etag", strconv.Quote(d.tag))
-			http.Redirect(c, c.req, d.link(), http.StatusMovedPermanently)
+			http.Redirect(w, c.req, d.link(), http.StatusMovedPermanently)
 			return
 		}
 		h.Set("Cache-Control", "public, immutable")
 		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
 	h.Set("Etag", strconv.Quote(d.tag))
-	http.ServeContent(c, c.req, "", d.built, bytes.NewReader(data))
+	http.ServeContent(w, c.req, "", d.built, bytes.NewReader(data))
 }
 
 // openAPIIndex answers /openapi/v3 with JSON for every Accept header and method. Like

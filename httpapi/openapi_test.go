@@ -112,7 +112,7 @@ func TestOpenAPINegotiatesItsMediaType(t *testing.T) {
 			assert.Equal(t, row.code, a.Code)
 			assert.Equal(t, row.want, a.Header.Get("Content-Type"))
 			if row.target != openAPIV3 {
-				assert.Equal(t, "Accept", a.Header.Get("Vary"))
+				assert.Contains(t, a.Header["Vary"], "Accept")
 			}
 			assert.Equal(t, row.code == 200, a.Body != "")
 		})

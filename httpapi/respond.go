@@ -29,7 +29,8 @@ var (
 // itself may have failed; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	if c.timedOut() {
-		err = errTimedOut()
+		c.failTimedOut()
+		return
 	}
 	s := *meta.StatusOf(err)
 	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
@@ -61,11 +62,16 @@ func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	h := c.Header()
-	c.setHeader(h, "Content-Type", contentType)
-	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
+	c.setLength(contentType, len(data))
 	c.WriteHeader(code)
 	c.Write(data)
+}
+
+// setLength sets the headers of a body of so many bytes.
+func (c *call) setLength(contentType string, size int) {
+	h := c.Header()
+	c.setHeader(h, "Content-Type", contentType)
+	c.setHeader(h, "Content-Length", strconv.Itoa(size))
 }
 
 // writeItem answers with an object.
@@ -108,7 +114,15 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 			data = append(data, '\n')
 		}
 	}
-	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
+	contentType := mediaTypeOf(m.format) + m.suffix
+	if len(data) <= uncompressed {
+		c.writeBytes(code, contentType, data)
+		return
+	}
+	c.setLength(contentType, len(data))
+	out, end := c.begin(code, len(data))
+	out.Write(data)
+	end()
 }
 
 // indented returns a JSON document for people. A document that is not JSON gets a newline.
