@@ -102,7 +102,6 @@ type API struct {
 	status   *codec.Type
 	listMeta *codec.Type
 	lists    scratch.Pool // for the writes of lists
-	zippers  zippers
 	scheme   *registry.Scheme
 
 	ctx   context.Context // ends with Close

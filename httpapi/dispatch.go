@@ -21,7 +21,7 @@ func (c *call) dispatch(t target) {
 	case versionPath:
 		c.serverVersion()
 	case openAPIV2Path:
-		c.openAPIV2()
+		c.openAPI(c.api.openAPI.v2())
 	case openAPIIndexPath:
 		c.openAPIIndex()
 	case openAPIPath:

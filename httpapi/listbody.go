@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -153,20 +152,19 @@ func (c *call) sendList(contentType string, b *listBody) error {
 	h := c.Header()
 	h["Content-Type"] = []string{contentType}
 	if b.size != unknownSize {
-		h["Content-Length"] = []string{strconv.Itoa(b.total())}
+		h["Content-Length"] = []string{strconv.Itoa(len(b.head) + b.size + len(b.foot))}
 	}
 	if b.joined != nil {
-		out, end := c.begin(http.StatusOK, b.total())
-		out.Write(b.head)
+		c.WriteHeader(http.StatusOK)
+		c.Write(b.head)
 		for i := 0; i < len(b.joined); i += listWrite {
 			if i > 0 && c.req.Context().Err() != nil {
 				panic(http.ErrAbortHandler)
 			}
-			if _, err := out.Write(b.joined[i:min(i+listWrite, len(b.joined))]); err != nil {
+			if _, err := c.Write(b.joined[i:min(i+listWrite, len(b.joined))]); err != nil {
 				break // the client is gone
 			}
 		}
-		end()
 		return nil
 	}
 	var err error
@@ -177,19 +175,10 @@ func (c *call) sendList(contentType string, b *listBody) error {
 	return err
 }
 
-// total returns the size of a list, or less if the size of its items is unknown.
-func (b *listBody) total() int { return len(b.head) + b.size + len(b.foot) }
-
 // sendItems sends buf, the items and the foot of a list. It returns buf, which it uses for
-// all writes. The first write shows whether a list of unknown size is compressed.
+// all writes.
 func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
 	h, ctx := c.Header(), c.req.Context()
-	first := listBuffer
-	if b.size == unknownSize && c.readsGzip() {
-		first = uncompressed + 1
-	}
-	var out io.Writer
-	var end func()
 	for i := range b.n {
 		var err error
 		if i > 0 {
@@ -207,25 +196,23 @@ func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
 			return buf, c.orClosed(err)
 		case err != nil:
 			panic(http.ErrAbortHandler)
-		case len(buf) >= first:
-			if out == nil {
-				out, end = c.begin(http.StatusOK, max(b.total(), len(buf)))
-				first = listBuffer
+		case len(buf) >= listBuffer:
+			if c.code == 0 {
+				c.WriteHeader(http.StatusOK)
 			}
-			if _, err := out.Write(buf); err != nil {
+			if _, err := c.Write(buf); err != nil {
 				return buf, nil // the client is gone
 			}
 			buf = buf[:0]
 		}
 	}
 	buf = append(buf, b.foot...)
-	if out == nil {
+	if c.code == 0 {
 		if b.size == unknownSize {
 			h["Content-Length"] = []string{strconv.Itoa(len(buf))}
 		}
-		out, end = c.begin(http.StatusOK, len(buf))
+		c.WriteHeader(http.StatusOK)
 	}
-	out.Write(buf)
-	end()
+	c.Write(buf)
 	return buf, nil
 }

@@ -69,7 +69,7 @@ func (c *call) openAPIV3(name string) {
 		c.WriteHeader(http.StatusNotFound)
 		return
 	}
-	c.openAPI(c, doc)
+	c.openAPI(doc)
 }
 
 // describe describes the API to package openapi.
@@ -139,18 +139,13 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 	return "", nil, false
 }
 
-// openAPIV2 answers /openapi/v2.
-func (c *call) openAPIV2() {
-	c.Header().Add("Vary", "Accept-Encoding")
-	w := &openAPIWriter{call: c}
-	c.openAPI(w, c.api.openAPI.v2())
-	w.end()
-}
-
 // openAPI answers with a document. With its hash in the query, a document of
 // version 3 may be cached forever; another hash is redirected.
-func (c *call) openAPI(w http.ResponseWriter, d *openAPIDocument) {
+func (c *call) openAPI(d *openAPIDocument) {
 	h := c.Header()
+	if d.version == "v2" {
+		h.Add("Vary", "Accept-Encoding")
+	}
 	h.Add("Vary", "Accept")
 	mediaType, data, ok := d.negotiate(c.req.Header.Get("Accept"))
 	if !ok {
@@ -161,14 +156,14 @@ func (c *call) openAPI(w http.ResponseWriter, d *openAPIDocument) {
 	if hash := c.param("hash"); hash != "" && d.version == "v3" {
 		if hash != d.tag {
 			h.Set("Etag", strconv.Quote(d.tag))
-			http.Redirect(w, c.req, d.link(), http.StatusMovedPermanently)
+			http.Redirect(c, c.req, d.link(), http.StatusMovedPermanently)
 			return
 		}
 		h.Set("Cache-Control", "public, immutable")
 		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
 	h.Set("Etag", strconv.Quote(d.tag))
-	http.ServeContent(w, c.req, "", d.built, bytes.NewReader(data))
+	http.ServeContent(c, c.req, "", d.built, bytes.NewReader(data))
 }
 
 // openAPIIndex answers /openapi/v3 with JSON for every Accept header and method. Like

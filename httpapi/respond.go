@@ -62,16 +62,11 @@ func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	c.setLength(contentType, len(data))
-	c.WriteHeader(code)
-	c.Write(data)
-}
-
-// setLength sets the headers of a body of so many bytes.
-func (c *call) setLength(contentType string, size int) {
 	h := c.Header()
 	c.setHeader(h, "Content-Type", contentType)
-	c.setHeader(h, "Content-Length", strconv.Itoa(size))
+	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
+	c.WriteHeader(code)
+	c.Write(data)
 }
 
 // writeItem answers with an object.
@@ -114,15 +109,7 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 			data = append(data, '\n')
 		}
 	}
-	contentType := mediaTypeOf(m.format) + m.suffix
-	if len(data) <= uncompressed {
-		c.writeBytes(code, contentType, data)
-		return
-	}
-	c.setLength(contentType, len(data))
-	out, end := c.begin(code, len(data))
-	out.Write(data)
-	end()
+	c.writeBytes(code, mediaTypeOf(m.format)+m.suffix, data)
 }
 
 // indented returns a JSON document for people. A document that is not JSON gets a newline.
