@@ -124,7 +124,7 @@ func TestPromisedBodyCostsLittle(t *testing.T) {
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{")), 3<<20
 		c.w.reset()
 		c.h.ServeHTTP(&c.w, &r)
-		require.Equal(t, http.StatusBadRequest, c.w.code)
+		require.Equal(t, http.StatusInternalServerError, c.w.code)
 	}
 	runtime.ReadMemStats(&after)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(requests*64<<10))

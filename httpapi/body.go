@@ -72,7 +72,7 @@ func (c *call) readBody() ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, meta.NewBadRequest("%s", err)
+		return nil, err // not a Status
 	}
 	if len(m.body) > maxBody {
 		return nil, meta.NewStatusError(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, nil,

@@ -65,3 +65,18 @@ func TestDataOfAFailedWriteIsNotUsedAgain(t *testing.T) {
 		})
 	}
 }
+
+// brokenBody is a body that a client sends in bad chunks.
+type brokenBody struct{}
+
+func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("invalid byte in chunk length") }
+func (brokenBody) Close() error             { return nil }
+
+func TestBodyThatCannotBeReadIsAnErrorOfTheServer(t *testing.T) {
+	s := newServer(t)
+	for _, method := range []string{"POST", "DELETE"} {
+		req := newRequest(t, method, leases, "", "Content-Type", typeJSON)
+		req.Body, req.ContentLength = brokenBody{}, -1
+		assertStatus(t, s.send(t, req), http.StatusInternalServerError, "", "invalid byte in chunk length")
+	}
+}

@@ -99,6 +99,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c.release()
 }
 
+// noCache is the Cache-Control of every answer that has no other.
+const noCache = "no-cache, private"
+
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{api: a, req: r, w: w}
@@ -108,7 +111,7 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 		id = a.auditIDs.next(r)
 	}
 	c.setHeader(h, "Audit-Id", id)
-	c.setHeader(h, "Cache-Control", "no-cache, private")
+	c.setHeader(h, "Cache-Control", noCache)
 	if a.setDate {
 		c.setHeader(h, "Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
@@ -182,6 +185,9 @@ func (c *call) Header() http.Header { return c.w.Header() }
 func (c *call) WriteHeader(code int) {
 	if c.code == 0 {
 		c.code = code
+	}
+	if code == http.StatusRequestedRangeNotSatisfiable {
+		c.Header().Set("Cache-Control", noCache) // package http has removed it
 	}
 	c.w.WriteHeader(code)
 }

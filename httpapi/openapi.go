@@ -18,8 +18,8 @@ import (
 // This file answers /openapi/v2, /openapi/v3 and the paths below the latter
 // (upstream: kube-openapi, handler and handler3). Query: hash, timeout.
 //
-// Known differences: an Accept header without a media type is answered 406; a real
-// server answers an empty 200. Nothing is compressed.
+// Known difference: an Accept header without a media type is answered 406; a real
+// server answers an empty 200.
 
 // openAPIDocument is one document in its two formats.
 type openAPIDocument struct {
@@ -143,7 +143,10 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 // version 3 may be cached forever; another hash is redirected.
 func (c *call) openAPI(d *openAPIDocument) {
 	h := c.Header()
-	h.Set("Vary", "Accept")
+	if d.version == "v2" {
+		h.Add("Vary", "Accept-Encoding")
+	}
+	h.Add("Vary", "Accept")
 	mediaType, data, ok := d.negotiate(c.req.Header.Get("Accept"))
 	if !ok {
 		c.WriteHeader(http.StatusNotAcceptable)

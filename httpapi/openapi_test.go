@@ -111,8 +111,12 @@ func TestOpenAPINegotiatesItsMediaType(t *testing.T) {
 			a := s.do(t, http.MethodGet, row.target, "", "Accept", row.accept)
 			assert.Equal(t, row.code, a.Code)
 			assert.Equal(t, row.want, a.Header.Get("Content-Type"))
-			if row.target != openAPIV3 {
-				assert.Equal(t, "Accept", a.Header.Get("Vary"))
+			switch row.target {
+			case openAPIV2:
+				assert.Equal(t, []string{"Accept-Encoding", "Accept"}, a.Header["Vary"])
+			case openAPIV3:
+			default:
+				assert.Equal(t, []string{"Accept"}, a.Header["Vary"])
 			}
 			assert.Equal(t, row.code == 200, a.Body != "")
 		})
@@ -221,4 +225,13 @@ func TestOpenAPIDescribesKindsOfUsers(t *testing.T) {
 	v2 := s.must(t, http.MethodGet, openAPIV2, "")
 	assert.Equal(t, "boolean", v2.at("definitions", name, "properties", "raised", "type"))
 	assert.NotNil(t, v2.at("paths", "/apis/ships.example.com/v1/flags"))
+}
+
+func TestRangeThatIsNotThereKeepsCacheControl(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{openAPIV2, openAPIV3, openAPIV3 + "/version", s.link(t, "version")} {
+		a := s.do(t, "GET", target, "", "Range", "bytes=99999999-")
+		assert.Equal(t, http.StatusRequestedRangeNotSatisfiable, a.Code)
+		assert.Equal(t, []string{"no-cache, private"}, a.Header["Cache-Control"])
+	}
 }

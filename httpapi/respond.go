@@ -29,7 +29,8 @@ var (
 // itself may have failed; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	if c.timedOut() {
-		err = errTimedOut()
+		c.failTimedOut()
+		return
 	}
 	s := *meta.StatusOf(err)
 	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)

@@ -30,6 +30,11 @@ func TestEscapedPathsAreDecodedBeforeRouting(t *testing.T) {
 		{"/apis/other.example.com/v1/leases", http.StatusNotFound},
 		{"/api/v2", http.StatusNotFound},
 		{"/apisx", http.StatusNotFound},
+		{"/version//", http.StatusOK},
+		{"//version", http.StatusNotFound},
+		{"/version//x", http.StatusNotFound},
+		{"/index.html", http.StatusOK},
+		{"/index.html/", http.StatusNotFound},
 	} {
 		assert.Equal(t, row.code, s.send(t, newRequest(t, "GET", row.path, "")).Code, row.path)
 	}

@@ -154,32 +154,36 @@ func below(p, root string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
+// indexPath is another name of the path /.
+const indexPath = "/index.html"
+
 // parseFixed returns the target of a path outside all groups. Most of these paths may
 // also end in a slash.
 func parseFixed(p string) target {
 	if !strings.HasPrefix(p, "/") {
 		return target{kind: unknownPath}
 	}
+	if rest, ok := below(p, "/version"); ok {
+		if strings.Trim(rest, "/") == "" {
+			return target{kind: versionPath}
+		}
+		return target{kind: unknownResource}
+	}
 	if path.Clean(p) != p {
 		p = strings.TrimSuffix(p, "/")
-		if path.Clean(p) != p || p == "/" || p == openAPIV2 || isHealthPath(p) {
+		if path.Clean(p) != p || p == "/" || p == indexPath || p == openAPIV2 || isHealthPath(p) {
 			return target{kind: unknownPath}
 		}
 	}
 	switch p {
-	case "/":
+	case "/", indexPath:
 		return target{kind: rootPath}
-	case "/version":
-		return target{kind: versionPath}
 	case "/apis":
 		return target{kind: groupsPath}
 	case openAPIV2:
 		return target{kind: openAPIV2Path}
 	case openAPIV3:
 		return target{kind: openAPIIndexPath}
-	}
-	if strings.HasPrefix(p, "/version/") {
-		return target{kind: unknownResource}
 	}
 	if !isHealthPath(p) {
 		return target{kind: unknownPath}

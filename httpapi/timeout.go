@@ -68,9 +68,15 @@ func (c *call) timedOut() bool {
 	return !c.deadline.at.IsZero() && !time.Now().Before(c.deadline.at)
 }
 
-// errTimedOut answers a request that is over its deadline.
-func errTimedOut() error {
-	return meta.NewTimeout("request did not complete within the allotted timeout", 0)
+// failTimedOut answers a request that is over its deadline. A real server does so outside of
+// the handler: no media type is negotiated, the Status has no type, and no header of the
+// handler is sent.
+func (c *call) failTimedOut() {
+	s := meta.NewTimeout("request did not complete within the allotted timeout", 0).Status
+	s.TypeMeta = meta.TypeMeta{}
+	data, _ := c.api.status.AppendJSON(nil, &s) // encoding a Status cannot fail
+	c.Header().Del("Warning")
+	c.text(http.StatusGatewayTimeout, string(data)+"\n")
 }
 
 // deadline is like a context.WithDeadline, but has no timer until something waits for its
