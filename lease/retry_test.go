@@ -158,9 +158,11 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 		r.set(func() error { return errCutOff }, nil, false)
 		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 		defer cancel()
+		start := time.Now()
 		err := c.Acquire(ctx)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.ErrorIs(t, err, errCutOff)
+		assert.Equal(t, 59*time.Second, time.Since(start))
 		assert.Equal(t, 30, r.calls)
 	})
 }
