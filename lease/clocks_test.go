@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -238,16 +240,16 @@ func TestContenderTakesTheLeaseAgainWhenTheRecordThatItKnowsExpires(t *testing.T
 			require.ErrorIs(t, c.Renew(t.Context()), ErrLost)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, c := newRemote(t)
-				row(t, r, c)
-				time.Sleep(15*time.Second - 1)
-				assert.False(t, try(t, c))
-				time.Sleep(time.Nanosecond)
-				assert.True(t, try(t, c))
+		for wait, taken := range map[time.Duration]bool{15*time.Second - 1: false, 15 * time.Second: true} {
+			t.Run(fmt.Sprint(name, wait), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r, c := newRemote(t)
+					row(t, r, c)
+					time.Sleep(wait)
+					assert.Equal(t, taken, try(t, c))
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -369,6 +371,13 @@ func TestBookmarkDoesNotEndAHolding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := newLeases(t, store.Options{})
 		hold(t, leases, "other", time.Hour, time.Now())
+		go func() {
+			for range 100 { // a bookmark tells of versions of other objects
+				time.Sleep(20 * time.Second)
+				_, err := leases.Create(t.Context(), &Lease{ObjectMeta: meta.ObjectMeta{Namespace: "other", GenerateName: "a"}}, store.CreateOptions{})
+				assert.NoError(t, err)
+			}
+		}()
 		start := time.Now()
 		var holders []string
 		for h, err := range Observe(t.Context(), leases, namespace, name) {
@@ -379,5 +388,97 @@ func TestBookmarkDoesNotEndAHolding(t *testing.T) {
 		}
 		assert.Equal(t, []string{"other", ""}, holders)
 		assert.Equal(t, time.Hour, time.Since(start))
+	})
+}
+
+func TestObserverUsesAShorterDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		hold(t, leases, "a", time.Minute, time.Now())
+		d := observe(t, leases)
+		assert.Equal(t, []string{`0s "a" 0`}, d.take())
+		time.Sleep(10 * time.Second)
+		hold(t, leases, "a", 5*time.Second, time.Now())
+		time.Sleep(6 * time.Second)
+		assert.Equal(t, []string{`15s "" 0`}, d.take())
+		hold(t, leases, "", time.Second, time.Now())
+		bump(t, leases, 7)
+		remove(t, leases)
+		assert.Empty(t, d.take(), "nobody is followed by nobody")
+	})
+}
+
+func TestLeaderSurvivesARenewalWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRemote(t)
+		start := time.Now()
+		time.AfterFunc(5*time.Second, func() { r.set(nil, nil, true) })
+		time.AfterFunc(7*time.Second, func() { r.set(nil, nil, false) }) // the one after 6 seconds hangs
+		require.NoError(t, c.Run(t.Context(), func(ctx context.Context, _ Holding) {
+			time.Sleep(time.Minute)
+			assert.NoError(t, ctx.Err())
+		}))
+		assert.Equal(t, time.Minute, time.Since(start))
+	})
+}
+
+func TestDeadlineCountsFromTheStartOfASlowRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{Client: newLeases(t, store.Options{})}
+		s.pause.Store(int64(3 * time.Second)) // the renewal after 2 seconds
+		time.AfterFunc(4*time.Second, func() { s.pause.Store(int64(time.Minute)) })
+		start := time.Now()
+		stopped := time.Duration(0)
+		assert.ErrorIs(t, contenderBy(t, s, ContenderOptions{}).Run(t.Context(), func(ctx context.Context, _ Holding) {
+			<-ctx.Done()
+			stopped = time.Since(start)
+		}), ErrLost)
+		assert.Equal(t, 12*time.Second, stopped)
+	})
+}
+
+func TestRunReturnsTheErrorOfItsRelease(t *testing.T) {
+	lead := func(context.Context, Holding) {}
+	t.Run("failed", func(t *testing.T) {
+		s := &slow{Client: newLeases(t, store.Options{})}
+		s.down.Store(true)
+		assert.ErrorIs(t, contenderBy(t, s, ContenderOptions{ReleaseOnCancel: true}).Run(t.Context(), lead), errCutOff)
+	})
+	t.Run("slow", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{Client: newLeases(t, store.Options{})}
+			s.pause.Store(int64(6 * time.Second)) // more than half of RenewDeadline
+			assert.NoError(t, contenderBy(t, s, ContenderOptions{ReleaseOnCancel: true}).Run(t.Context(), lead), "it was done")
+		})
+	})
+}
+
+func TestErrorOfASlowRequestTellsBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newContender(t, newLeases(t, store.Options{}), "c")
+		err := c.inTime(t.Context(), func(ctx context.Context) error { <-ctx.Done(); return errCutOff })
+		assert.ErrorIs(t, err, errSlow)
+		assert.ErrorIs(t, err, errCutOff)
+	})
+}
+
+func TestAcquireReturnsTheEndOfItsContextWithALastingError(t *testing.T) {
+	r, c := newRemote(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.set(func() error { cancel(); return errForbidden }, nil, false)
+	err := c.Acquire(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorIs(t, err, errForbidden)
+}
+
+func TestContenderThatDoesNotReleaseKnowsThatItHasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := newLeases(t, store.Options{})
+		c := newContender(t, leases, "c")
+		time.AfterFunc(time.Second, func() { hold(t, leases, "other", time.Minute, time.Now()) })
+		var why error
+		assert.ErrorIs(t, c.Run(t.Context(), untilDone(&why)), ErrLost)
+		_, held := c.Held()
+		assert.False(t, held)
 	})
 }
