@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -95,6 +98,95 @@ func TestContestThatIsNewOrHasLostItsLeaseIsDecided(t *testing.T) {
 	k := c.contest(namespacedName{"ns", "main"})
 	assert.True(t, k.touched)
 	assert.Equal(t, []*contest{k}, c.touched)
+}
+
+// clockFunc is a clock that calls a function before each reading.
+type clockFunc struct {
+	clock.Clock
+	before func()
+}
+
+func (c clockFunc) Now() time.Time {
+	c.before()
+	return c.Clock.Now()
+}
+
+// Otherwise a write between the two would concern nobody.
+func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	p := namespacedName{"ns", "main"}
+	reads := 0
+	c.clock = clockFunc{c.clock, func() {
+		reads++
+		assert.NotNil(t, c.contests[p])
+	}}
+	c.contest(p)
+	assert.NotZero(t, reads)
+}
+
+func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	leases := c.st.Resource(lease.Kind().Registered())
+	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
+	require.NoError(t, err)
+	waits := func(lock, unlock, call func()) {
+		lock()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			call()
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			assert.Fail(t, "it did not lock")
+		default:
+		}
+		unlock()
+		<-done
+	}
+	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.contest(namespacedName{"ns", "main"}) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle(t.Context()) })
+	assert.Empty(t, c.contests)
+}
+
+func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		m := clock.NewManual(time.Now())
+		st := store.New(store.Options{Clock: m})
+		defer st.Close()
+		candidates := In(st)
+		ctx, cancel := context.WithCancel(t.Context())
+		out, done := make(chan batch), make(chan error, 1)
+		go func() { done <- follow(ctx, m, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
+		next := func() batch {
+			n := <-out
+			n.release()
+			return n
+		}
+		create := func(name string) {
+			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
+			require.NoError(t, err)
+		}
+		assert.True(t, next().Relisted)
+		create("a")
+		a := next()
+		create("b")
+		b := next()
+		require.Len(t, a.Events, 1)
+		require.Len(t, b.Events, 1)
+		assert.Equal(t, "a", a.Events[0].Item.Name())
+		assert.Equal(t, "b", b.Events[0].Item.Name())
+
+		create("c")
+		synctest.Wait() // nobody receives it
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+		m.FastForward(time.Second) // otherwise the bubble has a deadlock
+	})
 }
 
 func TestClockIsReleasedOnce(t *testing.T) {
@@ -223,8 +315,10 @@ func TestOnlyAWriteThatFailsIsFollowedByAPause(t *testing.T) {
 	c, _ := newTestCoordinator(t, ElectorOptions{})
 	for name, paused := range map[string]bool{"main": false, "Not A Name": true} {
 		k := c.contest(namespacedName{"ns", name})
+		k.failure = "an earlier one"
 		c.carryOut(k, verdict{elect: &ballot{lease.OldestEmulationVersion, "a"}}, time.Now())
 		assert.Equal(t, paused, !k.pausedUntil.IsZero(), name)
+		assert.Equal(t, paused, k.failure != "", "an election ends it")
 	}
 }
 
