@@ -174,6 +174,21 @@ func TestMethodsOfAWorkerRunOneAfterTheOther(t *testing.T) {
 	assert.Equal(t, 4, calls)
 }
 
+func TestWorkerWokenBeforeItRestsLooksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clock.NewManual(epoch)
+		w := atwork.New(m)
+		w.Work()
+		seen := w.Wakes()
+		w.Wake()
+		passed := forward(m)
+		assert.False(t, w.Rest(seen))
+		assert.False(t, passed())
+		assert.True(t, w.Rest(w.Wakes()))
+		assert.True(t, passed())
+	})
+}
+
 func TestWakeOfAWorkerDoesNotWakeItsStandIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clock.NewManual(epoch)
