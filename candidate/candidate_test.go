@@ -29,6 +29,24 @@ func TestKindServesTheOldVersionsToo(t *testing.T) {
 	assert.Equal(t, []string{"v1beta1", "v1alpha2", "v1alpha1"}, names)
 }
 
+// As in discovery, OpenAPI and the keys of a real server.
+func TestKindIsThatOfARealServer(t *testing.T) {
+	info := Kind().Registered().Info()
+	assert.Equal(t, []string{"coordination.k8s.io", "LeaseCandidate", "leasecandidates", "leasecandidate", "leasecandidates"},
+		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
+	assert.True(t, info.Native)
+	assert.True(t, info.CreateOnUpdate)
+	var versions, columns []string
+	for _, v := range info.Versions {
+		versions = append(versions, v.Name, v.Deprecated)
+	}
+	assert.Equal(t, []string{"v1beta1", "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+", "v1alpha2", "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+", "v1alpha1", "coordination.k8s.io/v1alpha1 LeaseCandidate is deprecated in v1.34+, unavailable in v1.37+"}, versions)
+	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+		columns = append(columns, c.Name, c.Type, c.Description)
+	}
+	assert.Equal(t, []string{"LeaseName", "string", "Name of the lease that the candidate would hold.", "BinaryVersion", "string", "", "EmulationVersion", "string", ""}, columns)
+}
+
 func TestColumns(t *testing.T) {
 	r := registry.New(registry.Options{}).Resource(Kind().Registered())
 	it, err := r.Create(t.Context(), &LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}, Spec: valid()}, registry.Request{Namespace: "ns"})

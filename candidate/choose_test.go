@@ -65,6 +65,7 @@ func TestStrategyIsChosenFromAllLists(t *testing.T) {
 		"a circle behind the first":    {lists(strategies{x, y, z}, strategies{z, y}), "", `conflicting strategies: invalid strategy: the lists in preferredStrategies contradict each other`},
 		"a strategy twice in one list": {lists(strategies{x, y, y}), "", `conflicting strategies: invalid strategy: the lists in preferredStrategies contradict each other`},
 		"a chain through three":        {lists(strategies{y, z}, strategies{x, y}, strategies{z}), x, ""},
+		"five against each other":      {lists(strategies{"e.io/e"}, strategies{"e.io/c"}, strategies{"e.io/a"}, strategies{"e.io/d"}, strategies{"e.io/b"}), "", `conflicting strategies: invalid strategy: of the lists in preferredStrategies exactly one strategy must come first, not ["e.io/a" "e.io/b" "e.io/c" "e.io/d" "e.io/e"]`},
 	} {
 		t.Run(name, func(t *testing.T) { checkChoice(t, row.candidates, row.want, row.err) })
 	}

@@ -42,7 +42,6 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	defer worker.Away()
 	timer := worker.NewTimer(c.clock, time.Hour)
 	defer timer.Stop()
-	defer c.release()
 	for {
 		seen := worker.Wakes()
 		c.applyReady(in)

@@ -18,7 +18,6 @@ var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 		Group:         "coordination.k8s.io",
 		Name:          "LeaseCandidate",
 		Native:        true,
-		Plural:        "leasecandidates",
 		StoragePrefix: "leasecandidates",
 		Versions: []store.Version[LeaseCandidate]{
 			{

@@ -52,6 +52,7 @@ func TestVersionsAreOrderedByPrecedence(t *testing.T) {
 		{"1.0.0-0"},
 		{"1.0.0-2"},
 		{"1.0.0-10"},
+		{"1.0.0-a"},
 		{"1.0.0-alpha", "1.0.0-alpha+1"},
 		{"1.0.0-alpha.1"},
 		{"1.0.0-alpha.1.0"},

@@ -57,6 +57,25 @@ func TestUpdateWithoutVersionReplacesAny(t *testing.T) {
 	assert.Same(t, Kind(), Kind())
 }
 
+// As in discovery, OpenAPI and the keys of a real server.
+func TestKindIsThatOfARealServer(t *testing.T) {
+	info := Kind().Registered().Info()
+	assert.Equal(t, []string{"", "Endpoints", "endpoints", "endpoints", "services/endpoints"},
+		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
+	assert.Equal(t, []string{"ep"}, info.ShortNames)
+	assert.True(t, info.Native)
+	assert.True(t, info.CreateOnUpdate)
+	var versions, columns []string
+	for _, v := range info.Versions {
+		versions = append(versions, v.Name, v.Deprecated)
+	}
+	assert.Equal(t, []string{"v1", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}, versions)
+	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+		columns = append(columns, c.Name, c.Type, c.Description)
+	}
+	assert.Equal(t, []string{"Endpoints", "string", "The first ready addresses with their ports, and how many more there are."}, columns)
+}
+
 func TestEndpointsColumn(t *testing.T) {
 	info := registry.New(registry.Options{}).Resource(Kind().Registered()).Info()
 	assert.Equal(t, "Endpoints", info.Columns[1].Name)

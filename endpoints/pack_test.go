@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -197,6 +198,46 @@ func TestPackKeepsEveryEndpointOnceInOneOrder(t *testing.T) {
 				require.False(t, seen[at], "seed %d: %v is in two subsets", seed, at)
 				seen[at] = true
 			}
+		}
+	}
+}
+
+// The fields are compared in the order of the rows.
+func TestAddressesAreOrderedByEachField(t *testing.T) {
+	var ordered []EndpointAddress
+	for _, set := range []func(r *ObjectReference){
+		func(*ObjectReference) {},
+		func(r *ObjectReference) { r.FieldPath = "x" },
+		func(r *ObjectReference) { r.ResourceVersion = "x" },
+		func(r *ObjectReference) { r.APIVersion = "x" },
+		func(r *ObjectReference) { r.Name = "x" },
+		func(r *ObjectReference) { r.Namespace = "x" },
+		func(r *ObjectReference) { r.Kind = "x" },
+	} {
+		ref := ObjectReference{}
+		set(&ref)
+		ordered = append(ordered, EndpointAddress{TargetRef: &ref})
+	}
+	ordered = append([]EndpointAddress{{}}, ordered...)
+	ordered = append(ordered, EndpointAddress{NodeName: new("")}, EndpointAddress{NodeName: new("x")}, EndpointAddress{Hostname: "x"})
+	for i := range ordered {
+		for j := range ordered {
+			assert.Equal(t, cmp.Compare(i, j), compareAddresses(&ordered[i], &ordered[j]), "%d and %d", i, j)
+		}
+	}
+}
+
+func TestPortsAreOrderedByEachField(t *testing.T) {
+	var ordered []portKey
+	for _, p := range []EndpointPort{
+		{}, {AppProtocol: new("")}, {AppProtocol: new("x")}, {Name: "x"}, {Protocol: "x"}, {Port: 1},
+	} {
+		ordered = append(ordered, keyOfPort(p))
+	}
+	ordered = append([]portKey{{}}, ordered...) // no port
+	for i := range ordered {
+		for j := range ordered {
+			assert.Equal(t, cmp.Compare(i, j), comparePorts(ordered[i], ordered[j]), "%d and %d", i, j)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (c *Contender) acquire(ctx context.Context) error {
 			held, err = c.tryAcquire(ctx)
 			return err
 		})
-		if held && err == nil {
+		if held {
 			return nil
 		}
 		if err == nil {
@@ -138,7 +138,7 @@ func (c *Contender) take(ctx context.Context, l *Lease, now time.Time) (*Lease, 
 	l.Spec.AcquireTime = new(meta.NewMicroTime(now))
 	l.Spec.RenewTime = new(meta.NewMicroTime(now))
 	l.Spec.LeaseTransitions = new(transitions)
-	c.unconfirmed = &term{lease: new(*l), began: now} // for a write without an answer
+	c.unconfirmed = &term{lease: l, began: now} // for a write without an answer
 	if l.ResourceVersion == "" {
 		return c.leases.Create(ctx, l, store.CreateOptions{FieldManager: c.opts.FieldManager})
 	}

@@ -155,7 +155,9 @@ func TestAcquireEndsWithoutTheLease(t *testing.T) {
 				done := later(func() error { return c.Acquire(ctx) })
 				synctest.Wait()
 				row.end(cancel, st)
-				assert.ErrorIs(t, <-done, row.want)
+				err := <-done
+				assert.ErrorIs(t, err, row.want)
+				assert.NotContains(t, err.Error(), "\n", "one reason")
 				assert.Zero(t, st.Watchers())
 				_, held := c.Held()
 				assert.False(t, held)

@@ -13,7 +13,6 @@ var kind = sync.OnceValue(func() *store.Kind[Lease] {
 		Group:          "coordination.k8s.io",
 		Name:           "Lease",
 		Native:         true,
-		Plural:         "leases",
 		StoragePrefix:  "leases",
 		Versions:       []store.Version[Lease]{{Name: "v1"}},
 		CreateOnUpdate: true,

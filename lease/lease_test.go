@@ -37,6 +37,24 @@ func TestExpired(t *testing.T) {
 
 func TestKindReturnsTheSamePointer(t *testing.T) { assert.Same(t, Kind(), Kind()) }
 
+// As in discovery, OpenAPI and the keys of a real server.
+func TestKindIsThatOfARealServer(t *testing.T) {
+	info := Kind().Registered().Info()
+	assert.Equal(t, []string{"coordination.k8s.io", "Lease", "leases", "lease", "leases"},
+		[]string{info.Group, info.Kind, info.Plural, info.Singular, info.StoragePrefix})
+	assert.True(t, info.Native)
+	assert.True(t, info.CreateOnUpdate)
+	var versions, columns []string
+	for _, v := range info.Versions {
+		versions = append(versions, v.Name, v.Deprecated)
+	}
+	assert.Equal(t, []string{"v1", ""}, versions)
+	for _, c := range info.Columns[1 : len(info.Columns)-1] {
+		columns = append(columns, c.Name, c.Type, c.Description)
+	}
+	assert.Equal(t, []string{"Holder", "string", "Identity of the holder, empty where there is none."}, columns)
+}
+
 func TestHolderColumn(t *testing.T) {
 	r := registry.New(registry.Options{}).Resource(Kind().Registered())
 	assert.Equal(t, "Holder", r.Info().Columns[1].Name)

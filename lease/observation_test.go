@@ -47,7 +47,8 @@ func TestObservationSeesEachFieldOfTheRecord(t *testing.T) {
 		"no holder":   func(s *LeaseSpec) { s.HolderIdentity = nil },
 		"duration":    func(s *LeaseSpec) { *s.LeaseDurationSeconds = 1 },
 		"renewal":     func(s *LeaseSpec) { s.RenewTime.Time = now.Add(time.Microsecond) },
-		"acquisition": func(s *LeaseSpec) { s.AcquireTime = nil },
+		"acquisition": func(s *LeaseSpec) { s.AcquireTime.Time = now.Add(time.Microsecond) },
+		"no times":    func(s *LeaseSpec) { s.AcquireTime = nil },
 		"transitions": func(s *LeaseSpec) { *s.LeaseTransitions = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,6 @@ func Observe(ctx context.Context, leases Client, namespace, name string) iter.Se
 		c := leases.Clock()
 		now, worker := c.Now, atwork.New(c)
 		worker.Work()
-		defer worker.Away()
 		var last Holding
 		after := "" // the last resourceVersion seen
 		for first := true; ; {

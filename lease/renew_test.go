@@ -28,6 +28,13 @@ func TestRenewFailsAfterTheLeaseIsLost(t *testing.T) {
 		"nobody":                              func(t *testing.T, leases *store.Collection[Lease]) { hold(t, leases, "", time.Second, time.Now()) },
 		"deleted":                             remove,
 		"taken by another with the same name": func(t *testing.T, leases *store.Collection[Lease]) { bump(t, leases, 1) },
+		"taken by another with the same name and number": func(t *testing.T, leases *store.Collection[Lease]) {
+			_, err := leases.Modify(t.Context(), namespace, name, func(l *Lease) error {
+				l.Spec.AcquireTime = new(meta.NewMicroTime(l.Spec.AcquireTime.Add(time.Microsecond)))
+				return nil
+			}, store.UpdateOptions{})
+			require.NoError(t, err)
+		},
 		"deleted and created again": func(t *testing.T, leases *store.Collection[Lease]) {
 			again := &Lease{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}, Spec: get(t, leases).Spec}
 			remove(t, leases)

@@ -66,5 +66,4 @@ func (c *Contender) pauseUntil(ctx context.Context, until time.Time) {
 			<-waiting.Done()
 		}
 	}
-	c.worker.Work()
 }

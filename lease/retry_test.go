@@ -106,6 +106,11 @@ type cutOff struct{ error }
 
 func (cutOff) Temporary() bool { return true }
 
+// lasting is an error that says so.
+type lasting struct{ error }
+
+func (lasting) Temporary() bool { return false }
+
 var (
 	errCutOff      = cutOff{errors.New("cut off")}
 	errUnavailable = meta.NewStatusError(http.StatusServiceUnavailable, meta.ReasonServiceUnavailable, nil, "try later")
@@ -122,6 +127,7 @@ func newRemote(t *testing.T) (*remote, *Contender) {
 func TestAcquireTriesAgainAfterATemporaryError(t *testing.T) {
 	for name, row := range map[string]error{
 		"no connection": errCutOff, "unavailable": errUnavailable,
+		"failed":            meta.NewStatusError(http.StatusInternalServerError, meta.ReasonInternalError, nil, "failed"),
 		"too many requests": meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, nil, "slow down"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +148,7 @@ func TestAcquireTriesAgainAfterATemporaryError(t *testing.T) {
 }
 
 func TestAcquireReturnsALastingError(t *testing.T) {
-	for name, row := range map[string]error{"forbidden": errForbidden, "other": errors.New("other")} {
+	for name, row := range map[string]error{"forbidden": errForbidden, "other": errors.New("other"), "not temporary": lasting{errors.New("other")}} {
 		t.Run(name, func(t *testing.T) {
 			r, c := newRemote(t)
 			r.set(func() error { return row }, nil, false)
@@ -158,9 +164,11 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 		r.set(func() error { return errCutOff }, nil, false)
 		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 		defer cancel()
+		start := time.Now()
 		err := c.Acquire(ctx)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.ErrorIs(t, err, errCutOff)
+		assert.Equal(t, 59*time.Second, time.Since(start))
 		assert.Equal(t, 30, r.calls)
 	})
 }

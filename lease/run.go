@@ -36,7 +36,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	defer deadline.Stop()
 
 	keeping, done := context.WithCancel(context.WithoutCancel(ctx))
-	kept := make(chan error, 1)
+	kept := make(chan error)
 	go func() {
 		err := c.keep(keeping, deadline)
 		c.worker.Away()
@@ -52,7 +52,6 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 
 	done()
 	err := <-kept
-	deadline.Stop()
 	switch {
 	case err != nil:
 	case ctx.Err() != nil:
@@ -76,13 +75,10 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 	t := c.term.Load()
 	for tried := t.began; ; {
 		until := tried.Add(c.opts.RetryPeriod)
-		if t.expires.Before(until) {
-			until = t.expires
-		}
 		err := c.guard(ctx, t, until)
-		if ctx.Err() == nil && isTemporary(err) {
+		if isTemporary(err) {
 			c.pauseUntil(ctx, until)
-			failed, err = err, nil
+			err = nil
 		}
 		if ctx.Err() != nil && t.holds(c.clock.Now()) {
 			return nil

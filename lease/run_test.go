@@ -106,6 +106,8 @@ func TestRunCancelsLeadAtOnceWhenTheLeaseIsLost(t *testing.T) {
 				assert.ErrorIs(t, <-done, ErrLost)
 				assert.ErrorIs(t, why, ErrLost)
 				assert.Zero(t, time.Since(start))
+				_, held := c.Held()
+				assert.False(t, held)
 				after, _ := leases.Get(t.Context(), namespace, "leader")
 				assert.Equal(t, before, after, "another's Lease is not changed")
 			})

@@ -27,19 +27,10 @@ type Worker struct {
 	clock holder
 
 	mu      sync.Mutex // guards all below; taken before the mutex of the clock
-	state   state
+	present bool       // Wake holds the clock
 	wakes   uint64
 	release func() // nil unless the clock is held
 }
-
-// state is the state of a Worker, on which the effect of Wake depends.
-type state int
-
-const (
-	away    state = iota // Wake has no effect: the clock does not wait for the Worker
-	resting              // Wake makes the Worker working
-	working              // after Wake the Worker looks for work again before it rests
-)
 
 // New returns a Worker that is away, or nil if the clock cannot be held.
 func New(c clock.Clock) *Worker {
@@ -56,11 +47,10 @@ func (w *Worker) Work() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.workLocked()
+	w.holdLocked()
 }
 
-func (w *Worker) workLocked() {
-	w.state = working
+func (w *Worker) holdLocked() {
 	if w.release == nil {
 		w.release = w.clock.Hold()
 	}
@@ -73,7 +63,7 @@ func (w *Worker) Away() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.state = away
+	w.present = false
 	w.releaseLocked()
 }
 
@@ -118,7 +108,7 @@ func (w *Worker) Rest(seen uint64) bool {
 	if w.wakes != seen {
 		return false
 	}
-	w.state = resting
+	w.present = true
 	w.releaseLocked()
 	return true
 }
@@ -131,8 +121,8 @@ func (w *Worker) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wakes++
-	if w.state == resting {
-		w.workLocked()
+	if w.present {
+		w.holdLocked()
 	}
 }
 

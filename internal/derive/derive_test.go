@@ -40,3 +40,10 @@ func TestUUIDsAreOfVersionFour(t *testing.T) {
 	assert.Equal(t, "ffffffff-ffff-4fff-bfff-ffffffffffff", derive.UUID(all))
 	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, derive.From(1, "a").UUID())
 }
+
+// Tests of programs may have written these down.
+func TestValuesStayTheSameInLaterReleases(t *testing.T) {
+	sum := derive.From(7, "a", "bc")
+	assert.EqualValues(t, uint64(0x1b5735a3b56ae2c6), sum.Uint64())
+	assert.Equal(t, "1b5735a3-b56a-42c6-80a5-837558da8fc4", sum.UUID())
+}

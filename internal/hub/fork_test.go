@@ -177,6 +177,8 @@ func TestForkCopiesOnlyThePagesThatAreWrittenTo(t *testing.T) {
 	table := p.ring.pages.table.Load()
 	p.publishMany(pageSlots, "ns", "p")
 	assert.Same(t, table, p.ring.pages.table.Load(), "it is copied once")
+	page := p.ring.pages.own(0)
+	assert.Same(t, page, p.ring.pages.own(0))
 }
 
 // The readers of a hub, and of its forks, are promised the same while it is

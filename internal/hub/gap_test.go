@@ -165,6 +165,11 @@ func TestForwardAndBackward(t *testing.T) {
 		}
 		assert.Len(t, got, len(tt.want))
 	}
+	for name, visit := range map[string]func(after, until uint64, visit func(*Change[string]) bool) bool{"forward": p.Forward, "backward": p.Backward} {
+		visits := 0
+		assert.True(t, visit(100, 106, func(*Change[string]) bool { visits++; return false }), name)
+		assert.Equal(t, 1, visits, "%s: until it returns false", name)
+	}
 	p.publish("ns", "b") // 107 in place of 101
 	_, complete := walk(p.Forward, 100, 107)
 	assert.False(t, complete)
@@ -172,6 +177,15 @@ func TestForwardAndBackward(t *testing.T) {
 	assert.False(t, complete)
 	_, complete = walk(p.Backward, 101, 107)
 	assert.True(t, complete)
+}
+
+func TestForwardTellsThatTheHistoryEndedMeanwhile(t *testing.T) {
+	p := newHub(t, 4)
+	p.publishMany(4, "ns", "a")
+	assert.False(t, p.Forward(first, math.MaxUint64, func(*Change[string]) bool {
+		p.publishMany(5, "ns", "b")
+		return true
+	}))
 }
 
 // The search is held against a walk over all changes.

@@ -39,6 +39,7 @@ func TestWaitForEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, p.WaitFor(ctx, 101), context.DeadlineExceeded)
+		assert.Empty(t, p.waiters)
 		p.publish("ns", "a")
 		require.NoError(t, p.WaitFor(ctx, 101), "what is there is there, whatever the context")
 	})
@@ -53,6 +54,7 @@ func TestWaitForEndsWithTheHub(t *testing.T) {
 		p.Close()
 		require.ErrorIs(t, <-done, ErrClosed)
 		require.ErrorIs(t, p.WaitFor(t.Context(), 101), ErrClosed)
+		assert.Empty(t, p.waiters)
 		<-p.Done()
 	})
 }
@@ -83,6 +85,9 @@ func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 	}
 	for _, n := range []int{0, 3, 4} {
 		open[n].Close()
+	}
+	for _, w := range p.groups[Scope{}].watchers[2:5] {
+		assert.Nil(t, w, "nothing keeps a watcher that was closed")
 	}
 	p.publish("ns", "a")
 	for n, w := range open {
@@ -117,5 +122,17 @@ func TestOnlyThoseConcernedAreWoken(t *testing.T) {
 		assert.False(t, woken(w), "%+v", w.scope)
 		got, _ := poll(t, w)
 		assert.Empty(t, got)
+	}
+	p.version++
+	p.Publish(&Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
+	for _, w := range []*Watcher[string]{all, namespace, one, elsewhere, another} {
+		assert.False(t, woken(w), "%+v", w.scope)
+	}
+	assert.True(t, woken(other))
+	for _, s := range []Scope{{1, "ns", ""}, {1, "ns", "a"}} {
+		w := p.watch(s, p.version)
+		p.version++
+		p.Publish(&Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
+		assert.True(t, woken(w), "%+v", s)
 	}
 }

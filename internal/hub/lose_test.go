@@ -24,6 +24,7 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 	p.Lose(first + 50)
 	p.version = first + 50
 	paused.Resume()
+	assert.True(t, woken(paused))
 	p.publish("ns", "b")
 	for name, w := range map[string]*Watcher[string]{"idle": idle, "behind": behind, "paused": paused, "other": other, "future": future} {
 		assert.True(t, woken(w), name)
@@ -47,10 +48,14 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 func TestHistoryMayGoBackWhenItIsLost(t *testing.T) {
 	p := newHub(t, 10)
 	p.publishMany(5, "ns", "a")
+	paused := p.watch(Scope{}, first+5)
+	paused.Pause()
 	p.Lose(first + 2)
 	p.version = first + 2
 	p.publish("ns", "b")
 	assert.EqualValues(t, first+2, p.Oldest(p.now))
+	paused.Resume()
+	assert.True(t, woken(paused), "it has to see that changes were lost")
 	versions, _ := poll(t, p.watch(Scope{}, first+2))
 	assert.Equal(t, []uint64{first + 3}, versions)
 }
@@ -58,21 +63,23 @@ func TestHistoryMayGoBackWhenItIsLost(t *testing.T) {
 // A watcher that begins while changes are lost expires, or sees all that comes after.
 func TestLossesAndNewWatchers(t *testing.T) {
 	for attempt := range 5000 {
-		h := NewHub[int](8, 0, 0)
-		h.Publish(&Change[int]{Version: 1})
+		h := NewHub[int](64, 0, 0)
+		for v := range uint64(64) {
+			h.Publish(&Change[int]{Version: v + 1})
+		}
 		var writer sync.WaitGroup
 		ready := make(chan struct{})
 		writer.Go(func() {
 			close(ready)
-			h.Lose(5)
+			h.Lose(70)
 		})
 		<-ready
 		for range attempt % 32 { // meet at different places
 			h.Watchers()
 		}
-		w, err := h.Watch(Scope{}, 1, time.Time{}, nil)
+		w, err := h.Watch(Scope{}, 64, time.Time{}, nil)
 		if err == nil {
-			_, _, err = w.Poll(nil, 1)
+			_, _, err = w.Poll(nil, 64)
 		}
 		writer.Wait()
 		if err == nil {

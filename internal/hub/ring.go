@@ -152,8 +152,8 @@ func (r *ring[P]) after(version uint64) (number uint64, ok bool) {
 	head := r.head.Load()
 	number = next
 	if version < head {
-		// Without gaps it is this one.
-		number = next - min(head-version, next)
+		// Without gaps it is this one, else any number.
+		number = next - (head - version)
 		if !r.isAfter(version, number) || r.isAfter(version, number-1) {
 			number = r.search(version, r.low.Load(), next)
 		}

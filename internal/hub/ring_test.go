@@ -70,6 +70,18 @@ func TestRingForgetsByAge(t *testing.T) {
 	assert.EqualValues(t, 103, p.Oldest(p.now))
 }
 
+func TestRingWithoutLimitsForgetsNothing(t *testing.T) {
+	p := newHub(t, 10)
+	for range 5 {
+		c := p.next("ns", "a")
+		c.Size = 1 << 40
+		p.Publish(c)
+		p.now = p.now.Add(1000 * time.Hour)
+	}
+	assert.EqualValues(t, first, p.Oldest(p.now))
+	assert.NotNil(t, p.Get(first+1))
+}
+
 func TestRingIsLimitedByCountAndByAge(t *testing.T) {
 	p := newAgedHub(t, 3, time.Minute)
 	p.publishMany(10, "ns", "a")

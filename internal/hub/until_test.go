@@ -92,6 +92,52 @@ func TestNextChangeClosesTheChannelOfHead(t *testing.T) {
 			assert.Fail(t, "a change has come")
 		}
 	}
-	head, _ = p.Head()
+	head, grown = p.Head()
 	assert.Equal(t, uint64(101), head)
+	p.publish("ns", "a")
+	<-grown
+	p.publish("ns", "a") // nobody waits for it
+}
+
+func TestWatcherThatHoldsChangesBackIsWokenForLaterOnes(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{}, first)
+	p.publishMany(4, "ns", "a")
+	require.True(t, woken(w))
+	assert.Equal(t, []uint64{101}, until(t, w, 101))
+	assert.False(t, woken(w))
+	p.publish("ns", "a")
+	assert.True(t, woken(w))
+}
+
+// The changes of others tell up to where nothing is missing.
+func TestWatcherThatHoldsChangesBackPassesOverThoseOfOthers(t *testing.T) {
+	for _, held := range []uint64{101, 102, 103} {
+		p := newHub(t, 4)
+		w := p.watch(Scope{Namespace: "ns"}, first)
+		p.publish("ns", "a")
+		p.publishMany(2, "other", "a")
+		p.publish("ns", "a")
+		assert.Equal(t, []uint64{101}, until(t, w, held))
+		p.publishMany(5, "other", "a") // 104 leaves the history
+		assert.Empty(t, until(t, w, 103), "first until %d", held)
+	}
+}
+
+func TestWatcherThatHasReadUpToTheHeadDoesNotExpire(t *testing.T) {
+	p := newHub(t, 4)
+	w := p.watch(Scope{Namespace: "ns"}, first)
+	p.publish("ns", "a")
+	assert.Equal(t, []uint64{101}, until(t, w, 101))
+	p.publishMany(9, "other", "a")
+	assert.Empty(t, until(t, w, 110))
+}
+
+func TestSettledStaysWhereItIsIfLessIsAskedFor(t *testing.T) {
+	p := newHub(t, 16)
+	w := p.watch(Scope{}, first)
+	p.publishMany(4, "ns", "a")
+	until(t, w, 103)
+	until(t, w, 102)
+	assert.EqualValues(t, 103, w.SettledUntil(200))
 }

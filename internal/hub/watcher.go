@@ -131,11 +131,11 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 			w.skipOthers()
 			return dst, false, nil
 		}
-		if !w.dropStaleMark() || w.hub.ring.head.Load() == head {
+		// A mark is of a change up to head, which was read, or of one after head.
+		if w.marked.Swap(0) == 0 || w.hub.ring.head.Load() == head {
 			w.next = 0
 			return dst, false, nil
 		}
-		// The dropped mark may have hidden a mark for a change after head.
 	}
 }
 
@@ -158,13 +158,6 @@ func (w *Watcher[P]) skipOthers() {
 		}
 		w.after = c.Version
 	}
-}
-
-// dropStaleMark removes a mark for a change that was already returned, and reports
-// whether there was one.
-func (w *Watcher[P]) dropStaleMark() bool {
-	marked := w.marked.Load()
-	return marked != 0 && marked <= w.seen.Load() && w.marked.CompareAndSwap(marked, 0)
 }
 
 // Settled returns a version up to which Poll has returned every change of the scope, for a

@@ -104,6 +104,9 @@ func TestPollReturnsABatchAtMost(t *testing.T) {
 		all = append(all, got...)
 		_, settled := w.Settled()
 		assert.Equal(t, !more, settled)
+		if more {
+			assert.Equal(t, got[len(got)-1], w.SettledUntil(math.MaxUint64))
+		}
 	}
 	assert.True(t, slices.IsSorted(all))
 	assert.Len(t, slices.Compact(all), 2*batchSize+3)
@@ -299,6 +302,7 @@ func TestPausedWatcherMissesNothing(t *testing.T) {
 
 	w.Pause()
 	w.Resume()
+	assert.False(t, woken(w))
 	versions, _ = poll(t, w)
 	assert.Empty(t, versions, "nothing has happened meanwhile")
 	p.publish("ns", "a") // 104
@@ -314,6 +318,22 @@ func TestPausedWatcherMissesNothing(t *testing.T) {
 	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than the pause")
 	w.Close()
 	assert.Zero(t, p.Watchers())
+}
+
+func TestPauseKeepsThePlaceOfTheWatcher(t *testing.T) {
+	p := newHub(t, 16)
+	behind, future := p.watch(Scope{}, first), p.watch(Scope{}, first+5)
+	p.publishMany(4, "ns", "a")
+	assert.Equal(t, []uint64{101}, until(t, behind, 101))
+	for _, w := range []*Watcher[string]{behind, future} {
+		w.Pause()
+		p.publish("ns", "a") // 105, 106
+		w.Resume()
+	}
+	versions, _ := poll(t, behind)
+	assert.Equal(t, []uint64{102, 103, 104, 105, 106}, versions)
+	versions, _ = poll(t, future)
+	assert.Equal(t, []uint64{106}, versions)
 }
 
 // A pause must not look for changes that the watcher had no need of before it.

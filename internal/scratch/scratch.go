@@ -22,7 +22,7 @@ func (p *Pool) Use(work func(buf []byte) []byte) {
 	if kept == nil {
 		kept = new([]byte)
 	}
-	if buf := work((*kept)[:0]); buf != nil && cap(buf) <= maxKept {
+	if buf := work((*kept)[:0]); cap(buf) <= maxKept {
 		*kept = buf
 		p.buffers.Put(kept)
 	}

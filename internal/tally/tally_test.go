@@ -1,6 +1,8 @@
 package tally
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,6 +25,32 @@ func TestClientsAreCountedOnTheirOwn(t *testing.T) {
 func TestClientsThatHaveNothingAreForgotten(t *testing.T) {
 	c := New(2)
 	c.Take("a")()
+	assert.Empty(t, c.open)
+}
+
+func TestManyMayCountAtOnce(t *testing.T) {
+	const most = 2
+	c := New(most)
+	var open atomic.Int32
+	var tooMany atomic.Bool
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20_000 {
+				leave := c.Take("a")
+				if leave == nil {
+					continue
+				}
+				if open.Add(1) > most {
+					tooMany.Store(true)
+				}
+				open.Add(-1)
+				leave()
+			}
+		})
+	}
+	all.Wait()
+	assert.False(t, tooMany.Load())
 	assert.Empty(t, c.open)
 }
 
