@@ -215,6 +215,74 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 		commits, _ := e.Calls()
 		assert.Equal(t, 3, commits)
 		assert.Nil(t, mustGet(t, leasesIn(st), "ns/a").Spec.LeaseTransitions)
+		e.Set(func(f *engine.Faults) { f.Commit = nil })
+		mustCreate(t, leasesIn(st), newLease("ns/held", finalizers("a/f")))
+		mustDelete(t, leasesIn(st), "ns/held")
+		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return unknown, nil } })
+		_, err = leasesIn(st).Modify(t.Context(), "ns", "held", func(l *lease.Lease) error { l.Finalizers = nil; return nil }, store.UpdateOptions{})
+		assertPlain(t, err, unknown.Error())
+		mustGet(t, leasesIn(st), "ns/held")
+	})
+}
+
+func TestDryRunsCommitNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		leases := leasesIn(st)
+		mustCreate(t, leases, newLease("ns/held", finalizers("a/f")))
+		mustDelete(t, leases, "ns/held")
+		createAll(t, leases, "ns/a")
+		before, _ := e.Calls()
+		created, err := leases.Create(t.Context(), newLease("ns/new"), store.CreateOptions{DryRun: true})
+		require.NoError(t, err)
+		assert.Empty(t, created.ResourceVersion)
+		for _, name := range []string{"a", "held"} {
+			_, err = leases.Modify(t.Context(), "ns", name, func(l *lease.Lease) error { l.Finalizers = nil; holder("x")(l); return nil }, store.UpdateOptions{DryRun: true})
+			require.NoError(t, err)
+			_, err = leases.Delete(t.Context(), "ns", name, registry.DeleteOptions{DryRun: dryAll})
+			require.NoError(t, err)
+		}
+		after, _ := e.Calls()
+		assert.Equal(t, before, after)
+	})
+}
+
+func TestProgressIsAskedForWhileThereAreWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		e.Jump(500)
+		time.Sleep(time.Minute)
+		assert.EqualValues(t, 1000, st.ResourceVersion())
+		w := record(t, st, fromNow())
+		for range 3 {
+			e.Jump(500)
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			_, version := e.History()
+			assert.Equal(t, version, st.ResourceVersion())
+		}
+		assert.Empty(t, w.take())
+	})
+}
+
+func TestHistoryOfAStoreOnABackendIsAsLongAsItsOption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		createAll(t, leasesIn(openOn(t, e)), "ns/a", "ns/b", "ns/c") // 1003
+		for history, oldest := range map[int]uint64{2: 1001, 0: 1000} {
+			st, err := registry.Open(registry.Options{History: history}, e, lease.Kind().Registered())
+			require.NoError(t, err)
+			defer st.Close()
+			require.NoError(t, st.Loaded(t.Context()))
+			at := func(version uint64) error {
+				_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
+				return err
+			}
+			assert.NoError(t, at(oldest), history)
+			assert.ErrorIs(t, at(oldest-1), store.ErrExpired, history)
+		}
 	})
 }
 
@@ -457,6 +525,7 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a")
 		w := record(t, st, fromNow())
+		assert.Empty(t, w.take(), "the watch waits")
 		end := errors.New("the versions went back")
 		e.Set(func(f *engine.Faults) { f.End = end })
 		assert.ErrorIs(t, w.ended(), end)

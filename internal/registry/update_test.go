@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -179,6 +180,36 @@ func TestUpdateHoldsToTheKindsImmutableFields(t *testing.T) {
 		return nil
 	}, store.UpdateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `LeaseCandidate.coordination.k8s.io "a" is invalid: spec.leaseName: Invalid value: "m": field is immutable`)
+}
+
+func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
+	st := newStore(t)
+	all := in(st, endpoints.Kind())
+	owned := newEndpoints("ns/a")
+	owned.Labels = map[string]string{"k": "v"}
+	_, err := all.Create(t.Context(), owned, store.CreateOptions{})
+	require.NoError(t, err)
+	modify := func(change func(*endpoints.Endpoints)) error {
+		return second(all.Modify(t.Context(), "ns", "a", func(e *endpoints.Endpoints) error { change(e); return nil }, store.UpdateOptions{}))
+	}
+	err = modify(func(e *endpoints.Endpoints) { e.Finalizers = []string{"noslash"} })
+	assert.ErrorContains(t, err, `metadata.finalizers[0]: Invalid value: "noslash": name is neither a standard finalizer name nor is it fully qualified`)
+	err = modify(func(e *endpoints.Endpoints) { e.ManagedFields[0].Manager = strings.Repeat("m", 129) })
+	assert.ErrorContains(t, err, "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes")
+	assert.EqualValues(t, 1001, st.ResourceVersion())
+
+	leases := leasesIn(st)
+	createAll(t, leases, "ns/a")
+	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.Finalizers = []string{"a/b/c"}; return nil }, store.UpdateOptions{})
+	assert.ErrorContains(t, err, `metadata.finalizers: Invalid value: "a/b/c": `)
+}
+
+func TestPatchMayLeaveOutTheNamespace(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	got, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"metadata":{"namespace":null,"labels":{"k":"v"}}}`), store.PatchOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "ns", got.Namespace)
 }
 
 func TestUIDOfAnUpdateIsAPrecondition(t *testing.T) {
