@@ -137,6 +137,7 @@ func TestCreateChecksNamesAndNamespaces(t *testing.T) {
 		"no namespace":               {"/a", "metadata.namespace: Required value"},
 		"upper case in a namespace":  {"Ns/a", `metadata.namespace: Invalid value: "Ns": ` + dnsLabel},
 		"a dot in the namespace":     {"n.s/a", `metadata.namespace: Invalid value: "n.s": must not contain dots`},
+		"a dash ends the namespace":  {"ns-/a", `metadata.namespace: Invalid value: "ns-": ` + dnsLabel},
 		"a namespace of 64 bytes":    {strings.Repeat("n", 64) + "/a", `metadata.namespace: Invalid value: "` + strings.Repeat("n", 64) + `": must be no more than 63 characters`},
 		"neither name nor namespace": {"/", "[metadata.name: Required value: name or generateName is required, metadata.namespace: Required value]"},
 	} {

@@ -135,6 +135,13 @@ func TestKindsThatClaimOneResource(t *testing.T) {
 	assert.PanicsWithValue(t, "store: two kinds for valves.example.com", func() { st.Resource(valves(nil).Registered()) })
 }
 
+// Values in a Backend are named after the first version.
+func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
+	same := func(v *valve) *valve { return v }
+	_, err := store.NewKind(store.Descriptor[valve]{Name: "Valve", Versions: []store.Version[valve]{{Name: "v2", Form: store.FormOf(same, same)}, {Name: "v1"}}})
+	assert.EqualError(t, err, `store: kind Valve: Versions: got a Form for "v2", want none: the first version has the stored form`)
+}
+
 // The number of names in a key is that of the scope.
 func TestKeysOfAnotherScopeAreNoObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -252,14 +252,14 @@ func TestProgressIsAskedForWhileThereAreWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
 		st := openOn(t, e)
+		synctest.Wait()
 		e.Jump(500)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute + time.Second)
 		assert.EqualValues(t, 1000, st.ResourceVersion())
 		w := record(t, st, fromNow())
 		for range 3 {
 			e.Jump(500)
-			time.Sleep(5 * time.Second)
-			synctest.Wait()
+			time.Sleep(6 * time.Second) // progress is asked for every five
 			_, version := e.History()
 			assert.Equal(t, version, st.ResourceVersion())
 		}
@@ -540,6 +540,19 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 		}
 		_, err := leasesIn(st).Create(t.Context(), newLease("ns/b"), store.CreateOptions{})
 		assert.ErrorIs(t, err, end)
+	})
+}
+
+func TestAWatchWithoutStateBeginsAfterItsVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openOn(t, engine.New(1000))
+		createAll(t, leasesIn(st), "ns/a", "ns/b", "ns/c")
+		synctest.Wait()
+		opts := fromNow()
+		for version, want := range map[string][]string{"1001": {"ADDED ns/b@1002", "ADDED ns/c@1003"}, "0": nil, "": nil} {
+			opts.ResourceVersion = version
+			assert.Equal(t, want, record(t, st, opts).take(), version)
+		}
 	})
 }
 

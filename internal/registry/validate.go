@@ -264,20 +264,11 @@ func validateNoNewFinalizers(now, old []string) field.Errors {
 		fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
 }
 
+// validateManagedFields validates the names in managedFields. Package managedfields has
+// encoded them, so the rest is valid.
 func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
 	for i, e := range entries {
 		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
-		switch e.Operation {
-		case meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate:
-		case "":
-			errs = append(errs, field.Required(path("operation"), "must not be empty"))
-		default:
-			errs = append(errs, field.NotSupported(path("operation"), e.Operation,
-				meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate))
-		}
-		if e.FieldsType != "" && e.FieldsType != "FieldsV1" {
-			errs = append(errs, field.Invalid(path("fieldsType"), e.FieldsType, "must be `FieldsV1`"))
-		}
 		for _, problem := range checkFieldManager("", e.Manager) {
 			problem.Field = path("manager")
 			errs = append(errs, problem)
