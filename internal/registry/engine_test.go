@@ -225,6 +225,23 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 	})
 }
 
+func TestRemovingTheLastFinalizerDeletesTheKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		events := record(t, st, fromNow())
+		mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f", "b/f")))
+		mustDelete(t, leasesIn(st), "ns/a")
+		mustModify(t, leasesIn(st), "ns/a", finalizers("b/f"))
+		assert.NotNil(t, e.Value("leases/ns/a"))
+		last := mustModify(t, leasesIn(st), "ns/a", finalizers())
+		assert.Equal(t, "1003", last.ResourceVersion, "the answer has the version before")
+		assert.Empty(t, last.Finalizers)
+		assert.Nil(t, e.Value("leases/ns/a"))
+		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "MODIFIED ns/a@1003", "DELETED ns/a@1004"}, events.take())
+	})
+}
+
 func TestDryRunsCommitNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)

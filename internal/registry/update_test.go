@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -202,6 +204,32 @@ func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
 	createAll(t, leases, "ns/a")
 	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.Finalizers = []string{"a/b/c"}; return nil }, store.UpdateOptions{})
 	assert.ErrorContains(t, err, `metadata.finalizers: Invalid value: "a/b/c": `)
+}
+
+func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
+	duplicates := []error{errors.New(`line 3: key "a" already set in map`)}
+	for _, row := range []struct {
+		validation patch.Validation
+		duplicates []error
+		want       string // of the error
+		warnings   []string
+	}{
+		{patch.Strict, nil, "", nil},
+		{patch.Strict, duplicates, `error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:` + "\n  " + `line 3: key "a" already set in map`, nil},
+		{patch.Warn, duplicates, "", []string{`line 3: key "a" already set in map`}},
+		{patch.Ignore, duplicates, "", nil},
+	} {
+		r := leaseResource(newStore(t))
+		var warnings []string
+		req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Warn: func(text string) { warnings = append(warnings, text) }}
+		_, _, err := r.Update(t.Context(), req, registry.Apply{Config: r.Configuration(newLease("ns/a")), Duplicates: row.duplicates, Validation: row.validation})
+		if row.want == "" {
+			require.NoError(t, err)
+		} else {
+			assertStatus(t, err, 400, store.ErrBadRequest, row.want)
+		}
+		assert.Equal(t, row.warnings, warnings)
+	}
 }
 
 func TestPatchMayLeaveOutTheNamespace(t *testing.T) {
