@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -106,15 +107,31 @@ func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
 	assert.Equal(t, []string{`metadata.finalizers: "c": prefer a domain-qualified finalizer name` + rest}, warnings, "b is not new")
 }
 
+func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
+	st := newStore(t)
+	r := st.Resource(valves(func(d *store.Descriptor[valve]) {
+		d.Warnings = func(v, old *valve) []string { return []string{fmt.Sprint(v.Spec, old != nil && old.Spec.Open)} }
+	}).Registered())
+	var warnings []string
+	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
+	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, req)
+	require.NoError(t, err)
+	_, _, err = r.Update(t.Context(), req, r.Replace(&valve{ObjectMeta: objectMeta("ns/a")}))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"{true} false", "{false} true"}, warnings)
+}
+
 func TestClusterScopedKind(t *testing.T) {
 	st := newStore(t)
 	all := in(st, valves(clusterScoped))
+	_, err := all.r.PrepareRestore(&valve{ObjectMeta: objectMeta("ns/a")}, registry.Request{})
+	assert.ErrorContains(t, err, "metadata.namespace: Forbidden: not allowed on this type")
 	for _, name := range []string{"a", "b", "c"} {
 		v, err := all.Create(t.Context(), &valve{ObjectMeta: objectMeta("ignored/" + name)}, store.CreateOptions{})
 		require.NoError(t, err)
 		assert.Empty(t, v.Namespace)
 	}
-	_, err := all.Patch(t.Context(), "", "a", store.MergePatch, []byte(`{"metadata":{"namespace":"ignored"},"spec":{"open":true}}`), store.PatchOptions{})
+	_, err = all.Patch(t.Context(), "", "a", store.MergePatch, []byte(`{"metadata":{"namespace":"ignored"},"spec":{"open":true}}`), store.PatchOptions{})
 	require.NoError(t, err)
 	var names []string
 	opts := registry.ListOptions{Limit: 1}

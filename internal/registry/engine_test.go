@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -239,6 +240,65 @@ func TestRemovingTheLastFinalizerDeletesTheKey(t *testing.T) {
 		assert.Empty(t, last.Finalizers)
 		assert.Nil(t, e.Value("leases/ns/a"))
 		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "MODIFIED ns/a@1003", "DELETED ns/a@1004"}, events.take())
+	})
+}
+
+func TestAStoreThatLoadsAgainIsAtTheVersionOfTheState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		synctest.Wait()
+		e.Set(hold)
+		createAll(t, leasesIn(other), "ns/a", "ns/b")
+		e.Compact()
+		e.Set(release)
+		synctest.Wait()
+		assert.EqualValues(t, 1002, st.ResourceVersion())
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a", "ns/b"}, paths(items))
+	})
+}
+
+func TestAnUnreadableValueIsOfOneKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		all := in(st, endpoints.Kind())
+		e.Put(map[string][]byte{"leases/ns/a": []byte("{")})
+		_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		_, _, err = all.List(t.Context(), registry.ListOptions{Namespace: "ns"})
+		assert.NoError(t, err)
+		_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{Namespace: "ns"})
+		assert.ErrorContains(t, err, "cannot decode the value")
+	})
+}
+
+func TestPagesNeedTheVersionOfTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a", "ns/b")
+		failure := errors.New("no version")
+		e.Set(func(f *engine.Faults) { f.Err = failure })
+		for _, opts := range []registry.ListOptions{{}, {Limit: 1}} {
+			_, _, err := leasesIn(st).List(t.Context(), opts)
+			assert.ErrorIs(t, err, failure, opts)
+		}
+	})
+}
+
+func TestHistoryOnABackendIsBoundedByBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := registry.Open(registry.Options{HistoryBytes: 64 << 10}, engine.New(1000), lease.Kind().Registered())
+		require.NoError(t, err)
+		defer st.Close()
+		require.NoError(t, st.Loaded(t.Context()))
+		for _, path := range manyPaths("ns", 10) {
+			mustCreate(t, leasesIn(st), newLease(path, holder(strings.Repeat("x", 20<<10))))
+		}
+		_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: registry.MatchExact})
+		assert.ErrorIs(t, err, store.ErrExpired)
 	})
 }
 

@@ -208,6 +208,21 @@ func TestPageAfterTheWholeListCountsWhatIsBehindIt(t *testing.T) {
 	assert.Equal(t, int64(1), *m.RemainingItemCount)
 }
 
+func TestBytesOfAListAreJoinedWhenItIsAskedForAgain(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a", "ns/b")
+	join := func(int) []byte { return []byte("joined") }
+	for i, want := range []string{"", "joined", "joined"} {
+		l, err := leases.r.List(t.Context(), registry.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, want, string(l.Joined(0, registry.JSON, join)), i)
+	}
+	createAll(t, leases, "ns/c")
+	l, err := leases.r.List(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	assert.Nil(t, l.Joined(0, registry.JSON, join), "another state")
+}
+
 func TestListEndsWithItsContext(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, manyPaths("ns", 1100)...)

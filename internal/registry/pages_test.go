@@ -33,6 +33,7 @@ func TestPageCacheIsBounded(t *testing.T) {
 		}
 	}
 	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
+	assert.Greater(t, last.bytes, 4000)
 	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
 	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)), "too large")
 	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)))

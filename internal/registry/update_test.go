@@ -198,6 +198,7 @@ func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
 	assert.ErrorContains(t, err, `metadata.finalizers[0]: Invalid value: "noslash": name is neither a standard finalizer name nor is it fully qualified`)
 	err = modify(func(e *endpoints.Endpoints) { e.ManagedFields[0].Manager = strings.Repeat("m", 129) })
 	assert.ErrorContains(t, err, "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes")
+	assert.Len(t, statusOf(t, err).Details.Causes, 4, "as a real server repeats it")
 	assert.EqualValues(t, 1001, st.ResourceVersion())
 
 	leases := leasesIn(st)
@@ -230,6 +231,33 @@ func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
 		}
 		assert.Equal(t, row.warnings, warnings)
 	}
+}
+
+func TestPatchMayNotChangeTheName(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	for body, want := range map[string]string{
+		`{"metadata":{"name":null}}`: "the name of the object (a based on URL) was undeterminable: name must be provided",
+		`{"metadata":{"name":"b"}}`:  "the name of the object (b) does not match the name on the URL (a)",
+	} {
+		_, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(body), store.PatchOptions{})
+		assertStatus(t, err, 400, store.ErrBadRequest, want)
+	}
+}
+
+// The patch is of the object in the version of the request.
+func TestMergePatchInAnOldVersion(t *testing.T) {
+	all := in(newStore(t), candidate.Kind())
+	_, err := all.Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
+		LeaseName: "l", BinaryVersion: "1.2.3", EmulationVersion: "1.2.0", Strategy: lease.OldestEmulationVersion,
+	}}, store.CreateOptions{})
+	require.NoError(t, err)
+	const v1alpha1 = 2
+	it, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v1alpha1}, registry.Patch{
+		Type: registry.MergePatch, Data: []byte(`{"spec":{"preferredStrategies":["example.com/mine"]}}`), Validation: patch.Strict, Scheme: registry.NewScheme(all.r.Kind()),
+	})
+	require.NoError(t, err)
+	assert.EqualValues(t, "example.com/mine", typed[candidate.LeaseCandidate](it).Spec.Strategy)
 }
 
 func TestPatchMayLeaveOutTheNamespace(t *testing.T) {
