@@ -196,6 +196,7 @@ func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
 	}
 	err = modify(func(e *endpoints.Endpoints) { e.Finalizers = []string{"noslash"} })
 	assert.ErrorContains(t, err, `metadata.finalizers[0]: Invalid value: "noslash": name is neither a standard finalizer name nor is it fully qualified`)
+	assert.Len(t, statusOf(t, err).Details.Causes, 2, "the rule of the kind, and its rules for metadata")
 	err = modify(func(e *endpoints.Endpoints) { e.ManagedFields[0].Manager = strings.Repeat("m", 129) })
 	assert.ErrorContains(t, err, "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes")
 	assert.Len(t, statusOf(t, err).Details.Causes, 4, "as a real server repeats it")
