@@ -46,8 +46,11 @@ func TestAcceptOfAnObject(t *testing.T) {
 		{"application/json;q=0.1,application/vnd.kubernetes.protobuf;q=0.2", typeProtobuf, ""},
 		{"*/*,application/vnd.kubernetes.protobuf", typeProtobuf, ""},
 		{"*/*,application/vnd.kubernetes.protobuf;q=0.5", typeProtobuf, ""}, // named, if less wanted
+		{"application/*,application/vnd.kubernetes.protobuf", typeProtobuf, ""},
 		{"*/*,text/html,application/vnd.kubernetes.protobuf;q=0.5", typeProtobuf, ""},
 		{"application/vnd.kubernetes.protobuf;as=Foo;v=v1;g=g,application/json", typeJSON, "Lease"},
+		{"*,application/json;as=Foo;v=v1;g=g", typeJSON, "Lease"},
+		{"*/json,application/json;as=Foo;v=v1;g=g", typeJSON, noneAccepted},
 		{"application/json" + asTable, typeJSON, table},
 		{"*/*" + asTable, typeJSON, table},
 		{"application/json;as=Table;v=v1beta1;g=meta.k8s.io", typeJSON, "meta.k8s.io/v1beta1 Table"},

@@ -89,10 +89,7 @@ func (c *call) watchOptions() (registry.WatchOptions, error) {
 		ListRules:           !c.boolParam("watch"),
 		Warn:                c.warn,
 	}
-	seconds, err := c.optionalInt("timeoutSeconds")
-	if err != nil {
-		return o, err
-	}
+	seconds, _ := c.optionalInt("timeoutSeconds") // listOptions has checked it
 	o.Timeout = c.watchTimeout(seconds, o)
 	return o, nil
 }

@@ -112,6 +112,17 @@ func TestBodiesOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
+func TestAcceptOfAnUnstructuredObject(t *testing.T) {
+	s := newBlobServer(t)
+	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"}`))
+	for accept, code := range map[string]int{
+		typeJSON: 200, typeYAML: 200, typeJSON + asTable: 200, typeProtobuf + asPartial: 200,
+		typeJSON + ";as=Foo;v=v1;g=g": 406, typeProtobuf: 406,
+	} {
+		assert.Equal(t, code, s.do(t, "GET", blobs+"/a", "", "Accept", accept).Code, accept)
+	}
+}
+
 func TestPatchesOfUnstructuredObjects(t *testing.T) {
 	s := newBlobServer(t)
 	s.must(t, "POST", blobs, aBlob(`"metadata":{"name":"a"},"spec":{"l":[1],"m":{"k":1}}`))

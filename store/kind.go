@@ -108,8 +108,8 @@ type Descriptor[T any] struct {
 	ShortNames []string
 
 	// Versions are the served versions, the preferred one first. The first one is
-	// also the storage version, as in discovery, and its rules apply to writes
-	// through the Go API.
+	// also the storage version, as in discovery, so it has no Form. Its rules apply to
+	// writes through the Go API.
 	Versions []Version[T]
 
 	// ClusterScoped kinds have no namespaces. A write drops the namespace of its

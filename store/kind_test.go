@@ -256,6 +256,7 @@ func TestMistakesInADescriptorAreNamed(t *testing.T) {
 		"a group":          {func(d *store.Descriptor[widget]) { d.Group = "a/b" }, `store: kind Widget: Group: got "a/b", want a lowercase RFC 1123 subdomain`},
 		"a version":        {func(d *store.Descriptor[widget]) { d.Versions[0].Name = "" }, `store: kind Widget: Versions: got "", want a lowercase RFC 1123 label`},
 		"a version twice":  {func(d *store.Descriptor[widget]) { d.Versions[1].Name = d.Versions[0].Name }, `store: kind Widget: Versions: got "v1" twice, want it once`},
+		"a first Form":     {func(d *store.Descriptor[widget]) { d.Versions = d.Versions[1:] }, `store: kind Widget: Versions: got a Form for "v2", want none: the first version has the stored form`},
 		"an empty column":  {func(d *store.Descriptor[widget]) { d.Columns = []store.Column[widget]{{Name: "X"}} }, `store: kind Widget: Columns: got "X" without a Cell, want one`},
 		"an unread field":  {func(d *store.Descriptor[widget]) { d.SelectableFields[0].Value = nil }, `store: kind Widget: SelectableFields: got "spec.color" without a Value, want one`},
 		"a missing status": {func(d *store.Descriptor[widget]) { d.Status = true }, `store: kind Widget: Status: got true, but widget has no member "status"`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -131,10 +132,12 @@ func TestCreateChecksNamesAndNamespaces(t *testing.T) {
 		"no name":                    {"ns/", "metadata.name: Required value: name or generateName is required"},
 		"upper case in the name":     {"ns/A", `metadata.name: Invalid value: "A": ` + subdomain},
 		"an underscore in the name":  {"ns/a_b", `metadata.name: Invalid value: "a_b": ` + subdomain},
+		"a dash at the end":          {"ns/a-", `metadata.name: Invalid value: "a-": ` + subdomain},
 		"a name of 254 bytes":        {"ns/" + strings.Repeat("a", 254), `metadata.name: Invalid value: "` + strings.Repeat("a", 254) + `": must be no more than 253 characters`},
 		"no namespace":               {"/a", "metadata.namespace: Required value"},
 		"upper case in a namespace":  {"Ns/a", `metadata.namespace: Invalid value: "Ns": ` + dnsLabel},
 		"a dot in the namespace":     {"n.s/a", `metadata.namespace: Invalid value: "n.s": must not contain dots`},
+		"a dash ends the namespace":  {"ns-/a", `metadata.namespace: Invalid value: "ns-": ` + dnsLabel},
 		"a namespace of 64 bytes":    {strings.Repeat("n", 64) + "/a", `metadata.namespace: Invalid value: "` + strings.Repeat("n", 64) + `": must be no more than 63 characters`},
 		"neither name nor namespace": {"/", "[metadata.name: Required value: name or generateName is required, metadata.namespace: Required value]"},
 	} {
@@ -152,6 +155,53 @@ func TestCreateChecksNamesAndNamespaces(t *testing.T) {
 			assert.EqualValues(t, 1000, st.ResourceVersion(), "what is refused takes no version")
 		})
 	}
+}
+
+func TestCreateInAnotherNamespaceIsRefusedBeforeItWarns(t *testing.T) {
+	warned := func(text string) { t.Error(text) }
+	twice := newLease("ns/a", owners(owner("u"), owner("u")))
+	_, err := leaseResource(newStore(t)).Create(t.Context(), twice, registry.Request{Namespace: "other", Warn: warned})
+	assertStatus(t, err, 400, store.ErrBadRequest, "the namespace of the provided object does not match the namespace sent on the request")
+}
+
+// The store must neither share memory with the object of a caller nor with an answer.
+func TestManagersOfTheCallerAreCopied(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	entry := meta.ManagedFieldsEntry{Manager: "m", Operation: "Apply", APIVersion: "coordination.k8s.io/v1", Time: new(meta.NewTime(epoch)),
+		FieldsType: "FieldsV1", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:spec":{"f:holderIdentity":{}}}`)}}
+	spoil := func(l *lease.Lease) {
+		for i := range l.ManagedFields {
+			e := &l.ManagedFields[i]
+			e.Manager, e.Time.Time = "spoilt", time.Time{}
+			if e.FieldsV1 != nil {
+				copy(e.FieldsV1.Raw, "spoilt")
+			}
+		}
+		*l.Spec.HolderIdentity, l.Labels["k"] = "spoilt", "spoilt"
+	}
+	given := newLease("ns/a", holder("x"), label("k", "v"), func(l *lease.Lease) { l.ManagedFields = []meta.ManagedFieldsEntry{entry} })
+	write := mustCreate
+	for i := range 3 {
+		answer := write(t, leases, given)
+		want := mustGet(t, leases, "ns/a")
+		assert.Equal(t, want, answer)
+		spoil(given)
+		spoil(answer)
+		require.Equal(t, want, mustGet(t, leases, "ns/a"))
+		write, given = mustUpdate, want
+		given.Spec.LeaseTransitions = new(int32(i))
+	}
+}
+
+func TestUpdateWithoutManagersResetsThem(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	l := mustCreate(t, leases, newLease("ns/a", holder("x")))
+	require.Len(t, l.ManagedFields, 1)
+	l.ManagedFields = nil
+	l = mustUpdate(t, leases, l)
+	require.Len(t, l.ManagedFields, 1, "none given")
+	l.ManagedFields = []meta.ManagedFieldsEntry{}
+	assert.Empty(t, mustUpdate(t, leases, l).ManagedFields, "an empty list")
 }
 
 func TestCreateLooksAtTheKindsOwnRules(t *testing.T) {

@@ -212,6 +212,16 @@ func TestTerminatingObjectTakesNoNewFinalizers(t *testing.T) {
 	assertStatus(t, err, 422, store.ErrInvalid, `Lease.coordination.k8s.io "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"b/new", "z/new"}`)
 }
 
+func TestGracePeriodOfATerminatingObjectStays(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))
+	mustDelete(t, leases, "ns/a")
+	got := mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.DeletionGracePeriodSeconds, l.Spec.HolderIdentity = nil, new("x") })
+	assert.EqualValues(t, 0, *got.DeletionGracePeriodSeconds)
+	_, err := leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.DeletionGracePeriodSeconds = new(int64(5)); return nil }, store.UpdateOptions{})
+	assert.ErrorContains(t, err, "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable")
+}
+
 func TestTerminatingObjectMayBeWritten(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	mustCreate(t, leases, newLease("ns/a", finalizers("a/f")))

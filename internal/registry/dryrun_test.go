@@ -117,12 +117,30 @@ func TestDryRunOfADelete(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, mustGet(t, leases, "ns/going"), got)
 
+		for name, removed := range map[string]bool{"a": true, "held": false, "going": false} {
+			d, err := leases.r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: name}, opts)
+			require.NoError(t, err)
+			assert.Equal(t, removed, d.Removed, name)
+			assert.Zero(t, d.Version, name)
+		}
+
 		_, err = leases.Delete(t.Context(), "ns", "none", opts)
 		require.ErrorIs(t, err, store.ErrNotFound)
 		opts.Preconditions = &registry.Preconditions{ResourceVersion: new("1")}
 		_, err = leases.Delete(t.Context(), "ns", "a", opts)
 		require.ErrorIs(t, err, store.ErrConflict)
 	})
+}
+
+func TestDryRunOfADeleteThatRemovesTheLastFinalizer(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	mustCreate(t, leases, newLease("ns/a", finalizers(meta.FinalizerOrphanDependents)))
+	opts := registry.DeleteOptions{DryRun: dryAll, PropagationPolicy: new(meta.DeletePropagationBackground)}
+	d, err := leases.r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, opts)
+	require.NoError(t, err)
+	assert.True(t, d.Removed)
+	assert.Empty(t, d.Item.Name(), "upstream drops the update half-way")
+	mustGet(t, leases, "ns/a")
 }
 
 func TestDryRunOfADeleteCollection(t *testing.T) {

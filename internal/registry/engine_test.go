@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -215,6 +216,150 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 		commits, _ := e.Calls()
 		assert.Equal(t, 3, commits)
 		assert.Nil(t, mustGet(t, leasesIn(st), "ns/a").Spec.LeaseTransitions)
+		e.Set(func(f *engine.Faults) { f.Commit = nil })
+		mustCreate(t, leasesIn(st), newLease("ns/held", finalizers("a/f")))
+		mustDelete(t, leasesIn(st), "ns/held")
+		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return unknown, nil } })
+		_, err = leasesIn(st).Modify(t.Context(), "ns", "held", func(l *lease.Lease) error { l.Finalizers = nil; return nil }, store.UpdateOptions{})
+		assertPlain(t, err, unknown.Error())
+		mustGet(t, leasesIn(st), "ns/held")
+	})
+}
+
+func TestRemovingTheLastFinalizerDeletesTheKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		events := record(t, st, fromNow())
+		mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f", "b/f")))
+		mustDelete(t, leasesIn(st), "ns/a")
+		mustModify(t, leasesIn(st), "ns/a", finalizers("b/f"))
+		assert.NotNil(t, e.Value("leases/ns/a"))
+		last := mustModify(t, leasesIn(st), "ns/a", finalizers())
+		assert.Equal(t, "1003", last.ResourceVersion, "the answer has the version before")
+		assert.Empty(t, last.Finalizers)
+		assert.Nil(t, e.Value("leases/ns/a"))
+		assert.Equal(t, []string{"ADDED ns/a@1001", "MODIFIED ns/a@1002", "MODIFIED ns/a@1003", "DELETED ns/a@1004"}, events.take())
+	})
+}
+
+func TestAStoreThatLoadsAgainIsAtTheVersionOfTheState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		synctest.Wait()
+		e.Set(hold)
+		createAll(t, leasesIn(other), "ns/a", "ns/b")
+		e.Compact()
+		e.Set(release)
+		synctest.Wait()
+		assert.EqualValues(t, 1002, st.ResourceVersion())
+		items, _ := mustList(t, leasesIn(st), registry.ListOptions{ResourceVersion: "0"})
+		assert.Equal(t, []string{"ns/a", "ns/b"}, paths(items))
+	})
+}
+
+func TestAnUnreadableValueIsOfOneKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		all := in(st, endpoints.Kind())
+		e.Put(map[string][]byte{"leases/ns/a": []byte("{")})
+		_, err := all.Create(t.Context(), newEndpoints("ns/a"), store.CreateOptions{})
+		require.NoError(t, err)
+		_, _, err = all.List(t.Context(), registry.ListOptions{Namespace: "ns"})
+		assert.NoError(t, err)
+		_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{Namespace: "ns"})
+		assert.ErrorContains(t, err, "cannot decode the value")
+	})
+}
+
+func TestPagesNeedTheVersionOfTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		createAll(t, leasesIn(st), "ns/a", "ns/b")
+		failure := errors.New("no version")
+		e.Set(func(f *engine.Faults) { f.Err = failure })
+		for _, opts := range []registry.ListOptions{{}, {Limit: 1}} {
+			_, _, err := leasesIn(st).List(t.Context(), opts)
+			assert.ErrorIs(t, err, failure, opts)
+		}
+	})
+}
+
+func TestHistoryOnABackendIsBoundedByBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := registry.Open(registry.Options{HistoryBytes: 64 << 10}, engine.New(1000), lease.Kind().Registered())
+		require.NoError(t, err)
+		defer st.Close()
+		require.NoError(t, st.Loaded(t.Context()))
+		for _, path := range manyPaths("ns", 10) {
+			mustCreate(t, leasesIn(st), newLease(path, holder(strings.Repeat("x", 20<<10))))
+		}
+		_, _, err = leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: registry.MatchExact})
+		assert.ErrorIs(t, err, store.ErrExpired)
+	})
+}
+
+func TestDryRunsCommitNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		leases := leasesIn(st)
+		mustCreate(t, leases, newLease("ns/held", finalizers("a/f")))
+		mustDelete(t, leases, "ns/held")
+		createAll(t, leases, "ns/a")
+		before, _ := e.Calls()
+		created, err := leases.Create(t.Context(), newLease("ns/new"), store.CreateOptions{DryRun: true})
+		require.NoError(t, err)
+		assert.Empty(t, created.ResourceVersion)
+		for _, name := range []string{"a", "held"} {
+			_, err = leases.Modify(t.Context(), "ns", name, func(l *lease.Lease) error { l.Finalizers = nil; holder("x")(l); return nil }, store.UpdateOptions{DryRun: true})
+			require.NoError(t, err)
+			_, err = leases.Delete(t.Context(), "ns", name, registry.DeleteOptions{DryRun: dryAll})
+			require.NoError(t, err)
+		}
+		after, _ := e.Calls()
+		assert.Equal(t, before, after)
+	})
+}
+
+func TestProgressIsAskedForWhileThereAreWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st := openOn(t, e)
+		synctest.Wait()
+		e.Jump(500)
+		time.Sleep(time.Minute + time.Second)
+		assert.EqualValues(t, 1000, st.ResourceVersion())
+		w := record(t, st, fromNow())
+		for range 3 {
+			e.Jump(500)
+			time.Sleep(6 * time.Second) // progress is asked for every five
+			_, version := e.History()
+			assert.Equal(t, version, st.ResourceVersion())
+		}
+		assert.Empty(t, w.take())
+	})
+}
+
+func TestHistoryOfAStoreOnABackendIsAsLongAsItsOption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		createAll(t, leasesIn(openOn(t, e)), "ns/a", "ns/b", "ns/c") // 1003
+		for history, oldest := range map[int]uint64{2: 1001, 0: 1000} {
+			st, err := registry.Open(registry.Options{History: history}, e, lease.Kind().Registered())
+			require.NoError(t, err)
+			defer st.Close()
+			require.NoError(t, st.Loaded(t.Context()))
+			at := func(version uint64) error {
+				_, _, err := leasesIn(st).List(t.Context(), registry.ListOptions{ResourceVersion: rv(version), ResourceVersionMatch: registry.MatchExact})
+				return err
+			}
+			assert.NoError(t, at(oldest), history)
+			assert.ErrorIs(t, at(oldest-1), store.ErrExpired, history)
+		}
 	})
 }
 
@@ -457,6 +602,7 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 		st := openOn(t, e)
 		createAll(t, leasesIn(st), "ns/a")
 		w := record(t, st, fromNow())
+		assert.Empty(t, w.take(), "the watch waits")
 		end := errors.New("the versions went back")
 		e.Set(func(f *engine.Faults) { f.End = end })
 		assert.ErrorIs(t, w.ended(), end)
@@ -471,6 +617,19 @@ func TestABackendThatEndsIsNotSilent(t *testing.T) {
 		}
 		_, err := leasesIn(st).Create(t.Context(), newLease("ns/b"), store.CreateOptions{})
 		assert.ErrorIs(t, err, end)
+	})
+}
+
+func TestAWatchWithoutStateBeginsAfterItsVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openOn(t, engine.New(1000))
+		createAll(t, leasesIn(st), "ns/a", "ns/b", "ns/c")
+		synctest.Wait()
+		opts := fromNow()
+		for version, want := range map[string][]string{"1001": {"ADDED ns/b@1002", "ADDED ns/c@1003"}, "0": nil, "": nil} {
+			opts.ResourceVersion = version
+			assert.Equal(t, want, record(t, st, opts).take(), version)
+		}
 	})
 }
 

@@ -218,6 +218,9 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
 	k.info.Unstructured = stored.Rest != nil
+	if d.Versions[0].New != nil {
+		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", d.Versions[0].Name)
+	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
 		compiled := version{named: named, validate: func(o, old Object) field.Errors {

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -205,6 +206,32 @@ func TestPageAfterTheWholeListCountsWhatIsBehindIt(t *testing.T) {
 	items, m := mustList(t, leases, registry.ListOptions{Namespace: "a", Limit: 2, Continue: tokenOf("1004", "/")})
 	assert.Equal(t, []string{"a/x", "a/y"}, paths(items))
 	assert.Equal(t, int64(1), *m.RemainingItemCount)
+}
+
+func TestBytesOfAListAreJoinedWhenItIsAskedForAgain(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a", "ns/b")
+	join := func(int) []byte { return []byte("joined") }
+	for i, want := range []string{"", "joined", "joined"} {
+		l, err := leases.r.List(t.Context(), registry.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, want, string(l.Joined(0, registry.JSON, join)), i)
+	}
+	createAll(t, leases, "ns/c")
+	l, err := leases.r.List(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	assert.Nil(t, l.Joined(0, registry.JSON, join), "another state")
+}
+
+func TestListEndsWithItsContext(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, manyPaths("ns", 1100)...)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, opts := range []registry.ListOptions{{}, {Namespace: "ns"}, {LabelSelector: "a=b"}, {Limit: 1099}} {
+		_, _, err := leases.List(gone, opts)
+		assert.ErrorIs(t, err, context.Canceled)
+	}
 }
 
 func TestEachPageCountsWhatIsBehindIt(t *testing.T) {

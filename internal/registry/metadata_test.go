@@ -124,4 +124,8 @@ func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	assert.Equal(t, kept, it.Metadata().OwnerReferences)
 	assert.Equal(t, "1001", it.ResourceVersion(), "which is no change")
 	assert.Equal(t, []string{strings.Replace(text, "entries;", "entries after mutating admission happens;", 1)}, warnings)
+	req.Name = "b"
+	it, err = r.Create(t.Context(), newLease("ns/b", owners(owner("u"), owner("u"))), req)
+	require.NoError(t, err)
+	assert.Len(t, it.Metadata().OwnerReferences, 1)
 }

@@ -88,3 +88,21 @@ func TestDeleteOptionsAreChecked(t *testing.T) {
 		})
 	}
 }
+
+// The deprecated paths of watches use the rules of a list, and the deletion of a collection with
+// watch=true the rules of a watch.
+func TestRulesOfTheOtherVerb(t *testing.T) {
+	r := leaseResource(newStore(t))
+	match := registry.MatchExact
+	const watchRule = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+	const listRule = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+	assert.ErrorContains(t, r.CheckList(registry.ListOptions{ResourceVersionMatch: match}), listRule)
+	assert.ErrorContains(t, r.CheckList(registry.ListOptions{ResourceVersionMatch: match, WatchRules: true}), watchRule)
+	_, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersionMatch: match})
+	assert.ErrorContains(t, err, watchRule)
+	_, err = r.Watch(t.Context(), registry.WatchOptions{ResourceVersionMatch: match, ListRules: true})
+	assert.ErrorContains(t, err, listRule)
+	w, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", ResourceVersionMatch: match, ListRules: true})
+	require.NoError(t, err)
+	w.Close()
+}

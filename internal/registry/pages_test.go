@@ -33,6 +33,7 @@ func TestPageCacheIsBounded(t *testing.T) {
 		}
 	}
 	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
+	assert.Greater(t, last.bytes, 4000)
 	assert.Len(t, last.joinedAs(0, JSON, join(4000)), 4000)
 	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)), "too large")
 	assert.Nil(t, last.joinedAs(0, Protobuf, join(6000)))
@@ -44,6 +45,14 @@ func TestPageCacheIsBounded(t *testing.T) {
 		sum += p.bytes
 	}
 	assert.Equal(t, c.bytes, sum)
+	for _, start := range []string{"190", "195", "190"} {
+		assert.NotNil(t, c.get(query{start: start, paged: true}))
+	}
+	var order []string
+	for _, p := range c.kept[:3] {
+		order = append(order, p.start)
+	}
+	assert.Equal(t, []string{"190", "195", "199"}, order, "the last used first")
 	once := pageOf(400, 1)
 	c.put(once)
 	assert.Nil(t, once.joinedAs(0, JSON, join(1)), "asked for once")
@@ -54,4 +63,28 @@ func TestPageCacheIsBounded(t *testing.T) {
 	assert.Len(t, last.joinedAs(1, JSON, join(4000)), 4000, "a page that the cache has dropped still works")
 	assert.Zero(t, last.bytes)
 	assert.LessOrEqual(t, c.bytes, c.limit)
+}
+
+func TestSnapshotCacheKeepsTheLastUsed(t *testing.T) {
+	var c snapshotCache
+	versions := func() (out []uint64) {
+		for _, s := range c.all() {
+			out = append(out, s.version)
+		}
+		return out
+	}
+	for v := range uint64(cachedSnapshots) {
+		c.put(snapshot{version: v})
+	}
+	assert.Equal(t, []uint64{3, 2, 1, 0}, versions())
+	s, ok := c.get(1)
+	assert.True(t, ok)
+	assert.EqualValues(t, 1, s.version)
+	assert.Equal(t, []uint64{1, 3, 2, 0}, versions())
+	c.put(snapshot{version: 4})
+	assert.Equal(t, []uint64{4, 1, 3, 2}, versions())
+	_, ok = c.get(0)
+	assert.False(t, ok)
+	c.dropBefore(3)
+	assert.Equal(t, []uint64{4, 3}, versions())
 }

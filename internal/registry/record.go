@@ -68,7 +68,6 @@ func (rec *record) forkLocked(version uint64, now time.Time) record {
 		return record{}
 	}
 	before := *rec
-	before.changes = slices.Clip(rec.changes)
 	return record{limit: rec.limit, since: version, before: &before, forked: now}
 }
 

@@ -103,11 +103,7 @@ func (r *Resource) Own(o Object, current *Item) Object {
 // Configuration returns an object in the stored form as the document of a server-side
 // apply, in the preferred version.
 func (r *Resource) Configuration(o Object) map[string]any {
-	f := r.kind.forms[r.kind.versions[0].form]
-	if f.to != nil {
-		o = f.to(r.kind.copy(o))
-	}
-	config := f.typ.ToUnstructured(o)
+	config := r.kind.forms[0].typ.ToUnstructured(o)
 	t := r.kind.typeMeta(0)
 	config["kind"], config["apiVersion"] = t.Kind, t.APIVersion
 	return config

@@ -100,6 +100,11 @@ func TestRestoreKeepsFieldsOfTheServer(t *testing.T) {
 	given.DeletionTimestamp, given.DeletionGracePeriodSeconds = new(meta.NewTime(epoch)), new(int64(30))
 	require.NoError(t, st.Restore(prepare(t, st, given), 0))
 	assert.EqualValues(t, 30, *mustGet(t, leasesIn(st), "ns/b").DeletionGracePeriodSeconds)
+	mustModify(t, leasesIn(st), "ns/b", finalizers())
+	assert.Empty(t, mustGet(t, leasesIn(st), "ns/b").Finalizers, "an object with a grace period is there until it is deleted once more")
+	mustModify(t, leasesIn(st), "ns/b", holder("x"))
+	mustDelete(t, leasesIn(st), "ns/b")
+	assert.Equal(t, []string{"ns/a@1234"}, pathsAndVersions(t, st))
 }
 
 func TestRestoreSetsMissingFieldsAsACreateDoes(t *testing.T) {

@@ -2,7 +2,10 @@ package registry_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,4 +88,48 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
+}
+
+// A write starts again from what the caller gave, not from what an attempt made of it.
+func TestEachAttemptOfAReplacementIsFresh(t *testing.T) {
+	r := leaseResource(newStore(t))
+	for _, version := range []string{"", "1001"} {
+		change := r.Replace(newLease("ns/a", label("k", "v"), func(l *lease.Lease) { l.ResourceVersion = version }))
+		for range 3 {
+			o, err := change(nil)
+			require.NoError(t, err)
+			m := o.GetObjectMeta()
+			assert.Equal(t, "v", m.Labels["k"])
+			assert.Equal(t, version, m.ResourceVersion)
+			assert.Empty(t, m.UID)
+			m.Labels["k"], m.ResourceVersion, m.UID = "spoilt", "7", "u"
+		}
+	}
+}
+
+func TestWritesAtOnceTakeVersionsOfTheirOwn(t *testing.T) {
+	const writers, objects = 8, 200
+	st := newStore(t)
+	r := leaseResource(st)
+	versions := make([][]string, writers)
+	var done sync.WaitGroup
+	for i := range writers {
+		done.Go(func() {
+			for n := range objects {
+				name := fmt.Sprintf("%d-%d", i, n)
+				it, err := r.Create(context.Background(), newLease("ns/"+name, finalizers("a/f")), registry.Request{Namespace: "ns"})
+				assert.NoError(t, err)
+				d, err := r.Delete(context.Background(), registry.Request{Namespace: "ns", Name: name}, registry.DeleteOptions{})
+				assert.NoError(t, err)
+				versions[i] = append(versions[i], it.ResourceVersion(), d.Item.ResourceVersion())
+			}
+		})
+	}
+	done.Wait()
+	all := slices.Concat(versions...)
+	slices.Sort(all)
+	assert.Len(t, slices.Compact(all), 2*writers*objects)
+	assert.EqualValues(t, 1000+2*writers*objects, st.ResourceVersion())
+	items, _ := mustList(t, leasesIn(st), registry.ListOptions{})
+	assert.Len(t, items, writers*objects)
 }

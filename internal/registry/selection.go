@@ -57,8 +57,8 @@ func (s *selection) checkFields(name string) error {
 		wanted = name
 	}
 	s.name = wanted
-	if ns, ok := s.fields.Exact(fieldNamespace); ok && s.namespace == "" {
-		s.namespace = ns
+	if s.namespace == "" {
+		s.namespace, _ = s.fields.Exact(fieldNamespace)
 	}
 	return nil
 }

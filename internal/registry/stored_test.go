@@ -85,7 +85,7 @@ func TestForeignValues(t *testing.T) {
 		assert.Equal(t, "x", *mustGet(t, leasesIn(st), "ns/json").Spec.HolderIdentity)
 		assert.Nil(t, mustGet(t, leasesIn(st), "ns/json").ManagedFields)
 		_, err := leasesIn(st).Modify(t.Context(), "ns", "json", func(l *lease.Lease) error { l.CreationTimestamp = meta.NewTime(epoch); return nil }, store.UpdateOptions{})
-		assert.ErrorContains(t, err, "metadata.creationTimestamp: Invalid value: ", "it has none, and gets none")
+		assert.ErrorContains(t, err, `metadata.creationTimestamp: Invalid value: "2026-01-02T02:04:05Z"`, "it has none, and gets none")
 		c, err := in(st, candidate.Kind()).Get(t.Context(), "ns", "old")
 		require.NoError(t, err)
 		assert.Equal(t, lease.OldestEmulationVersion, c.Spec.Strategy)

@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -179,6 +182,91 @@ func TestUpdateHoldsToTheKindsImmutableFields(t *testing.T) {
 		return nil
 	}, store.UpdateOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `LeaseCandidate.coordination.k8s.io "a" is invalid: spec.leaseName: Invalid value: "m": field is immutable`)
+}
+
+func TestUpdateChecksFinalizersAndManagers(t *testing.T) {
+	st := newStore(t)
+	all := in(st, endpoints.Kind())
+	owned := newEndpoints("ns/a")
+	owned.Labels = map[string]string{"k": "v"}
+	_, err := all.Create(t.Context(), owned, store.CreateOptions{})
+	require.NoError(t, err)
+	modify := func(change func(*endpoints.Endpoints)) error {
+		return second(all.Modify(t.Context(), "ns", "a", func(e *endpoints.Endpoints) error { change(e); return nil }, store.UpdateOptions{}))
+	}
+	err = modify(func(e *endpoints.Endpoints) { e.Finalizers = []string{"noslash"} })
+	assert.ErrorContains(t, err, `metadata.finalizers[0]: Invalid value: "noslash": name is neither a standard finalizer name nor is it fully qualified`)
+	assert.Len(t, statusOf(t, err).Details.Causes, 2, "the rule of the kind, and its rules for metadata")
+	err = modify(func(e *endpoints.Endpoints) { e.ManagedFields[0].Manager = strings.Repeat("m", 129) })
+	assert.ErrorContains(t, err, "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes")
+	assert.Len(t, statusOf(t, err).Details.Causes, 4, "as a real server repeats it")
+	assert.EqualValues(t, 1001, st.ResourceVersion())
+
+	leases := leasesIn(st)
+	createAll(t, leases, "ns/a")
+	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.Finalizers = []string{"a/b/c"}; return nil }, store.UpdateOptions{})
+	assert.ErrorContains(t, err, `metadata.finalizers: Invalid value: "a/b/c": `)
+}
+
+func TestDuplicatesInAnAppliedConfiguration(t *testing.T) {
+	duplicates := []error{errors.New(`line 3: key "a" already set in map`)}
+	for _, row := range []struct {
+		validation patch.Validation
+		duplicates []error
+		want       string // of the error
+		warnings   []string
+	}{
+		{patch.Strict, nil, "", nil},
+		{patch.Strict, duplicates, `error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:` + "\n  " + `line 3: key "a" already set in map`, nil},
+		{patch.Warn, duplicates, "", []string{`line 3: key "a" already set in map`}},
+		{patch.Ignore, duplicates, "", nil},
+	} {
+		r := leaseResource(newStore(t))
+		var warnings []string
+		req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Warn: func(text string) { warnings = append(warnings, text) }}
+		_, _, err := r.Update(t.Context(), req, registry.Apply{Config: r.Configuration(newLease("ns/a")), Duplicates: row.duplicates, Validation: row.validation})
+		if row.want == "" {
+			require.NoError(t, err)
+		} else {
+			assertStatus(t, err, 400, store.ErrBadRequest, row.want)
+		}
+		assert.Equal(t, row.warnings, warnings)
+	}
+}
+
+func TestPatchMayNotChangeTheName(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	for body, want := range map[string]string{
+		`{"metadata":{"name":null}}`: "the name of the object (a based on URL) was undeterminable: name must be provided",
+		`{"metadata":{"name":"b"}}`:  "the name of the object (b) does not match the name on the URL (a)",
+	} {
+		_, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(body), store.PatchOptions{})
+		assertStatus(t, err, 400, store.ErrBadRequest, want)
+	}
+}
+
+// The patch is of the object in the version of the request.
+func TestMergePatchInAnOldVersion(t *testing.T) {
+	all := in(newStore(t), candidate.Kind())
+	_, err := all.Create(t.Context(), &candidate.LeaseCandidate{ObjectMeta: objectMeta("ns/a"), Spec: candidate.LeaseCandidateSpec{
+		LeaseName: "l", BinaryVersion: "1.2.3", EmulationVersion: "1.2.0", Strategy: lease.OldestEmulationVersion,
+	}}, store.CreateOptions{})
+	require.NoError(t, err)
+	const v1alpha1 = 2
+	it, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v1alpha1}, registry.Patch{
+		Type: registry.MergePatch, Data: []byte(`{"spec":{"preferredStrategies":["example.com/mine"]}}`), Validation: patch.Strict, Scheme: registry.NewScheme(all.r.Kind()),
+	})
+	require.NoError(t, err)
+	assert.EqualValues(t, "example.com/mine", typed[candidate.LeaseCandidate](it).Spec.Strategy)
+}
+
+func TestPatchMayLeaveOutTheNamespace(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	got, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(`{"metadata":{"namespace":null,"labels":{"k":"v"}}}`), store.PatchOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "ns", got.Namespace)
 }
 
 func TestUIDOfAnUpdateIsAPrecondition(t *testing.T) {

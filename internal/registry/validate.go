@@ -42,7 +42,7 @@ func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	if !sameEntries(m.ManagedFields, oldMeta.ManagedFields) {
 		managers = validateManagedFields(m.ManagedFields)
 	}
-	if m.Name != oldMeta.Name || m.Namespace != oldMeta.Namespace || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
+	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
 		errs = d.validateNames(m, validate.NameIsPathSegment)
 	}
 	errs = append(errs, shared...)
@@ -111,7 +111,7 @@ func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 }
 
 // validateMetadataUpdate compares the metadata of an update with the old one; shared is the
-// result of validateShared.
+// result of validateShared. matchNamespace has compared the namespaces.
 func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs field.Errors) {
 	if old.DeletionTimestamp != nil {
 		errs = append(errs, validateNoNewFinalizers(m.Finalizers, old.Finalizers)...)
@@ -123,7 +123,6 @@ func validateMetadataUpdate(m, old *meta.ObjectMeta, shared field.Errors) (errs 
 		}
 	}
 	immutable("name", m.Name == old.Name, func() any { return m.Name })
-	immutable("namespace", m.Namespace == old.Namespace, func() any { return m.Namespace })
 	immutable("uid", m.UID == old.UID, func() any { return m.UID })
 	immutable("creationTimestamp", m.CreationTimestamp.Equal(&old.CreationTimestamp), func() any { return m.CreationTimestamp })
 	immutable("deletionTimestamp", m.DeletionTimestamp.Equal(old.DeletionTimestamp), func() any { return m.DeletionTimestamp })
@@ -265,20 +264,11 @@ func validateNoNewFinalizers(now, old []string) field.Errors {
 		fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
 }
 
+// validateManagedFields validates the names in managedFields. Package managedfields has
+// encoded them, so the rest is valid.
 func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
 	for i, e := range entries {
 		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
-		switch e.Operation {
-		case meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate:
-		case "":
-			errs = append(errs, field.Required(path("operation"), "must not be empty"))
-		default:
-			errs = append(errs, field.NotSupported(path("operation"), e.Operation,
-				meta.ManagedFieldsOperationApply, meta.ManagedFieldsOperationUpdate))
-		}
-		if e.FieldsType != "" && e.FieldsType != "FieldsV1" {
-			errs = append(errs, field.Invalid(path("fieldsType"), e.FieldsType, "must be `FieldsV1`"))
-		}
 		for _, problem := range checkFieldManager("", e.Manager) {
 			problem.Field = path("manager")
 			errs = append(errs, problem)

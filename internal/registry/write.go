@@ -153,9 +153,6 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 // insert commits a new object, unless the name is taken.
 func (r *Resource) insert(ctx context.Context, o Object, req *Request) (*Item, error) {
 	m := o.GetObjectMeta()
-	if !req.DryRun {
-		m.ResourceVersion = "" // a dry run does not reach the storage, which sets it
-	}
 	if e := r.st.engine; e != nil {
 		return e.insert(ctx, r, o, req)
 	}

@@ -61,9 +61,7 @@ func (m *Manual) step(until time.Time) bool {
 		return false
 	}
 	t := heap.Pop(&m.timers).(*manualTimer)
-	if t.at.After(m.now) {
-		m.now = t.at
-	}
+	m.now = t.at
 	if t.f == nil {
 		t.c <- m.now // never blocks: Reset has emptied it
 		m.mu.Unlock()
@@ -78,10 +76,8 @@ func (m *Manual) step(until time.Time) bool {
 func (m *Manual) lockAtRest() {
 	m.mu.Lock()
 	for m.holds > 0 {
-		if m.quiet == nil {
-			m.quiet = make(chan struct{})
-		}
-		quiet := m.quiet
+		quiet := make(chan struct{})
+		m.quiet = quiet
 		m.mu.Unlock()
 		<-quiet
 		m.mu.Lock()
@@ -126,7 +122,7 @@ func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
 // manualTimer is a Timer of a Manual, whose mu guards it.
 type manualTimer struct {
 	m     *Manual
-	c     chan time.Time // capacity 1, written to with mu held
+	c     chan time.Time // capacity 1, written to with mu held; nil if f is set
 	f     func()         // called instead of sending, if not nil
 	at    time.Time
 	set   uint64 // orders timers with the same time
@@ -168,12 +164,10 @@ func (t *manualTimer) stopLocked() bool {
 	if pending {
 		heap.Remove(&t.m.timers, t.index)
 	}
-	if t.f == nil {
-		select {
-		case <-t.c:
-			pending = true // nobody has received the time
-		default:
-		}
+	select {
+	case <-t.c:
+		pending = true // nobody has received the time
+	default:
 	}
 	return pending
 }

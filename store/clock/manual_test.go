@@ -1,8 +1,12 @@
 package clock_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,6 +50,54 @@ func TestTimersGoOffInTheirOrder(t *testing.T) {
 	assert.Equal(t, start.Add(4*time.Second), d.m.Now())
 	d.m.FastForward(time.Second)
 	assert.Equal(t, "late 5s", d.entries[len(d.entries)-1], "what is due at the very end goes off")
+}
+
+// Each step sets, resets or stops a timer, or moves the clock. A timer that is due goes off in
+// the order of times, and of their setting.
+func TestManyTimersGoOffInTheirOrder(t *testing.T) {
+	type entry struct {
+		name, set int
+		at        time.Duration
+	}
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		m := clock.NewManual(start)
+		now := func() time.Duration { return m.Now().Sub(start) }
+		var got []entry
+		var timers [12]clock.Timer
+		pending := map[int]entry{}
+		for i := range timers {
+			timers[i] = m.AfterFunc(time.Hour, func() { got = append(got, entry{name: i, at: now()}) })
+			timers[i].Stop()
+		}
+		for step := range 200 {
+			i := rnd.IntN(len(timers))
+			_, was := pending[i]
+			switch rnd.IntN(8) {
+			case 0:
+				until := now() + time.Duration(rnd.IntN(4))*time.Second
+				var want []entry
+				for _, e := range slices.SortedFunc(maps.Values(pending), func(a, b entry) int {
+					return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.set, b.set))
+				}) {
+					if e.at <= until {
+						want = append(want, entry{name: e.name, at: e.at})
+						delete(pending, e.name)
+					}
+				}
+				got = nil
+				m.FastForward(until - now())
+				require.Equal(t, want, got, "seed %d, step %d", seed, step)
+			case 1, 2:
+				delete(pending, i)
+				require.Equal(t, was, timers[i].Stop())
+			default:
+				d := time.Duration(1+rnd.IntN(3)) * time.Second
+				pending[i] = entry{i, step, now() + d}
+				require.Equal(t, was, timers[i].Reset(d))
+			}
+		}
+	}
 }
 
 func TestTimersThatTimersSetGoOffToo(t *testing.T) {
@@ -182,17 +234,24 @@ func TestContextEndsAtATimeOfItsClock(t *testing.T) {
 				now := clock.Waiting(c).Now
 				ctx, cancel := clock.WithDeadline(t.Context(), c, now().Add(time.Minute), cause)
 				defer cancel()
+				_, hasDeadline := ctx.Deadline()
+				assert.Equal(t, name != "manual", hasDeadline)
 				pass(time.Minute - 1)
 				synctest.Wait()
 				require.NoError(t, ctx.Err())
 				pass(1)
 				<-ctx.Done()
 				assert.Equal(t, cause, context.Cause(ctx))
+				if name == "manual" {
+					assert.Equal(t, context.Canceled, ctx.Err())
+				} else {
+					assert.Equal(t, context.DeadlineExceeded, ctx.Err())
+				}
 
 				ctx, cancel = clock.WithDeadline(t.Context(), c, now(), cause)
 				defer cancel()
-				<-ctx.Done()
-				assert.Equal(t, cause, context.Cause(ctx), "it had come before")
+				assert.Error(t, ctx.Err(), "it had come before")
+				assert.Equal(t, cause, context.Cause(ctx))
 
 				ctx, cancel = clock.WithDeadline(t.Context(), c, now().Add(time.Minute), cause)
 				cancel()
@@ -201,4 +260,31 @@ func TestContextEndsAtATimeOfItsClock(t *testing.T) {
 			})
 		})
 	}
+}
+
+// stoppable is a Manual that counts the timers that were stopped.
+type stoppable struct {
+	*clock.Manual
+	stopped int
+}
+
+func (s *stoppable) AfterFunc(d time.Duration, f func()) clock.Timer {
+	return stoppableTimer{s.Manual.AfterFunc(d, f), s}
+}
+
+type stoppableTimer struct {
+	clock.Timer
+	of *stoppable
+}
+
+func (t stoppableTimer) Stop() bool {
+	t.of.stopped++
+	return t.Timer.Stop()
+}
+
+func TestEndOfAContextStopsItsTimer(t *testing.T) {
+	c := &stoppable{Manual: clock.NewManual(start)}
+	_, cancel := clock.WithDeadline(t.Context(), c, start.Add(time.Hour), nil)
+	cancel()
+	assert.Equal(t, 1, c.stopped)
 }

@@ -1,0 +1,185 @@
+package registry_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/test/engine"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// valve is a kind that is not built in, with a status.
+type valve struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            valveSpec   `json:"spec"`
+	Status          valveStatus `json:"status"`
+}
+
+type valveSpec struct {
+	Open bool `json:"open,omitempty"`
+}
+
+type valveStatus struct {
+	Flow int `json:"flow,omitempty"`
+}
+
+func valves(change func(*store.Descriptor[valve])) *store.Kind[valve] {
+	d := store.Descriptor[valve]{Group: "example.com", Name: "Valve", Versions: []store.Version[valve]{{Name: "v1"}}, Status: true, UnconditionalUpdate: true}
+	if change != nil {
+		change(&d)
+	}
+	return store.MustKind(d)
+}
+
+func clusterScoped(d *store.Descriptor[valve]) { d.ClusterScoped = true }
+
+func TestStatusAndGenerationOfACustomKind(t *testing.T) {
+	all := in(newStore(t), valves(nil))
+	ctx, opts := t.Context(), store.UpdateOptions{FieldManager: "me"}
+	created := &valve{ObjectMeta: objectMeta("ns/a"), Status: valveStatus{7}}
+	created.Labels = map[string]string{"owned": "yes"}
+	v, err := all.Create(ctx, created, store.CreateOptions(opts))
+	require.NoError(t, err)
+	assert.Zero(t, v.Status, "a create has no status")
+	assert.EqualValues(t, 1, v.Generation)
+
+	v.Spec.Open, v.Status, v.Labels = true, valveStatus{7}, map[string]string{"k": "v"}
+	v, err = all.Status().Update(ctx, v, opts)
+	require.NoError(t, err)
+	assert.False(t, v.Spec.Open)
+	assert.Equal(t, created.Labels, v.Labels)
+	assert.Equal(t, valveStatus{7}, v.Status, "and nothing else")
+	assert.EqualValues(t, 1, v.Generation)
+	require.Len(t, v.ManagedFields, 2)
+	assert.Equal(t, "status", v.ManagedFields[1].Subresource)
+	assert.Equal(t, `{"f:status":{"f:flow":{}}}`, string(v.ManagedFields[1].FieldsV1.Raw))
+
+	v.Status, v.Labels = valveStatus{9}, map[string]string{"k": "v"}
+	v, err = all.Update(ctx, v, opts)
+	require.NoError(t, err)
+	assert.Equal(t, valveStatus{7}, v.Status)
+	assert.EqualValues(t, 1, v.Generation, "labels are metadata")
+	v.Spec.Open = true
+	v, err = all.Update(ctx, v, opts)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, v.Generation)
+}
+
+func TestUpdateOfAMissingObjectOfACustomKind(t *testing.T) {
+	v := &valve{ObjectMeta: objectMeta("ns/a")}
+	all := in(newStore(t), valves(nil))
+	_, err := all.Update(t.Context(), v, store.UpdateOptions{})
+	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
+	all = in(newStore(t), valves(func(d *store.Descriptor[valve]) { d.CreateOnUpdate = true }))
+	_, err = all.Status().Update(t.Context(), v, store.UpdateOptions{})
+	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
+	req := registry.Request{Namespace: "ns", Name: "a", FieldManager: "me", Status: true}
+	_, _, err = all.r.Update(t.Context(), req, registry.Apply{Config: all.r.Configuration(v)})
+	assertStatus(t, err, 404, store.ErrNotFound, `valves.example.com "a" not found`)
+	_, err = all.Update(t.Context(), v, store.UpdateOptions{})
+	require.NoError(t, err)
+}
+
+func TestWarningsAboutFinalizersOfACustomKind(t *testing.T) {
+	st := newStore(t)
+	r := st.Resource(valves(nil).Registered())
+	var warnings []string
+	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
+	with := func(finalizers ...string) *valve {
+		v := &valve{ObjectMeta: objectMeta("ns/a")}
+		v.Finalizers = finalizers
+		return v
+	}
+	const rest = " to avoid accidental conflicts with other finalizer writers"
+	_, err := r.Create(t.Context(), with("b", "a.b", "example.com/a", "kubernetes", "orphan", "b"), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		`metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/)` + rest,
+		`metadata.finalizers: "b": prefer a domain-qualified finalizer name` + rest,
+	}, warnings)
+	warnings = nil
+	_, _, err = r.Update(t.Context(), req, r.Replace(with("b", "c", "foregroundDeletion")))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`metadata.finalizers: "c": prefer a domain-qualified finalizer name` + rest}, warnings, "b is not new")
+}
+
+func TestWarningsOfAKindSeeTheStateBefore(t *testing.T) {
+	st := newStore(t)
+	r := st.Resource(valves(func(d *store.Descriptor[valve]) {
+		d.Warnings = func(v, old *valve) []string { return []string{fmt.Sprint(v.Spec, old != nil && old.Spec.Open)} }
+	}).Registered())
+	var warnings []string
+	req := registry.Request{Namespace: "ns", Name: "a", Warn: func(text string) { warnings = append(warnings, text) }}
+	_, err := r.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, req)
+	require.NoError(t, err)
+	_, _, err = r.Update(t.Context(), req, r.Replace(&valve{ObjectMeta: objectMeta("ns/a")}))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"{true} false", "{false} true"}, warnings)
+}
+
+func TestClusterScopedKind(t *testing.T) {
+	st := newStore(t)
+	all := in(st, valves(clusterScoped))
+	_, err := all.r.PrepareRestore(&valve{ObjectMeta: objectMeta("ns/a")}, registry.Request{})
+	assert.ErrorContains(t, err, "metadata.namespace: Forbidden: not allowed on this type")
+	for _, name := range []string{"a", "b", "c"} {
+		v, err := all.Create(t.Context(), &valve{ObjectMeta: objectMeta("ignored/" + name)}, store.CreateOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, v.Namespace)
+	}
+	_, err = all.Patch(t.Context(), "", "a", store.MergePatch, []byte(`{"metadata":{"namespace":"ignored"},"spec":{"open":true}}`), store.PatchOptions{})
+	require.NoError(t, err)
+	var names []string
+	opts := registry.ListOptions{Limit: 1}
+	for more := true; more; more = opts.Continue != "" {
+		items, m, err := all.List(t.Context(), opts)
+		require.NoError(t, err)
+		for _, v := range items {
+			names = append(names, v.Name)
+		}
+		opts.Continue = m.Continue
+	}
+	assert.Equal(t, []string{"a", "b", "c"}, names)
+}
+
+func TestKindsThatClaimOneResource(t *testing.T) {
+	st := newStore(t)
+	st.Resource(valves(nil).Registered())
+	assert.PanicsWithValue(t, "store: two kinds for valves.example.com", func() { st.Resource(valves(nil).Registered()) })
+}
+
+// Values in a Backend are named after the first version.
+func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
+	same := func(v *valve) *valve { return v }
+	_, err := store.NewKind(store.Descriptor[valve]{Name: "Valve", Versions: []store.Version[valve]{{Name: "v2", Form: store.FormOf(same, same)}, {Name: "v1"}}})
+	assert.EqualError(t, err, `store: kind Valve: Versions: got a Form for "v2", want none: the first version has the stored form`)
+}
+
+// The number of names in a key is that of the scope.
+func TestKeysOfAnotherScopeAreNoObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		namespaced, scoped := valves(nil), valves(func(d *store.Descriptor[valve]) { d.Name, d.ClusterScoped = "Pump", true })
+		st, err := registry.Open(registry.Options{}, e, namespaced.Registered(), scoped.Registered())
+		require.NoError(t, err)
+		defer st.Close()
+		require.NoError(t, st.Loaded(t.Context()))
+		e.Put(map[string][]byte{
+			"example.com/valves/a":   []byte(`{"kind":"Valve","apiVersion":"example.com/v1","metadata":{"name":"a"}}`),
+			"example.com/pumps/ns/a": []byte(`{"kind":"Pump","apiVersion":"example.com/v1","metadata":{"name":"a","namespace":"ns"}}`),
+		})
+		for _, all := range []*client[valve]{in(st, namespaced), in(st, scoped)} {
+			items, m, err := all.List(t.Context(), registry.ListOptions{})
+			require.NoError(t, err)
+			assert.Empty(t, items)
+			assert.Equal(t, "1001", m.ResourceVersion)
+		}
+	})
+}
