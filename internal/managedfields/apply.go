@@ -175,16 +175,13 @@ func (a *application) merge(os owners) (document, owners, error) {
 
 // finish turns the merged document into an object.
 func (a *application) finish(merged document, os owners) (Object, owners, error) {
-	own := os.find(a.writer)
+	own := *os.find(a.writer) // its fields have kind and apiVersion at least
 	changed := !equalValues(a.live.tree, merged.tree)
-	if own != nil {
-		o := *own
-		o.fields = recordable(o.fields)
-		if changed {
-			o.time = new(meta.NewTime(a.opts.Now))
-		}
-		os = os.put(o)
+	own.fields = recordable(own.fields)
+	if changed {
+		own.time = new(meta.NewTime(a.opts.Now))
 	}
+	os = os.put(own)
 	if !changed {
 		return a.kind.Versions[a.version].Type.Copy(a.liveObject).(Object), os, nil
 	}

@@ -152,11 +152,15 @@ func TestApplyThatChangesNothing(t *testing.T) {
 
 func TestApplyOfListsKeepsTheirOrder(t *testing.T) {
 	for name, row := range map[string]struct{ live, applied, want string }{
-		"new items come last":         {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
-		"the order of the sent items": {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
-		"among the others":            {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
-		"repeated items stay":         {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
-		"repeated items are joined":   {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
+		"new items come last":           {`"a/1","a/2"`, `"a/3"`, `"a/1","a/2","a/3"`},
+		"the order of the sent items":   {`"a/1","a/2","a/3"`, `"a/3","a/1"`, `"a/2","a/3","a/1"`},
+		"among the others":              {`"a/1","a/2","a/3"`, `"a/1","a/4","a/3"`, `"a/1","a/2","a/4","a/3"`},
+		"repeated items stay":           {`"a/1","a/1","a/2"`, `"a/2"`, `"a/1","a/1","a/2"`},
+		"a repeated item and a new one": {`"a/1","a/1"`, `"a/1","a/2"`, `"a/1","a/2"`},
+		"old items among new ones":      {`"a/1","a/2","a/3","a/4"`, `"a/5","a/3","a/2","a/6","a/4"`, `"a/1","a/5","a/3","a/2","a/6","a/4"`},
+		"after a new item":              {`"a/1","a/2","a/3"`, `"a/1","a/4","a/2"`, `"a/1","a/4","a/2","a/3"`},
+		"before new items":              {`"a/1","a/2","a/3","a/4"`, `"a/4","a/5","a/1"`, `"a/2","a/3","a/4","a/5","a/1"`},
+		"repeated items are joined":     {`"a/1","a/2","a/1"`, `"a/1"`, `"a/1","a/2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{t: t, kind: leases}
@@ -176,6 +180,15 @@ func TestApplyOfItemsWithKeys(t *testing.T) {
 	assert.Equal(t, `{"items":[{"name":"y","port":1,"value":"2"},{"name":"x","tags":["t"]},{"name":"z"}],"parts":{"p":{"b":2}}}`, w.doc())
 	assert.EqualError(t, w.apply("a", `{"items":[{"name":"z"},{"name":"z","value":"1"}]}`),
 		`failed to create typed patch object (/; example.com/v1, Kind=Thing): .items: duplicate entries for key [name="z"]`)
+}
+
+func TestApplyRemovesAnItemBesideRepeatedOnes(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("u", `{"metadata":{"finalizers":["a/1","a/1"]},"spec":{}}`)
+	require.NoError(t, w.apply("a", `{"metadata":{"finalizers":["a/2"]}}`))
+	assert.Equal(t, `{"metadata":{"finalizers":["a/1","a/1","a/2"]},"spec":{}}`, w.doc())
+	require.NoError(t, w.apply("a", `{}`))
+	assert.Equal(t, `{"metadata":{"finalizers":["a/1","a/1"]},"spec":{}}`, w.doc())
 }
 
 func TestApplyThroughAnotherVersion(t *testing.T) {
@@ -271,6 +284,21 @@ func TestApplyWhoseResultIsInvalid(t *testing.T) {
 			`parsing time "2024-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"`)
 }
 
+func TestApplyWhoseResultCannotBeConverted(t *testing.T) {
+	w := world{t: t, kind: gadgets}
+	require.NoError(t, w.applyIn(1, "a", false, `{"spec":{"count":1}}`))
+	for manager, want := range map[string]string{
+		"a": "failed to prune fields: failed to convert merged object to last applied version: ",
+		"b": "failed to convert new object: ",
+	} {
+		assert.EqualError(t, w.applyIn(0, manager, false, `{"spec":{"count":1.5}}`),
+			want+"unable to convert unstructured object to example.com/v1, Kind=Gadget: cannot convert float64 to int32")
+	}
+	assert.ErrorContains(t, w.applyIn(0, "b", true, `{"spec":{"count":1.5}}`), "failed to convert new object: ")
+	w.live.GetObjectMeta().ManagedFields[0].Operation = ""
+	assert.EqualError(t, w.apply("a", `{}`), "failed to decode managed fields: operation must be `Apply` or `Update`")
+}
+
 func TestApplyAsKubectlReadsTheLastAppliedAnnotation(t *testing.T) {
 	const annotated = `{"metadata":{"name":"x","annotations":{"kubectl.kubernetes.io/last-applied-configuration":` +
 		`"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"labels\":{\"a\":\"1\"}},\"spec\":{\"strategy\":\"s\"}}"},"labels":{"a":"1","b":"1"}},` +
@@ -286,6 +314,30 @@ func TestApplyAsKubectlReadsTheLastAppliedAnnotation(t *testing.T) {
 
 	require.NoError(t, w.apply("kubectl", `{"metadata":{"labels":{"a":"`+strings.Repeat("x", maxAnnotations)+`"}},"spec":{"strategy":"t<"}}`))
 	assert.NotContains(t, w.live.GetObjectMeta().Annotations, lastAppliedAnnotation, "an annotation that does not fit is removed")
+}
+
+func TestApplyAsKubectlRecordsTheWholeConfiguration(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"spec":{"strategy":"s"}}`:                `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"strategy":"s"}}`,
+		`{"metadata":{"name":"x"}}`:                `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"x"}}`,
+		`{"metadata":{"annotations":null}}`:        `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{}}`,
+		`{"metadata":{"annotations":{"a":"<\t"}}}`: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"annotations":{"a":"\u003c\t"}}}`,
+	} {
+		w := world{t: t, kind: leases}
+		w.live = w.object(0, `{"metadata":{"uid":"u","annotations":{"`+lastAppliedAnnotation+`":"{}"}},"spec":{}}`)
+		require.NoError(t, w.force("kubectl", config))
+		assert.Equal(t, want+"\n", w.live.GetObjectMeta().Annotations[lastAppliedAnnotation])
+	}
+}
+
+// Upstream cannot compare such an object with the annotation.
+func TestApplyAsKubectlIgnoresTheAnnotationOfAnObjectWithRepeatedItems(t *testing.T) {
+	w := world{t: t, kind: leases}
+	o := w.object(0, `{"metadata":{"finalizers":["a/b","a/b"]},"spec":{"strategy":"s"}}`)
+	o.GetObjectMeta().Annotations = map[string]string{lastAppliedAnnotation: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","spec":{"strategy":"s"}}`}
+	w.updateTo(0, "u", o)
+	assert.EqualError(t, w.apply("kubectl", `{"spec":{"strategy":"t"}}`),
+		`Apply failed with 1 conflict: conflict with "u" using coordination.k8s.io/v1: .spec.strategy`)
 }
 
 func TestApplyAsKubectlIgnoresAnUnusableAnnotation(t *testing.T) {

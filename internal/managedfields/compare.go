@@ -27,7 +27,6 @@ type comparer struct {
 // record records that the value at the current path became r.
 func (c *comparer) record(r any) {
 	switch {
-	case len(c.path) == 0: // the whole object has no owner
 	case isAbsent(r):
 		c.removed.insert(c.path)
 	default:
@@ -106,10 +105,7 @@ func (c *comparer) compareItems(s schema, l, r []any) error {
 	if err != nil {
 		return err
 	}
-	steps = append(steps, more...)
-	slices.SortStableFunc(steps, compareSteps)
-	steps = slices.CompactFunc(steps, func(a, b step) bool { return compareSteps(a, b) == 0 })
-	for _, st := range steps {
+	for _, st := range append(steps, more...) { // a common item twice, to the same result
 		text := st.text()
 		x, y := itemsAt(l, inL[text]), itemsAt(r, inR[text])
 		if len(x) <= 1 && len(y) <= 1 {

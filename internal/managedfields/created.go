@@ -76,7 +76,6 @@ func (v *Version) planCreated() *createdPlan {
 		if m.field.Name != "metadata" {
 			continue
 		}
-		m.recorded = false
 		for j := range m.below.members {
 			in := &m.below.members[j]
 			in.recorded = !isSystemField(in.field.Name)
@@ -101,7 +100,7 @@ func planMembers(t *codec.Type, depth int) *createdPlan {
 		case s.atomic():
 		case f.Type.Kind == codec.Struct && f.Type.Rest == nil && depth < maxPlanned:
 			m.form, m.below = createdStruct, planMembers(f.Type, depth+1)
-		case f.Type.Kind == codec.Map && f.Type.IsStringMap() && f.OmitEmpty:
+		case f.Type.IsStringMap() && f.OmitEmpty:
 			m.form = createdStrings
 		default:
 			m.form = createdOther
@@ -139,9 +138,6 @@ func (p *createdPlan) appendMembers(dst []byte, v, empty codec.Value, reset []st
 				dst = append(appendHead(dst, m.head), '}')
 			}
 		case createdStrings:
-			if had {
-				return nil, false
-			}
 			dst = appendStrings(appendHead(dst, m.head), in.Strings())
 		case createdStruct:
 			dst, ok = m.appendStruct(dst, in, before, had)

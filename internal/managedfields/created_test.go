@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -29,7 +30,7 @@ func TestCreatedIsTrack(t *testing.T) {
 		"the same, empty":      {candidates, 0, `{"metadata":{},"spec":{"strategy":"s"}}`, true, `{"f:spec":{"f:strategy":{}}}`},
 		"an atomic list":       {candidates, 2, `{"metadata":{},"spec":{"leaseName":"","preferredStrategies":["s"]}}`, true, `{"f:spec":{"f:preferredStrategies":{}}}`},
 		"an empty struct":      {things, 0, `{"metadata":{},"part":{}}`, true, `{"f:part":{}}`},
-		"a struct":             {things, 0, `{"metadata":{},"part":{"a":"1"},"on":false}`, true, `{"f:on":{},"f:part":{".":{},"f:a":{}}}`},
+		"a struct":             {things, 0, `{"metadata":{"name":"a"},"part":{"a":"1"},"on":false}`, true, `{"f:on":{},"f:part":{".":{},"f:a":{}}}`},
 		"finalizers":           {leases, 0, `{"metadata":{"finalizers":["f"]},"spec":{}}`, false, `{"f:metadata":{"f:finalizers":{".":{},"v:\"f\"":{}}}}`},
 		"a list by keys":       {things, 0, `{"metadata":{},"items":[{"name":"a"}]}`, false, ""},
 		"a map of structs":     {things, 0, `{"metadata":{},"parts":{"a":{}}}`, false, ""},
@@ -194,4 +195,41 @@ func randomText(r *rand.Rand, kind *Kind, version int) string {
 	}
 	rest := object()
 	return `{"metadata":` + metadata + strings.Replace(","+rest[1:], ",}", "}", 1)
+}
+
+// Each part of an entry tells two lists of one manager and second apart.
+func TestSharedListsDiffer(t *testing.T) {
+	s := NewShared()
+	entry := meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1"}
+	now := meta.NewTime(at(1))
+	first := s.list(entry, now, []byte(`{}`))
+	for _, change := range []func(e *meta.ManagedFieldsEntry){
+		func(e *meta.ManagedFieldsEntry) { e.Operation = "Apply" },
+		func(e *meta.ManagedFieldsEntry) { e.APIVersion = "v2" },
+		func(e *meta.ManagedFieldsEntry) { e.FieldsType = "" },
+		func(e *meta.ManagedFieldsEntry) { e.Subresource = "status" },
+	} {
+		want := entry
+		change(&want)
+		got := s.list(want, now, []byte(`{}`))
+		want.Time, want.FieldsV1 = &now, &meta.FieldsV1{Raw: []byte(`{}`)}
+		assert.Equal(t, []meta.ManagedFieldsEntry{want}, got)
+		assert.Same(t, first[0].FieldsV1, got[0].FieldsV1)
+		first = s.list(entry, now, []byte(`{}`))
+	}
+	later := meta.NewTime(at(1).Add(sharedLists * time.Second)) // has the same place
+	assert.Equal(t, later, *s.list(entry, later, []byte(`{}`))[0].Time)
+	assert.Equal(t, `{"f:a":{}}`, string(s.list(entry, now, []byte(`{"f:a":{}}`))[0].FieldsV1.Raw))
+}
+
+func TestSetsOfLongerListsAreShared(t *testing.T) {
+	s := NewShared()
+	list := func() []meta.ManagedFieldsEntry {
+		return []meta.ManagedFieldsEntry{{Manager: "a", FieldsV1: &meta.FieldsV1{Raw: []byte(`{}`)}}, {Manager: "b"}}
+	}
+	a, b := s.Share(list()), s.Share(list())
+	assert.Equal(t, list(), a)
+	assert.Same(t, a[0].FieldsV1, b[0].FieldsV1)
+	one := []meta.ManagedFieldsEntry{{Manager: "b", Time: new(meta.NewTime(at(1)))}}
+	assert.Equal(t, one, s.Share(slices.Clone(one)), "an entry may lack a set")
 }

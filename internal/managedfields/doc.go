@@ -5,8 +5,9 @@
 // sigs.k8s.io/structured-merge-diff do for an API server, for types that
 // package codec has compiled. [Kind.Apply] is for an apply, [Kind.Update] for every
 // other write. Rules, error texts and the bytes of the record equal upstream's,
-// including its oddities. The tests that compare the two need upstream's packages.
-// They are in internal/test/referee/differential.
+// including its oddities. The scenarios in testdata were recorded with upstream's field
+// manager. The tests that compare the two directly need upstream's packages. They are in
+// internal/test/referee/differential.
 //
 // # Sets
 //

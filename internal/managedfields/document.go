@@ -2,7 +2,6 @@ package managedfields
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
@@ -21,9 +20,8 @@ type document struct {
 func (k *Kind) outline(version int, o Object) document {
 	tree := k.Versions[version].Type.Outline(o)
 	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
-	if m, ok := tree["metadata"].(map[string]any); ok {
-		delete(m, "managedFields")
-	}
+	m, _ := tree["metadata"].(map[string]any)
+	delete(m, "managedFields")
 	return document{kind: k, version: version, tree: tree, obj: o}
 }
 
@@ -80,9 +78,8 @@ func (d document) inVersion(apiVersion string) (document, error) {
 	}
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
 		// As upstream: without a Go type, the conversion keeps nulls.
-		tree := maps.Clone(d.tree)
-		tree["apiVersion"] = apiVersion
-		return document{kind: d.kind, version: to, tree: tree, obj: d.obj}, nil
+		d.version = to
+		return d, d.schema().validate(d.tree).err()
 	}
 	o, err := d.object()
 	if err != nil {

@@ -17,8 +17,6 @@ func fieldsIn(s schema, v any) (below *set, self bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return s.fieldsInObject(v), false
-	case nil:
-		return nil, false
 	case []any:
 		if !s.untyped() {
 			return s.fieldsInList(v), false
@@ -44,10 +42,7 @@ func (s schema) fieldsInObject(object map[string]any) *set {
 
 // fieldsInList returns the fields in a list. An item that occurs twice is one field.
 func (s schema) fieldsInList(list []any) *set {
-	steps, at, err := s.items(list)
-	if err != nil {
-		return nil // the list is not valid
-	}
+	steps, at, _ := s.items(list) // no steps if the list is not valid
 	var nodes []node
 	for i, st := range steps {
 		places := at[st.text()]
@@ -72,17 +67,12 @@ func (s schema) withParents(fields *set) *set {
 	}
 	nodes := slices.Clone(fields.nodes)
 	for i, n := range nodes {
-		if n.sub == nil {
-			continue
-		}
 		var below schema
 		switch n.step.kind {
 		case memberStep:
-			if s.isObject() {
-				var declared bool
-				below, declared = s.member(n.step.name)
-				nodes[i].member = n.member || declared
-			}
+			var declared bool
+			below, declared = s.member(n.step.name)
+			nodes[i].member = n.member || declared
 		case keyStep:
 			if s.isList() {
 				below = s.item()
@@ -110,7 +100,7 @@ func (s schema) reconcile(fields *set) *set {
 		if (below.isList() || below.isObject()) && below.atomic() {
 			now = node{step: n.step, member: true}
 		}
-		if now.member == n.member && now.sub == n.sub {
+		if now.sub == n.sub {
 			continue
 		}
 		if nodes == nil {

@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (p *fieldsParser) accept(c byte) bool {
 
 // null skips a null if it is next.
 func (p *fieldsParser) null() bool {
-	if p.next() == 'n' && strings.HasPrefix(string(p.text[p.at:min(len(p.text), p.at+4)]), "null") {
+	if p.next(); bytes.HasPrefix(p.text[p.at:], []byte("null")) {
 		p.at += len("null")
 		return true
 	}
@@ -216,7 +217,6 @@ func (p *fieldsParser) string() (string, error) {
 
 // raw skips a value of any form and returns it.
 func (p *fieldsParser) raw() ([]byte, error) {
-	p.next()
 	start := p.at
 	for depth := 0; ; {
 		switch c := p.next(); c {

@@ -27,8 +27,10 @@ func TestFieldsAreReadAndPrinted(t *testing.T) {
 		"unknown path elements":          {`{"x:a":{"f:b":[1,"}"]},"f:a":{}}`, `{"f:a":{}}`, ".a"},
 		"space":                          {" {\n\"f:a\" : { } ,\t\"f:b\":{}} ", `{"f:a":{},"f:b":{}}`, ".a .b"},
 		"the same twice":                 {`{"f:b":{"f:x":{}},"f:a":{},"f:b":{"f:y":{},".":{}}}`, `{"f:a":{},"f:b":{".":{},"f:y":{}}}`, ".a .b .b.y"},
-		"escapes in names":               {`{"f:<\u00e9\"\\\n\u0001\u2028":{}}`, "{\"f:<é\\\"\\\\\\n\\u0001\u2028\":{}}", ".<é\"\\\n\x01\u2028"},
+		"the same twice, without parts":  {`{"f:b":{"f:x":{}},"f:a":{},"f:b":{}}`, `{"f:a":{},"f:b":{".":{},"f:x":{}}}`, ".a .b .b.x"},
+		"escapes in names":               {`{"f:<\u00e9\"\\\n\t\r\u0001\u2028":{}}`, "{\"f:<é\\\"\\\\\\n\\t\\r\\u0001\u2028\":{}}", ".<é\"\\\n\t\r\x01\u2028"},
 		"escapes in values":              {`{"v:\"<\\u2028\\b\"":{}}`, `{"v:\"\\u003c\\u2028\\u0008\"":{}}`, `[="<\u2028\b"]`},
+		"unusual runes in values":        {`{"v:\"\ufffd😀&\"":{}}`, `{"v:\"` + "\ufffd😀" + `\\u0026\"":{}}`, `[="` + "\ufffd😀" + `&"]`},
 		"a name with special characters": {`{"f:a:{}\"":{}}`, `{"f:a:{}\"":{}}`, `.a:{}"`},
 		"no name":                        {`{"f:":{}}`, `{"f:":{}}`, "."},
 		"empty keys":                     {`{"k:{}":{},"k:null":{}}`, `{"k:{}":{}}`, "[]"},
@@ -51,7 +53,7 @@ func TestInvalidFieldsAreRefused(t *testing.T) {
 	for _, text := range []string{
 		``, `1`, `"f:a"`, `[]`, `{`, `{}{}`, `{"f:a"}`, `{"f:a":1}`, `{"f:a":{}`, `{"f:a":{},}`, `{"a":{}}`, `{"":{}}`, `{"fa":{}}`,
 		`{"v:":{}}`, `{"v:x":{}}`, `{"v:1 2":{}}`, `{"k:":{}}`, `{"k:1":{}}`, `{"k:{\"a\"}":{}}`, `{"k:{} 1":{}}`, `{"i:x":{}}`, `{"i:":{}}`,
-		`{"x:a":{"}`, `{".":x}`, "{\"f:\n\":{}}", `nul`, `{"f:a":{}} x`,
+		`{"x:a":{"}`, `{"x:a":1`, `{"x:a":y}`, `{xf:a":{}}`, `{".":t`, `{"k:{\"\\q\":1}":{}}`, `{"v:1e999":{}}`, `{"k:{\"a\":1e999}":{}}`, `{".":x}`, "{\"f:\n\":{}}", `nul`, `{"f:a":{}} x`,
 		strings.Repeat(`{"f:a":`, maxDepth+1) + `{}` + strings.Repeat(`}`, maxDepth+1),
 	} {
 		_, err := parseFields([]byte(text))

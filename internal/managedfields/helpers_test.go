@@ -231,7 +231,16 @@ func (w *world) applyIn(version int, manager string, force bool, text string) er
 	if _, ok := config["kind"]; !ok {
 		config["kind"] = w.kind.Name
 	}
-	o, err := w.kind.Apply(version, w.in(version), config, ApplyOptions{Manager: manager, Force: force, Now: at(w.now)})
+	live, sent, typ := w.in(version), string(appendValue(nil, config)), w.kind.Versions[version].Type
+	var before any
+	if live != nil {
+		before = typ.Copy(live)
+	}
+	o, err := w.kind.Apply(version, live, config, ApplyOptions{Manager: manager, Force: force, Now: at(w.now)})
+	require.Equal(w.t, sent, string(appendValue(nil, config)), "the configuration does not change")
+	if live != nil {
+		require.True(w.t, typ.Equal(before, typ.Copy(live)), "the live object does not change")
+	}
 	if err == nil {
 		w.keep(version, o)
 	}

@@ -58,7 +58,7 @@ func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
 		return fields
 	}
 	return fields.mapNodes(func(n node) node {
-		if n.step.kind == memberStep && slices.Contains(k.Reset, n.step.name) {
+		if slices.Contains(k.Reset, n.step.name) {
 			return node{}
 		}
 		return n

@@ -3,7 +3,6 @@ package managedfields
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 )
 
@@ -23,12 +22,10 @@ func (a *application) runWithLastApplied() (Object, owners, error) {
 		return result, os, err
 	}
 	if cs, ok := err.(conflicts); ok {
-		if ignorable, ferr := a.lastApplied(); ferr == nil {
-			if cs = cs.without(ignorable); len(cs) > 0 {
-				return nil, nil, cs
-			}
-			result, os, err = a.run(true)
+		if cs = cs.without(a.lastApplied()); len(cs) > 0 {
+			return nil, nil, cs
 		}
+		result, os, err = a.run(true)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +38,6 @@ func (a *application) runWithLastApplied() (Object, owners, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Annotations = maps.Clone(m.Annotations)
 	m.Annotations[lastAppliedAnnotation] = text
 	total := 0
 	for name, value := range m.Annotations {
@@ -64,34 +60,20 @@ func (cs conflicts) without(fields *set) conflicts {
 }
 
 // lastApplied returns the fields in the annotation that have not changed since
-// kubectl applied them.
-func (a *application) lastApplied() (*set, error) {
+// kubectl applied them. It returns none if the annotation or the object is not valid.
+func (a *application) lastApplied() *set {
 	text := a.liveObject.GetObjectMeta().Annotations[lastAppliedAnnotation]
-	if text == "" {
-		return nil, errors.New("no last applied annotation")
-	}
-	s := a.live.schema()
-	if err := s.validate(a.live.tree).err(); err != nil {
-		return nil, err
-	}
 	var tree map[string]any
 	if err := json.Unmarshal([]byte(text), &tree); err != nil {
-		return nil, err
+		return nil
 	}
-	if apiVersion, _ := tree["apiVersion"].(string); apiVersion != a.kind.Versions[a.version].APIVersion {
-		return nil, errors.New("the last applied configuration is of another version")
+	s := a.live.schema()
+	if tree["apiVersion"] != a.kind.Versions[a.version].APIVersion || tree["kind"] != a.kind.Name ||
+		len(s.validate(a.live.tree)) > 0 || len(s.validate(tree)) > 0 {
+		return nil
 	}
-	if kind, _ := tree["kind"].(string); kind != a.kind.Name {
-		return nil, errors.New("the last applied configuration is of another kind")
-	}
-	if err := s.validate(tree).err(); err != nil {
-		return nil, err
-	}
-	c, err := s.compare(tree, a.live.tree)
-	if err != nil {
-		return nil, err
-	}
-	return difference(difference(fieldsOf(s, tree), c.gained), c.removed), nil
+	c, _ := s.compare(tree, a.live.tree) // no error for valid documents
+	return difference(difference(fieldsOf(s, tree), c.gained), c.removed)
 }
 
 // configText returns the configuration as kubectl writes it into the annotation,

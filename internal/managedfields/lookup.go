@@ -22,7 +22,7 @@ func owns(text []byte, path codec.Path) (owned, ok bool) {
 	// A field without children is {}. If a field with children is in the set, its
 	// object begins with ".".
 	rest := l.text[l.at:]
-	return len(rest) > 0 && (rest[0] == '}' || len(rest) > 2 && rest[1] == '.' && rest[2] == '"'), true
+	return bytes.HasPrefix(rest, []byte("}")) || bytes.HasPrefix(rest, []byte(`"."`)), true
 }
 
 // lookup reads a FieldsV1 without spaces between its tokens.
@@ -48,7 +48,7 @@ func (l *lookup) enter(name string) (found, ok bool) {
 		if !l.skipString() || !l.accept(':') || !l.accept('{') {
 			return false, false
 		}
-		if s := l.text[start : l.at-3]; len(s) == len(name)+2 && s[0] == 'f' && s[1] == ':' && string(s[2:]) == name {
+		if s, ok := bytes.CutPrefix(l.text[start:l.at-3], []byte("f:")); ok && string(s) == name {
 			return true, true
 		}
 		if !l.skipObject() {

@@ -83,9 +83,6 @@ func (s schema) mergeLists(l, r []any) (any, error) {
 	if err := m.run(); err != nil {
 		return nil, err
 	}
-	if len(m.out) == 0 {
-		return absent{}, nil
-	}
 	return m.out, nil
 }
 
@@ -106,7 +103,7 @@ func (m *listMerge) run() error {
 					return err
 				}
 				i, j = i+1, j+1
-				m.advance()
+				m.shared = m.shared[1:]
 				continue
 			}
 			if m.inR[st] != nil && len(m.shared) > 0 && m.shared[0] != st {
@@ -134,17 +131,11 @@ func (m *listMerge) run() error {
 			}
 			j++
 			if len(m.shared) > 0 && m.shared[0] == st {
-				m.advance()
+				m.shared = m.shared[1:]
 			}
 		}
 	}
 	return nil
-}
-
-func (m *listMerge) advance() {
-	if len(m.shared) > 0 {
-		m.shared = m.shared[1:]
-	}
 }
 
 // addRight adds item j of r, merged with the item of l that has the same step.
@@ -163,8 +154,6 @@ func (m *listMerge) addRight(st string, j int) error {
 
 func (m *listMerge) add(l, r any) error {
 	v, err := m.item().mergeValues(l, r)
-	if err == nil && !isAbsent(v) {
-		m.out = append(m.out, v)
-	}
+	m.out = append(m.out, v)
 	return err
 }

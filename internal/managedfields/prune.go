@@ -1,7 +1,6 @@
 package managedfields
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,9 +14,6 @@ import (
 // added back (upstream: merge, update.go).
 func prune(merged document, os owners, last *owner) (document, error) {
 	lastVersion, err := merged.inVersion(last.version)
-	if errors.Is(err, errNoVersion) {
-		return merged, nil
-	}
 	if err != nil {
 		return document{}, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
 	}
@@ -45,19 +41,16 @@ func addBackOwned(merged, pruned document, os owners) (document, error) {
 	ownVersion := merged.kind.Versions[merged.version].APIVersion
 	order := slices.Sorted(maps.Keys(owned))
 	slices.SortStableFunc(order, func(a, b string) int {
-		switch {
-		case a == ownVersion && b != ownVersion:
+		switch ownVersion {
+		case a:
 			return -1
-		case b == ownVersion && a != ownVersion:
+		case b:
 			return 1
 		}
 		return 0
 	})
 	for _, apiVersion := range order {
 		m, err := merged.inVersion(apiVersion)
-		if errors.Is(err, errNoVersion) {
-			continue
-		}
 		if err != nil {
 			return document{}, fmt.Errorf("failed to convert merged object at version %s: %w", apiVersion, err)
 		}
@@ -97,10 +90,7 @@ func (s schema) without(v any, fields *set) any {
 		}
 		return s.withoutItems(v, fields)
 	}
-	if s.untyped() {
-		return v
-	}
-	return nil
+	return v
 }
 
 func (s schema) withoutMembers(object map[string]any, fields *set) any {

@@ -66,7 +66,7 @@ func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
 	switch {
 	case top == "apiVersion" || top == "kind":
 		return true // the server sets them
-	case len(r.reset) > 0 && slices.Contains(r.reset, top):
+	case slices.Contains(r.reset, top):
 		return true
 	case inMetadata && name == "managedFields":
 		return true // they have the same owners, or the write does not change them

@@ -115,7 +115,7 @@ func difference(a, b *set) *set {
 
 // intersection returns the fields that are in both.
 func intersection(a, b *set) *set {
-	if a == nil || b == nil {
+	if a == nil {
 		return nil
 	}
 	return a.mapNodes(func(x node) node {

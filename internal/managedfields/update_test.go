@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -359,6 +360,8 @@ func TestRenewalRefusesUnreadableRecords(t *testing.T) {
 		"empty":      ``,
 		"no colon":   `{"f:spec"{}}`,
 		"cut escape": `{"f:spec\`,
+		"cut member": `{"f:spec":{"f:strategy":{`,
+		"cut dot":    `{"f:spec":{"f:strategy":{"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{t: t, kind: leases}
@@ -392,4 +395,62 @@ func TestSameOwners(t *testing.T) {
 		change(&other[0])
 		assert.False(t, SameOwners(a, other))
 	}
+}
+
+func TestEntriesHaveAnOrder(t *testing.T) {
+	time := func(second int) *meta.Time { return new(meta.NewTime(at(second))) }
+	sorted := []meta.ManagedFieldsEntry{
+		{Operation: "Apply", Time: time(2), Manager: "b"},
+		{Operation: "Update", Manager: "z"},
+		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v1"},
+		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v2"},
+		{Operation: "Update", Time: time(1), Manager: "b", APIVersion: "v2", Subresource: "status"},
+		{Operation: "Update", Time: time(1), Manager: "c", APIVersion: "v1"},
+		{Operation: "Update", Time: time(2), Manager: "a", APIVersion: "v1"},
+	}
+	for i := range sorted {
+		for j := range sorted {
+			assert.Equal(t, cmp.Compare(i, j), compareEntries(&sorted[i], &sorted[j]), "%d and %d", i, j)
+		}
+	}
+}
+
+// A record that was restored may have more updaters than one that this package wrote.
+func TestRenewalRefusesTooManyManagers(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.live = w.object(0, `{"metadata":{"uid":"u"},"spec":{"strategy":"s"}}`)
+	m := w.live.GetObjectMeta()
+	for i := range maxUpdaters + 1 {
+		m.ManagedFields = append(m.ManagedFields, meta.ManagedFieldsEntry{Manager: fmt.Sprintf("m%02d", i), Operation: "Update",
+			APIVersion: "coordination.k8s.io/v1", FieldsType: "FieldsV1", Time: new(meta.NewTime(at(0))),
+			FieldsV1: &meta.FieldsV1{Raw: fmt.Appendf(nil, `{"f:l%d":{}}`, i)}})
+	}
+	m.ManagedFields[3].FieldsV1.Raw = []byte(`{"f:spec":{"f:strategy":{}}}`)
+	w.update("m03", `{"metadata":{},"spec":{"strategy":"t"}}`)
+	assert.Zero(t, w.short)
+	assert.Len(t, w.live.GetObjectMeta().ManagedFields, maxUpdaters)
+}
+
+// named has members outside metadata with the names of system fields.
+type named struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Name       string `json:"name,omitempty"`
+		Generation int32  `json:"generation,omitempty"`
+	} `json:"spec"`
+}
+
+func TestOnlyMetadataHasSystemFields(t *testing.T) {
+	w := world{t: t, kind: &Kind{Name: "Named", Versions: []Version{versionOf[named]("example.com/v1")}}}
+	w.update("a", `{"metadata":{},"spec":{"name":"n","generation":1}}`)
+	w.update("b", `{"metadata":{},"spec":{"name":"o","generation":1}}`)
+	w.update("b", `{"metadata":{},"spec":{"name":"o","generation":2}}`)
+	assert.Equal(t, []string{`b U 3 {"f:spec":{"f:generation":{},"f:name":{}}}`}, w.record())
+	w.update("a", `{"metadata":{"labels":{"name":"n"}},"spec":{"name":"o","generation":2}}`)
+	w.update("b", `{"metadata":{"labels":{"name":"o"}},"spec":{"name":"o","generation":2}}`)
+	assert.Equal(t, []string{
+		`a U 4 {"f:metadata":{"f:labels":{}}}`,
+		`b U 5 {"f:metadata":{"f:labels":{"f:name":{}}},"f:spec":{"f:generation":{},"f:name":{}}}`,
+	}, w.record())
 }

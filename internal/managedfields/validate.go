@@ -17,11 +17,7 @@ type faults []fault
 func (fs faults) Error() string {
 	var texts []string
 	for _, f := range fs {
-		text := f.text
-		if f.path != "" {
-			text = f.path + ": " + text
-		}
-		texts = append(texts, text)
+		texts = append(texts, f.path+": "+f.text)
 	}
 	if len(texts) == 1 {
 		return texts[0]
