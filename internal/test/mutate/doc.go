@@ -1,7 +1,7 @@
 // Command mutate checks that the tests see small mistakes. It plants the mutations of mutations.txt, one at a time, and runs the tests
 // that must fail.
 //
-//	go run ./internal/test/mutate              # all, about a quarter of an hour
+//	go run ./internal/test/mutate              # all, about half an hour
 //	go run ./internal/test/mutate -run 'hub'   # those whose name matches
 //
 // The files of the work tree do not change: the compiler takes the mutated file through -overlay. A mutation in mutations.txt is
