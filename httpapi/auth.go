@@ -199,9 +199,8 @@ func (c *call) verbName(named, watching bool) string {
 
 // forbidden returns the error of a request that is not allowed.
 func forbidden(a Attributes, reason string) error {
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	if !a.IsResource {
-		text := escape.Replace(fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path))
+		text := escaped(fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path))
 		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+withReason(text, reason))
 	}
 	where := "at the cluster scope"
@@ -212,7 +211,7 @@ func forbidden(a Attributes, reason string) error {
 	if a.Subresource != "" {
 		resource += "/" + a.Subresource
 	}
-	text := escape.Replace(fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Group, where))
+	text := escaped(fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Group, where))
 	gr := meta.GroupResource{Group: a.Group, Resource: a.Resource}
 	subject := gr.String()
 	if a.Name != "" {

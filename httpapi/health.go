@@ -187,9 +187,8 @@ func (c *call) unknownPath() {
 func (c *call) noResource() {
 	c.Header().Set("X-Content-Type-Options", "nosniff")
 	c.Header().Del("Cache-Control")
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 	uri := c.req.URL.RequestURI()
-	c.text(http.StatusInternalServerError, escape(fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s\n", uri, uri)))
+	c.text(http.StatusInternalServerError, escaped(fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s\n", uri, uri)))
 }
 
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }

@@ -69,6 +69,12 @@ func (c *call) writeBytes(code int, contentType string, data []byte) {
 	c.Write(data)
 }
 
+// escaped makes a text with parts of the request harmless for browsers (upstream: apiserver,
+// endpoints/handlers/responsewriters/errors.go).
+func escaped(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
+
 // writeItem answers with an object.
 func (c *call) writeItem(code int, it *registry.Item) error {
 	b := c.buffers()

@@ -313,6 +313,18 @@ func TestRenewalsOfRunStartEachRetryPeriod(t *testing.T) {
 	}
 }
 
+// assertLostAfter lets a Contender lead until it loses its Lease, and checks how long that took.
+func assertLostAfter(t *testing.T, c *Contender, want time.Duration) {
+	t.Helper()
+	start := time.Now()
+	stopped := time.Duration(0)
+	assert.ErrorIs(t, c.Run(t.Context(), func(ctx context.Context, _ Holding) {
+		<-ctx.Done()
+		stopped = time.Since(start)
+	}), ErrLost)
+	assert.Equal(t, want, stopped)
+}
+
 // The process is paused in its first renewal.
 func TestTermOfALostAnswerEndsAfterItsWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -320,13 +332,7 @@ func TestTermOfALostAnswerEndsAfterItsWrite(t *testing.T) {
 		r.set(nil, errCutOff, false)
 		s := &slow{Client: r}
 		s.pause.Store(int64(time.Minute))
-		start := time.Now()
-		stopped := time.Duration(0)
-		assert.ErrorIs(t, contenderBy(t, s, ContenderOptions{}).Run(t.Context(), func(ctx context.Context, _ Holding) {
-			<-ctx.Done()
-			stopped = time.Since(start)
-		}), ErrLost)
-		assert.Equal(t, 10*time.Second, stopped)
+		assertLostAfter(t, contenderBy(t, s, ContenderOptions{}), 10*time.Second)
 	})
 }
 
@@ -427,13 +433,7 @@ func TestDeadlineCountsFromTheStartOfASlowRenewal(t *testing.T) {
 		s := &slow{Client: newLeases(t, store.Options{})}
 		s.pause.Store(int64(3 * time.Second)) // the renewal after 2 seconds
 		time.AfterFunc(4*time.Second, func() { s.pause.Store(int64(time.Minute)) })
-		start := time.Now()
-		stopped := time.Duration(0)
-		assert.ErrorIs(t, contenderBy(t, s, ContenderOptions{}).Run(t.Context(), func(ctx context.Context, _ Holding) {
-			<-ctx.Done()
-			stopped = time.Since(start)
-		}), ErrLost)
-		assert.Equal(t, 12*time.Second, stopped)
+		assertLostAfter(t, contenderBy(t, s, ContenderOptions{}), 12*time.Second)
 	})
 }
 

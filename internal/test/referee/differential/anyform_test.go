@@ -67,11 +67,10 @@ type blobReference struct {
 	live     *unstructured.Unstructured
 }
 
-// newBlobReference reads the types from the OpenAPI documents of the API.
-func newBlobReference(t *testing.T, api http.Handler) *blobReference {
-	ref := &blobReference{managers: map[string]*managedfields.FieldManager{}}
+// converterOf returns a converter of the types in the OpenAPI documents of some versions.
+func converterOf(t *testing.T, api http.Handler, versions ...string) managedfields.TypeConverter {
 	schemas := map[string]*openapispec.Schema{}
-	for _, version := range blobVersions {
+	for _, version := range versions {
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, httptest.NewRequest("GET", "/openapi/v3/apis/example.com/"+version, nil))
 		var doc spec3.OpenAPI
@@ -80,6 +79,13 @@ func newBlobReference(t *testing.T, api http.Handler) *blobReference {
 	}
 	converter, err := managedfields.NewTypeConverter(schemas, false)
 	require.NoError(t, err)
+	return converter
+}
+
+// newBlobReference reads the types from the OpenAPI documents of the API.
+func newBlobReference(t *testing.T, api http.Handler) *blobReference {
+	ref := &blobReference{managers: map[string]*managedfields.FieldManager{}}
+	converter := converterOf(t, api, blobVersions...)
 	ofStatus := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for _, version := range blobVersions {
 		ofStatus[fieldpath.APIVersion("example.com/"+version)] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"maps"
 	"math/rand/v2"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,10 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/kube-openapi/pkg/spec3"
-	openapispec "k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubecoord/kubecoord/httpapi"
@@ -122,8 +119,7 @@ func (p *player) write(w ownership.Write) ownership.Write {
 	}
 	manager := p.managers[w.Version+"/"+w.Subresource]
 	config := &unstructured.Unstructured{}
-	require.NoError(p.t, json.Unmarshal([]byte(w.Document), &config.Object))
-	fixNumbers(config.Object)
+	require.NoError(p.t, utiljson.Unmarshal([]byte(w.Document), &config.Object)) // whole numbers as int64
 	config.SetGroupVersionKind(p.gv(w.Version).WithKind(p.kind.Kind))
 	var next runtime.Object
 	if w.Verb == ownership.Update {
@@ -238,25 +234,6 @@ func copyStatus(to, from runtime.Object) {
 	}
 }
 
-// fixNumbers turns whole numbers into int64, as upstream's decoder does.
-func fixNumbers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, in := range v {
-			v[name] = fixNumbers(in)
-		}
-	case []any:
-		for i, in := range v {
-			v[i] = fixNumbers(in)
-		}
-	case float64:
-		if v == float64(int64(v)) {
-			return int64(v)
-		}
-	}
-	return v
-}
-
 // gadget is version v1 of the kind Gadget, and gadget2 version v2.
 type gadget struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -351,16 +328,7 @@ func newModels(t *testing.T) []*model {
 	})
 	api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{gadgetKind, blobs}})
 	defer api.Close()
-	schemas := map[string]*openapispec.Schema{}
-	for _, version := range []string{"v1", "v2", "v1beta1"} {
-		w := httptest.NewRecorder()
-		api.ServeHTTP(w, httptest.NewRequest("GET", "/openapi/v3/apis/example.com/"+version, nil))
-		var doc spec3.OpenAPI
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
-		maps.Copy(schemas, doc.Components.Schemas)
-	}
-	converter, err := managedfields.NewTypeConverter(schemas, false)
-	require.NoError(t, err)
+	converter := converterOf(t, api, "v1", "v2", "v1beta1")
 
 	lease := coordinationv1.SchemeGroupVersion.WithKind("Lease")
 	gadget := schema.GroupVersionKind{Group: widgetGroup, Version: "v1", Kind: "Gadget"}
