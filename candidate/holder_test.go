@@ -91,3 +91,16 @@ func TestElectorWithAnIdentityEndsWithItsStore(t *testing.T) {
 		}
 	})
 }
+
+func TestElectorThatIsPausedEndsWithItsContext(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Identity: "one"})
+		synctest.Wait()
+		_, err := w.leases.Delete(t.Context(), holderNamespace, holderLease, store.DeleteOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Second) // it contends again a second later
+		start := time.Now()
+		w.stop() // checks the error
+		assert.Zero(t, time.Since(start))
+	})
+}
