@@ -27,8 +27,6 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) {
 		if failed := c.collect(k, t); failed != nil {
 			err = failed
 			k.wakeAt(now.Add(c.opts.Validity))
-		} else {
-			c.touch(k)
 		}
 	}
 	if v.elect != nil || v.clear {
@@ -82,19 +80,19 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 // collect deletes a candidate, unless it has changed in the meantime.
 func (c *coordinator) collect(k *contest, t *entrant) error {
 	_, err := c.candidates.Delete(c.ctx, k.namespace, t.c.Name, store.DeleteOptions{ResourceVersion: t.c.ResourceVersion})
-	switch {
-	case err == nil:
+	if err == nil {
 		c.log(k, Collected, t.c.Name, nil)
-		c.leave(namespacedName{k.namespace, t.c.Name})
-	case errors.Is(err, store.ErrNotFound):
-		c.leave(namespacedName{k.namespace, t.c.Name})
-	case errors.Is(err, store.ErrConflict):
-		if lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
+	} else if errors.Is(err, store.ErrConflict) {
+		var lc *LeaseCandidate
+		if lc, err = c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
 			c.applyCandidate(lc)
+			return nil
 		}
-	default:
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	c.leave(namespacedName{k.namespace, t.c.Name})
 	return nil
 }
 

@@ -36,6 +36,7 @@ func TestLatestBinaryVersionDecidesTheStrategy(t *testing.T) {
 		"missing is 0.0.0":               {all{named("a", "", x), named("b", "0.0.1", y)}, y, ""},
 		"older ones may differ":          {all{named("a", "1.0.0", x), named("b", "1.0.0", y), named("c", "2.0.0", x)}, x, ""},
 		"two of the latest differ":       {all{named("a", "2.0.0", x), named("b", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
+		"three of the latest differ":     {all{named("a", "2.0.0", x), named("b", "2.0.0", y), named("c", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"build metadata is no part":      {all{named("a", "2.0.0+1", x), named("b", "2.0.0+2", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"the third one differs":          {all{named("a", "2.0.0", x), named("b", "2.0.0", x), named("c", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "c" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"nobody":                         {nil, "", "no available candidates"},

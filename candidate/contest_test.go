@@ -175,6 +175,10 @@ func TestDecide(t *testing.T) {
 			k.entrants[0].seen, k.entrants[0].pinged, k.entrants[0].pings = now.Add(-time.Minute), now.Add(-time.Second), 1
 			k.round = now.Add(-time.Second)
 		}, verdict{}, o.PingWindow - time.Second, true},
+		"the round is over before somebody has answered": {func(k *contest) {
+			k.entrants = append(k.entrants, &entrant{c: offer("b", "1.0.0", "1.0.0"), seen: now.Add(-time.Minute), pinged: now.Add(-time.Second), pings: 1})
+			k.round = now.Add(-o.PingWindow)
+		}, elected, 0, false},
 		"more candidates may come": {func(k *contest) { k.arrivals.add(now) }, verdict{}, o.arrivalPause(), true},
 		"more candidates may come, and the best was asked": {func(k *contest) {
 			k.arrivals.add(now)

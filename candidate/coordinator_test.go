@@ -93,8 +93,8 @@ func (c *coordinator) mainContest() *contest { return c.contests[namespacedName{
 func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
 	for name, row := range map[string]struct{ before, after, age time.Duration }{
 		"the clocks agree":            {0, 0, 10 * time.Second},
-		"the store's is behind":       {-time.Hour, -time.Hour, 10 * time.Second},
-		"the store's is ahead":        {time.Hour, time.Hour, 10 * time.Second},
+		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
+		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
 		"the store's has jumped back": {0, -time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,6 +117,12 @@ func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
 				assert.WithinDuration(t, then, a.seen, time.Microsecond)
 				assert.WithinDuration(t, then, a.pinged, 0)
 				assert.WithinDuration(t, then, a.since, time.Second)
+				renewed := *lc
+				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
+				require.NoError(t, err)
+				c.applyCandidate(lc)
+				assert.Equal(t, time.Now(), a.seen)
 			})
 		})
 	}
@@ -194,11 +200,69 @@ func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
 	assert.Len(t, other.entrants, 1)
 }
 
-func TestContestEndsWhenThereIsNothingToWaitFor(t *testing.T) {
+func TestAnswersAreLogged(t *testing.T) {
+	for name, row := range map[string]struct {
+		pinged, renews bool
+		want           []ElectionEventType
+	}{
+		"it renews":                         {false, true, nil},
+		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
+		"it changes otherwise after a ping": {true, false, nil},
+	} {
+		var events []ElectionEventType
+		c, candidates := newTestCoordinator(t, ElectorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
+		lc := offer("a", "1.0.0", "1.0.0")
+		if row.pinged {
+			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
+		}
+		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		later := *lc
+		if later.Labels = map[string]string{"a": "b"}; row.renews {
+			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
+		}
+		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		assert.Equal(t, row.want, events, name)
+	}
+}
+
+func TestContestIsMovedToItsNewTime(t *testing.T) {
 	c, _ := newTestCoordinator(t, ElectorOptions{})
+	expire := func(name string, seconds int32) *contest {
+		k := c.contest(namespacedName{"ns", name})
+		l := held("x")
+		l.Name, l.Spec.LeaseDurationSeconds = name, &seconds
+		k.setLease(l, time.Now())
+		k.touched = false
+		c.attend(k)
+		return k
+	}
+	a, b := expire("a", 20), expire("b", 10)
+	assert.Equal(t, queue{b, a}, c.queue)
+	expire("a", 5)
+	assert.Equal(t, queue{a, b}, c.queue)
+}
+
+func TestContestEndsWhenThereIsNothingToWaitFor(t *testing.T) {
+	c, candidates := newTestCoordinator(t, ElectorOptions{})
+	lc, err := candidates.Create(t.Context(), offer("dead", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	last := c.mainContest()
+	c.settle(t.Context())
+	last.arrivals, last.entrants[0] = arrivals{}, &entrant{c: lc, pings: 1, pingSeen: true}
+	c.attend(last)
+	assert.Empty(t, last.entrants, "it was collected")
+	assert.Same(t, last, c.mainContest(), "that changes the contest")
+	c.settle(t.Context())
+	assert.Empty(t, c.contests)
+
 	l := held("x")
 	l.Spec.PreferredHolder = new("gone")
-	l, err := c.leases.Create(t.Context(), l, store.CreateOptions{})
+	_, err = c.leases.Create(t.Context(), l, store.CreateOptions{})
 	require.NoError(t, err)
 	k := c.contest(namespacedName{"ns", "main"})
 	k.touched = false
@@ -215,7 +279,6 @@ func TestContestEndsWhenThereIsNothingToWaitFor(t *testing.T) {
 	assert.Empty(t, c.queue)
 }
 
-// A coordinator whose context has ended can neither read nor write.
 func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
 	c, _ := newTestCoordinator(t, ElectorOptions{})
 	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
@@ -223,9 +286,9 @@ func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
 	k := c.contest(namespacedName{"ns", "main"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c.ctx = ctx
 	c.settle(ctx)
 	assert.Equal(t, []*contest{k}, c.touched)
+	c.st.Close()
 	c.lookUp(k)
 	assert.NotNil(t, k.lease, "nobody said that it is gone")
 }

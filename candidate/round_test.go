@@ -126,7 +126,7 @@ func TestBetterCandidateIsAskedOnceMoreBeforeTheHolder(t *testing.T) {
 		"seen a little earlier":             {holder: "x", seen: 400 * time.Millisecond, asks: true},
 		"seen just now, in a short window":  {holder: "x", window: 50 * time.Millisecond, seen: 9 * time.Millisecond},
 		"seen earlier, in a short window":   {holder: "x", window: 50 * time.Millisecond, seen: minPingDelay, asks: true},
-		"a third party picks the candidate": {holder: "x", seen: time.Second, strategy: y},
+		"a third party picks the candidate": {holder: "x", seen: time.Second, strategy: y, finalist: "b"},
 	} {
 		o := ElectorOptions{PingWindow: row.window}
 		o.setDefaults()
@@ -211,11 +211,12 @@ func TestDeferredCandidatesAreChosenIfThereIsNoOther(t *testing.T) {
 		strategy Strategy
 		want     string
 	}{
-		"none is deferred":            {0, 0, nil, "a"},
-		"a is":                        {1, 0, nil, "b"},
-		"both are":                    {1, 1, nil, "a"},
-		"the others are not suitable": {1, 0, choosy("b"), "a"},
-		"nobody is suitable":          {0, 1, choosy("a"), ""},
+		"none is deferred":                     {0, 0, nil, "a"},
+		"a is":                                 {1, 0, nil, "b"},
+		"both are":                             {1, 1, nil, "a"},
+		"both are, and the strategy needs one": {1, 1, choosy("c"), "a"},
+		"the others are not suitable":          {1, 0, choosy("b"), "a"},
+		"nobody is suitable":                   {0, 1, choosy("a"), ""},
 		"a stranger": {0, 0, func([]*LeaseCandidate) *LeaseCandidate { return offer("s", "1.0.0", "1.0.0") },
 			`strategy OldestEmulationVersion chose "s", which is not a candidate`},
 	} {
