@@ -259,6 +259,34 @@ func TestAStoreThatLoadsAgainIsAtTheVersionOfTheState(t *testing.T) {
 	})
 }
 
+func TestAStoreThatLoadsAgainForgetsWhatItKnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(st), "ns/gone", "ns/a")
+		e.Put(map[string][]byte{"leases/ns/b": []byte("{")})
+		mustGet(t, leasesIn(st), "ns/gone")
+		synctest.Wait()
+		e.Set(hold)
+		mustDelete(t, leasesIn(other), "ns/gone")
+		mustModify(t, leasesIn(other), "ns/a", holder("new"))
+		e.DeleteRange("leases/ns/b")
+		e.Compact()
+		e.Set(release)
+		synctest.Wait()
+		atOnce := func(name string) (*registry.Item, error) {
+			return leaseResource(st).Get(t.Context(), "ns", name, "0")
+		}
+		_, err := atOnce("gone")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		a, err := atOnce("a")
+		require.NoError(t, err)
+		assert.Equal(t, "new", *typed[lease.Lease](a).Spec.HolderIdentity)
+		_, err = atOnce("b")
+		assert.ErrorIs(t, err, store.ErrNotFound, "the value that could not be read is gone")
+	})
+}
+
 func TestAnUnreadableValueIsOfOneKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
@@ -652,10 +680,39 @@ func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
 			e.Set(func(f *engine.Faults) { f.Cut = true })
 			time.Sleep(20 * time.Second)
 			e.Set(func(f *engine.Faults) { f.Cut = false })
-			time.Sleep(20 * time.Second)
+			time.Sleep(5 * time.Second)
 		}
 		createAll(t, leasesIn(st), "ns/a")
 		assert.Equal(t, []string{"ADDED ns/a@1001"}, w.take())
+	})
+}
+
+// slowEnd is a Backend that takes a second to end.
+type slowEnd struct {
+	*engine.Engine
+	closed, ended bool
+}
+
+func (b *slowEnd) Follow(ctx context.Context, history int, f backend.Follower) error {
+	err := b.Engine.Follow(ctx, history, f)
+	time.Sleep(time.Second)
+	b.ended = true
+	return err
+}
+
+func (b *slowEnd) Close() error {
+	b.closed = true
+	return nil
+}
+
+func TestCloseClosesTheBackendAndWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowEnd{Engine: engine.New(1000)}
+		st, err := registry.Open(registry.Options{}, b, lease.Kind().Registered())
+		require.NoError(t, err)
+		st.Close()
+		assert.True(t, b.closed)
+		assert.True(t, b.ended)
 	})
 }
 
