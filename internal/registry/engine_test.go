@@ -364,7 +364,7 @@ func TestProgressIsAskedForWhileThereAreWatches(t *testing.T) {
 		w := record(t, st, fromNow())
 		for range 3 {
 			e.Jump(500)
-			time.Sleep(6 * time.Second) // progress is asked for every five
+			time.Sleep(5*time.Second + 100*time.Millisecond)
 			_, version := e.History()
 			assert.Equal(t, version, st.ResourceVersion())
 		}
