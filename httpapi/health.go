@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -207,10 +206,5 @@ func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charse
 
 // indented answers with a document that is always indented.
 func (c *call) indented(doc any) {
-	data, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.writeBytes(http.StatusOK, typeJSON, data)
+	c.writeBytes(http.StatusOK, typeJSON, indented(mustJSON(doc)))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -105,10 +104,7 @@ func (a *API) buildOpenAPIV3() *openAPIDocuments {
 		built := a.newOpenAPIDocument(openAPIV3+"/"+name, "v3", doc.JSON(), doc.Protobuf)
 		docs.byName[name], paths[name] = built, link{built.link()}
 	}
-	var err error
-	if docs.index, err = json.Marshal(map[string]any{"paths": paths}); err != nil {
-		panic(err) // encoding a map of strings cannot fail
-	}
+	docs.index = mustJSON(map[string]any{"paths": paths})
 	return docs
 }
 

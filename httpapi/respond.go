@@ -54,9 +54,21 @@ func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	if f == formatProtobuf {
 		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
 	}
-	data, err := c.api.status.AppendJSON(dst, s)
+	dst, _ = c.api.status.AppendJSON(dst, s) // it has only strings and numbers
+	return dst
+}
+
+// appendListMeta appends the metadata of a list as JSON.
+func (a *API) appendListMeta(dst []byte, m *meta.ListMeta) []byte {
+	dst, _ = a.listMeta.AppendJSON(dst, m) // it has only strings and numbers
+	return dst
+}
+
+// mustJSON returns a document of a type of this package as JSON.
+func mustJSON(doc any) []byte {
+	data, err := json.Marshal(doc)
 	if err != nil {
-		return append(dst, `{}`...) // encoding a Status cannot fail
+		panic(err)
 	}
 	return data
 }
@@ -129,19 +141,15 @@ func indented(data []byte) []byte {
 
 // appendItem appends an object in the negotiated form.
 func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
-	var data []byte
-	var err error
 	switch c.media.as.Kind {
 	case asTable:
-		data, err = c.itemTable(it)
+		return c.appendItemTable(dst, it)
 	case asPartial:
-		data, err = c.partial(it)
+		return c.appendPartial(dst, it)
 	case asPartialList:
-		err = notAList(c.endpoint)
-	default:
-		return c.appendWhole(dst, it)
+		return dst, notAList(c.endpoint)
 	}
-	return append(dst, data...), err
+	return c.appendWhole(dst, it)
 }
 
 // appendWhole appends an object without conversion, made of its cached bytes.
