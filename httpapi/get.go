@@ -28,7 +28,7 @@ func (c *call) get() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	it, err := c.endpoint.res.Get(ctx, c.namespace, c.name, resourceVersion)
+	it, err := c.resource().Get(ctx, c.namespace, c.name, resourceVersion)
 	if err != nil {
 		return c.orClosed(err)
 	}

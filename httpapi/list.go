@@ -20,7 +20,7 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.endpoint.res.List(ctx, opts)
+	l, err := c.resource().List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}

@@ -80,7 +80,7 @@ func (a *API) describe() openapi.API {
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
 					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
-					Type: e.res.Schema(e.version),
+					Type: a.resources[e.number].Schema(e.version),
 				})
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)

@@ -22,12 +22,13 @@ type groupVersion struct {
 	endpoints []*endpoint
 }
 
-// endpoint is one resource in one version.
+// endpoint is one kind in one version.
 type endpoint struct {
-	res     *registry.Resource
+	kind    *registry.Kind
+	number  int // the index in API.resources
 	info    *registry.Info
 	gv      meta.GroupVersion
-	version int // the index of the version in the resource
+	version int // the index of the version in the kind
 	// apiVersion is the text of gv.
 	apiVersion string
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
@@ -36,16 +37,16 @@ type endpoint struct {
 
 // target returns the type of the bodies.
 func (e *endpoint) target() registry.Target {
-	return registry.Target{Kind: e.res.Kind(), Version: e.version}
+	return registry.Target{Kind: e.kind, Version: e.version}
 }
 
-// addResource adds a resource to its group, in all its versions.
-func (a *API) addResource(res *registry.Resource) {
-	info := res.Info()
+// addKind adds a kind to its group, in all its versions.
+func (a *API) addKind(number int, kind *registry.Kind) {
+	info := kind.Info()
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
+		e := &endpoint{kind: kind, number: number, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
