@@ -224,14 +224,13 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
-	first   [1]string       // memory for texts: few answers have more
-	seen    map[string]bool // nil as long as there are few texts
+	first   [1]string // memory for texts: few answers have more
 	written int
 	cutting bool
 }
 
 func (ws *warnings) add(h http.Header, text string) {
-	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.has(text) {
+	if text == "" || ws.cutting && ws.written >= warningsTotal || slices.Contains(ws.texts, text) {
 		return
 	}
 	if ws.texts == nil {
@@ -247,25 +246,6 @@ func (ws *warnings) add(h http.Header, text string) {
 	for _, t := range ws.texts {
 		ws.write(h, t)
 	}
-}
-
-// has reports whether a text was added, or remembers it for the next call.
-func (ws *warnings) has(text string) bool {
-	const few = 8
-	if len(ws.texts) < few {
-		return slices.Contains(ws.texts, text)
-	}
-	if ws.seen == nil {
-		ws.seen = map[string]bool{}
-		for _, t := range ws.texts {
-			ws.seen[t] = true
-		}
-	}
-	if ws.seen[text] {
-		return true
-	}
-	ws.seen[text] = true
-	return false
 }
 
 func (ws *warnings) write(h http.Header, text string) {
