@@ -114,7 +114,7 @@ func (c *coordinator) attend(k *contest) {
 	switch {
 	case k.index < 0 && !k.due.IsZero():
 		heap.Push(&c.queue, k)
-	case k.index >= 0 && !k.due.IsZero():
+	case !k.due.IsZero():
 		heap.Fix(&c.queue, k.index)
 	case k.index >= 0:
 		heap.Remove(&c.queue, k.index)
