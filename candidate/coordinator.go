@@ -38,7 +38,6 @@ func newCoordinator(e *Elector) *coordinator {
 func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	c.ctx = ctx
 	worker := atwork.New(c.clock)
-	worker.Work()
 	defer worker.Away()
 	timer := worker.NewTimer(c.clock, time.Hour)
 	defer timer.Stop()
