@@ -283,7 +283,7 @@ func (n *node) test(key string, want *node) error {
 		return err
 	}
 	isNull := want == nil || string(want.text) == "null"
-	if got == nil && isNull || got != nil && want != nil && got.equal(want) {
+	if got == nil && isNull || got.equal(want) {
 		return nil
 	}
 	return errOperation

@@ -85,12 +85,11 @@ type schema struct {
 // member returns the field with a JSON name. If there is none, it ignores the case of
 // the name, as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
-	if s.Kind != codec.Struct {
-		// Upstream, a time is a struct without JSON fields.
-		if k := goKind(s.Type); k != "struct" {
-			return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
-		}
-	} else if f := s.Field(name); f != nil {
+	// Upstream, a time is a struct without JSON fields.
+	if k := goKind(s.Type); k != "struct" {
+		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
+	}
+	if f := s.Field(name); f != nil {
 		return f, nil
 	}
 	for _, f := range s.Fields {
@@ -175,9 +174,6 @@ func strategy(f *codec.Field) string {
 func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	if d, ok := patch[directive]; ok {
 		return applyDirective(d, patch)
-	}
-	if live == nil {
-		live = map[string]any{}
 	}
 	if err := retainKeys(live, patch); err != nil {
 		return nil, err

@@ -334,7 +334,7 @@ func (r listRule) checkOrder(patch, order []any) error {
 		}
 		j++
 	}
-	if i < len(rest) && j >= len(order) {
+	if i < len(rest) {
 		return fmt.Errorf("The order in patch list:\n%v\n doesn't match %s list:\n%v\n", patch, prefixElementOrder, order)
 	}
 	return nil

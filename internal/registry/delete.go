@@ -193,13 +193,7 @@ func deletionFinalizers(finalizers []string, o DeleteOptions) []string {
 		orphan = *o.PropagationPolicy == meta.DeletePropagationOrphan
 		foreground = *o.PropagationPolicy == meta.DeletePropagationForeground
 	default:
-		for _, f := range finalizers {
-			orphan = f == meta.FinalizerOrphanDependents
-			foreground = f == meta.FinalizerDeleteDependents
-			if orphan || foreground {
-				break
-			}
-		}
+		return finalizers
 	}
 	if !orphan && !foreground && !slices.Contains(finalizers, meta.FinalizerOrphanDependents) &&
 		!slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
