@@ -1,8 +1,6 @@
 package managedfields
 
-import (
-	"slices"
-)
+import "slices"
 
 // comparison is the fields in which two documents differ.
 type comparison struct {
@@ -26,10 +24,9 @@ type comparer struct {
 
 // record records that the value at the current path became r.
 func (c *comparer) record(r any) {
-	switch {
-	case isAbsent(r):
+	if isAbsent(r) {
 		c.removed.insert(c.path)
-	default:
+	} else {
 		c.gained.insert(c.path)
 	}
 }
@@ -108,20 +105,15 @@ func (c *comparer) compareItems(s schema, l, r []any) error {
 	for _, st := range append(steps, more...) { // a common item twice, to the same result
 		text := st.text()
 		x, y := itemsAt(l, inL[text]), itemsAt(r, inR[text])
-		if len(x) <= 1 && len(y) <= 1 {
-			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
-				return err
-			}
-			continue
-		}
-		// An item that occurs twice is owned as a whole.
-		if len(x) == 1 || len(y) == 1 {
+		repeated := len(x) > 1 || len(y) > 1 // then the item is owned as a whole
+		if !repeated || len(x) == 1 || len(y) == 1 {
 			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
 				return err
 			}
 		}
 		at := append(c.path, st)
 		switch {
+		case !repeated:
 		case len(y) < 2:
 			c.removed.insert(at)
 		case !slices.EqualFunc(x, y, equalValues):
