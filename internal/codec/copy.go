@@ -42,11 +42,7 @@ func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any { return t.copyOnto(
 
 func (t *Type) copyOnto(src unsafe.Pointer, base *meta.ObjectMeta) any {
 	r := t.layout()
-	dst := r.new(r.block, src)
-	for i := range r.steps {
-		r.steps[i].run(dst, base)
-	}
-	return r.asObject(dst)
+	return r.asObject(r.copy(src, base))
 }
 
 // detach turns the value at p, which was assigned from another value, into a deep
@@ -126,12 +122,7 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		return
 	}
 	if s.len == 1 && t.Elem.copyLayout != nil {
-		r := t.Elem.layout()
-		item := r.new(r.block, s.data)
-		*s = slice{data: item, len: 1, cap: 1}
-		for i := range r.steps {
-			r.steps[i].run(item, nil)
-		}
+		*s = slice{data: t.Elem.layout().copy(s.data, nil), len: 1, cap: 1}
 		return
 	}
 	list := t.value(p)
