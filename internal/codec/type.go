@@ -110,6 +110,9 @@ type Field struct {
 // GoType returns the Go type.
 func (t *Type) GoType() reflect.Type { return t.goType }
 
+// New returns a pointer to a zero struct of the compiled type.
+func (t *Type) New() any { return reflect.New(t.goType).Interface() }
+
 // Optional reports whether the JSON of an object may lack the member.
 func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
 

@@ -48,7 +48,7 @@ func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil
 	}
-	o := d.kind.Versions[d.version].New()
+	o := d.kind.empty(d.version)
 	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(d.tree, o, false); err != nil {
 		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
 	}

@@ -52,7 +52,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	obj = t.New()
+	obj = t.Type.New()
 	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
 	// Errors show the patch without the directives that mergeMap removed.
 	shown := func() string { return fmt.Sprintf("%+v", patch) }
