@@ -16,13 +16,20 @@ type change struct {
 	// hadManagedFields reports whether before had managedFields. If so, they count
 	// as removed: upstream's comparison sees an update remove them.
 	hadManagedFields bool
-	seen             map[string]comparison // by API version; nil until the first one
+	seen             []versionedComparison
+}
+
+type versionedComparison struct {
+	apiVersion string
+	comparison
 }
 
 // inVersion returns the change in one version.
 func (c *change) inVersion(apiVersion string) (comparison, error) {
-	if found, ok := c.seen[apiVersion]; ok {
-		return found, nil
+	for i := range c.seen {
+		if c.seen[i].apiVersion == apiVersion {
+			return c.seen[i].comparison, nil
+		}
 	}
 	before, err := c.before.inVersion(apiVersion)
 	if err != nil {
@@ -44,10 +51,7 @@ func (c *change) inVersion(apiVersion string) (comparison, error) {
 	writer := c.before.kind.Versions[c.before.version].APIVersion
 	found.gained = c.before.kind.changeable(found.gained, apiVersion, writer)
 	found.removed = c.before.kind.changeable(found.removed, apiVersion, writer)
-	if c.seen == nil {
-		c.seen = map[string]comparison{}
-	}
-	c.seen[apiVersion] = found
+	c.seen = append(c.seen, versionedComparison{apiVersion, found})
 	return found, nil
 }
 
