@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"crypto/sha512"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -74,11 +73,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	for _, g := range groups {
 		doc.Items = append(doc.Items, g.discovery())
 	}
-	untyped, err := json.Marshal(doc)
-	if err != nil {
-		c.fail(err)
-		return true
-	}
+	untyped := mustJSON(doc)
 	tag := fmt.Sprintf(`"%X"`, sha512.Sum512(untyped))
 	h := c.Header()
 	h["Vary"] = []string{"Accept"}

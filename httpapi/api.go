@@ -89,20 +89,22 @@ type API struct {
 	watchStall   time.Duration // 0: none
 	limits       limits
 
-	checks   []HealthCheck
-	handler  http.Handler // serve behind the Middleware
-	kinds    []store.AnyKind
-	groups   []*apiGroup
-	openAPI  openAPI
-	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
-	atOnce   func() bool // reports whether every handler ends with the context of its request
-	auditIDs auditIDs
-	buffers  sync.Pool // of *buffers
-	frames   frames
-	status   *codec.Type
-	listMeta *codec.Type
-	lists    scratch.Pool // for the writes of lists
-	scheme   *registry.Scheme
+	checks  []HealthCheck
+	handler http.Handler // serve behind the Middleware
+	kinds   []store.AnyKind
+	// resources are the kinds in the store of this API. Forks share the rest of what is served.
+	resources []*registry.Resource
+	groups    []*apiGroup
+	openAPI   openAPI
+	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
+	atOnce    func() bool // reports whether every handler ends with the context of its request
+	auditIDs  auditIDs
+	buffers   sync.Pool // of *buffers
+	frames    frames
+	status    *codec.Type
+	listMeta  *codec.Type
+	lists     scratch.Pool // for the writes of lists
+	scheme    *registry.Scheme
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
@@ -126,7 +128,7 @@ func New(st *store.Store, opts Options) *API {
 	kinds := make([]*registry.Kind, len(a.kinds))
 	for i, k := range a.kinds {
 		kinds[i] = k.Registered()
-		a.addResource(a.st.Resource(k.Registered()))
+		a.addKind(i, kinds[i])
 	}
 	a.scheme = registry.NewScheme(kinds...)
 	a.openAPI = newOpenAPI(a)
@@ -134,8 +136,12 @@ func New(st *store.Store, opts Options) *API {
 	return a
 }
 
-// start applies the options that do not depend on the kinds, and starts the election.
+// start opens the resources of the store, applies the options that do not depend on the
+// kinds, and starts the election.
 func (a *API) start(opts Options) {
+	for _, k := range a.kinds {
+		a.resources = append(a.resources, a.st.Resource(k.Registered()))
+	}
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	if opts.Hosts != nil {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
@@ -193,35 +199,8 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
 		st: (*registry.Store)(st), status: a.status, listMeta: a.listMeta, scheme: a.scheme,
-		kinds: a.kinds, openAPI: a.openAPI,
+		kinds: a.kinds, groups: a.groups, openAPI: a.openAPI,
 	}
-	f.groups = groupsIn(f.st, a.groups)
 	f.start(opts)
 	return f
-}
-
-// groupsIn returns the same groups for the resources of another store.
-func groupsIn(st *registry.Store, groups []*apiGroup) []*apiGroup {
-	var from, to *registry.Resource // the versions of a kind mostly follow each other
-	out := make([]*apiGroup, len(groups))
-	for i, g := range groups {
-		group := *g
-		group.versions = make([]*groupVersion, len(g.versions))
-		for j, v := range g.versions {
-			version := *v
-			version.endpoints = make([]*endpoint, len(v.endpoints))
-			all := make([]endpoint, len(v.endpoints))
-			for k, e := range v.endpoints {
-				if e.res != from {
-					from, to = e.res, e.res.In(st)
-				}
-				all[k] = *e
-				all[k].res = to
-				version.endpoints[k] = &all[k]
-			}
-			group.versions[j] = &version
-		}
-		out[i] = &group
-	}
-	return out
 }

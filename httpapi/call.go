@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/derive"
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -238,6 +239,9 @@ const unblockedAnswer = 2 << 10
 func (c *call) Unwrap() http.ResponseWriter { return c.w }
 
 func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
+
+// resource returns the collection of the endpoint's kind.
+func (c *call) resource() *registry.Resource { return c.api.resources[c.endpoint.number] }
 
 func (c *call) groupResource() meta.GroupResource {
 	return meta.GroupResource{Group: c.endpoint.info.Group, Resource: c.endpoint.info.Plural}

@@ -21,26 +21,19 @@ const (
 	asPartialList = "PartialObjectMetadataList"
 )
 
-// partial returns an object as PartialObjectMetadata.
-func (c *call) partial(it *registry.Item) ([]byte, error) {
+// appendPartial appends an object as PartialObjectMetadata.
+func (c *call) appendPartial(dst []byte, it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
-		raw, err := partialMessage(it)
-		return codec.AppendEnvelope(nil, c.media.as.APIVersion, asPartial, raw), err
+		data, err := it.EncodedMetadata(registry.Protobuf)
+		return codec.AppendEnvelope(dst, c.media.as.APIVersion, asPartial, appendMessage(nil, 1, data)), err
 	}
 	data, err := it.EncodedMetadata(registry.JSON)
-	if err != nil {
-		return nil, err
-	}
-	out := append(make([]byte, 0, len(data)+96), `{"kind":"`+asPartial+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
-	return append(append(out, data...), '}'), nil
+	return append(append(c.appendConvertedHead(dst, asPartial), data...), '}'), err
 }
 
-func partialMessage(it *registry.Item) ([]byte, error) {
-	data, err := it.EncodedMetadata(registry.Protobuf)
-	if err != nil {
-		return nil, err
-	}
-	return appendMessage(nil, 1, data), nil
+// appendConvertedHead appends the beginning of a document of another kind in JSON, up to its metadata.
+func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
+	return append(dst, `{"kind":"`+kind+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 }
 
 // convertList returns a list in the kind that the client asks for.
@@ -52,31 +45,25 @@ func (c *call) convertList(l *registry.List) (*listBody, error) {
 		if err := c.readTableOptions(); err != nil {
 			return nil, err
 		}
-		return c.tableOf(m, l.Items)
+		return c.tableOf(m, l.Items), nil
 	case asPartialList:
 		if c.media.format == formatProtobuf {
 			return c.partialListMessage(m, l.Items)
 		}
-		return c.partialList(m, l.Items)
+		return c.partialList(m, l.Items), nil
 	}
 	return nil, isAList(c.endpoint)
 }
 
-func (c *call) partialList(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
-	head, err := c.api.listMeta.AppendJSON([]byte(`{"kind":"`+asPartialList+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`), &m)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
+	head := c.api.appendListMeta(c.appendConvertedHead(nil, asPartialList), &m)
 	if len(items) == 0 {
-		return &listBody{head: append(head, `,"items":null`...), foot: []byte("}")}, nil
+		return &listBody{head: append(head, `,"items":null`...), foot: []byte("}")}
 	}
 	return &listBody{
 		head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
-		item: func(dst []byte, i int) ([]byte, error) {
-			item, err := c.partial(items[i])
-			return append(dst, item...), err
-		},
-	}, nil
+		item: func(dst []byte, i int) ([]byte, error) { return c.appendPartial(dst, items[i]) },
+	}
 }
 
 // partialListMessage returns the protobuf form. Its field numbers depend on the
@@ -87,30 +74,24 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		number = 1
 	}
 	b := &listBody{n: len(items), item: func(dst []byte, i int) ([]byte, error) {
-		item, err := partialMessage(items[i])
-		return appendMessage(dst, number, item), err
+		metadata, err := items[i].EncodedMetadata(registry.Protobuf)
+		return appendMessage(dst, number, appendMessage(nil, 1, metadata)), err
 	}}
 	// The size of the message comes before the message. So the items are encoded twice,
-	// except if all of them together are small enough to be kept.
+	// except for the first ones, which are kept.
 	const keptBytes = 256 << 10
-	var buf []byte
-	keep := true
+	var kept, buf []byte
 	for i := range items {
+		if i%checkEvery == checkEvery-1 && c.req.Context().Err() != nil {
+			return nil, c.req.Context().Err()
+		}
 		var err error
-		if i%checkEvery == checkEvery-1 {
-			err = c.req.Context().Err()
-		}
-		if keep = keep && len(buf) < keptBytes; !keep {
-			buf = buf[:0]
-		}
-		b.size -= len(buf)
-		if err == nil {
-			buf, err = b.item(buf, i)
-		}
-		if err != nil {
+		if buf, err = b.item(buf[:0], i); err != nil {
 			return nil, err
 		}
-		b.size += len(buf)
+		if b.size += len(buf); b.size <= keptBytes {
+			kept = append(kept, buf...)
+		}
 	}
 	list := appendMessage(nil, 3-number, c.api.listMeta.AppendProto(nil, &m))
 	if number == 1 {
@@ -119,8 +100,8 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 		b.head = list
 	}
 	b.inEnvelope(c.media.as.APIVersion, asPartialList)
-	if keep {
-		b.joined = append(buf, b.foot...)
+	if len(kept) == b.size {
+		b.joined = append(kept, b.foot...)
 	}
 	return b, nil
 }
@@ -183,32 +164,22 @@ func (c *call) readTableOptions() error {
 	return nil
 }
 
-// itemTable returns an object as a Table with one row.
-func (c *call) itemTable(it *registry.Item) ([]byte, error) {
+// appendItemTable appends an object as a Table with one row.
+func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 	if c.table.include == "" {
 		if err := c.readTableOptions(); err != nil {
-			return nil, err
+			return dst, err
 		}
 	}
-	b, err := c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
-	if err != nil {
-		return nil, err
-	}
-	data, err := b.appendItems(b.head)
-	return append(data, b.foot...), err
+	b := c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
+	dst, err := b.appendItems(append(dst, b.head...))
+	return append(dst, b.foot...), err
 }
 
 // tableOf returns items as a Table, which has no protobuf form.
-func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
-	head, err := c.api.listMeta.AppendJSON([]byte(`{"kind":"`+asTable+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`), &m)
-	if err != nil {
-		return nil, err
-	}
-	columns, err := json.Marshal(c.columns())
-	if err != nil {
-		return nil, err
-	}
-	head = append(append(append(head, `,"columnDefinitions":`...), columns...), `,"rows":[`...)
+func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
+	head := c.api.appendListMeta(c.appendConvertedHead(nil, asTable), &m)
+	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":[`...)
 	now := c.api.st.Now()
 	return &listBody{
 		head: head, separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
@@ -217,14 +188,11 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) (*listBody, erro
 			if err != nil {
 				return dst, err
 			}
-			object, err := c.rowObject(items[i])
-			if err != nil {
-				return dst, err
-			}
 			dst = append(append(dst, `{"cells":`...), cells...)
-			return append(append(append(dst, `,"object":`...), object...), '}'), nil
+			dst, err = c.appendRowObject(append(dst, `,"object":`...), items[i])
+			return append(dst, '}'), err
 		},
-	}, nil
+	}
 }
 
 func (c *call) columns() []columnDefinition {
@@ -238,12 +206,12 @@ func (c *call) columns() []columnDefinition {
 	return out
 }
 
-func (c *call) rowObject(it *registry.Item) ([]byte, error) {
+func (c *call) appendRowObject(dst []byte, it *registry.Item) ([]byte, error) {
 	switch {
 	case c.table.include == "Object":
-		return c.appendWhole(nil, it)
+		return c.appendWhole(dst, it)
 	case c.table.include == "None" && !c.table.keepObject:
-		return []byte("null"), nil
+		return append(dst, "null"...), nil
 	}
-	return c.partial(it)
+	return c.appendPartial(dst, it)
 }

@@ -23,7 +23,7 @@ func (c *call) delete() error {
 	if err := c.checkNames(); err != nil {
 		return cmp.Or(registry.ValidateDeleteOptions(opts, false), err)
 	}
-	d, err := c.endpoint.res.Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
+	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *call) deleteCollection() error {
 		return err
 	}
 	list.WatchRules = c.boolParam("watch")
-	if err := c.endpoint.res.CheckList(list); err != nil {
+	if err := c.resource().CheckList(list); err != nil {
 		return err
 	}
 	opts, err := c.anyDeleteOptions()
@@ -65,7 +65,7 @@ func (c *call) deleteCollection() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.endpoint.res.DeleteCollection(ctx, list, opts)
+	l, err := c.resource().DeleteCollection(ctx, list, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"reflect"
 
@@ -231,12 +230,7 @@ func (c *call) writeDiscovery(doc any) {
 		c.writeDocument(http.StatusOK, discoveryMessage(doc, t), c.media)
 		return
 	}
-	data, err := json.Marshal(doc)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.writeDocument(http.StatusOK, data, c.media)
+	c.writeDocument(http.StatusOK, mustJSON(doc), c.media)
 }
 
 // discoveryMessage returns a document in protobuf.

@@ -11,46 +11,8 @@ import (
 
 // dispatch answers a request according to its target.
 func (c *call) dispatch(t target) {
-	switch t.kind {
-	case rootPath:
-		c.paths()
-	case healthPath:
-		c.health(t.text)
-	case healthCheckPath:
-		c.healthCheck(t.text)
-	case versionPath:
-		c.serverVersion()
-	case openAPIV2Path:
-		c.openAPI(c.api.openAPI.v2())
-	case openAPIIndexPath:
-		c.openAPIIndex()
-	case openAPIPath:
-		c.openAPIV3(t.text)
-	case coreVersionsPath:
-		c.legacyVersions()
-	case groupsPath:
-		c.groupListOrAggregated()
-	case groupsSlashPath:
-		c.groupList()
-	case groupPath:
-		c.groupDocument(t.group, t.extra)
-	case resourcesPath:
-		c.resourceList(t.version)
-	case namespacePath:
-		c.namespaceObject(t.name)
-	case resourcePath:
-		c.endpoint, c.resourceName = t.endpoint, t.resourceName
-		c.resourceRequest()
-	case unknownResource, unknownPath:
-		switch {
-		case isVerbAlone(c.req.URL.Path):
-			c.noResource()
-		case t.kind == unknownResource:
-			c.fail(notFound())
-		default:
-			c.unknownPath()
-		}
-	}
+	c.endpoint, c.resourceName = t.endpoint, t.resourceName
+	t.answer(c)
 }
 
 // resourceRequest answers a request for a resource that is served. Objects of all

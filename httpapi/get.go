@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/kubecoord/kubecoord/store"
@@ -29,7 +28,7 @@ func (c *call) get() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	it, err := c.endpoint.res.Get(ctx, c.namespace, c.name, resourceVersion)
+	it, err := c.resource().Get(ctx, c.namespace, c.name, resourceVersion)
 	if err != nil {
 		return c.orClosed(err)
 	}
@@ -51,7 +50,7 @@ func (c *call) namespaceObject(name string) {
 		c.fail(meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name))
 		return
 	}
-	data, err := json.Marshal(struct {
+	data := mustJSON(struct {
 		meta.TypeMeta `json:",inline"`
 		Metadata      meta.ObjectMeta `json:"metadata"`
 		Spec          struct{}        `json:"spec"`
@@ -65,10 +64,6 @@ func (c *call) namespaceObject(name string) {
 			Phase string `json:"phase"`
 		}{"Active"},
 	})
-	if err != nil {
-		c.fail(err)
-		return
-	}
 	m := c.media
 	if m.format == formatProtobuf {
 		m.format = formatJSON // the type has no protobuf form here

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -95,10 +94,9 @@ func quoted(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// healthCheck answers one check of a health path, such as livez/ping. The answer says why the
+// healthCheck answers one check of a health path, such as /livez/ping. The answer says why the
 // check failed.
-func (c *call) healthCheck(path string) {
-	name, wanted, _ := strings.Cut(path, "/")
+func (c *call) healthCheck(name, wanted string) {
 	for check := range c.api.checksOf(name) {
 		if check.Name != wanted {
 			continue
@@ -179,8 +177,21 @@ func (c *call) paths() {
 
 // unknownPath answers a path outside all groups.
 func (c *call) unknownPath() {
+	if isVerbAlone(c.req.URL.Path) {
+		c.noResource()
+		return
+	}
 	c.Header().Set("X-Content-Type-Options", "nosniff")
 	c.text(http.StatusNotFound, "404 page not found\n")
+}
+
+// unknownResource answers a path below a group, or below /version.
+func (c *call) unknownResource() {
+	if isVerbAlone(c.req.URL.Path) {
+		c.noResource()
+		return
+	}
+	c.fail(notFound())
 }
 
 // noResource answers a path that isVerbAlone (upstream: endpoints/filters/requestinfo.go).
@@ -195,10 +206,5 @@ func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charse
 
 // indented answers with a document that is always indented.
 func (c *call) indented(doc any) {
-	data, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.writeBytes(http.StatusOK, typeJSON, data)
+	c.writeBytes(http.StatusOK, typeJSON, indented(mustJSON(doc)))
 }

@@ -36,11 +36,8 @@ func (c *call) checkOrigin() bool {
 	return false
 }
 
-// hostSet returns the hosts as hostOf writes them, and nil for nil.
+// hostSet returns the hosts as hostOf writes them.
 func hostSet(hosts []string) map[string]bool {
-	if hosts == nil {
-		return nil
-	}
 	// Only HTTP/1.0 has no host, and no browser. The addresses save isLocal work.
 	set := map[string]bool{"localhost": true, "": true, "127.0.0.1": true, "::1": true}
 	for _, h := range hosts {

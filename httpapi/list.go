@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -22,7 +20,7 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
-	l, err := c.endpoint.res.List(ctx, opts)
+	l, err := c.resource().List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
 	}
@@ -49,13 +47,10 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 	case c.media.format == formatProtobuf:
 		return c.protobufList(l)
 	case c.endpoint.info.Unstructured:
-		return c.listInOrder(l)
+		return c.listInOrder(l), nil
 	}
 	m := l.Meta()
-	head, err := c.api.listMeta.AppendJSON([]byte(c.endpoint.jsonListHead), &m)
-	if err != nil {
-		return nil, err
-	}
+	head := c.api.appendListMeta([]byte(c.endpoint.jsonListHead), &m)
 	b := &listBody{head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(l.Items)}
 	const foot = "]}\n" // of compact JSON
 	return b, c.setItems(b, l, registry.JSON, foot, func(dst, item []byte) []byte { return append(dst, item...) })
@@ -114,19 +109,15 @@ func (c *call) measure(b *listBody, l *registry.List, f registry.Format) error {
 
 // listInOrder returns a list of unstructured objects: members are in the order of
 // their names, and items have their type.
-func (c *call) listInOrder(l *registry.List) (*listBody, error) {
+func (c *call) listInOrder(l *registry.List) *listBody {
 	m := l.Meta()
 	members := c.api.listMeta.ToUnstructured(&m)
 	members["continue"] = m.Continue // also if it is empty
-	metadata, err := json.Marshal(members)
-	if err != nil {
-		return nil, err
-	}
 	e := c.endpoint
 	return &listBody{
 		head:      []byte(`{"apiVersion":"` + e.gv.String() + `","items":[`),
 		separator: ",",
-		foot:      append(append([]byte(`],"kind":"`+e.info.Kind+`List","metadata":`), metadata...), '}'),
+		foot:      append(append([]byte(`],"kind":"`+e.info.Kind+`List","metadata":`), mustJSON(members)...), '}'),
 		n:         len(l.Items),
 		size:      unknownSize,
 		item: func(dst []byte, i int) ([]byte, error) {
@@ -137,7 +128,7 @@ func (c *call) listInOrder(l *registry.List) (*listBody, error) {
 			typed, err := e.typedInOrder(item)
 			return append(dst, typed...), err
 		},
-	}, nil
+	}
 }
 
 // inEnvelope puts a protobuf message, whose size is known, into a document.

@@ -44,7 +44,6 @@ const streamSuffix = ";stream=watch"
 type mediaType struct {
 	format format
 	pretty bool
-	stream bool
 	as     meta.TypeMeta // the type that objects are converted to; zero: none
 	suffix string        // parameters for the Content-Type
 }
@@ -178,7 +177,6 @@ func accept(params map[string]string, f format, r restrictions) (mediaType, bool
 			if value != "watch" || f == formatYAML {
 				return m, false
 			}
-			m.stream = true
 		case "sv":
 			if objects := r == objectForms || r == textForms; value != "" && (value != "v1" || !objects) {
 				return m, false

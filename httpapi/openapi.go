@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -81,7 +80,7 @@ func (a *API) describe() openapi.API {
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
 					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
-					Type: e.res.Schema(e.version),
+					Type: a.resources[e.number].Schema(e.version),
 				})
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)
@@ -105,10 +104,7 @@ func (a *API) buildOpenAPIV3() *openAPIDocuments {
 		built := a.newOpenAPIDocument(openAPIV3+"/"+name, "v3", doc.JSON(), doc.Protobuf)
 		docs.byName[name], paths[name] = built, link{built.link()}
 	}
-	var err error
-	if docs.index, err = json.Marshal(map[string]any{"paths": paths}); err != nil {
-		panic(err) // encoding a map of strings cannot fail
-	}
+	docs.index = mustJSON(map[string]any{"paths": paths})
 	return docs
 }
 

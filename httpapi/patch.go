@@ -83,7 +83,7 @@ func (c *call) patch() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	it, created, err := c.endpoint.res.Update(c.context(), c.request(opts.CreateOptions), change)
+	it, created, err := c.resource().Update(c.context(), c.request(opts.CreateOptions), change)
 	if err != nil {
 		return err
 	}

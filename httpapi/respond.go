@@ -54,9 +54,21 @@ func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	if f == formatProtobuf {
 		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
 	}
-	data, err := c.api.status.AppendJSON(dst, s)
+	dst, _ = c.api.status.AppendJSON(dst, s) // it has only strings and numbers
+	return dst
+}
+
+// appendListMeta appends the metadata of a list as JSON.
+func (a *API) appendListMeta(dst []byte, m *meta.ListMeta) []byte {
+	dst, _ = a.listMeta.AppendJSON(dst, m) // it has only strings and numbers
+	return dst
+}
+
+// mustJSON returns a document of a type of this package as JSON.
+func mustJSON(doc any) []byte {
+	data, err := json.Marshal(doc)
 	if err != nil {
-		return append(dst, `{}`...) // encoding a Status cannot fail
+		panic(err)
 	}
 	return data
 }
@@ -129,19 +141,15 @@ func indented(data []byte) []byte {
 
 // appendItem appends an object in the negotiated form.
 func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
-	var data []byte
-	var err error
 	switch c.media.as.Kind {
 	case asTable:
-		data, err = c.itemTable(it)
+		return c.appendItemTable(dst, it)
 	case asPartial:
-		data, err = c.partial(it)
+		return c.appendPartial(dst, it)
 	case asPartialList:
-		err = notAList(c.endpoint)
-	default:
-		return c.appendWhole(dst, it)
+		return dst, notAList(c.endpoint)
 	}
-	return append(dst, data...), err
+	return c.appendWhole(dst, it)
 }
 
 // appendWhole appends an object without conversion, made of its cached bytes.
@@ -216,14 +224,13 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
-	first   [1]string       // memory for texts: few answers have more
-	seen    map[string]bool // nil as long as there are few texts
+	first   [1]string // memory for texts: few answers have more
 	written int
 	cutting bool
 }
 
 func (ws *warnings) add(h http.Header, text string) {
-	if text == "" || ws.cutting && ws.written >= warningsTotal || ws.has(text) {
+	if text == "" || ws.cutting && ws.written >= warningsTotal || slices.Contains(ws.texts, text) {
 		return
 	}
 	if ws.texts == nil {
@@ -239,25 +246,6 @@ func (ws *warnings) add(h http.Header, text string) {
 	for _, t := range ws.texts {
 		ws.write(h, t)
 	}
-}
-
-// has reports whether a text was added, or remembers it for the next call.
-func (ws *warnings) has(text string) bool {
-	const few = 8
-	if len(ws.texts) < few {
-		return slices.Contains(ws.texts, text)
-	}
-	if ws.seen == nil {
-		ws.seen = map[string]bool{}
-		for _, t := range ws.texts {
-			ws.seen[t] = true
-		}
-	}
-	if ws.seen[text] {
-		return true
-	}
-	ws.seen[text] = true
-	return false
 }
 
 func (ws *warnings) write(h http.Header, text string) {

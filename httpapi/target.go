@@ -22,12 +22,13 @@ type groupVersion struct {
 	endpoints []*endpoint
 }
 
-// endpoint is one resource in one version.
+// endpoint is one kind in one version.
 type endpoint struct {
-	res     *registry.Resource
+	kind    *registry.Kind
+	number  int // the index in API.resources
 	info    *registry.Info
 	gv      meta.GroupVersion
-	version int // the index of the version in the resource
+	version int // the index of the version in the kind
 	// apiVersion is the text of gv.
 	apiVersion string
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
@@ -36,16 +37,16 @@ type endpoint struct {
 
 // target returns the type of the bodies.
 func (e *endpoint) target() registry.Target {
-	return registry.Target{Kind: e.res.Kind(), Version: e.version}
+	return registry.Target{Kind: e.kind, Version: e.version}
 }
 
-// addResource adds a resource to its group, in all its versions.
-func (a *API) addResource(res *registry.Resource) {
-	info := res.Info()
+// addKind adds a kind to its group, in all its versions.
+func (a *API) addKind(number int, kind *registry.Kind) {
+	info := kind.Info()
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{res: res, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
+		e := &endpoint{kind: kind, number: number, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
@@ -80,35 +81,10 @@ func (g *apiGroup) version(name string) *groupVersion {
 	return v
 }
 
-// targetKind is the kind of a target.
-type targetKind int
-
-const (
-	unknownPath      targetKind = iota // nothing, outside all groups
-	unknownResource                    // nothing, below a group
-	rootPath                           // /
-	healthPath                         // /healthz, /livez, /readyz
-	healthCheckPath                    // /healthz/{check}, …
-	versionPath                        // /version
-	openAPIV2Path                      // /openapi/v2
-	openAPIIndexPath                   // /openapi/v3
-	openAPIPath                        // one document below /openapi/v3/
-	coreVersionsPath                   // /api
-	groupsPath                         // /apis
-	groupsSlashPath                    // /apis/
-	groupPath                          // /apis/{group}
-	resourcesPath                      // the root of a group version
-	namespacePath                      // /api/v1/namespaces/{name}
-	resourcePath                       // a resource of a group version
-)
-
 // target is the meaning of the path of a request.
 type target struct {
-	kind     targetKind
-	text     string // readyz, readyz/ping, or the name of an OpenAPI document
-	group    *apiGroup
-	extra    bool // the path of the group has more than one slash at its end
-	version  *groupVersion
+	answer func(*call)
+	// endpoint and resourceName are set if the path is that of a resource.
 	endpoint *endpoint
 	resourceName
 }
@@ -130,7 +106,7 @@ type resourceName struct {
 // redirected.
 func (a *API) parse(p string) target {
 	if name, ok := strings.CutPrefix(p, openAPIV3+"/"); ok {
-		return target{kind: openAPIPath, text: name}
+		return target{answer: func(c *call) { c.openAPIV3(name) }}
 	}
 	for _, g := range a.groups {
 		for _, v := range g.versions {
@@ -143,7 +119,7 @@ func (a *API) parse(p string) target {
 		}
 	}
 	if p == "/apis/" {
-		return target{kind: groupsSlashPath}
+		return target{answer: (*call).groupList}
 	}
 	return parseFixed(p)
 }
@@ -160,42 +136,43 @@ const indexPath = "/index.html"
 // parseFixed returns the target of a path outside all groups. Most of these paths may
 // also end in a slash.
 func parseFixed(p string) target {
+	unknown := target{answer: (*call).unknownPath}
 	if !strings.HasPrefix(p, "/") {
-		return target{kind: unknownPath}
+		return unknown
 	}
 	if rest, ok := below(p, "/version"); ok {
 		if strings.Trim(rest, "/") == "" {
-			return target{kind: versionPath}
+			return target{answer: (*call).serverVersion}
 		}
-		return target{kind: unknownResource}
+		return target{answer: (*call).unknownResource}
 	}
 	if path.Clean(p) != p {
 		p = strings.TrimSuffix(p, "/")
 		if path.Clean(p) != p || p == "/" || p == indexPath || p == openAPIV2 || isHealthPath(p) {
-			return target{kind: unknownPath}
+			return unknown
 		}
 	}
 	switch p {
 	case "/", indexPath:
-		return target{kind: rootPath}
+		return target{answer: (*call).paths}
 	case "/apis":
-		return target{kind: groupsPath}
+		return target{answer: (*call).groupListOrAggregated}
 	case openAPIV2:
-		return target{kind: openAPIV2Path}
+		return target{answer: func(c *call) { c.openAPI(c.api.openAPI.v2()) }}
 	case openAPIV3:
-		return target{kind: openAPIIndexPath}
+		return target{answer: (*call).openAPIIndex}
 	}
 	if !isHealthPath(p) {
-		return target{kind: unknownPath}
+		return unknown
 	}
 	name, check, found := strings.Cut(p[1:], "/")
 	switch {
 	case !found:
-		return target{kind: healthPath, text: name}
+		return target{answer: func(c *call) { c.health(name) }}
 	case !strings.Contains(check, "/"):
-		return target{kind: healthCheckPath, text: p[1:]}
+		return target{answer: func(c *call) { c.healthCheck(name, check) }}
 	}
-	return target{kind: unknownPath}
+	return unknown
 }
 
 // parse returns the target of a path outside all versions of the group. rest follows
@@ -204,11 +181,11 @@ func parseFixed(p string) target {
 func (g *apiGroup) parse(rest string) target {
 	switch {
 	case strings.Trim(rest, "/") != "":
-		return target{kind: unknownResource}
+		return target{answer: (*call).unknownResource}
 	case g.name == "":
-		return target{kind: coreVersionsPath}
+		return target{answer: (*call).legacyVersions}
 	}
-	return target{kind: groupPath, group: g, extra: len(rest) > 1}
+	return target{answer: func(c *call) { c.groupDocument(g, len(rest) > 1) }}
 }
 
 // parse returns the target of a path in the group version. rest follows its root.
@@ -216,9 +193,9 @@ func (v *groupVersion) parse(rest string) target {
 	trimmed := strings.Trim(rest, "/")
 	switch {
 	case trimmed == "":
-		return target{kind: resourcesPath, version: v}
+		return target{answer: func(c *call) { c.resourceList(v) }}
 	case strings.HasPrefix(rest, "//"):
-		return target{kind: unknownResource}
+		return target{answer: (*call).unknownResource}
 	}
 	var parts [6]string // for nearly all paths
 	name := parseResource(appendParts(parts[:0], trimmed))
@@ -227,13 +204,14 @@ func (v *groupVersion) parse(rest string) target {
 			if !name.namespaced {
 				name.namespace = "" // the namespace is the object itself
 			}
-			return target{kind: resourcePath, version: v, endpoint: e, resourceName: name}
+			return target{(*call).resourceRequest, e, name}
 		}
 	}
 	if v.Group == "" && name.isNamespace() {
-		return target{kind: namespacePath, version: v, resourceName: name}
+		namespace := name.name
+		return target{answer: func(c *call) { c.namespaceObject(namespace) }}
 	}
-	return target{kind: unknownResource}
+	return target{answer: (*call).unknownResource}
 }
 
 // appendParts appends the parts of a path.

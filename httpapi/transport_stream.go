@@ -91,8 +91,8 @@ type pipe struct {
 	done bool
 	err  error // why the answer was cut
 
-	deadline *time.Timer // of writes, or nil
-	readBy   *time.Timer // the deadline of the body, or nil
+	// The deadlines of writes and of the body of the request, or nil.
+	writeBy, readBy *time.Timer
 }
 
 // Header returns the header of the answer.
@@ -152,31 +152,29 @@ func (p *pipe) Write(data []byte) (int, error) {
 
 // SetWriteDeadline cuts the answer at a time. The zero time removes the deadline.
 func (p *pipe) SetWriteDeadline(at time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.deadline != nil {
-		p.deadline.Stop()
-		p.deadline = nil
-	}
-	if !at.IsZero() && !p.done {
-		p.deadline = time.AfterFunc(time.Until(at), func() { p.cancel(io.ErrUnexpectedEOF) })
-	}
+	p.setDeadline(&p.writeBy, at, func() { p.cancel(io.ErrUnexpectedEOF) })
 	return nil
 }
 
 // SetReadDeadline closes the body of the request at a time. The zero time removes the
 // deadline.
 func (p *pipe) SetReadDeadline(at time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.readBy != nil {
-		p.readBy.Stop()
-		p.readBy = nil
-	}
-	if p.closeBody != nil && !at.IsZero() && !p.done {
-		p.readBy = time.AfterFunc(time.Until(at), p.closeBody)
+	if p.closeBody != nil {
+		p.setDeadline(&p.readBy, at, p.closeBody)
 	}
 	return nil
+}
+
+func (p *pipe) setDeadline(timer **time.Timer, at time.Time, passed func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *timer != nil {
+		(*timer).Stop()
+		*timer = nil
+	}
+	if !at.IsZero() && !p.done {
+		*timer = time.AfterFunc(time.Until(at), passed)
+	}
 }
 
 // finish completes the answer, or cuts it.
@@ -195,13 +193,9 @@ func (p *pipe) finish(whole bool) {
 func (p *pipe) end(err error) {
 	p.mu.Lock()
 	p.done, p.err = true, err
-	if p.deadline != nil {
-		p.deadline.Stop()
-	}
-	if p.readBy != nil {
-		p.readBy.Stop()
-	}
 	p.mu.Unlock()
+	p.SetWriteDeadline(time.Time{})
+	p.SetReadDeadline(time.Time{})
 	signal(p.more)
 	p.cancel(nil)
 }

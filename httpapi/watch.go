@@ -43,7 +43,7 @@ func (c *call) watch() error {
 			<-closed // nothing may use c.w after the handler
 		}
 	}()
-	w, err := c.endpoint.res.Watch(ctx, opts)
+	w, err := c.resource().Watch(ctx, opts)
 	if err != nil {
 		return err
 	}

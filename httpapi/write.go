@@ -32,7 +32,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	it, err := c.endpoint.res.Create(c.context(), o, c.request(opts))
+	it, err := c.resource().Create(c.context(), o, c.request(opts))
 	if err != nil {
 		return err
 	}
@@ -57,20 +57,20 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.decodeObject(data, f, opts, c.endpoint.res.Peek(c.namespace, c.name))
+	o, err := c.decodeObject(data, f, opts, c.resource().Peek(c.namespace, c.name))
 	if err != nil {
 		return err
 	}
 	m, req := o.GetObjectMeta(), c.request(opts)
 	req.UID = m.UID
-	if err := c.endpoint.res.MatchNames(m, req); err != nil {
+	if err := c.resource().MatchNames(m, req); err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
 		return err
 	}
 	c.report(caller.Sight{Named: true}, m.ResourceVersion)
-	it, created, err := c.endpoint.res.Update(c.context(), req, c.endpoint.res.Replace(o))
+	it, created, err := c.resource().Update(c.context(), req, c.resource().Replace(o))
 	if err != nil {
 		return err
 	}

@@ -342,3 +342,23 @@ func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
 		assert.ErrorIs(t, cause, ErrLost)
 	})
 }
+
+// A leader that stops after its deadline has led for too long, whatever ended its context.
+func TestLeaderThatStopsAfterItsDeadlineHasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{Client: newLeases(t, store.Options{})}
+		s.down.Store(true)
+		c := contenderBy(t, s, ContenderOptions{RetryPeriod: 3 * time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := c.Run(ctx, func(context.Context, Holding) { time.Sleep(11 * time.Second) })
+		assert.ErrorIs(t, err, ErrLost)
+		assert.ErrorIs(t, err, errCutOff)
+		assert.NotErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestRequestWithoutAnAnswerMaySucceedLater(t *testing.T) {
+	assert.True(t, isTemporary(errors.Join(errSlow, context.Canceled)), "as the end of a manual clock's deadline")
+	assert.False(t, isTemporary(context.Canceled))
+}

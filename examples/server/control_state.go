@@ -14,7 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -35,7 +34,7 @@ func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	if err := c.api.Handler().Load(r.Context(), source); err != nil {
 		return bad(err)
 	}
-	return answer(w, http.StatusOK, map[string]string{"resourceVersion": versionOf(c.api.Store())})
+	return answer(w, http.StatusOK, map[string]string{"resourceVersion": c.api.Store().ResourceVersion()})
 }
 
 // readFixture reads the body. Errors name it by the parameter name.
@@ -53,8 +52,6 @@ func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source,
 	}
 	return fixture.Stream(name, bytes.NewReader(data)), nil
 }
-
-func versionOf(st *store.Store) string { return st.ResourceVersion() }
 
 // dump answers with the state in a form that load reads.
 func (c control) dump(w http.ResponseWriter, r *http.Request) error {
@@ -137,15 +134,14 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 		changes, complete = changes[len(changes)-last:], false
 	}
 	return answer(w, http.StatusOK, map[string]any{
-		"changes": changes, "complete": complete, "resourceVersion": versionOf(c.api.Store()),
+		"changes": changes, "complete": complete, "resourceVersion": c.api.Store().ResourceVersion(),
 	})
 }
 
 func wants(wanted, got string) bool { return wanted == "" || wanted == got }
 
 func newChange(resource string, p registry.PastChange) change {
-	version, _ := strconv.ParseUint(p.Item.ResourceVersion(), 10, 64) // the store wrote it
-	return change{p.Type, p.Item.ResourceVersion(), p.At.UTC(), resource, p.Item.Wire(0), version}
+	return change{p.Type, p.Item.ResourceVersion(), p.At.UTC(), resource, p.Item.Wire(0), p.Item.Version()}
 }
 
 // readLast returns the parameter last, or its default.

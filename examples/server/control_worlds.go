@@ -18,9 +18,12 @@ type worldView struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// viewWorld returns a world with its URL for the client of r, or nil if the world has
-// ended.
+// viewWorld returns a world with its URL for the client of r. It returns nil for nil, and if the
+// world has ended.
 func viewWorld(w *world, r *http.Request) *worldView {
+	if w == nil {
+		return nil
+	}
 	s := w.stage()
 	if s == nil {
 		return nil
@@ -29,16 +32,14 @@ func viewWorld(w *world, r *http.Request) *worldView {
 	if r.TLS != nil {
 		scheme = "https://"
 	}
-	return &worldView{w.name, scheme + r.Host + w.path(), versionOf(s.api.Store())}
+	return &worldView{w.name, scheme + r.Host + w.path(), s.api.Store().ResourceVersion()}
 }
 
 func (c control) listWorlds(w http.ResponseWriter, r *http.Request) error {
 	views := []*worldView{}
 	for _, name := range c.ws.names() {
-		if other := c.ws.find(name); other != nil {
-			if v := viewWorld(other, r); v != nil {
-				views = append(views, v)
-			}
+		if v := viewWorld(c.ws.find(name), r); v != nil {
+			views = append(views, v)
 		}
 	}
 	return answer(w, http.StatusOK, map[string]any{"worlds": views})
@@ -46,10 +47,8 @@ func (c control) listWorlds(w http.ResponseWriter, r *http.Request) error {
 
 func (c control) getWorld(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	if other := c.ws.find(name); other != nil {
-		if v := viewWorld(other, r); v != nil {
-			return answer(w, http.StatusOK, v)
-		}
+	if v := viewWorld(c.ws.find(name), r); v != nil {
+		return answer(w, http.StatusOK, v)
 	}
 	return notFound(noWorld(name))
 }

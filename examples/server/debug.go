@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/examples/internal/timeline"
@@ -25,17 +23,6 @@ import (
 // The query takes last, a duration such as 10m, and lease, a namespace and a name
 // with a slash between.
 type debugPages struct{ rec *timeline.Recorder }
-
-// record starts a Recorder. The function stop ends it and waits for it.
-func record(ctx context.Context, rec *timeline.Recorder) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { rec.Run(ctx) }) // returns the error of ctx
-	return func() {
-		cancel()
-		wg.Wait()
-	}
-}
 
 // debugHint says how to see the page.
 func debugHint(c config, url string) string {

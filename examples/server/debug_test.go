@@ -298,7 +298,7 @@ func TestQuietStreamSendsOnlyAsTimeShows(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
 		rec := timeline.NewRecorder(st, timeline.Options{})
-		defer record(t.Context(), rec)()
+		go rec.Run(t.Context()) // until the store is closed
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		w := httptest.NewRecorder()

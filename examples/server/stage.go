@@ -16,17 +16,16 @@ import (
 // stage is an API with its faults, its elections, and the pages that show them. A
 // world has one at a time.
 type stage struct {
-	api      *apitest.API
-	test     *failures
-	rec      *timeline.Recorder
-	stopRec  func()
-	control  http.Handler // below /debug/
-	faults   faults
-	ctx      context.Context // ends with the stage
-	cancel   context.CancelFunc
-	mu       sync.Mutex // guards the fields below
-	over     bool
-	requests sync.WaitGroup // of the API; none is added once over
+	api     *apitest.API
+	test    *failures
+	rec     *timeline.Recorder
+	control http.Handler // below /debug/
+	faults  faults
+	ctx     context.Context // ends with the stage
+	cancel  context.CancelFunc
+	mu      sync.Mutex // guards the fields below
+	over    bool
+	calls   sync.WaitGroup // requests of the API, and the run of rec; none is added once over
 }
 
 // failures is used as the test of an apitest.API. It keeps a failure as an error
@@ -65,7 +64,7 @@ func (w *world) newStage(from *store.Store) (*stage, error) {
 		return nil, s.test.err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.stopRec = record(s.ctx, s.rec)
+	s.calls.Go(func() { s.rec.Run(s.ctx) }) // returns the error of s.ctx
 	s.control = w.newControl(s)
 	return s, nil
 }
@@ -82,9 +81,9 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) bool {
 		s.mu.Unlock()
 		return false
 	}
-	s.requests.Add(1)
+	s.calls.Add(1)
 	s.mu.Unlock()
-	defer s.requests.Done()
+	defer s.calls.Done()
 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -110,7 +109,6 @@ func (s *stage) end() {
 	s.over = true
 	s.mu.Unlock()
 	s.cancel()
-	s.requests.Wait()
+	s.calls.Wait()
 	s.api.Close()
-	s.stopRec()
 }

@@ -58,25 +58,23 @@ type word struct {
 
 // wordsOf returns the members of a struct, by their tags or by their names.
 func wordsOf(t reflect.Type) (words []word) {
-	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous && strings.Contains(f.Tag.Get("json"), ",inline") || f.Type.Kind() == reflect.Func || len(f.Index) > 1 && !inline(t, f) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case option == "inline":
+			for _, w := range wordsOf(f.Type) {
+				words = append(words, word{w.name, append([]int{i}, w.index...)})
+			}
 			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		case f.Type.Kind() == reflect.Func:
 			continue
-		}
-		if name == "" {
+		case name == "":
 			name = string(unicode.ToLower(rune(f.Name[0]))) + f.Name[1:]
 		}
-		words = append(words, word{name, f.Index})
+		words = append(words, word{name, []int{i}})
 	}
 	return words
-}
-
-// inline reports whether a promoted field belongs to an inlined struct.
-func inline(t reflect.Type, f reflect.StructField) bool {
-	return strings.Contains(t.FieldByIndex(f.Index[:1]).Tag.Get("json"), ",inline")
 }
 
 // writeWords writes a value. It leaves out empty members of structs.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -159,17 +161,9 @@ func noWorld(name string) error {
 func (ws *worlds) names() []string {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	names := make([]string, 0, len(ws.forks))
-	for name := range ws.forks {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return strings.Compare(a, b)
+	return slices.SortedFunc(maps.Keys(ws.forks), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) // as numbers are ordered
 	})
-	return names
 }
 
 var worldName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)

@@ -30,15 +30,21 @@ func (t *Type) DecodeJSONLike(data []byte, obj, like any, constant, strict bool)
 	}
 	if t.Rest != nil {
 		strictErrs, err = t.decodeWithRest(data, p, strict)
-	} else if strict {
-		strictErrs, err = kjson.UnmarshalStrict(data, obj)
 	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
+		strictErrs, err = unmarshal(data, obj, strict)
 	}
 	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = &typeError{typeErr, t.labelOf(typeErr.Type)}
 	}
 	return strictErrs, err
+}
+
+// unmarshal reads a JSON document with the library.
+func unmarshal(data []byte, into any, strict bool) (strictErrs []error, err error) {
+	if strict {
+		return kjson.UnmarshalStrict(data, into)
+	}
+	return nil, kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
 // typeError reports a JSON value of the wrong type, and names the type by its

@@ -6,22 +6,6 @@ import (
 	"unsafe"
 )
 
-// ReadJSON is a fast DecodeJSON for documents without anything unusual. obj must point
-// to a zero struct. If ReadJSON returns false, obj is zero again, and DecodeJSON may
-// still be able to read the document. like is nil or an object that never
-// changes; strings of obj that are equal in like share its memory.
-func (t *Type) ReadJSON(data []byte, obj, like any) bool {
-	return t.readJSON(data, t.check(obj), t.address(like), false)
-}
-
-// address returns the address of the struct that obj points to, or nil if obj is nil.
-func (t *Type) address(obj any) unsafe.Pointer {
-	if obj == nil {
-		return nil
-	}
-	return t.check(obj)
-}
-
 // MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
 // result is the one of merging and decoding documents. The maps and lists of obj do not
 // change; those that the patch changes are replaced. If MergeJSON returns false, the patch

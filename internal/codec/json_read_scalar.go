@@ -6,27 +6,10 @@ import (
 	"time"
 )
 
-// integer reads a number without a fraction or an exponent, of at most 18 digits.
 func (r *jsonReader) integer() (int64, bool) {
 	token, ok := r.number()
-	if !ok || len(token) > 18 {
-		return 0, false
-	}
-	digits := token
-	if token[0] == '-' {
-		digits = token[1:]
-	}
-	var n int64
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	if token[0] == '-' {
-		n = -n
-	}
-	return n, true
+	n, err := strconv.ParseInt(string(token), 10, 64)
+	return n, ok && err == nil
 }
 
 func (r *jsonReader) float(to *float64) bool {

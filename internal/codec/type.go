@@ -537,6 +537,14 @@ func (t *Type) check(obj any) unsafe.Pointer {
 	return v.UnsafePointer()
 }
 
+// address returns the address of the struct that obj points to, or nil if obj is nil.
+func (t *Type) address(obj any) unsafe.Pointer {
+	if obj == nil {
+		return nil
+	}
+	return t.check(obj)
+}
+
 // value returns the addressable value of type t at p.
 func (t *Type) value(p unsafe.Pointer) reflect.Value { return reflect.NewAt(t.goType, p).Elem() }
 

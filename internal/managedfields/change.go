@@ -16,20 +16,13 @@ type change struct {
 	// hadManagedFields reports whether before had managedFields. If so, they count
 	// as removed: upstream's comparison sees an update remove them.
 	hadManagedFields bool
-	seen             []versionedComparison
-}
-
-type versionedComparison struct {
-	apiVersion string
-	comparison
+	seen             map[string]comparison // by API version; nil until the first one
 }
 
 // inVersion returns the change in one version.
 func (c *change) inVersion(apiVersion string) (comparison, error) {
-	for i := range c.seen {
-		if c.seen[i].apiVersion == apiVersion {
-			return c.seen[i].comparison, nil
-		}
+	if found, ok := c.seen[apiVersion]; ok {
+		return found, nil
 	}
 	before, err := c.before.inVersion(apiVersion)
 	if err != nil {
@@ -51,7 +44,10 @@ func (c *change) inVersion(apiVersion string) (comparison, error) {
 	writer := c.before.kind.Versions[c.before.version].APIVersion
 	found.gained = c.before.kind.changeable(found.gained, apiVersion, writer)
 	found.removed = c.before.kind.changeable(found.removed, apiVersion, writer)
-	c.seen = append(c.seen, versionedComparison{apiVersion, found})
+	if c.seen == nil {
+		c.seen = map[string]comparison{}
+	}
+	c.seen[apiVersion] = found
 	return found, nil
 }
 

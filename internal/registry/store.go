@@ -233,9 +233,6 @@ func (st *Store) Fork() (*Store, error) {
 	return f, nil
 }
 
-// In returns the collection of the same kind in another store, such as a fork.
-func (r *Resource) In(st *Store) *Resource { return st.Resource(r.kind) }
-
 // forkLocked makes an empty Resource a fork of parent.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
 	r.st, r.kind, r.id, r.account = st, parent.kind, parent.id, &account{limit: maxRemembered}

@@ -39,14 +39,6 @@ func BenchmarkTimeline(b *testing.B) {
 	}
 }
 
-func BenchmarkTimelineWithTheLockHeld(b *testing.B) {
-	rec := full(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		rec.states()
-	}
-}
-
 func BenchmarkSVG(b *testing.B) {
 	for _, candidates := range []int{3, 30, 3000} {
 		t := crowd(candidates, 100)

@@ -38,45 +38,20 @@ type pastOffer struct {
 	Offer
 }
 
-// state is a snapshot of an entry. It shares the records, because they never change.
-type state struct {
-	Lease
-	records []record
-	offers  []pastOffer // current
-}
-
-func (e *entry) state() state {
-	s := state{
-		Lease:   Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten},
-		records: e.records, offers: make([]pastOffer, 0, len(e.offers)),
-	}
-	for name, o := range e.offers {
-		s.offers = append(s.offers, pastOffer{name, *o})
-	}
-	if e.span != nil {
-		s.Spans = []Span{*e.span}
-	}
-	if e.gap != nil {
-		s.Gaps = []Gap{*e.gap}
-	}
-	return s
-}
-
 // lease returns the records by type.
-func (s state) lease() Lease {
-	l := s.Lease
-	l.Spans, l.Gaps = nil, nil
-	index := make(map[string]int, len(s.offers))
-	offer := func(p pastOffer) {
-		i, found := index[p.candidate]
+func (e *entry) lease() Lease {
+	l := Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten}
+	index := make(map[string]int, len(e.offers))
+	offer := func(name string, o Offer) {
+		i, found := index[name]
 		if !found {
 			i = len(l.Candidates)
-			index[p.candidate] = i
-			l.Candidates = append(l.Candidates, Candidate{Name: p.candidate})
+			index[name] = i
+			l.Candidates = append(l.Candidates, Candidate{Name: name})
 		}
-		l.Candidates[i].Offers = append(l.Candidates[i].Offers, p.Offer)
+		l.Candidates[i].Offers = append(l.Candidates[i].Offers, o)
 	}
-	for _, rec := range s.records {
+	for _, rec := range e.records {
 		switch rec := rec.(type) {
 		case Span:
 			l.Spans = append(l.Spans, rec)
@@ -85,13 +60,18 @@ func (s state) lease() Lease {
 		case Mark:
 			l.Marks = append(l.Marks, rec)
 		case pastOffer:
-			offer(rec)
+			offer(rec.candidate, rec.Offer)
 		}
 	}
-	for _, o := range s.offers {
-		offer(o)
+	for name, o := range e.offers {
+		offer(name, *o)
 	}
-	l.Spans, l.Gaps = append(l.Spans, s.Spans...), append(l.Gaps, s.Gaps...)
+	if e.span != nil {
+		l.Spans = append(l.Spans, *e.span)
+	}
+	if e.gap != nil {
+		l.Gaps = append(l.Gaps, *e.gap)
+	}
 	slices.SortFunc(l.Candidates, func(a, b Candidate) int {
 		return cmp.Or(a.Offers[0].From.Compare(b.Offers[0].From), strings.Compare(a.Name, b.Name))
 	})

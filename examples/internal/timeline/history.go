@@ -43,9 +43,9 @@ func (r *Recorder) keep(e *entry, rec record) {
 	}
 }
 
-// forget drops the oldest record of a Lease. It does not clear the slice item, because a
-// state may share it; the item goes when the slice grows.
+// forget drops the oldest record of a Lease.
 func (r *Recorder) forget(e *entry) {
+	e.records[0] = nil // for the garbage collector
 	e.records = e.records[1:]
 	e.forgotten++
 	r.forgotten++

@@ -124,27 +124,16 @@ func (r *Recorder) notifyLocked() {
 
 // Timeline returns all current records.
 func (r *Recorder) Timeline() Timeline {
-	t, states := r.states()
-	t.Leases = make([]Lease, len(states))
-	for i, s := range states {
-		t.Leases[i] = s.lease()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	t := Timeline{From: r.from, Until: now, Forgotten: r.forgotten, Leases: make([]Lease, 0, len(r.entries))}
+	for _, e := range r.entries {
+		r.lapse(e, now)
+		t.Leases = append(t.Leases, e.lease())
 	}
 	slices.SortFunc(t.Leases, func(a, b Lease) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return t
-}
-
-// states returns the data of a Timeline. Only this part needs the lock, so Log does not
-// wait long.
-func (r *Recorder) states() (t Timeline, states []state) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.now()
-	states = make([]state, 0, len(r.entries))
-	for _, e := range r.entries {
-		r.lapse(e, now)
-		states = append(states, e.state())
-	}
-	return Timeline{From: r.from, Until: now, Forgotten: r.forgotten}, states
 }
