@@ -50,10 +50,6 @@ type openAPI struct {
 	v3 func() *openAPIDocuments
 }
 
-func newOpenAPI(a *API) openAPI {
-	return openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
-}
-
 // The paths of the document of version 2, and of the index of version 3.
 const (
 	openAPIV2 = "/openapi/v2"

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -198,7 +199,7 @@ func (v *groupVersion) parse(rest string) target {
 		return target{answer: (*call).unknownResource}
 	}
 	var parts [6]string // for nearly all paths
-	name := parseResource(appendParts(parts[:0], trimmed))
+	name := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
 	for _, e := range v.endpoints {
 		if e.info.Plural == name.resource {
 			if !name.namespaced {
@@ -212,14 +213,6 @@ func (v *groupVersion) parse(rest string) target {
 		return target{answer: func(c *call) { c.namespaceObject(namespace) }}
 	}
 	return target{answer: (*call).unknownResource}
-}
-
-// appendParts appends the parts of a path.
-func appendParts(dst []string, path string) []string {
-	for part := range strings.SplitSeq(path, "/") {
-		dst = append(dst, part)
-	}
-	return dst
 }
 
 // parseResource reads the parts of a path:
