@@ -61,7 +61,7 @@ func (c *call) protobufList(l *registry.List) (*listBody, error) {
 	m := l.Meta()
 	b := &listBody{head: appendMessage(nil, 1, listMetaType().AppendProto(nil, &m)), n: len(l.Items)}
 	err := c.setItems(b, l, registry.Protobuf, codec.EnvelopeFoot, func(dst, item []byte) []byte { return appendMessage(dst, 2, item) })
-	b.inEnvelope(c.endpoint.gv.String(), c.endpoint.info.Kind+"List")
+	b.inEnvelope(c.endpoint.apiVersion, c.endpoint.info.Kind+"List")
 	return b, err
 }
 
@@ -115,7 +115,7 @@ func (c *call) listInOrder(l *registry.List) *listBody {
 	members["continue"] = m.Continue // also if it is empty
 	e := c.endpoint
 	return &listBody{
-		head:      []byte(`{"apiVersion":"` + e.gv.String() + `","items":[`),
+		head:      []byte(`{"apiVersion":"` + e.apiVersion + `","items":[`),
 		separator: ",",
 		foot:      append(append([]byte(`],"kind":"`+e.info.Kind+`List","metadata":`), mustJSON(members)...), '}'),
 		n:         len(l.Items),

@@ -196,7 +196,7 @@ func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, err
 	}
-	members["apiVersion"] = json.RawMessage(`"` + e.gv.String() + `"`)
+	members["apiVersion"] = json.RawMessage(`"` + e.apiVersion + `"`)
 	members["kind"] = json.RawMessage(`"` + e.info.Kind + `"`)
 	return json.Marshal(members)
 }

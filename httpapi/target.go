@@ -28,9 +28,8 @@ type endpoint struct {
 	kind    *registry.Kind
 	number  int // the index in API.resources
 	info    *registry.Info
-	gv      meta.GroupVersion
 	version int // the index of the version in the kind
-	// apiVersion is the text of gv.
+	// apiVersion is the group and the version, such as coordination.k8s.io/v1.
 	apiVersion string
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
@@ -47,7 +46,7 @@ func (a *API) addKind(number int, kind *registry.Kind) {
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{kind: kind, number: number, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
+		e := &endpoint{kind: kind, number: number, info: info, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
