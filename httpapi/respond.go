@@ -44,23 +44,23 @@ func (c *call) fail(err error) {
 // writeStatus answers with a Status.
 func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
 	b := c.buffers()
-	b.answer = c.appendStatus(b.answer[:0], s, m.format)
+	b.answer = appendStatus(b.answer[:0], s, m.format)
 	c.writeDocument(code, b.answer, m)
 }
 
 // appendStatus appends a Status with its type.
-func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
+func appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	if f == formatProtobuf {
-		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
+		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, statusType().AppendProto(nil, s))
 	}
-	dst, _ = c.api.status.AppendJSON(dst, s) // it has only strings and numbers
+	dst, _ = statusType().AppendJSON(dst, s) // it has only strings and numbers
 	return dst
 }
 
 // appendListMeta appends the metadata of a list as JSON.
-func (a *API) appendListMeta(dst []byte, m *meta.ListMeta) []byte {
-	dst, _ = a.listMeta.AppendJSON(dst, m) // it has only strings and numbers
+func appendListMeta(dst []byte, m *meta.ListMeta) []byte {
+	dst, _ = listMetaType().AppendJSON(dst, m) // it has only strings and numbers
 	return dst
 }
 
@@ -207,7 +207,7 @@ func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, err
 	}
-	members["apiVersion"] = json.RawMessage(`"` + e.gv.String() + `"`)
+	members["apiVersion"] = json.RawMessage(`"` + e.apiVersion + `"`)
 	members["kind"] = json.RawMessage(`"` + e.info.Kind + `"`)
 	return json.Marshal(members)
 }
