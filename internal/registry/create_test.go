@@ -256,6 +256,8 @@ func TestCreateRefusesObjectsTooLargeForEtcd(t *testing.T) {
 	assertPlain(t, err, "etcdserver: request is too large") // an apply without its managers would be none
 	_, err = leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{})
 	assertPlain(t, err, "etcdserver: request is too large")
+	_, err = leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{DryRun: true})
+	require.NoError(t, err, "a dry run does not reach etcd")
 	mustCreate(t, leases, newLease("ns/a", holder(strings.Repeat("x", 1535<<10))))
 	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 		*l.Spec.HolderIdentity += strings.Repeat("x", 1<<10)

@@ -165,9 +165,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit == 0 {
-		// Upstream lists in pages here, where a version means the exact one.
-		list.Limit = math.MaxInt64
+	if list.Limit == 0 {
+		list.Limit = math.MaxInt64 // upstream lists in pages here, where a version means the exact one
 	}
 	l, err := r.List(ctx, list)
 	if err != nil {

@@ -57,6 +57,27 @@ func TestWriteThatLosesSixRacesIsAConflict(t *testing.T) {
 	}
 }
 
+// What stores nothing is decided from the present state too.
+func TestWriteThatStoresNothingLosesRacesToo(t *testing.T) {
+	for name, dryRun := range map[string]bool{"a dry run": true, "no change": false} {
+		t.Run(name, func(t *testing.T) {
+			r := leaseResource(newStore(t))
+			createAll(t, leasesIn(r.Store()), "ns/a")
+			change, calls := overtaken(t, r, 1)
+			_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", DryRun: dryRun},
+				registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+					o, err := change(current)
+					if !dryRun {
+						o = current.Copy()
+					}
+					return o, err
+				}))
+			require.NoError(t, err)
+			assert.Equal(t, 2, *calls)
+		})
+	}
+}
+
 func TestPersistentWriteEndsWithItsContext(t *testing.T) {
 	st := newStore(t)
 	createAll(t, leasesIn(st), "ns/a")

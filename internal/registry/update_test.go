@@ -147,6 +147,15 @@ func TestPatchThatRemovesTheVersion(t *testing.T) {
 	}
 }
 
+func TestApplyWithAUIDCreatesNothing(t *testing.T) {
+	r := leaseResource(newStore(t))
+	l := newLease("ns/a")
+	l.UID = "u"
+	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", FieldManager: "m"}, registry.Apply{Config: r.Configuration(l)})
+	assertStatus(t, err, 409, store.ErrConflict,
+		`Operation cannot be fulfilled on leases.coordination.k8s.io "a": uid mismatch: the provided object specified uid u, and no existing object was found`)
+}
+
 func TestUpdateRefusesToChangeImmutableFields(t *testing.T) {
 	const stamp = `"2026-01-02T02:04:05Z"`
 	for name, row := range map[string]struct {
