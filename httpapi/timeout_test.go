@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 const timedOutText = "Timeout: request did not complete within the allotted timeout"
@@ -256,6 +257,28 @@ func TestSocketIsUsedAgainAfterADeadline(t *testing.T) {
 	assert.Contains(t, get(leases+"/a?resourceVersion=5000"), timedOutText)
 	assert.Contains(t, get(leases+"?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"), "BOOKMARK")
 	assert.Contains(t, get(leases), `"items":[]`)
+}
+
+func TestEndedWatchLeavesItsConnectionAlone(t *testing.T) {
+	m := clock.NewManual(time.Now())
+	st := store.New(store.Options{Clock: m})
+	api := httpapi.New(st, httpapi.Options{})
+	web := httptest.NewServer(api)
+	t.Cleanup(func() { api.Close(); web.Close(); st.Close() })
+	conn, err := net.Dial("tcp", web.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for _, target := range []string{leases + "?watch=true&timeoutSeconds=1", leases} {
+		_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
+		require.NoError(t, err)
+		resp, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		m.FastForward(time.Second)
+		_, err = io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		m.FastForward(time.Second) // the watch would have been cut by now
+	}
 }
 
 func TestSlowBodyOfASocketIsAnswered(t *testing.T) {
