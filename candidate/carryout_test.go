@@ -65,6 +65,11 @@ func TestCollectionThatFailsIsTriedAgain(t *testing.T) {
 	assert.Equal(t, now.Add(c.opts.Validity), k.due)
 	assert.Equal(t, context.Canceled.Error(), k.failure)
 	assert.Len(t, k.entrants, 1)
+
+	c.ctx = t.Context()
+	c.carryOut(k, verdict{err: ErrConflictingStrategies, collect: k.entrants}, now)
+	assert.Empty(t, k.entrants)
+	assert.Equal(t, ErrConflictingStrategies.Error(), k.failure, "a collection does not end it")
 }
 
 func TestOnlyAWriteThatFailsIsFollowedByAPause(t *testing.T) {

@@ -32,9 +32,6 @@ func (o *ElectorOptions) arrivalPause() time.Duration { return o.PingWindow / 25
 // processes that start together. Otherwise the first one to arrive would be elected, and
 // the best one would have to wait until the Lease expires.
 func (c *contest) awaitsArrivals(now time.Time, o *ElectorOptions) bool {
-	if c.arrivals.first.IsZero() {
-		return false
-	}
 	if end := c.arrivals.end(o); now.Before(end) {
 		c.wakeAt(end)
 		return true

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/internal/tally"
@@ -101,8 +100,6 @@ type API struct {
 	auditIDs  auditIDs
 	buffers   sync.Pool // of *buffers
 	frames    frames
-	status    *codec.Type
-	listMeta  *codec.Type
 	lists     scratch.Pool // for the writes of lists
 	scheme    *registry.Scheme
 
@@ -123,7 +120,7 @@ const builtInKinds = 3
 
 // New returns the API of a store. It panics if opts.Elect is not valid.
 func New(st *store.Store, opts Options) *API {
-	a := &API{st: (*registry.Store)(st), status: statusType(), listMeta: listMetaType()}
+	a := &API{st: (*registry.Store)(st)}
 	a.kinds = append(Kinds(), opts.Kinds...)
 	kinds := make([]*registry.Kind, len(a.kinds))
 	for i, k := range a.kinds {
@@ -131,7 +128,7 @@ func New(st *store.Store, opts Options) *API {
 		a.addKind(i, kinds[i])
 	}
 	a.scheme = registry.NewScheme(kinds...)
-	a.openAPI = newOpenAPI(a)
+	a.openAPI = openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
 	a.start(opts)
 	return a
 }
@@ -198,7 +195,7 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 // the API; closing one of the two does not close the other.
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
-		st: (*registry.Store)(st), status: a.status, listMeta: a.listMeta, scheme: a.scheme,
+		st: (*registry.Store)(st), scheme: a.scheme,
 		kinds: a.kinds, groups: a.groups, openAPI: a.openAPI,
 	}
 	f.start(opts)

@@ -56,7 +56,7 @@ func (c *call) convertList(l *registry.List) (*listBody, error) {
 }
 
 func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
-	head := c.api.appendListMeta(c.appendConvertedHead(nil, asPartialList), &m)
+	head := appendListMeta(c.appendConvertedHead(nil, asPartialList), &m)
 	if len(items) == 0 {
 		return &listBody{head: append(head, `,"items":null`...), foot: []byte("}")}
 	}
@@ -93,7 +93,7 @@ func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*lis
 			kept = append(kept, buf...)
 		}
 	}
-	list := appendMessage(nil, 3-number, c.api.listMeta.AppendProto(nil, &m))
+	list := appendMessage(nil, 3-number, listMetaType().AppendProto(nil, &m))
 	if number == 1 {
 		b.foot = list
 	} else {
@@ -178,7 +178,7 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 
 // tableOf returns items as a Table, which has no protobuf form.
 func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
-	head := c.api.appendListMeta(c.appendConvertedHead(nil, asTable), &m)
+	head := appendListMeta(c.appendConvertedHead(nil, asTable), &m)
 	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":[`...)
 	now := c.api.st.Now()
 	return &listBody{

@@ -116,7 +116,10 @@ func (c *call) legacyVersions() {
 	if c.aggregated(c.api.groupsOf(true)) {
 		return
 	}
-	doc := apiVersions{TypeMeta: meta.TypeMeta{Kind: "APIVersions"}, Versions: []string{}, Addresses: c.addresses()}
+	doc := apiVersions{
+		TypeMeta: meta.TypeMeta{Kind: "APIVersions"}, Versions: []string{},
+		Addresses: []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}},
+	}
 	for _, g := range c.api.groupsOf(true) {
 		for _, v := range g.versions {
 			doc.Versions = append(doc.Versions, v.Version)
@@ -199,10 +202,6 @@ func (g *apiGroup) document() groupDocument {
 func (e *endpoint) storageHash() string {
 	sum := sha256.Sum256([]byte(e.info.Group + "/" + e.info.Versions[0].Name + "/" + e.info.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
-}
-
-func (c *call) addresses() []serverAddress {
-	return []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}}
 }
 
 // checkDocumentRoute makes the checks of a route: the method, and Accept.

@@ -50,7 +50,7 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 		return c.listInOrder(l), nil
 	}
 	m := l.Meta()
-	head := c.api.appendListMeta([]byte(c.endpoint.jsonListHead), &m)
+	head := appendListMeta([]byte(c.endpoint.jsonListHead), &m)
 	b := &listBody{head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(l.Items)}
 	const foot = "]}\n" // of compact JSON
 	return b, c.setItems(b, l, registry.JSON, foot, func(dst, item []byte) []byte { return append(dst, item...) })
@@ -59,9 +59,9 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 // protobufList returns a list as a protobuf document.
 func (c *call) protobufList(l *registry.List) (*listBody, error) {
 	m := l.Meta()
-	b := &listBody{head: appendMessage(nil, 1, c.api.listMeta.AppendProto(nil, &m)), n: len(l.Items)}
+	b := &listBody{head: appendMessage(nil, 1, listMetaType().AppendProto(nil, &m)), n: len(l.Items)}
 	err := c.setItems(b, l, registry.Protobuf, codec.EnvelopeFoot, func(dst, item []byte) []byte { return appendMessage(dst, 2, item) })
-	b.inEnvelope(c.endpoint.gv.String(), c.endpoint.info.Kind+"List")
+	b.inEnvelope(c.endpoint.apiVersion, c.endpoint.info.Kind+"List")
 	return b, err
 }
 
@@ -111,11 +111,11 @@ func (c *call) measure(b *listBody, l *registry.List, f registry.Format) error {
 // their names, and items have their type.
 func (c *call) listInOrder(l *registry.List) *listBody {
 	m := l.Meta()
-	members := c.api.listMeta.ToUnstructured(&m)
+	members := listMetaType().ToUnstructured(&m)
 	members["continue"] = m.Continue // also if it is empty
 	e := c.endpoint
 	return &listBody{
-		head:      []byte(`{"apiVersion":"` + e.gv.String() + `","items":[`),
+		head:      []byte(`{"apiVersion":"` + e.apiVersion + `","items":[`),
 		separator: ",",
 		foot:      append(append([]byte(`],"kind":"`+e.info.Kind+`List","metadata":`), mustJSON(members)...), '}'),
 		n:         len(l.Items),

@@ -3,11 +3,10 @@ package httpapi
 import (
 	"bytes"
 	"crypto/sha512"
-	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,10 +30,9 @@ type openAPIDocument struct {
 }
 
 func (a *API) newOpenAPIDocument(path, version string, data []byte, protobuf func() []byte) *openAPIDocument {
-	sum := sha512.Sum512(data)
 	return &openAPIDocument{
 		path: path, version: version, json: data, protobuf: sync.OnceValue(protobuf),
-		tag: strings.ToUpper(hex.EncodeToString(sum[:])), built: a.st.Now(),
+		tag: fmt.Sprintf("%X", sha512.Sum512(data)), built: a.st.Now(),
 	}
 }
 
@@ -48,10 +46,6 @@ type openAPIDocuments struct {
 type openAPI struct {
 	v2 func() *openAPIDocument
 	v3 func() *openAPIDocuments
-}
-
-func newOpenAPI(a *API) openAPI {
-	return openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
 }
 
 // The paths of the document of version 2, and of the index of version 3.

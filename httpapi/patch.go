@@ -3,11 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
+
+	kjson "sigs.k8s.io/json"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -24,23 +25,12 @@ func patchTypes(schema bool) []string {
 	return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
 }
 
-// isPatchType reports whether patchTypes has a media type.
-func isPatchType(name string, schema bool) bool {
-	switch registry.PatchType(name) {
-	case registry.JSONPatch, registry.MergePatch, registry.ApplyPatch:
-		return true
-	case registry.StrategicMergePatch:
-		return schema
-	}
-	return false
-}
-
 // isPatch reports whether any media type in the header is a patch. It is the first,
 // generous check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
-		if isPatchType(strings.TrimSpace(t), true) {
+		if slices.Contains(patchTypes(true), strings.TrimSpace(t)) {
 			return true
 		}
 	}
@@ -51,8 +41,8 @@ func isPatch(r *http.Request) bool {
 // check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	if schema := !c.endpoint.info.Unstructured; !isPatchType(t, schema) {
-		return "", unsupportedMedia(patchTypes(schema)...)
+	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
+		return "", unsupportedMedia(types...)
 	}
 	return registry.PatchType(t), nil
 }
@@ -123,35 +113,8 @@ func decodeApplyYAML(data []byte) (config map[string]any, duplicates []error, er
 	case err != nil:
 		return nil, nil, meta.NewBadRequest("error encoding patch: %s", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&config); err != nil {
-		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			err = fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", e.Value)
-		}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &config); err != nil {
 		return nil, nil, meta.NewBadRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: %s", err)
 	}
-	return plainNumbers(config).(map[string]any), duplicates, nil
-}
-
-// plainNumbers converts the numbers of a document to int64 if they are integers, to
-// float64 otherwise.
-func plainNumbers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			v[k] = plainNumbers(e)
-		}
-	case []any:
-		for i, e := range v {
-			v[i] = plainNumbers(e)
-		}
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return i
-		}
-		f, _ := v.Float64()
-		return f
-	}
-	return v
+	return config, duplicates, nil
 }

@@ -44,23 +44,23 @@ func (c *call) fail(err error) {
 // writeStatus answers with a Status.
 func (c *call) writeStatus(code int, s *meta.Status, m mediaType) {
 	b := c.buffers()
-	b.answer = c.appendStatus(b.answer[:0], s, m.format)
+	b.answer = appendStatus(b.answer[:0], s, m.format)
 	c.writeDocument(code, b.answer, m)
 }
 
 // appendStatus appends a Status with its type.
-func (c *call) appendStatus(dst []byte, s *meta.Status, f format) []byte {
+func appendStatus(dst []byte, s *meta.Status, f format) []byte {
 	s.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	if f == formatProtobuf {
-		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, c.api.status.AppendProto(nil, s))
+		return codec.AppendEnvelope(dst, s.APIVersion, s.Kind, statusType().AppendProto(nil, s))
 	}
-	dst, _ = c.api.status.AppendJSON(dst, s) // it has only strings and numbers
+	dst, _ = statusType().AppendJSON(dst, s) // it has only strings and numbers
 	return dst
 }
 
 // appendListMeta appends the metadata of a list as JSON.
-func (a *API) appendListMeta(dst []byte, m *meta.ListMeta) []byte {
-	dst, _ = a.listMeta.AppendJSON(dst, m) // it has only strings and numbers
+func appendListMeta(dst []byte, m *meta.ListMeta) []byte {
+	dst, _ = listMetaType().AppendJSON(dst, m) // it has only strings and numbers
 	return dst
 }
 
@@ -132,11 +132,22 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 
 // indented returns a JSON document for people. A document that is not JSON gets a newline.
 func indented(data []byte) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, data, "", "  ") != nil {
+	text, err := appendIndented(nil, data, "")
+	if err != nil {
 		return append(data, '\n')
 	}
-	return b.Bytes()
+	return text
+}
+
+// appendIndented appends a JSON document with a line for each member and item. prefix comes
+// before each line but the first. A document that is nested too deep stays as it is.
+func appendIndented(dst, data []byte, prefix string) ([]byte, error) {
+	if yaml.IsDeep(data) {
+		return append(dst, data...), nil
+	}
+	buf := bytes.NewBuffer(dst)
+	err := json.Indent(buf, data, prefix, "  ")
+	return buf.Bytes(), err
 }
 
 // appendItem appends an object in the negotiated form.
@@ -196,7 +207,7 @@ func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, err
 	}
-	members["apiVersion"] = json.RawMessage(`"` + e.gv.String() + `"`)
+	members["apiVersion"] = json.RawMessage(`"` + e.apiVersion + `"`)
 	members["kind"] = json.RawMessage(`"` + e.info.Kind + `"`)
 	return json.Marshal(members)
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -27,9 +28,8 @@ type endpoint struct {
 	kind    *registry.Kind
 	number  int // the index in API.resources
 	info    *registry.Info
-	gv      meta.GroupVersion
 	version int // the index of the version in the kind
-	// apiVersion is the text of gv.
+	// apiVersion is the group and the version, such as coordination.k8s.io/v1.
 	apiVersion string
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
@@ -46,7 +46,7 @@ func (a *API) addKind(number int, kind *registry.Kind) {
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{kind: kind, number: number, info: info, gv: gv.GroupVersion, version: i, apiVersion: gv.String()}
+		e := &endpoint{kind: kind, number: number, info: info, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
@@ -198,7 +198,7 @@ func (v *groupVersion) parse(rest string) target {
 		return target{answer: (*call).unknownResource}
 	}
 	var parts [6]string // for nearly all paths
-	name := parseResource(appendParts(parts[:0], trimmed))
+	name := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
 	for _, e := range v.endpoints {
 		if e.info.Plural == name.resource {
 			if !name.namespaced {
@@ -212,14 +212,6 @@ func (v *groupVersion) parse(rest string) target {
 		return target{answer: func(c *call) { c.namespaceObject(namespace) }}
 	}
 	return target{answer: (*call).unknownResource}
-}
-
-// appendParts appends the parts of a path.
-func appendParts(dst []string, path string) []string {
-	for part := range strings.SplitSeq(path, "/") {
-		dst = append(dst, part)
-	}
-	return dst
 }
 
 // parseResource reads the parts of a path:

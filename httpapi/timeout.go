@@ -74,7 +74,7 @@ func (c *call) timedOut() bool {
 func (c *call) failTimedOut() {
 	s := meta.NewTimeout("request did not complete within the allotted timeout", 0).Status
 	s.TypeMeta = meta.TypeMeta{}
-	data, _ := c.api.status.AppendJSON(nil, &s) // encoding a Status cannot fail
+	data, _ := statusType().AppendJSON(nil, &s) // encoding a Status cannot fail
 	c.Header().Del("Warning")
 	c.text(http.StatusGatewayTimeout, string(data)+"\n")
 }

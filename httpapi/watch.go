@@ -260,7 +260,7 @@ func (c *call) appendFrame(dst []byte, t watch.EventType, object func(dst []byte
 // appendErrorFrame appends an ERROR event.
 func (c *call) appendErrorFrame(dst []byte, s *meta.Status) []byte {
 	dst, _ = c.appendFrame(dst, watch.Error, func(dst []byte) ([]byte, error) {
-		return c.appendStatus(dst, s, c.media.format), nil
+		return appendStatus(dst, s, c.media.format), nil
 	})
 	return dst
 }

@@ -23,30 +23,19 @@ import (
 type faultJSON struct{ apitest.Fault }
 
 // MarshalJSON returns the fault without When.
-func (f faultJSON) MarshalJSON() ([]byte, error) { return marshalWords(f.Fault) }
-
-// UnmarshalJSON reads the fault. It does not check whether its fields agree.
-func (f *faultJSON) UnmarshalJSON(data []byte) error {
-	if err := unmarshalWords(data, &f.Fault); err != nil {
-		return fmt.Errorf("fault: %w", err)
-	}
-	return nil
-}
-
-// marshalWords writes a struct.
-func marshalWords(v any) ([]byte, error) {
+func (f faultJSON) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	err := writeWords(&b, reflect.ValueOf(v))
+	err := writeWords(&b, reflect.ValueOf(f.Fault))
 	return b.Bytes(), err
 }
 
-// unmarshalWords replaces the struct that v points to.
-func unmarshalWords(data []byte, v any) error {
-	fresh := reflect.New(reflect.TypeOf(v).Elem())
-	if err := readWords("", data, fresh.Elem()); err != nil {
-		return err
+// UnmarshalJSON reads the fault. It does not check whether its fields agree.
+func (f *faultJSON) UnmarshalJSON(data []byte) error {
+	var fresh apitest.Fault
+	if err := readWords("", data, reflect.ValueOf(&fresh).Elem()); err != nil {
+		return fmt.Errorf("fault: %w", err)
 	}
-	reflect.ValueOf(v).Elem().Set(fresh.Elem())
+	f.Fault = fresh
 	return nil
 }
 

@@ -57,7 +57,6 @@ type API struct {
 	st      *registry.Store
 	api     *httpapi.API
 	kinds   []*registry.Info
-	served  []store.AnyKind
 	closing chan struct{} // closed by Close: every wait ends
 	record  *record
 	ended   sync.Once
@@ -98,8 +97,7 @@ func New(t TB, opts ...Options) *API {
 	}
 	a := newAPI(t, (*registry.Store)(st), o)
 	a.st.Record(recordLimit(o.KeepHistory))
-	a.served = kinds
-	for _, kind := range a.served {
+	for _, kind := range kinds {
 		a.kinds = append(a.kinds, a.st.Resource(kind.Registered()).Info())
 	}
 	a.api = httpapi.New(st, a.apiOptions())
@@ -167,7 +165,7 @@ func (a *API) Fork(t TB) *API {
 		return nil
 	}
 	f := newAPI(t, st, a.opts)
-	f.kinds, f.served = a.kinds, a.served
+	f.kinds = a.kinds
 	f.api = a.api.Fork(f.Store(), f.apiOptions())
 	f.endWithTest()
 	return f

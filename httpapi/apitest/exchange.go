@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"time"
 
@@ -157,7 +158,7 @@ func (x *exchange) apply(f *Fault, in *Injected) bool {
 func (x *exchange) forward(next http.Handler) {
 	x.record()
 	if x.discard {
-		next.ServeHTTP(&nowhere{header: http.Header{}}, x.r)
+		next.ServeHTTP(httptest.NewRecorder(), x.r)
 		x.abort()
 	}
 	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
@@ -265,18 +266,3 @@ func reset(w http.ResponseWriter) {
 		defer t.Close()
 	}
 }
-
-// nowhere discards an answer, which may be an endless watch.
-type nowhere struct{ header http.Header }
-
-// Header returns a header that is discarded.
-func (n *nowhere) Header() http.Header { return n.header }
-
-// WriteHeader does nothing.
-func (n *nowhere) WriteHeader(int) {}
-
-// Write discards p.
-func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
-
-// Flush does nothing.
-func (n *nowhere) Flush() {}

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"maps"
-	"reflect"
 	"unsafe"
 )
 
@@ -76,7 +75,7 @@ func (f *Field) setZero(p unsafe.Pointer) {
 		*(*unsafe.Pointer)(p) = nil
 		return
 	}
-	reflect.NewAt(f.Type.goType, p).Elem().SetZero()
+	f.Type.value(p).SetZero()
 }
 
 // mergeMap reads the patch of a map.

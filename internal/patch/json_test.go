@@ -21,7 +21,11 @@ func applyText(doc, patch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := applyOperations([]byte(doc), ops)
+	current, err := compact([]byte(doc))
+	if err != nil {
+		return "", err
+	}
+	out, err := applyOperations(current, ops)
 	return string(out), err
 }
 

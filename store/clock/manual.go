@@ -1,8 +1,9 @@
 package clock
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,8 +14,8 @@ type Manual struct {
 
 	mu     sync.Mutex // guards all below, and every timer; held for no callback
 	now    time.Time
-	timers timerQueue
-	set    uint64 // how many times a timer was set
+	timers []*manualTimer // that are pending, in the order in which they fire
+	set    uint64         // how many times a timer was set
 	holds  int
 	quiet  chan struct{} // closed when holds is 0 again; nil unless FastForward waits
 }
@@ -60,7 +61,9 @@ func (m *Manual) step(until time.Time) bool {
 		m.mu.Unlock()
 		return false
 	}
-	t := heap.Pop(&m.timers).(*manualTimer)
+	t := m.timers[0]
+	m.timers[0] = nil // for the garbage collector
+	m.timers = m.timers[1:]
 	m.now = t.at
 	if t.f == nil {
 		t.c <- m.now // never blocks: Reset has emptied it
@@ -105,7 +108,7 @@ func (m *Manual) release() {
 
 // NewTimer returns a Timer that sends the time on its channel when d has passed.
 func (m *Manual) NewTimer(d time.Duration) Timer {
-	t := &manualTimer{m: m, c: make(chan time.Time, 1), index: -1}
+	t := &manualTimer{m: m, c: make(chan time.Time, 1)}
 	t.Reset(d)
 	return t
 }
@@ -114,19 +117,25 @@ func (m *Manual) NewTimer(d time.Duration) Timer {
 // when f returns. If d is zero or less, f runs at once in its own goroutine, for which
 // FastForward waits. f must not wait for FastForward.
 func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
-	t := &manualTimer{m: m, f: f, index: -1}
+	t := &manualTimer{m: m, f: f}
 	t.Reset(d)
 	return t
 }
 
 // manualTimer is a Timer of a Manual, whose mu guards it.
 type manualTimer struct {
-	m     *Manual
-	c     chan time.Time // capacity 1, written to with mu held; nil if f is set
-	f     func()         // called instead of sending, if not nil
-	at    time.Time
-	set   uint64 // orders timers with the same time
-	index int    // in the queue; -1 if it is not pending
+	m   *Manual
+	c   chan time.Time // capacity 1, written to with mu held; nil if f is set
+	f   func()         // called instead of sending, if not nil
+	at  time.Time
+	set uint64 // orders timers with the same time; 0 if it was never pending
+}
+
+// find returns the place of a timer in timers, and whether it is pending.
+func (m *Manual) find(t *manualTimer) (i int, pending bool) {
+	return slices.BinarySearchFunc(m.timers, t, func(a, b *manualTimer) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.set, b.set))
+	})
 }
 
 func (t *manualTimer) C() <-chan time.Time { return t.c }
@@ -140,7 +149,8 @@ func (t *manualTimer) Reset(d time.Duration) bool {
 	case d > 0:
 		m.set++
 		t.at, t.set = m.now.Add(d), m.set
-		heap.Push(&m.timers, t)
+		i, _ := m.find(t)
+		m.timers = slices.Insert(m.timers, i, t)
 	case t.f == nil:
 		t.c <- m.now
 	default:
@@ -160,9 +170,9 @@ func (t *manualTimer) Stop() bool {
 }
 
 func (t *manualTimer) stopLocked() bool {
-	pending := t.index >= 0
+	i, pending := t.m.find(t)
 	if pending {
-		heap.Remove(&t.m.timers, t.index)
+		t.m.timers = slices.Delete(t.m.timers, i, i+1)
 	}
 	select {
 	case <-t.c:
@@ -170,34 +180,6 @@ func (t *manualTimer) stopLocked() bool {
 	default:
 	}
 	return pending
-}
-
-// timerQueue is a heap of timers by their time.
-type timerQueue []*manualTimer
-
-func (q timerQueue) Len() int { return len(q) }
-func (q timerQueue) Less(i, j int) bool {
-	if !q[i].at.Equal(q[j].at) {
-		return q[i].at.Before(q[j].at)
-	}
-	return q[i].set < q[j].set
-}
-func (q timerQueue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
-}
-func (q *timerQueue) Push(x any) {
-	t := x.(*manualTimer)
-	t.index = len(*q)
-	*q = append(*q, t)
-}
-func (q *timerQueue) Pop() any {
-	last := len(*q) - 1
-	t := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	t.index = -1
-	return t
 }
 
 // Fork returns an independent Manual at the same time, without timers.

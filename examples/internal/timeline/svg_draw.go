@@ -37,7 +37,9 @@ func (p *panel) draw(top float64) {
 		p.drawOffers(r, middle[r])
 	}
 	for _, r := range p.rows {
-		p.drawSpans(r, middle[r])
+		for _, s := range r.spanShapes {
+			p.bar(r, s, middle[r], true)
+		}
 		p.drawChanges(r, middle[r])
 	}
 	for _, h := range p.handovers {
@@ -134,13 +136,6 @@ func (p *panel) drawOffers(r *row, y float64) {
 		p.open(title)
 		p.rect(s.x0, y-1, max(s.x1-s.x0, 1), 2, "offer")
 		p.close()
-	}
-}
-
-// drawSpans draws the times in which a row held the lease.
-func (p *panel) drawSpans(r *row, y float64) {
-	for _, s := range r.spanShapes {
-		p.bar(r, s, y, true)
 	}
 }
 
