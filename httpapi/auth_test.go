@@ -84,6 +84,9 @@ func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
 		{"GET", group + "/watch/namespaces/ns/leases/a", "watch", `leases.coordination.k8s.io "a" is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"POST", group + "/namespaces/ns/leases", "create", `leases.coordination.k8s.io is forbidden: User "" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"DELETE", "/api/v1/namespaces/ns/endpoints", "deletecollection", `endpoints is forbidden: User "" cannot deletecollection resource "endpoints" in API group "" in the namespace "ns": because`},
+		{"GET", "/api/v1/endpoints", "list", `endpoints is forbidden: User "" cannot list resource "endpoints" in API group "" at the cluster scope: because`},
+		{"GET", "/api/v1", "get", `forbidden: User "" cannot get path "/api/v1": because`},
+		{"GET", group, "get", `forbidden: User "" cannot get path "/apis/coordination.k8s.io/v1": because`},
 		{"GET", "/version", "get", `forbidden: User "" cannot get path "/version": because`},
 	} {
 		t.Run(row.method+" "+row.target, func(t *testing.T) {

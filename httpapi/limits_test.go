@@ -39,6 +39,7 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				row.opts.Authenticate = users
+				row.opts.Authorize = func(a httpapi.Attributes) (bool, string) { return a.Path != "/metrics", "" }
 				s := newServerWith(t, store.Options{}, row.opts)
 				token := []string{"Authorization", "Bearer alice"}
 				codes := make(chan string, 100)
@@ -64,6 +65,7 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 				if row.reads > 0 {
 					assertOverload(t, s.do(t, "GET", leases, "", token...))
 					assertOverload(t, s.do(t, "GET", "/apis", "", token...))
+					assertOverload(t, s.do(t, "GET", "/metrics", "", token...)) // before it is forbidden
 					assert.Equal(t, 429, s.do(t, "HEAD", leases, "", token...).Code)
 					assert.Equal(t, 200, s.do(t, "GET", leases, "", "Authorization", "Bearer root").Code, "system:masters are never refused")
 					assert.Equal(t, 401, s.do(t, "GET", leases, "").Code, "a user comes first")

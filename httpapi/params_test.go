@@ -39,3 +39,16 @@ func TestSelectorsOfListsAndWatches(t *testing.T) {
 		})
 	}
 }
+
+func TestForceOfAnApplyMustBeTrue(t *testing.T) {
+	s := newServer(t)
+	apply := func(manager, holder, force string) int {
+		return s.do(t, "PATCH", leases+"/a?fieldManager="+manager+force, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a"},"spec":{"holderIdentity":"`+holder+`"}}`,
+			"Content-Type", "application/apply-patch+yaml").Code
+	}
+	assert.Equal(t, http.StatusCreated, apply("one", "x", ""))
+	for _, force := range []string{"", "&force=false", "&force=0"} {
+		assert.Equal(t, http.StatusConflict, apply("two", "y", force), force)
+	}
+	assert.Equal(t, http.StatusOK, apply("two", "y", "&force=true"))
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 const timedOutText = "Timeout: request did not complete within the allotted timeout"
@@ -28,6 +29,7 @@ func assertTimedOut(t testing.TB, a answer) {
 	t.Helper()
 	assert.Equal(t, http.StatusGatewayTimeout, a.Code)
 	assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
+	assert.Empty(t, a.Header.Get("Warning"), "which a handler had set")
 	assert.Equal(t, `{"metadata":{},"status":"Failure","message":"`+timedOutText+`","reason":"Timeout","details":{},"code":504}`+"\n", a.Body)
 }
 
@@ -87,8 +89,23 @@ func TestRequestWithASlowBodyEnds(t *testing.T) {
 	}
 }
 
+func TestReadOfABodyEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answered := false
+		s := newServerWith(t, store.Options{}, httpapi.Options{RequestTimeout: -1, Log: func(httpapi.LogEntry) { answered = true }})
+		ctx, cancel := context.WithCancel(t.Context())
+		req := newRequest(t, "POST", leases, "").WithContext(ctx)
+		req.Body, req.ContentLength = newSlowBody(), 100
+		time.AfterFunc(time.Second, cancel)
+		_, err := s.api.Transport().RoundTrip(req)
+		assert.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		assert.True(t, answered)
+	})
+}
+
 func TestReadsThatWaitEndAtTheirTimeout(t *testing.T) {
-	for _, target := range []string{leases + "/a?resourceVersion=5000", leases + "?resourceVersion=5000&resourceVersionMatch=NotOlderThan", allLeases + "?resourceVersion=5000"} {
+	for _, target := range []string{leases + "/a?resourceVersion=5000", leases + "?resourceVersion=5000&resourceVersionMatch=NotOlderThan", allLeases + "?resourceVersion=5000", endpoints + "?resourceVersion=5000"} {
 		t.Run(target, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(t)
@@ -98,6 +115,26 @@ func TestReadsThatWaitEndAtTheirTimeout(t *testing.T) {
 				assertTimedOut(t, a)
 				a = s.do(t, "GET", target+"&timeout=10s", "")
 				assertStatus(t, a, http.StatusGatewayTimeout, "Timeout", "Timeout: Too large resource version: 5000, current: 1000")
+			})
+		})
+	}
+}
+
+// The handler has written its answer before the deadline, but the client reads slowly.
+func TestAnswerCanBeReadAMomentAfterTheDeadline(t *testing.T) {
+	for late, whole := range map[time.Duration]bool{200 * time.Millisecond: true, 300 * time.Millisecond: false} {
+		t.Run(late.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServerWith(t, store.Options{}, httpapi.Options{Log: func(httpapi.LogEntry) {}}) // so that the answer is a stream
+				for i := range 10 {
+					s.must(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d","annotations":{"a":%q}}}`, i, strings.Repeat("x", 100_000)))
+				}
+				resp, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases+"?timeout=1s", ""))
+				require.NoError(t, err)
+				defer resp.Body.Close()
+				time.Sleep(time.Second + late)
+				body, err := io.ReadAll(resp.Body)
+				assert.Equal(t, whole, err == nil, "%d bytes, %v", len(body), err)
 			})
 		})
 	}
@@ -220,6 +257,28 @@ func TestSocketIsUsedAgainAfterADeadline(t *testing.T) {
 	assert.Contains(t, get(leases+"/a?resourceVersion=5000"), timedOutText)
 	assert.Contains(t, get(leases+"?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"), "BOOKMARK")
 	assert.Contains(t, get(leases), `"items":[]`)
+}
+
+func TestEndedWatchLeavesItsConnectionAlone(t *testing.T) {
+	m := clock.NewManual(time.Now())
+	st := store.New(store.Options{Clock: m})
+	api := httpapi.New(st, httpapi.Options{})
+	web := httptest.NewServer(api)
+	t.Cleanup(func() { api.Close(); web.Close(); st.Close() })
+	conn, err := net.Dial("tcp", web.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for _, target := range []string{leases + "?watch=true&timeoutSeconds=1", leases} {
+		_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
+		require.NoError(t, err)
+		resp, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		m.FastForward(time.Second)
+		_, err = io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		m.FastForward(time.Second) // the watch would have been cut by now
+	}
 }
 
 func TestSlowBodyOfASocketIsAnswered(t *testing.T) {

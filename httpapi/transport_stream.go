@@ -219,7 +219,6 @@ func (p *pipe) Read(dst []byte) (int, error) {
 			signal(p.room)
 			return n, nil
 		case done:
-			signal(p.more) // for a Read after this one
 			return 0, cmp.Or(err, io.EOF)
 		}
 		select {

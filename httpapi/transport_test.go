@@ -279,16 +279,18 @@ func TestARequestWithoutMethodOrPathIsAGETOfTheRoot(t *testing.T) {
 	assert.Contains(t, a.Body, `"paths"`)
 }
 
-func TestTransportPassesTheHost(t *testing.T) {
+func TestTransportPassesARequestAsAServerReceivesIt(t *testing.T) {
 	for host, want := range map[string]string{"": "test", "other:1": "other:1"} {
 		var got string
 		s := newServerWith(t, store.Options{}, httpapi.Options{Middleware: func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				got = r.Host
+				assert.Equal(t, leases+"?a=%62", r.RequestURI)
+				assert.Equal(t, "HTTP/1.1 127.0.0.1:0", r.Proto+" "+r.RemoteAddr)
 				h.ServeHTTP(w, r)
 			})
 		}})
-		req := newRequest(t, "GET", leases, "")
+		req := newRequest(t, "GET", leases+"?a=%62", "")
 		req.Host = host
 		assert.Equal(t, http.StatusOK, s.send(t, req).Code)
 		assert.Equal(t, want, got)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"mime"
 	"net/http"
 	"strings"
@@ -164,13 +165,7 @@ func managerOf(fieldManager string, r *http.Request) string {
 	}
 	name, _, _ := strings.Cut(header(r, "User-Agent"), "/")
 	name = printable(name)
-	if len(name) > registry.MaxFieldManager {
-		name = name[:registry.MaxFieldManager]
-	}
-	if name == "" {
-		return "unknown"
-	}
-	return name
+	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
 }
 
 // printable returns the printable characters of a text. It shares no memory with the

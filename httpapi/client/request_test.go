@@ -340,6 +340,9 @@ func TestRequestsNameTheirClientAndTheirUser(t *testing.T) {
 	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{DryRun: true}, store.ListOptions{Namespace: "default"})
 	assert.Error(t, err)
 	assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
+	body, err := io.ReadAll(got.Body)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}`, string(body))
 }
 
 func TestNamesThatWouldMakeAnotherPathAreRefused(t *testing.T) {

@@ -111,6 +111,36 @@ func TestWatchGoesOnAfterItsConnectionIsLost(t *testing.T) {
 	}
 }
 
+// The second attempt comes at once, and the pauses before the next ones double, up to 6.4 seconds and as much
+// again by chance. An event makes the next failure the first one.
+func TestPausesBetweenWatchesGrow(t *testing.T) {
+	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+		var w *seen
+		for range 2 {
+			f := api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused})
+			api.ForgetRequests()
+			if w == nil {
+				w = record(t, leases.Watch, store.WatchOptions{ResourceVersion: "1000"})
+			}
+			time.Sleep(time.Minute)
+			sent := api.Requests()
+			require.Greater(t, len(sent), 6)
+			if sent[0].Verb == "watch" && sent[1].Time.Equal(sent[0].Time) {
+				sent = sent[1:] // the first attempt of all, which nothing precedes
+			}
+			for n := range sent[1:] {
+				pause, least := sent[n+1].Time.Sub(sent[n].Time), 800*time.Millisecond<<min(n, 3)
+				assert.True(t, least <= pause && pause < 2*least, "pause %d: %v", n, pause)
+			}
+			f.Remove()
+			put(t, api.Store(), "a", time.Now().String())
+			for len(w.next()) == 0 {
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+	})
+}
+
 func TestWatchGoesOnAfterALongInterruption(t *testing.T) {
 	for _, how := range []apitest.Partition{apitest.Silent, apitest.Refused} {
 		t.Run(string(how), func(t *testing.T) {

@@ -123,6 +123,14 @@ func TestForgedTokenDoesNotLeaveItsNamespace(t *testing.T) {
 	}
 }
 
+// "b-c/x" comes before "b/x".
+func TestTokenWithoutASlashStartsBeforeAllThatBeginsWithIt(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "a/x", "b-c/x", "b/x", "c/x")
+	items, _ := mustList(t, leases, registry.ListOptions{Continue: tokenOf("1004", "/b")})
+	assert.Equal(t, []string{"b-c/x", "b/x", "c/x"}, paths(items))
+}
+
 func TestResourceVersionBesideAToken(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "a/x", "a/y", "b/x")

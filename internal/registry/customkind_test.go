@@ -184,6 +184,35 @@ func TestKindsThatClaimOneResource(t *testing.T) {
 	assert.PanicsWithValue(t, "store: two kinds for valves.example.com", func() { st.Resource(valves(nil).Registered()) })
 }
 
+// A conversion may change the object that it gets. What is stored stays as it is.
+func TestConversionsMayChangeTheirArgument(t *testing.T) {
+	invert := func(v *valve) *valve {
+		v.Spec.Open = !v.Spec.Open
+		return v
+	}
+	kind := valves(func(d *store.Descriptor[valve]) {
+		d.Versions = append(d.Versions, store.Version[valve]{Name: "v2", Form: store.FormOf(invert, invert)})
+	})
+	all := in(newStore(t), kind)
+	_, err := all.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a"), Spec: valveSpec{true}}, store.CreateOptions{})
+	require.NoError(t, err)
+	const v2 = 1
+	it := all.r.Peek("ns", "a")
+	for range 3 {
+		data, err := it.Encoded(v2, registry.JSON)
+		require.NoError(t, err)
+		assert.NotContains(t, string(data), `"open":true`)
+		assert.False(t, it.Wire(v2).(*valve).Spec.Open)
+	}
+	updated, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
+		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: registry.NewScheme(kind.Registered()),
+	})
+	require.NoError(t, err)
+	for _, state := range []*registry.Item{it, updated} {
+		assert.True(t, typed[valve](state).Spec.Open)
+	}
+}
+
 // Values in a Backend are named after the first version.
 func TestTheFirstVersionHasTheStoredForm(t *testing.T) {
 	same := func(v *valve) *valve { return v }

@@ -219,6 +219,20 @@ func TestPageAfterTheWholeListCountsWhatIsBehindIt(t *testing.T) {
 	assert.Equal(t, int64(1), *m.RemainingItemCount)
 }
 
+// A page of a selector ends at the same key, but counts nothing.
+func TestPageAfterOneOfASelectorCountsWhatIsBehindIt(t *testing.T) {
+	for _, opts := range []registry.ListOptions{
+		{Limit: 1, LabelSelector: "!k"}, {Limit: 1, FieldSelector: "metadata.name!=none"},
+		{Limit: 1, ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')"},
+	} {
+		leases := leasesIn(newStore(t))
+		createAll(t, leases, "a/x", "a/y", "a/z")
+		_, m := mustList(t, leases, opts)
+		_, m = mustList(t, leases, registry.ListOptions{Limit: 1, Continue: m.Continue})
+		assert.EqualValues(t, 1, *m.RemainingItemCount)
+	}
+}
+
 func TestBytesOfAListAreJoinedWhenItIsAskedForAgain(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a", "ns/b")

@@ -102,6 +102,8 @@ func TestRulesOfTheOtherVerb(t *testing.T) {
 	assert.ErrorContains(t, err, watchRule)
 	_, err = r.Watch(t.Context(), registry.WatchOptions{ResourceVersionMatch: match, ListRules: true})
 	assert.ErrorContains(t, err, listRule)
+	_, err = r.Watch(t.Context(), registry.WatchOptions{SendInitialEvents: new(false), ListRules: true})
+	assert.ErrorContains(t, err, "sendInitialEvents is forbidden for list")
 	w, err := r.Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1000", ResourceVersionMatch: match, ListRules: true})
 	require.NoError(t, err)
 	w.Close()

@@ -13,6 +13,22 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
+func TestObjectsThatAServerSent(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"metadata":{"name":"x"}}`: "",
+		`{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"x"},"new":1}`: "",
+		`{"kind":"Status","apiVersion":"v1","metadata":{}}`:                                      `got kind "Status" of "v1", want "Lease" of "coordination.k8s.io/v1"`,
+	} {
+		o, err := lease.Kind().Registered().ReadWireJSON([]byte(text))
+		if want != "" {
+			assert.EqualError(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, &lease.Lease{ObjectMeta: meta.ObjectMeta{Name: "x"}}, o)
+	}
+}
+
 func TestBodies(t *testing.T) {
 	const cannot = `Lease in version "v1" cannot be handled as a Lease: `
 	kind := lease.Kind().Registered()
