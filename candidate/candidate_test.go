@@ -218,3 +218,13 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")
 }
+
+func TestStrategyOfAnObjectComesBeforeItsList(t *testing.T) {
+	for _, row := range []struct {
+		strategy, want lease.CoordinatedLeaseStrategy
+	}{{"", x}, {y, y}} {
+		c := &LeaseCandidate{Spec: LeaseCandidateSpec{Strategy: row.strategy, PreferredStrategies: strategies{x}}}
+		setDefaults(c)
+		assert.Equal(t, row.want, c.Spec.Strategy)
+	}
+}

@@ -9,9 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// carryOut makes the writes of a verdict and logs them. It reports whether the
-// contest has to be decided again.
-func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool) {
+// carryOut makes the writes of a verdict and logs them. A contest that they have changed is
+// decided again.
+func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) {
 	for _, t := range v.silent {
 		c.log(k, Silent, t.c.Name, nil)
 	}
@@ -20,27 +20,23 @@ func (c *coordinator) carryOut(k *contest, v verdict, now time.Time) (more bool)
 	}
 	for _, t := range v.ping {
 		c.ping(k, t, now)
-		more = true
+		c.touch(k)
 	}
 	err := v.err
 	for _, t := range v.collect {
 		if failed := c.collect(k, t); failed != nil {
 			err = failed
 			k.wakeAt(now.Add(c.opts.Validity))
-		} else {
-			more = true
 		}
 	}
 	if v.elect != nil || v.clear {
-		more = true
 		if err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
 			return v.elect.carryOut(spec, k.isVacant(c.clock.Now()), meta.NewMicroTime(c.st.Now()), c.seconds())
 		}); err != nil {
-			k.pauseAfterFailure(now, &c.opts, err)
+			k.pauseAfterFailure(now, &c.opts)
 		}
 	}
 	c.logFailure(k, err, v.settled || v.elect != nil)
-	return more
 }
 
 // logFailure logs a failure, unless it was the last one that was logged. over means that
@@ -83,20 +79,20 @@ func (c *coordinator) ping(k *contest, t *entrant, now time.Time) {
 
 // collect deletes a candidate, unless it has changed in the meantime.
 func (c *coordinator) collect(k *contest, t *entrant) error {
-	_, err := c.candidates.Delete(c.ctx, k.namespace, t.c.Name, store.DeleteOptions{UID: t.c.UID, ResourceVersion: t.c.ResourceVersion})
-	switch {
-	case err == nil:
+	_, err := c.candidates.Delete(c.ctx, k.namespace, t.c.Name, store.DeleteOptions{ResourceVersion: t.c.ResourceVersion})
+	if err == nil {
 		c.log(k, Collected, t.c.Name, nil)
-		c.leave(namespacedName{k.namespace, t.c.Name})
-	case errors.Is(err, store.ErrNotFound):
-		c.leave(namespacedName{k.namespace, t.c.Name})
-	case errors.Is(err, store.ErrConflict):
-		if lc, err := c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
+	} else if errors.Is(err, store.ErrConflict) {
+		var lc *LeaseCandidate
+		if lc, err = c.candidates.Get(c.ctx, k.namespace, t.c.Name); err == nil {
 			c.applyCandidate(lc)
+			return nil
 		}
-	default:
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	c.leave(namespacedName{k.namespace, t.c.Name})
 	return nil
 }
 

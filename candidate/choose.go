@@ -96,7 +96,7 @@ func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrate
 			ErrConflictingStrategies, first)
 	}
 	left := len(before)
-	for ready := slices.Clone(first); len(ready) > 0; left-- {
+	for ready := first; len(ready) > 0; left-- {
 		next := after[ready[0]]
 		ready = ready[1:]
 		for _, s := range next {

@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -35,6 +36,7 @@ func TestLatestBinaryVersionDecidesTheStrategy(t *testing.T) {
 		"missing is 0.0.0":               {all{named("a", "", x), named("b", "0.0.1", y)}, y, ""},
 		"older ones may differ":          {all{named("a", "1.0.0", x), named("b", "1.0.0", y), named("c", "2.0.0", x)}, x, ""},
 		"two of the latest differ":       {all{named("a", "2.0.0", x), named("b", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
+		"three of the latest differ":     {all{named("a", "2.0.0", x), named("b", "2.0.0", y), named("c", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"build metadata is no part":      {all{named("a", "2.0.0+1", x), named("b", "2.0.0+2", y)}, "", `conflicting strategies: candidates "a", "b" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"the third one differs":          {all{named("a", "2.0.0", x), named("b", "2.0.0", x), named("c", "2.0.0", y)}, "", `conflicting strategies: candidates "a", "c" at same binary version but received differing strategies example.com/x, example.com/y`},
 		"nobody":                         {nil, "", "no available candidates"},
@@ -136,4 +138,48 @@ func TestReadTolerant(t *testing.T) {
 			assert.Equal(t, strict, got)
 		})
 	}
+}
+
+func TestBallotChangesTheLease(t *testing.T) {
+	now, before := meta.NewMicroTime(time.Unix(100, 0)), meta.NewMicroTime(time.Unix(50, 0))
+	elect, third := &ballot{oldest, "a"}, &ballot{strategy: y}
+	spec := func(holder, preferred string, strategy lease.CoordinatedLeaseStrategy) lease.LeaseSpec {
+		s := lease.LeaseSpec{
+			HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), AcquireTime: &before, RenewTime: &before,
+			LeaseTransitions: new(int32(3)), Strategy: &strategy,
+		}
+		if preferred != "" {
+			s.PreferredHolder = &preferred
+		}
+		return s
+	}
+	elected := lease.LeaseSpec{
+		HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: &now, LeaseTransitions: new(int32(3)), Strategy: &elect.strategy,
+	}
+	for name, row := range map[string]struct {
+		b      *ballot
+		vacant bool
+		was    lease.LeaseSpec
+		done   ElectionEventType
+		want   lease.LeaseSpec
+	}{
+		"vacant":                                  {elect, true, spec("x", "b", y), Elected, elected},
+		"held by another":                         {elect, false, spec("x", "", oldest), Preferred, spec("x", "a", oldest)},
+		"held by another, with another strategy":  {elect, false, spec("x", "", y), Preferred, spec("x", "a", oldest)},
+		"held by another, which was asked for it": {elect, false, spec("x", "a", oldest), nothing, spec("x", "a", oldest)},
+		"held by another, which was asked for it by another strategy": {elect, false, spec("x", "a", y), StrategySet, spec("x", "a", oldest)},
+		"held by another, which was asked for b":                      {elect, false, spec("x", "b", oldest), Preferred, spec("x", "a", oldest)},
+		"held by the best":                                            {elect, false, spec("a", "", oldest), nothing, spec("a", "", oldest)},
+		"held by the best, with another strategy":                     {elect, false, spec("a", "", y), StrategySet, spec("a", "", oldest)},
+		"held by the best, which was asked for b":                     {elect, false, spec("a", "b", oldest), PreferenceCleared, spec("a", "", oldest)},
+		"a third party picks":                                         {third, true, spec("x", "b", oldest), StrategySet, spec("x", "b", y)},
+		"a third party picks already":                                 {third, true, spec("x", "b", y), nothing, spec("x", "b", y)},
+		"the request is taken back":                                   {nil, false, spec("x", "a", y), PreferenceCleared, spec("x", "", y)},
+		"there is no request to take back":                            {nil, false, spec("x", "", y), nothing, spec("x", "", y)},
+	} {
+		assert.Equal(t, row.done, row.b.carryOut(&row.was, row.vacant, now, 5), name)
+		assert.Equal(t, row.want, row.was, name)
+	}
+	var s lease.LeaseSpec
+	assert.Equal(t, Elected, elect.carryOut(&s, true, now, 5), "without any field")
 }

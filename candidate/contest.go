@@ -34,11 +34,9 @@ type contest struct {
 	// offers counts the changes of candidates that can change the choice.
 	offers   int
 	decision decision // the last one
-	// pausedUntil is the end of the pause after a failure, and pauseErr the failure. The
-	// pause also ends when offers differs from pausedOffers. failures counts failures
-	// in a row.
+	// pausedUntil is the end of the pause after a failure. The pause also ends when offers
+	// differs from pausedOffers. failures counts failures in a row.
 	pausedUntil  time.Time
-	pauseErr     error
 	pausedOffers int
 	failures     int
 	failure      string // the error that was logged last
@@ -112,7 +110,6 @@ func (c *contest) decide(now time.Time, o *ElectorOptions) (v verdict) {
 	}
 	if c.pausedOffers == c.offers && now.Before(c.pausedUntil) {
 		c.wakeAt(c.pausedUntil)
-		v.err = c.pauseErr
 		return v
 	}
 	if c.awaitsAnswers(&v, now, o) {
@@ -158,7 +155,7 @@ func (c *contest) endRound() { c.round, c.finalist = time.Time{}, "" }
 
 // wakeAt makes the contest due at a time, unless it is due earlier.
 func (c *contest) wakeAt(t time.Time) {
-	if !t.IsZero() && (c.due.IsZero() || t.Before(c.due)) {
+	if c.due.IsZero() || t.Before(c.due) {
 		c.due = t
 	}
 }
@@ -224,7 +221,7 @@ type favouriteResult struct {
 // setLease sets the state of the Lease, nil if there is none, that was seen at a time.
 func (c *contest) setLease(l *lease.Lease, at time.Time) {
 	c.lease = l
-	if !c.observed.Observe(l, at) || c.appointed == "" {
+	if !c.observed.Observe(l, at) {
 		return
 	}
 	// The coordinator did not write this state: the elected candidate has renewed the

@@ -1,75 +1,14 @@
 package candidate
 
 import (
-	"container/heap"
-	"context"
-	"errors"
-	"math/rand/v2"
-	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
-	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// newTestCoordinator returns a coordinator that is not running, and its candidates.
-func newTestCoordinator(t *testing.T, opts ElectorOptions) (*coordinator, *store.Collection[LeaseCandidate]) {
-	st := store.New(store.Options{})
-	t.Cleanup(st.Close)
-	e, err := NewElector(st, opts)
-	require.NoError(t, err)
-	c := newCoordinator(e)
-	c.ctx = t.Context()
-	return c, In(st)
-}
-
-func TestVersionsOfObjectsAreComparedAsNumbers(t *testing.T) {
-	ordered := []string{"", "8", "9", "10", "11", "100"}
-	for i, a := range ordered {
-		for j, b := range ordered {
-			assert.Equal(t, i > j, isNewer(a, b), "%q and %q", a, b)
-		}
-	}
-}
-
-func TestContestsAreDueInTheirOrder(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var q queue
-	var all []*contest
-	due := func() time.Time { return time.Unix(rnd.Int64N(1000), 0) }
-	for range 200 {
-		k := &contest{due: due(), index: -1}
-		all = append(all, k)
-		heap.Push(&q, k)
-	}
-	for i, k := range all {
-		switch i % 3 {
-		case 0:
-			k.due = due()
-			heap.Fix(&q, k.index)
-		case 1:
-			heap.Remove(&q, k.index)
-			assert.Equal(t, -1, k.index)
-		}
-		for place, k := range q {
-			require.Equal(t, place, k.index)
-		}
-	}
-	for last := time.Time(time.Unix(0, 0)); len(q) > 0; {
-		k := heap.Pop(&q).(*contest)
-		assert.False(t, k.due.Before(last))
-		assert.Equal(t, -1, k.index)
-		last = k.due
-	}
-}
 
 func TestOnlyTheRenewalOfTheAppointedEndsItsDeferment(t *testing.T) {
 	now := time.Now()
@@ -81,7 +20,18 @@ func TestOnlyTheRenewalOfTheAppointedEndsItsDeferment(t *testing.T) {
 		assert.Equal(t, ended, a.deferredUntil.IsZero(), holder)
 		assert.Empty(t, c.appointed)
 	}
-	c := contest{appointed: "gone"}
+	// A write of another field is no renewal.
+	a := &entrant{c: offer("a", "1.0.0", "1.0.0"), missed: 2}
+	c := contest{entrants: []*entrant{a}}
+	l := lease.Lease{Spec: lease.LeaseSpec{HolderIdentity: new("a")}}
+	c.setLease(&l, now)
+	c.appointed = "a"
+	l.Spec.Strategy = new(lease.OldestEmulationVersion)
+	c.setLease(&l, now)
+	assert.Equal(t, "a", c.appointed)
+	assert.Equal(t, 2, a.missed)
+
+	c = contest{appointed: "gone"}
 	c.setLease(&lease.Lease{Spec: lease.LeaseSpec{HolderIdentity: new("gone")}}, now)
 	assert.Empty(t, c.appointed)
 }
@@ -93,291 +43,193 @@ func TestLeaveOfAStrangerChangesNothing(t *testing.T) {
 	assert.Zero(t, c.offers)
 }
 
-func TestContestThatIsNewOrHasLostItsLeaseIsDecided(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	k := c.contest(namespacedName{"ns", "main"})
-	assert.True(t, k.touched)
-	assert.Equal(t, []*contest{k}, c.touched)
-}
-
-// clockFunc is a clock that calls a function before each reading.
-type clockFunc struct {
-	clock.Clock
-	before func()
-}
-
-func (c clockFunc) Now() time.Time {
-	c.before()
-	return c.Clock.Now()
-}
-
-// Otherwise a write between the two would concern nobody.
-func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	p := namespacedName{"ns", "main"}
-	reads := 0
-	c.clock = clockFunc{c.clock, func() {
-		reads++
-		assert.NotNil(t, c.contests[p])
-	}}
-	c.contest(p)
-	assert.NotZero(t, reads)
-}
-
-func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	leases := c.st.Resource(lease.Kind().Registered())
-	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
-	require.NoError(t, err)
-	waits := func(lock, unlock, call func()) {
-		lock()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			call()
-		}()
-		for range 1000 {
-			runtime.Gosched()
-		}
-		select {
-		case <-done:
-			assert.Fail(t, "it did not lock")
-		default:
-		}
-		unlock()
-		<-done
-	}
-	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.contest(namespacedName{"ns", "main"}) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle(t.Context()) })
-	assert.Empty(t, c.contests)
-}
-
-func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
-	in(t, func(t *testing.T) {
-		m := clock.NewManual(time.Now())
-		st := store.New(store.Options{Clock: m})
-		defer st.Close()
-		candidates := In(st)
-		ctx, cancel := context.WithCancel(t.Context())
-		out, done := make(chan batch), make(chan error, 1)
-		go func() { done <- follow(ctx, m, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
-		next := func() batch {
-			n := <-out
-			n.release()
-			return n
-		}
-		create := func(name string) {
-			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
-			require.NoError(t, err)
-		}
-		assert.True(t, next().Relisted)
-		create("a")
-		a := next()
-		create("b")
-		b := next()
-		require.Len(t, a.Events, 1)
-		require.Len(t, b.Events, 1)
-		assert.Equal(t, "a", a.Events[0].Item.Name())
-		assert.Equal(t, "b", b.Events[0].Item.Name())
-
-		create("c")
-		synctest.Wait() // nobody receives it
-		cancel()
-		assert.ErrorIs(t, <-done, context.Canceled)
-		m.FastForward(time.Second) // otherwise the bubble has a deadlock
-	})
-}
-
-func TestClockIsReleasedOnce(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	calls := 0
-	c.holds = append(c.holds, func() { calls++ })
-	c.release()
-	c.release()
-	assert.Equal(t, 1, calls)
-}
-
-// The clock of the store is behind the one that the coordinator waits by, or ahead of it.
-func TestRenewalIsNewsIfTheCandidateDidNotCount(t *testing.T) {
-	var o ElectorOptions
-	o.setDefaults()
-	now := time.Now()
-	for _, skew := range []time.Duration{-1000 * time.Hour, 0, 1000 * time.Hour} {
-		for name, row := range map[string]struct {
-			t    entrant
-			want bool
-		}{
-			"valid":                     {entrant{seen: now.Add(-time.Minute)}, false},
-			"no longer valid":           {entrant{seen: now.Add(-o.Validity)}, true},
-			"silent":                    {entrant{seen: now.Add(-time.Minute), silent: true}, true},
-			"answers its ping":          {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now}, false},
-			"answers after silences":    {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now, silences: 1}, true},
-			"answers late, by silences": {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now.Add(-o.PingWindow), silences: 1}, false},
-		} {
-			clock := now.Add(skew)
-			row.t.c = offer("a", "1.0.0", "1.0.0")
-			row.t.c.Spec.RenewTime = new(meta.NewMicroTime(clock.Add(-time.Minute)))
-			renewed := offer("a", "1.0.0", "1.0.0")
-			renewed.Spec.RenewTime = new(meta.NewMicroTime(clock))
-			assert.Equal(t, row.want, row.t.update(renewed, now, clock, &o), "%s, %s", name, skew)
-			assert.Equal(t, now, row.t.seen)
-		}
-	}
-}
-
-func TestEachSilentCandidateIsFound(t *testing.T) {
-	var o ElectorOptions
-	o.setDefaults()
-	now := time.Now()
-	pinged := func(name string, ago time.Duration) *entrant {
-		return &entrant{c: offer(name, "1.0.0", "1.0.0"), pings: 1, pinged: now.Add(-ago)}
-	}
-	a, b, c := pinged("a", o.PingWindow-time.Second), pinged("b", o.PingWindow), pinged("c", time.Hour)
-	never, before := &entrant{c: offer("d", "1.0.0", "1.0.0")}, pinged("e", time.Hour)
-	before.silent = true
-	k := contest{entrants: []*entrant{never, a, before, b, c}}
-	var v verdict
-	k.findSilent(&v, now, &o)
-	assert.Equal(t, []*entrant{b, c}, v.silent)
-	assert.Equal(t, now.Add(time.Second), k.due)
-}
-
-func TestConclusionTellsWhyNobodyIsElected(t *testing.T) {
-	var o ElectorOptions
-	o.setDefaults()
-	now := time.Now()
-	k := contest{round: now}
-	var v verdict
-	k.concludeRound(&v, true, now, &o)
-	assert.Equal(t, ErrNoCandidates, v.err)
-	a, b := offer("a", "1.0.0", "1.0.0"), offer("b", "1.0.0", "1.0.0")
-	b.Spec.Strategy = y
-	k = contest{round: now, entrants: []*entrant{{c: a, seen: now}, {c: b, seen: now}}}
-	v = verdict{}
-	k.concludeRound(&v, true, now, &o)
-	assert.ErrorIs(t, v.err, ErrConflictingStrategies)
-	assert.Equal(t, now.Add(o.PingWindow), k.due)
-}
-
-func TestCollectDeletesOnlyTheStateThatItKnows(t *testing.T) {
-	var events []ElectionEventType
-	c, candidates := newTestCoordinator(t, ElectorOptions{Log: func(e ElectionEvent) { events = append(events, e.Type) }})
-	enter := func(name string) (*contest, *entrant) {
-		lc, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		k := c.contests[namespacedName{"ns", "main"}]
-		return k, k.entrant(name)
-	}
-	k, known := enter("known")
-	require.NoError(t, c.collect(k, known))
-	assert.Nil(t, k.entrant("known"))
-	assert.Equal(t, []ElectionEventType{Collected}, events)
-
-	k, gone := enter("gone")
-	_, err := candidates.Delete(t.Context(), "ns", "gone", store.DeleteOptions{})
-	require.NoError(t, err)
-	require.NoError(t, c.collect(k, gone))
-	assert.Nil(t, k.entrant("gone"))
-
-	k, changed := enter("changed")
-	_, err = candidates.Modify(t.Context(), "ns", "changed", func(lc *LeaseCandidate) error {
-		lc.Spec.BinaryVersion = "2.0.0"
-		return nil
-	}, store.UpdateOptions{})
-	require.NoError(t, err)
-	require.NoError(t, c.collect(k, changed))
-	assert.Equal(t, "2.0.0", k.entrant("changed").c.Spec.BinaryVersion, "it has given a sign of life")
-	_, err = candidates.Get(t.Context(), "ns", "changed")
-	assert.NoError(t, err)
-	assert.Len(t, events, 1)
-}
-
-func TestCollectionThatFailsIsTriedAgain(t *testing.T) {
-	c, candidates := newTestCoordinator(t, ElectorOptions{})
-	lc, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
-	require.NoError(t, err)
-	c.applyCandidate(lc)
-	k := c.contests[namespacedName{"ns", "main"}]
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	c.ctx = ended
-	now := time.Now()
-	k.due = time.Time{}
-	assert.False(t, c.carryOut(k, verdict{collect: k.entrants}, now))
-	assert.Equal(t, now.Add(c.opts.Validity), k.due)
-	assert.Equal(t, context.Canceled.Error(), k.failure)
-	assert.Len(t, k.entrants, 1)
-}
-
-func TestOnlyAWriteThatFailsIsFollowedByAPause(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	for name, paused := range map[string]bool{"main": false, "Not A Name": true} {
-		k := c.contest(namespacedName{"ns", name})
-		k.failure = "an earlier one"
-		c.carryOut(k, verdict{elect: &ballot{lease.OldestEmulationVersion, "a"}}, time.Now())
-		assert.Equal(t, paused, !k.pausedUntil.IsZero(), name)
-		assert.Equal(t, paused, k.failure != "", "an election ends it")
-	}
-}
-
-func TestFailureIsLoggedAgainAfterASuccess(t *testing.T) {
-	var errs []string
-	c, _ := newTestCoordinator(t, ElectorOptions{Log: func(e ElectionEvent) { errs = append(errs, e.Err.Error()) }})
+// newTestContest returns a contest of entrants that have just renewed, for a Lease that x has held
+// for a second of 15.
+func newTestContest(now time.Time, entrants ...*LeaseCandidate) *contest {
 	k := &contest{}
-	one, two := errors.New("one"), errors.New("two")
-	for _, row := range []struct {
-		err  error
-		over bool
-	}{{one, false}, {one, false}, {nil, false}, {one, false}, {two, false}, {one, false}, {nil, true}, {one, false}} {
-		c.logFailure(k, row.err, row.over)
+	for _, c := range entrants {
+		k.entrants = append(k.entrants, &entrant{c: c, seen: now, since: now})
 	}
-	assert.Equal(t, []string{"one", "two", "one", "one"}, errs)
+	k.setLease(&lease.Lease{Spec: lease.LeaseSpec{
+		HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(now)), Strategy: new(lease.OldestEmulationVersion),
+	}}, now.Add(-time.Second))
+	return k
 }
 
-// A preferredHolder without candidates asks the holder to make way for nobody.
-func TestElectorClearsAPreferredHolderWithoutCandidates(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
-		prefer := func(name string) {
-			_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: lease.LeaseSpec{
-				HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(3600)), RenewTime: new(meta.NewMicroTime(time.Now())),
-				Strategy: new(lease.OldestEmulationVersion), PreferredHolder: new("gone"),
-			}}, store.CreateOptions{})
-			require.NoError(t, err)
+func TestElectionIsNeededIfTheLeaseIsVacantOrAnotherShouldHoldIt(t *testing.T) {
+	now := time.Now()
+	a, wantsY := offer("a", "1.0.0", "1.0.0"), offer("b", "1.0.0", "1.0.0")
+	wantsY.Spec.Strategy = y
+	oldest, nobody := lease.OldestEmulationVersion, []*LeaseCandidate(nil)
+	type candidates = []*LeaseCandidate
+	for name, row := range map[string]struct {
+		candidates        candidates
+		strategy          lease.CoordinatedLeaseStrategy // of the Lease
+		holder, preferred string
+		vacant            bool
+		needed, clear     bool
+		err               error
+	}{
+		"vacant, nobody":                               {candidates: nobody, strategy: oldest, vacant: true},
+		"vacant, nobody, preferred":                    {candidates: nobody, strategy: oldest, vacant: true, preferred: "a"},
+		"vacant":                                       {candidates: candidates{a}, strategy: oldest, vacant: true, needed: true},
+		"vacant, of a plain elector":                   {candidates: candidates{a}, vacant: true, needed: true},
+		"vacant, a third party picks":                  {candidates: candidates{wantsY}, strategy: y, vacant: true},
+		"vacant, a third party no longer picks":        {candidates: candidates{a}, strategy: y, vacant: true, needed: true},
+		"vacant, a third party, and candidates differ": {candidates: candidates{a, wantsY}, strategy: y, vacant: true, needed: true},
+		"held, nobody":                                 {candidates: nobody, strategy: oldest, holder: "x"},
+		"held, nobody, preferred":                      {candidates: nobody, strategy: oldest, holder: "x", preferred: "a", clear: true},
+		"held by the best":                             {candidates: candidates{a}, strategy: oldest, holder: "a"},
+		"held by the best, another preferred":          {candidates: candidates{a}, strategy: oldest, holder: "a", preferred: "x", clear: true},
+		"held by another":                              {candidates: candidates{a}, strategy: oldest, holder: "x", needed: true},
+		"held by another, the best preferred":          {candidates: candidates{a}, strategy: oldest, holder: "x", preferred: "a"},
+		"held by another, a worse one preferred":       {candidates: candidates{a}, strategy: oldest, holder: "x", preferred: "b", needed: true},
+		"held, a third party picks":                    {candidates: candidates{wantsY}, strategy: y, holder: "x"},
+		"held, a third party picks, preferred":         {candidates: candidates{wantsY}, strategy: y, holder: "x", preferred: "a"},
+		"held, and candidates differ":                  {candidates: candidates{a, wantsY}, strategy: oldest, holder: "x", err: ErrConflictingStrategies},
+	} {
+		var o ElectorOptions
+		o.setDefaults()
+		k := newTestContest(now, row.candidates...)
+		k.lease.Spec.Strategy, k.lease.Spec.PreferredHolder, k.lease.Spec.HolderIdentity = &row.strategy, &row.preferred, &row.holder
+		k.setLease(k.lease, now)
+		var v verdict
+		assert.Equal(t, row.needed, k.needsElection(&v, row.vacant, now, &o), name)
+		assert.Equal(t, row.clear, v.clear, name)
+		assert.ErrorIs(t, v.err, row.err, name)
+	}
+}
+
+func TestFavouriteIsKeptUntilItCanChange(t *testing.T) {
+	var o ElectorOptions
+	o.setDefaults()
+	now := time.Now()
+	for name, row := range map[string]struct {
+		change func(a *entrant)
+		best   string
+		lasts  time.Duration
+	}{
+		"all count":               {func(*entrant) {}, "a", o.Validity},
+		"the best is silent":      {func(a *entrant) { a.silent = true }, "b", o.Validity},
+		"the best is too old":     {func(a *entrant) { a.seen = now.Add(-o.Validity) }, "b", o.Validity},
+		"the best is old":         {func(a *entrant) { a.seen = now.Add(-time.Minute) }, "a", o.Validity - time.Minute},
+		"the best is deferred":    {func(a *entrant) { a.deferredUntil = now.Add(time.Minute) }, "b", time.Minute},
+		"its deferment has ended": {func(a *entrant) { a.deferredUntil = now }, "a", o.Validity},
+	} {
+		k := newTestContest(now, offer("a", "1.0.0", "1.0.0"), offer("b", "1.0.0", "1.0.0"))
+		row.change(k.entrants[0])
+		for _, at := range []time.Time{now, now.Add(row.lasts - 1)} {
+			k.due = time.Time{}
+			best, err := k.favourite(at, &o)
+			assert.NoError(t, err, name)
+			assert.Equal(t, row.best, best.holder, name)
+			assert.Equal(t, now.Add(row.lasts), k.due, name)
 		}
-		synctest.Wait()
-		prefer("while-it-runs")
-		synctest.Wait()
-		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
-		w.stop()
-		prefer("before-it-runs")
-		w.elect(ElectorOptions{})
-		synctest.Wait()
-		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
-	})
-}
-
-func TestElectorThatIsPausedEndsWithItsContext(t *testing.T) {
-	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Identity: "one"})
-		synctest.Wait()
-		_, err := w.leases.Delete(t.Context(), holderNamespace, holderLease, store.DeleteOptions{})
-		require.NoError(t, err)
-		time.Sleep(time.Second) // it contends again a second later
-		start := time.Now()
-		w.stop() // checks the error
-		assert.Zero(t, time.Since(start))
-	})
-}
-
-func TestStrategyOfAnObjectComesBeforeItsList(t *testing.T) {
-	for _, row := range []struct {
-		strategy, want lease.CoordinatedLeaseStrategy
-	}{{"", x}, {y, y}} {
-		c := &LeaseCandidate{Spec: LeaseCandidateSpec{Strategy: row.strategy, PreferredStrategies: strategies{x}}}
-		setDefaults(c)
-		assert.Equal(t, row.want, c.Spec.Strategy)
+		k.entrants[1].c = offer("b", "1.0.0", "0.9.0")
+		best, _ := k.favourite(now, &o)
+		assert.Equal(t, row.best, best.holder, "nobody said that it has changed")
+		again := *k
+		again.offers++
+		best, _ = again.favourite(now, &o)
+		assert.Equal(t, "b", best.holder, name)
+		if k.entrants[0].isValid(now.Add(row.lasts), &o) {
+			best, _ = k.favourite(now.Add(row.lasts), &o)
+			assert.NotNil(t, best, name)
+			assert.True(t, k.favoured.until.After(now.Add(row.lasts)), "it is chosen again")
+		}
 	}
+}
+
+func TestDecide(t *testing.T) {
+	var o ElectorOptions
+	o.setDefaults()
+	now := time.Now()
+	a := offer("a", "1.0.0", "1.0.0")
+	elected := verdict{elect: &ballot{lease.OldestEmulationVersion, "a"}}
+	decided := decision{at: now.Add(-time.Second), holder: "x"}
+	vacant := func(k *contest) { k.setLease(nil, now) }
+	failed := func(k *contest) { k.pausedUntil = now.Add(time.Second) }
+	for name, row := range map[string]struct {
+		change func(k *contest)
+		want   verdict
+		due    time.Duration // zero: not checked
+		round  bool          // it goes on
+	}{
+		"another should hold the Lease":                             {func(*contest) {}, elected, 14 * time.Second, false},
+		"the Lease is vacant":                                       {vacant, elected, 0, false},
+		"the last attempt failed":                                   {failed, verdict{}, time.Second, false},
+		"the last attempt failed, and then the offers changed":      {func(k *contest) { failed(k); k.offers++ }, elected, 0, false},
+		"it was decided just now":                                   {func(k *contest) { k.decision = decided }, verdict{}, o.PingWindow - time.Second, false},
+		"it was decided just now, and then the offers changed":      {func(k *contest) { k.decision = decided; k.offers++ }, elected, 0, false},
+		"it was decided just now, and then the holder changed":      {func(k *contest) { k.decision = decided; k.decision.holder = "y" }, elected, 0, false},
+		"it was decided just now, and then the Lease became vacant": {func(k *contest) { vacant(k); k.decision = decided; k.decision.holder = "" }, elected, 0, false},
+		"it was decided a while ago":                                {func(k *contest) { k.decision = decided; k.decision.at = now.Add(-o.PingWindow) }, elected, 0, false},
+		"it was decided twice":                                      {func(k *contest) { k.decision = decided; k.decision.repeats = 1 }, verdict{}, 2*o.PingWindow - time.Second, false},
+		"the holder is the best, and is asked to make way": {func(k *contest) {
+			k.lease.Spec.HolderIdentity, k.lease.Spec.PreferredHolder = new("a"), new("b")
+			k.setLease(k.lease, now)
+			k.round, k.finalist = now, "a"
+		}, verdict{clear: true, settled: true}, 15 * time.Second, false},
+		"somebody may still answer": {func(k *contest) {
+			k.lease.Spec.PreferredHolder = new("a")
+			k.entrants[0].seen, k.entrants[0].pinged, k.entrants[0].pings = now.Add(-time.Minute), now.Add(-time.Second), 1
+			k.round = now.Add(-time.Second)
+		}, verdict{}, o.PingWindow - time.Second, true},
+		"the round is over before somebody has answered": {func(k *contest) {
+			k.entrants = append(k.entrants, &entrant{c: offer("b", "1.0.0", "1.0.0"), seen: now.Add(-time.Minute), pinged: now.Add(-time.Second), pings: 1})
+			k.round = now.Add(-o.PingWindow)
+		}, elected, 0, false},
+		"more candidates may come": {func(k *contest) { k.arrivals.add(now) }, verdict{}, o.arrivalPause(), true},
+		"more candidates may come, and the best was asked": {func(k *contest) {
+			k.arrivals.add(now)
+			k.round, k.finalist = now, "a"
+		}, elected, 0, false},
+		"somebody is to be asked": {func(k *contest) {
+			k.entrants[0].seen = now.Add(-o.Validity / 2)
+			k.entrants[0].since = k.entrants[0].seen
+		},
+			verdict{ping: newTestContest(now, a).entrants}, o.PingWindow, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newTestContest(now, a)
+			k.due = now.Add(-time.Hour) // it was due
+			row.change(k)
+			if row.want.ping != nil {
+				row.want.ping = k.entrants
+			}
+			before := k.round
+			assert.Equal(t, row.want, k.decide(now, &o))
+			if row.due > 0 {
+				assert.Equal(t, now.Add(row.due), k.due)
+			}
+			assert.Equal(t, row.round, !k.round.IsZero())
+			if row.round && !before.IsZero() {
+				assert.Equal(t, before, k.round)
+			}
+			if !row.round {
+				assert.Empty(t, k.finalist)
+			}
+		})
+	}
+}
+
+func TestRepeatedDecisionsAreCounted(t *testing.T) {
+	now := time.Now()
+	k := newTestContest(now)
+	for _, row := range []struct {
+		vacant  bool
+		offers  int
+		repeats int
+	}{{false, 0, 0}, {false, 0, 1}, {false, 0, 2}, {false, 1, 0}, {false, 1, 1}, {true, 1, 0}, {true, 1, 0}} {
+		k.offers = row.offers
+		if k.decision.at.IsZero() {
+			k.decision.offers = -1 // there is none
+		}
+		k.recordDecision("x", row.vacant, now)
+		assert.Equal(t, decision{at: now, offers: row.offers, holder: "x", repeats: row.repeats}, k.decision)
+	}
+	k.recordDecision("a", false, now)
+	assert.Equal(t, "x", k.decision.holder, "it was only asked to make way")
+	k.recordDecision("a", true, now)
+	assert.Equal(t, "a", k.decision.holder)
 }

@@ -110,10 +110,7 @@ func (c *coordinator) touch(k *contest) {
 // the time when it is due again.
 func (c *coordinator) attend(k *contest) {
 	now := c.clock.Now()
-	v := k.decide(now, &c.opts)
-	if c.carryOut(k, v, now) {
-		c.touch(k) // the writes have changed it
-	}
+	c.carryOut(k, k.decide(now, &c.opts), now)
 	switch {
 	case k.index < 0 && !k.due.IsZero():
 		heap.Push(&c.queue, k)
@@ -122,7 +119,7 @@ func (c *coordinator) attend(k *contest) {
 	case k.index >= 0:
 		heap.Remove(&c.queue, k.index)
 	}
-	if len(k.entrants) == 0 && !k.touched && k.index < 0 {
+	if k.index < 0 && !k.touched { // it has no candidates: each of them is due at some time
 		c.mu.Lock()
 		delete(c.contests, k.namespacedName)
 		c.mu.Unlock()
@@ -221,9 +218,7 @@ func (c *coordinator) lookUp(k *contest) {
 		return // the next write will tell
 	}
 	// There is no Lease, at that version or a later one.
-	if isNewer(version, k.leaseVersion) {
-		k.leaseVersion = version
-	}
+	k.leaseVersion = version
 	k.setLease(nil, c.clock.Now())
 	c.touch(k)
 }

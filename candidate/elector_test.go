@@ -230,21 +230,18 @@ func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
 	e, err := NewElector(st, ElectorOptions{})
 	require.NoError(t, err)
 	now := meta.NewMicroTime(time.Now())
-	_, err = e.leases.Create(t.Context(), &lease.Lease{
-		ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"},
-		Spec: lease.LeaseSpec{
-			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(15)), RenewTime: &now, Strategy: new(lease.OldestEmulationVersion),
-		},
-	}, store.CreateOptions{})
-	require.NoError(t, err)
-
 	c := newCoordinator(e)
 	c.ctx = t.Context()
 	k := c.contest(namespacedName{"ns", "main"})
 	b := ballot{lease.OldestEmulationVersion, "b"}
 	tries := 0
 	err = c.write(k, func(spec *lease.LeaseSpec) ElectionEventType {
-		if tries++; tries <= 3 { // the holder renews before this is written
+		if tries++; tries == 1 { // the holder creates the Lease before this is written
+			l := held("a")
+			l.Spec.RenewTime = &now
+			_, err = e.leases.Create(t.Context(), l, store.CreateOptions{})
+			require.NoError(t, err)
+		} else if tries <= 3 { // it renews
 			now = meta.NewMicroTime(now.Add(time.Second))
 			_, err := e.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
 				l.Spec.RenewTime = &now

@@ -18,7 +18,7 @@ type entrant struct {
 	// since is when the candidate was created. A candidate that never renewed is
 	// pinged half of Validity later.
 	since time.Time
-	// pinged is the time of the last unanswered ping. pings counts unanswered pings.
+	// pinged is the time of the last ping. pings counts unanswered pings.
 	pinged time.Time
 	pings  int
 	// pingSeen is set if the last ping was made while this coordinator was running.
@@ -82,10 +82,10 @@ func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOpti
 	switch renewed := c.Spec.RenewTime; {
 	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < limit:
 		changed = t.silent || !t.isValid(now, o)
-		if t.pings > 0 && now.Before(t.pinged.Add(o.PingWindow)) {
+		if now.Before(t.pinged.Add(o.PingWindow)) {
 			changed, t.silences = changed || t.silences > 0, 0
 		}
-		t.seen, t.pinged, t.pings, t.pingSeen, t.silent = now, time.Time{}, 0, false, false
+		t.seen, t.pings, t.silent = now, 0, false
 	case isUnanswered(c) && !c.Spec.PingTime.Equal(old.Spec.PingTime):
 		t.recordPing(now) // by this coordinator, or by another
 	}
@@ -97,9 +97,10 @@ func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOpti
 // age returns the time since the last sign of life, or since the creation.
 func (t *entrant) age(now time.Time) time.Duration { return min(now.Sub(t.seen), now.Sub(t.since)) }
 
-// isValid reports whether an entrant has renewed within Validity. Others do not count.
+// isValid reports whether an entrant has renewed within Validity. Others do not count. The
+// zero time is longer ago than any Validity.
 func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
-	return !t.seen.IsZero() && now.Sub(t.seen) < o.Validity
+	return now.Sub(t.seen) < o.Validity
 }
 
 // recordPing records that an entrant was pinged.

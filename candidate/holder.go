@@ -34,8 +34,6 @@ func (e *Elector) runAsHolder(ctx context.Context) error {
 		switch {
 		case failed != nil:
 			return failed
-		case ctx.Err() != nil:
-			return ctx.Err()
 		case errors.Is(err, store.ErrClosed):
 			return err
 		}

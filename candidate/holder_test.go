@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // decider returns who holds the Lease of the Electors.
@@ -85,9 +87,77 @@ func TestElectorWithAnIdentityEndsWithItsStore(t *testing.T) {
 			go func() { ends <- e.Run(t.Context()) }()
 			synctest.Wait()
 		}
+		start := time.Now()
 		st.Close()
 		for range 2 {
 			assert.ErrorIs(t, <-ends, store.ErrClosed)
 		}
+		assert.Zero(t, time.Since(start))
 	})
+}
+
+func TestElectorThatIsPausedEndsWithItsContext(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{Identity: "one"})
+		synctest.Wait()
+		_, err := w.leases.Delete(t.Context(), holderNamespace, holderLease, store.DeleteOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Second) // it contends again a second later
+		_, err = w.leases.Get(t.Context(), holderNamespace, holderLease)
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		start := time.Now()
+		w.stop() // checks the error
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestElectorWithAnIdentityEndsWhenItCannotDecide(t *testing.T) {
+	in(t, func(t *testing.T) {
+		e, err := NewElector(store.New(store.Options{}), ElectorOptions{Identity: "one"})
+		require.NoError(t, err)
+		closed := store.New(store.Options{})
+		closed.Close()
+		e.st = (*registry.Store)(closed) // it can still renew its Lease
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		assert.ErrorIs(t, e.Run(ctx), store.ErrClosed)
+	})
+}
+
+// timers is a clock that counts the timers that are set.
+type timers struct {
+	clock.Clock
+	set int
+}
+
+type countedTimer struct {
+	clock.Timer
+	c *timers
+}
+
+func (c *timers) NewTimer(d time.Duration) clock.Timer {
+	c.set++
+	return countedTimer{c.Clock.NewTimer(d), c}
+}
+
+func (t countedTimer) Stop() bool {
+	t.c.set--
+	return t.Timer.Stop()
+}
+
+// A timer that is left keeps a manual clock busy.
+func TestElectorLeavesNoTimer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, end := range []func(e *Elector) error{
+		func(e *Elector) error { return e.pause(ctx) },
+		func(e *Elector) error { return newCoordinator(e).run(ctx, nil) },
+	} {
+		e, err := NewElector(store.New(store.Options{}), ElectorOptions{})
+		require.NoError(t, err)
+		c := &timers{Clock: e.clock}
+		e.clock = c
+		assert.ErrorIs(t, end(e), context.Canceled)
+		assert.Zero(t, c.set)
+	}
 }

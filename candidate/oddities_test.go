@@ -115,8 +115,10 @@ func TestElectorChoosesNoHolderForAThirdPartyStrategy(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
 		l := w.lease()
-		assert.EqualValues(t, y, *l.Spec.Strategy)
-		assert.Nil(t, l.Spec.HolderIdentity)
+		strategy := lease.CoordinatedLeaseStrategy(y)
+		assert.Equal(t, lease.LeaseSpec{
+			LeaseDurationSeconds: new(int32(5)), RenewTime: new(meta.NewMicroTime(time.Now())), Strategy: &strategy,
+		}, l.Spec)
 		assert.Equal(t, []string{"StrategySet"}, w.takeEvents())
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, l, w.lease())
@@ -404,5 +406,14 @@ func TestInvalidElectorOptionsAreRefused(t *testing.T) {
 			_, err := NewElector(store.New(store.Options{}), row.opts)
 			assert.ErrorContains(t, err, row.want)
 		})
+	}
+}
+
+func TestLimitsOfElectorOptionsAreAllowed(t *testing.T) {
+	for _, opts := range []ElectorOptions{
+		{LeaseDuration: time.Second}, {LeaseDuration: math.MaxInt32 * time.Second}, {PingWindow: time.Second, Validity: 2 * time.Second},
+	} {
+		_, err := NewElector(store.New(store.Options{}), opts)
+		assert.NoError(t, err)
 	}
 }

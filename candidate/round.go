@@ -32,9 +32,6 @@ func (o *ElectorOptions) arrivalPause() time.Duration { return o.PingWindow / 25
 // processes that start together. Otherwise the first one to arrive would be elected, and
 // the best one would have to wait until the Lease expires.
 func (c *contest) awaitsArrivals(now time.Time, o *ElectorOptions) bool {
-	if c.arrivals.first.IsZero() {
-		return false
-	}
 	if end := c.arrivals.end(o); now.Before(end) {
 		c.wakeAt(end)
 		return true
@@ -105,7 +102,7 @@ func (c *contest) concludeRound(v *verdict, vacant bool, now time.Time, o *Elect
 	switch {
 	case err != nil:
 		v.err = err
-		c.pauseAfterFailure(now, o, err)
+		c.pauseAfterFailure(now, o)
 	case best == nil:
 		v.err = ErrNoCandidates
 		c.pingAgain(v, now, o)
@@ -132,11 +129,11 @@ func (c *contest) pingAgain(v *verdict, now time.Time, o *ElectorOptions) {
 
 // pauseAfterFailure delays the next attempt. The pause doubles with each failure in a row.
 // A change of offers ends it.
-func (c *contest) pauseAfterFailure(now time.Time, o *ElectorOptions, err error) {
+func (c *contest) pauseAfterFailure(now time.Time, o *ElectorOptions) {
 	if c.pausedOffers != c.offers {
 		c.failures = 0
 	}
-	c.pausedUntil, c.pausedOffers, c.pauseErr = now.Add(backoff(o.PingWindow, c.failures, o.Validity/2)), c.offers, err
+	c.pausedUntil, c.pausedOffers = now.Add(backoff(o.PingWindow, c.failures, o.Validity/2)), c.offers
 	c.failures++
 	c.wakeAt(c.pausedUntil)
 }
@@ -221,7 +218,7 @@ func (c *contest) sweep(v *verdict, now time.Time, o *ElectorOptions) {
 // recordMissed records that the elected candidate let the Lease expire without renewing it.
 // From the second time in a row others are preferred.
 func (c *contest) recordMissed(v *verdict, now time.Time, o *ElectorOptions) {
-	if c.appointed == "" || !c.observed.Expired(now) {
+	if !c.observed.Expired(now) {
 		return
 	}
 	if t := c.entrant(c.appointed); t != nil {

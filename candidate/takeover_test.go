@@ -50,6 +50,14 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 				return lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: oldest}
 			},
 		},
+		"without a renewTime: it has expired": {
+			spec: func() lease.LeaseSpec {
+				return lease.LeaseSpec{HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15))}
+			},
+			want: func(lease.LeaseSpec) lease.LeaseSpec {
+				return lease.LeaseSpec{HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now(), Strategy: oldest}
+			},
+		},
 		"released": {
 			spec: func() lease.LeaseSpec {
 				return lease.LeaseSpec{HolderIdentity: new(""), LeaseDurationSeconds: new(int32(1)), RenewTime: now()}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -76,15 +75,10 @@ func (b *listBody) convert(rest func([]byte) ([]byte, error), mark string, item 
 // indent converts a list to indented JSON.
 func (b *listBody) indent() error {
 	const inside = "    " // before each line of an item
-	indent := func(dst, data []byte, prefix string) ([]byte, error) {
-		buf := bytes.NewBuffer(dst)
-		err := json.Indent(buf, data, prefix, "  ")
-		return buf.Bytes(), err
-	}
 	b.separator = ",\n" + inside
 	return b.convert(
-		func(data []byte) ([]byte, error) { return indent(nil, data, "") }, itemMark,
-		func(dst, item []byte) ([]byte, error) { return indent(dst, item, inside) })
+		func(data []byte) ([]byte, error) { return appendIndented(nil, data, "") }, itemMark,
+		func(dst, item []byte) ([]byte, error) { return appendIndented(dst, item, inside) })
 }
 
 // toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as

@@ -132,11 +132,22 @@ func (c *call) writeDocument(code int, data []byte, m mediaType) {
 
 // indented returns a JSON document for people. A document that is not JSON gets a newline.
 func indented(data []byte) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, data, "", "  ") != nil {
+	text, err := appendIndented(nil, data, "")
+	if err != nil {
 		return append(data, '\n')
 	}
-	return b.Bytes()
+	return text
+}
+
+// appendIndented appends a JSON document with a line for each member and item. prefix comes
+// before each line but the first. A document that is nested too deep stays as it is.
+func appendIndented(dst, data []byte, prefix string) ([]byte, error) {
+	if yaml.IsDeep(data) {
+		return append(dst, data...), nil
+	}
+	buf := bytes.NewBuffer(dst)
+	err := json.Indent(buf, data, prefix, "  ")
+	return buf.Bytes(), err
 }
 
 // appendItem appends an object in the negotiated form.

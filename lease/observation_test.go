@@ -70,12 +70,15 @@ func TestObservationOfAFreeLease(t *testing.T) {
 		"no holder":       {LeaseDurationSeconds: new(int32(15))},
 		"released":        {HolderIdentity: new(""), LeaseDurationSeconds: new(int32(15))},
 		"without a limit": {HolderIdentity: new("a")},
+		"empty":           {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var o Observation
-			o.Observe(&Lease{Spec: spec}, now)
+			assert.True(t, o.Observe(&Lease{Spec: spec}, now))
+			assert.False(t, o.Observe(&Lease{Spec: spec}, now))
 			assert.True(t, o.Expired(now))
 			assert.Zero(t, o.Expires())
+			assert.True(t, o.Observe(nil, now))
 		})
 	}
 }

@@ -41,7 +41,7 @@ func (a *Audit) See(l *Lease, at time.Time) (Overlap, bool) {
 	if l != nil {
 		a.holder, a.expires = second, a.seen.Expires()
 	}
-	if first == "" || second == "" || first == second || !at.Before(until) {
+	if second == "" || first == second || !at.Before(until) {
 		return Overlap{}, false
 	}
 	return Overlap{First: first, Second: second, From: at, Until: until, ResourceVersion: l.ResourceVersion}, true

@@ -342,3 +342,41 @@ func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
 		assert.ErrorIs(t, cause, ErrLost)
 	})
 }
+
+// A leader that stops after its deadline has led for too long, whatever ended its context. The
+// renewals after 3, 6 and 9 seconds failed; after 12 seconds it is too late for one.
+func TestLeaderThatStopsAfterItsDeadlineHasLost(t *testing.T) {
+	for _, led := range []time.Duration{11 * time.Second, 13 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{Client: newLeases(t, store.Options{})}
+			s.down.Store(true)
+			c := contenderBy(t, s, ContenderOptions{RetryPeriod: 3 * time.Second})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			err := c.Run(ctx, func(context.Context, Holding) { time.Sleep(led) })
+			assert.ErrorIs(t, err, ErrLost)
+			assert.ErrorIs(t, err, errCutOff)
+			assert.NotErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+}
+
+func TestRenewalThatCannotReadTheLeaseKeepsIt(t *testing.T) {
+	r, c := newRemote(t)
+	require.True(t, try(t, c))
+	calls := 0
+	r.set(func() error {
+		if calls++; calls == 2 { // the read after the conflict
+			return errCutOff
+		}
+		return nil
+	}, store.ErrConflict, false)
+	assert.ErrorIs(t, c.Renew(t.Context()), errCutOff)
+	_, held := c.Held()
+	assert.True(t, held)
+}
+
+func TestRequestWithoutAnAnswerMaySucceedLater(t *testing.T) {
+	assert.True(t, isTemporary(errors.Join(errSlow, context.Canceled)), "as the end of a manual clock's deadline")
+	assert.False(t, isTemporary(context.Canceled))
+}

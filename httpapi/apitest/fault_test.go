@@ -30,6 +30,7 @@ func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 		"conflict":             {meta.Status{Code: 409}, "PUT", "Conflict", `Operation cannot be fulfilled on leases.coordination.k8s.io "a": the object has been modified; please apply your changes to the latest version and try again`, ""},
 		"conflict at a create": {meta.Status{Code: 409}, "POST", "AlreadyExists", `leases.coordination.k8s.io "a" already exists`, ""},
 		"too many requests":    {meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "GET", "TooManyRequests", "the server has received too many requests and has asked us to try again later", "7"},
+		"unauthorized":         {meta.Status{Code: 401}, "GET", "Unauthorized", "the server has asked for the client to provide credentials", ""},
 		"internal error":       {meta.Status{Code: 500}, "GET", "InternalError", "Internal error occurred: a fault", ""},
 		"unavailable":          {meta.Status{Code: 503}, "GET", "ServiceUnavailable", "the server is currently unable to handle the request", ""},
 		"gateway timeout":      {meta.Status{Code: 504}, "GET", "Timeout", "the server was unable to return a response in the time allotted, but may still be processing the request", ""},
@@ -176,6 +177,7 @@ func TestSilentPartitionDelaysNewAndRunningRequests(t *testing.T) {
 		watchA, watchB := a.watch(t, leases+"?watch=true"), b.watch(t, leases+"?watch=true")
 		f := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Silent})
 		assert.Equal(t, 1, f.Hits(), "the watch of a")
+		assert.Equal(t, 1, f.Matches())
 		got := make(chan string, 1)
 		go func() { got <- watchA.next() }()
 		answers := make(chan answer, 1)

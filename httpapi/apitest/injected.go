@@ -139,7 +139,7 @@ func (in *Injected) wants(r Request) bool {
 		(f.Subresource == "" || f.Subresource == r.Subresource) &&
 		(f.Namespace == "" || f.Namespace == r.Namespace) &&
 		(f.Name == "" || f.Name == r.Name) &&
-		(f.UserAgent == "" || strings.Contains(r.UserAgent, f.UserAgent)) &&
+		strings.Contains(r.UserAgent, f.UserAgent) &&
 		(f.Client == "" || f.Client == r.Client) &&
 		(f.When == nil || f.When(r))
 }

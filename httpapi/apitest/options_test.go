@@ -3,6 +3,7 @@ package apitest_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,27 @@ func TestCloseEndsTheServerAndKeepsWhatItSaw(t *testing.T) {
 	assert.Error(t, d.do(t, "GET", leasesA, "").err)
 	assert.Len(t, api.Requests(), 2)
 	assert.Contains(t, api.Dump(fixture.DumpOptions{}), "name: a")
+}
+
+func TestCloseWaitsForRequestsAndCutsLaterOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		d := newDoor(t, apitest.Options{API: httpapi.Options{Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r)
+				time.Sleep(time.Second)
+				ended = true
+			})
+		}}})
+		go d.do(t, "GET", leasesA, "")
+		synctest.Wait()
+		d.Close()
+		assert.True(t, ended)
+		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
+			d.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", leasesA, nil))
+		})
+		assert.Len(t, d.Requests(), 1)
+	})
 }
 
 // program is a TB whose Fatalf returns, like the one of examples/server.

@@ -96,6 +96,9 @@ func TestAssertShowsTheDifference(t *testing.T) {
   + list leases default/* 200
 `, message)
 	assert.Contains(t, failure(t, func(t testing.TB) { d.Requests().Assert(t) }), "got 3, want 0")
+	assert.Contains(t, failure(t, func(t testing.TB) {
+		d.Requests().Assert(t, "create leases default/a 201", "list leases default/* 200")
+	}), "  + get leases default/a 404\n    create leases default/a 201\n    list leases default/* 200\n")
 }
 
 func TestRequestsNameTheSubresource(t *testing.T) {

@@ -92,7 +92,7 @@ func readFrame(t testing.TB, r io.Reader) []byte {
 
 func TestTearDoesNotMatchRefusedWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		d.Fault(apitest.Fault{Tear: &apitest.Tear{}})
+		d.Fault(apitest.Fault{Tear: &apitest.Tear{MidFrame: true}})
 		a := d.do(t, "GET", watchLeases+"&labelSelector=%21%21", "")
 		assert.Equal(t, 400, a.code, a)
 		assert.Equal(t, 200, d.do(t, "GET", leases, "").code, "a list is no watch")

@@ -63,6 +63,24 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
 			w.patches("x", heldBy+"x"+endOf)
 		}, ""},
+		"a list with a selector shows nothing else": {func(w *writers) {
+			w.does("x", "GET", leasesA, "")
+			w.patches("y", heldBy+"y"+endOf)
+			w.does("x", "GET", leases+"?labelSelector=app%3Dx", "")
+			w.patches("x", heldBy+"x"+endOf)
+		}, `it knew 1001 and replaced 1002`},
+		"a resourceVersion elsewhere is none": {func(w *writers) {
+			w.does("x", "GET", leasesA, "")
+			w.patches("y", heldBy+"y"+endOf)
+			w.patches("x", `{"metadata":{"annotations":{"resourceVersion":"1002"}},"spec":{"holderIdentity":"x"}}`)
+		}, `it knew 1001 and replaced 1002`},
+		"a writer at another server is unknown": {func(w *writers) {
+			other := &writers{w.t, apitest.New(w.t, apitest.Options{Over: w.api.Store()})}
+			w.does("x", "GET", leasesA, "")
+			other.patches("y", heldBy+"y"+endOf)
+			w.patches("y", heldBy+"z"+endOf)
+			w.patches("x", heldBy+"x"+endOf)
+		}, ""},
 		"the watch ends before it": {func(w *writers) {
 			w.does("x", "GET", leasesA, "")
 			w.patches("y", heldBy+"y"+endOf)

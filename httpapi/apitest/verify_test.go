@@ -156,6 +156,15 @@ func TestVerifyLogsWhenClientsSawTooManyObjects(t *testing.T) {
 	}
 }
 
+func TestVerifyRemembersObjectsThatAreSeenAgain(t *testing.T) {
+	w := &writers{t, apitest.New(t, apitest.Options{KeepHistory: 2})}
+	w.does("x", "POST", leases, leaseNamed("a"))
+	for range 5 {
+		w.does("x", "GET", leasesA, "")
+	}
+	assert.Empty(t, w.api.Verdict().Limits)
+}
+
 // checked is a test with cleanups to run.
 type checked struct {
 	verdict

@@ -268,6 +268,42 @@ func TestListsAskOnlyForWhatIsSet(t *testing.T) {
 	}
 }
 
+// The pages are of one state.
+func TestAllReadsPagesOfFiveHundred(t *testing.T) {
+	api := apitest.New(t)
+	for i := range 501 {
+		put(t, api.Store(), fmt.Sprintf("l%03d", i), "x")
+	}
+	names := func(ctx context.Context, between func()) (names []string, last error) {
+		for l, err := range leasesOf(t, api).All(ctx, "default") {
+			if last = err; err == nil {
+				names = append(names, l.Name)
+			}
+			if len(names) == 500 {
+				between()
+			}
+		}
+		return names, last
+	}
+	all, err := names(t.Context(), func() { remove(t, api.Store(), "l500") })
+	require.NoError(t, err)
+	assert.Len(t, all, 501)
+	assert.Equal(t, "l500", all[500])
+	api.Requests().Assert(t, "list leases default/* 200", "list leases default/* 200")
+
+	put(t, api.Store(), "l500", "x")
+	all, err = names(t.Context(), func() {
+		put(t, api.Store(), "l501", "x")
+		api.Store().ExpireHistory()
+	})
+	assert.ErrorIs(t, err, store.ErrExpired)
+	assert.Len(t, all, 500)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = names(ctx, func() {})
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
 func TestFramesThatAreWrongEndAWatch(t *testing.T) {
 	const object = `{"metadata":{"resourceVersion":"7"}}`
 	for name, row := range map[string]struct{ body, want string }{
@@ -300,6 +336,10 @@ func TestRequestsNameTheirClientAndTheirUser(t *testing.T) {
 	assert.EqualError(t, err, `client: Get "https://other/prefix/apis/coordination.k8s.io/v1/namespaces/default/leases/a%20b": no network`)
 	assert.Equal(t, "Bearer secret", got.Header.Get("Authorization"))
 	assert.Equal(t, "agent/1", got.Header.Get("User-Agent"))
+	assert.Empty(t, got.Header.Get("Content-Type"))
+	_, err = leases.DeleteCollection(t.Context(), store.DeleteOptions{DryRun: true}, store.ListOptions{Namespace: "default"})
+	assert.Error(t, err)
+	assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
 }
 
 func TestNamesThatWouldMakeAnotherPathAreRefused(t *testing.T) {
@@ -313,8 +353,14 @@ func TestNamesThatWouldMakeAnotherPathAreRefused(t *testing.T) {
 		assert.ErrorIs(t, err, store.ErrBadRequest, "%q", row)
 		_, err = leases.Delete(ctx, row[0], row[1], store.DeleteOptions{})
 		assert.ErrorIs(t, err, store.ErrBadRequest, "%q", row)
+		l := newLease(row[1], "")
+		l.Namespace = row[0]
+		_, err = leases.Update(ctx, l, store.UpdateOptions{})
+		assert.ErrorIs(t, err, store.ErrBadRequest, "%q", row)
 	}
-	_, err := leases.List(ctx, store.ListOptions{Namespace: ".."})
+	_, err := leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{Name: "a"}}, store.CreateOptions{})
+	assert.ErrorIs(t, err, store.ErrBadRequest)
+	_, err = leases.List(ctx, store.ListOptions{Namespace: ".."})
 	assert.ErrorIs(t, err, store.ErrBadRequest)
 	_, err = leases.DeleteCollection(ctx, store.DeleteOptions{}, store.ListOptions{Namespace: "a/b"})
 	assert.ErrorIs(t, err, store.ErrBadRequest)

@@ -42,11 +42,7 @@ func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any { return t.copyOnto(
 
 func (t *Type) copyOnto(src unsafe.Pointer, base *meta.ObjectMeta) any {
 	r := t.layout()
-	dst := r.new(r.block, src)
-	for i := range r.steps {
-		r.steps[i].run(dst, base)
-	}
-	return r.asObject(dst)
+	return r.asObject(r.copy(src, base))
 }
 
 // detach turns the value at p, which was assigned from another value, into a deep
@@ -126,12 +122,7 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		return
 	}
 	if s.len == 1 && t.Elem.copyLayout != nil {
-		r := t.Elem.layout()
-		item := r.new(r.block, s.data)
-		*s = slice{data: item, len: 1, cap: 1}
-		for i := range r.steps {
-			r.steps[i].run(item, nil)
-		}
+		*s = slice{data: t.Elem.layout().copy(s.data, nil), len: 1, cap: 1}
 		return
 	}
 	list := t.value(p)
@@ -175,37 +166,19 @@ func (t *Type) Has(name string) bool { return t.Field(name) != nil || t.Rest != 
 // type must have the member. Both are non-nil pointers to the compiled struct; a
 // nil src is an empty object.
 func (t *Type) CopyMember(dst, src any, name string) {
-	f, p := t.Field(name), t.check(dst)
-	from := unsafe.Pointer(nil)
-	if src != nil {
-		from = t.check(src)
-	}
-	if f == nil {
+	f, p, from := t.Field(name), t.check(dst), t.address(src)
+	switch {
+	case f == nil:
 		t.copyRestMember(p, from, name)
-		return
-	}
-	f.assign(p, from)
-	if from != nil {
+	case from == nil:
+		f.setZero(f.at(p))
+	case f.Pointer:
+		*(*unsafe.Pointer)(f.at(p)) = *(*unsafe.Pointer)(f.at(from))
+		f.detach(p)
+	default:
+		f.Type.assign(f.at(p), f.at(from))
 		f.detach(p)
 	}
-}
-
-// assign sets the field in the struct at p to the field in the struct at q, or to
-// its zero value if q is nil.
-func (f *Field) assign(p, q unsafe.Pointer) {
-	if f.Pointer {
-		*(*unsafe.Pointer)(f.at(p)) = nil
-		if q != nil {
-			*(*unsafe.Pointer)(f.at(p)) = *(*unsafe.Pointer)(f.at(q))
-		}
-		return
-	}
-	to := f.Type.value(f.at(p))
-	if q == nil {
-		to.SetZero()
-		return
-	}
-	to.Set(f.Type.value(f.at(q)))
 }
 
 // EqualBeside is like Equal, but ignores the member with the given JSON name.

@@ -100,6 +100,15 @@ func (r *copyLayout) new(block reflect.Type, src unsafe.Pointer) unsafe.Pointer 
 	return dst
 }
 
+// copy returns the address of a copy of the struct at src. base is nil, or has values to share.
+func (r *copyLayout) copy(src unsafe.Pointer, base *meta.ObjectMeta) unsafe.Pointer {
+	dst := r.new(r.block, src)
+	for i := range r.steps {
+		r.steps[i].run(dst, base)
+	}
+	return dst
+}
+
 // asObject returns p as a pointer to the struct. It is faster than reflect.NewAt,
 // which looks up the type of the pointer each time.
 func (r *copyLayout) asObject(p unsafe.Pointer) any {

@@ -145,9 +145,6 @@ func (t *Type) hasEmpty(p unsafe.Pointer) bool {
 	return false
 }
 
-// Open returns the tree of the list, as in the result of ToUnstructured.
-func (u Unopened) Open() any { return u.typ.toTree(u.at) }
-
 // Outline returns obj, a non-nil pointer to the compiled struct, as
 // ToUnstructured does, but atomic lists in it or in its structs are Unopened
 // unless they are nil.

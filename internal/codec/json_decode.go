@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 
 	kjson "sigs.k8s.io/json"
 
@@ -30,15 +29,21 @@ func (t *Type) DecodeJSONLike(data []byte, obj, like any, constant, strict bool)
 	}
 	if t.Rest != nil {
 		strictErrs, err = t.decodeWithRest(data, p, strict)
-	} else if strict {
-		strictErrs, err = kjson.UnmarshalStrict(data, obj)
 	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
+		strictErrs, err = unmarshal(data, obj, strict)
 	}
 	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = &typeError{typeErr, t.labelOf(typeErr.Type)}
+		err = &typeError{typeErr, t.names.of(typeErr.Type)}
 	}
 	return strictErrs, err
+}
+
+// unmarshal reads a JSON document with the library.
+func unmarshal(data []byte, into any, strict bool) (strictErrs []error, err error) {
+	if strict {
+		return kjson.UnmarshalStrict(data, into)
+	}
+	return nil, kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
 // typeError reports a JSON value of the wrong type, and names the type by its
@@ -58,14 +63,6 @@ func (e *typeError) Error() string {
 
 // Unwrap returns the error of the JSON package.
 func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
-
-// labelOf returns the label of a Go type that occurs in t.
-func (t *Type) labelOf(goType reflect.Type) string {
-	if part := find(t.parts, goType); part != nil {
-		return part.label()
-	}
-	return goType.String()
-}
 
 // RecognizeJSON returns the kind and apiVersion in a JSON document. It returns an
 // error if the document is neither an object nor null, if kind or apiVersion is not

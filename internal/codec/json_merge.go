@@ -2,25 +2,8 @@ package codec
 
 import (
 	"maps"
-	"reflect"
 	"unsafe"
 )
-
-// ReadJSON is a fast DecodeJSON for documents without anything unusual. obj must point
-// to a zero struct. If ReadJSON returns false, obj is zero again, and DecodeJSON may
-// still be able to read the document. like is nil or an object that never
-// changes; strings of obj that are equal in like share its memory.
-func (t *Type) ReadJSON(data []byte, obj, like any) bool {
-	return t.readJSON(data, t.check(obj), t.address(like), false)
-}
-
-// address returns the address of the struct that obj points to, or nil if obj is nil.
-func (t *Type) address(obj any) unsafe.Pointer {
-	if obj == nil {
-		return nil
-	}
-	return t.check(obj)
-}
 
 // MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
 // result is the one of merging and decoding documents. The maps and lists of obj do not
@@ -92,7 +75,7 @@ func (f *Field) setZero(p unsafe.Pointer) {
 		*(*unsafe.Pointer)(p) = nil
 		return
 	}
-	reflect.NewAt(f.Type.goType, p).Elem().SetZero()
+	f.Type.value(p).SetZero()
 }
 
 // mergeMap reads the patch of a map.

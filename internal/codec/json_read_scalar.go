@@ -6,27 +6,10 @@ import (
 	"time"
 )
 
-// integer reads a number without a fraction or an exponent, of at most 18 digits.
 func (r *jsonReader) integer() (int64, bool) {
 	token, ok := r.number()
-	if !ok || len(token) > 18 {
-		return 0, false
-	}
-	digits := token
-	if token[0] == '-' {
-		digits = token[1:]
-	}
-	var n int64
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	if token[0] == '-' {
-		n = -n
-	}
-	return n, true
+	n, err := strconv.ParseInt(string(token), 10, 64)
+	return n, ok && err == nil
 }
 
 func (r *jsonReader) float(to *float64) bool {
@@ -92,41 +75,12 @@ func (r *jsonReader) bytes(to *[]byte) bool {
 // time reads a time in UTC, such as "2006-01-02T15:04:05Z", with six digits of fraction
 // if micros is set and else without a fraction.
 func (r *jsonReader) time(to *time.Time, micros bool) bool {
-	const seconds, fraction = "2006-01-02T15:04:05", ".000000"
+	size := len("2006-01-02T15:04:05Z")
+	if micros {
+		size += len(".000000")
+	}
 	text, form, ok := r.quoted()
-	size := len(seconds) + 1
-	if micros {
-		size += len(fraction)
-	}
-	if !ok || form != 0 || len(text) != size || text[size-1] != 'Z' ||
-		text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
-		return false
-	}
-	year, month, day := number(text[:4]), number(text[5:7]), number(text[8:10])
-	hour, minute, second, micro := number(text[11:13]), number(text[14:16]), number(text[17:19]), 0
-	if micros {
-		if text[19] != '.' {
-			return false
-		}
-		micro = number(text[20:26])
-	}
-	if year < 0 || month < 1 || month > 12 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 || micro < 0 {
-		return false
-	}
-	*to = time.Date(year, time.Month(month), day, hour, minute, second, micro*1000, time.UTC)
-	return to.Day() == day // else the month has no such day
-}
-
-// number returns the value of decimal digits, or -1 for other text.
-func number(text []byte) int {
-	n := 0
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n
+	return ok && form == 0 && len(text) == size && text[size-1] == 'Z' && to.UnmarshalText(text) == nil
 }
 
 // raw skips a value of any form and returns its text.

@@ -27,7 +27,8 @@ func (t *Type) roundTrips(p unsafe.Pointer) bool {
 	case shapeMicroTime:
 		return hasJSONTime((*meta.MicroTime)(p).Time)
 	case shapeFieldsV1:
-		return isPlainFieldSet((*meta.FieldsV1)(p).Raw)
+		raw := (*meta.FieldsV1)(p).Raw
+		return isPlainJSON(raw) && raw[0] == '{' // a null is no FieldsV1
 	case shapeStruct:
 		for _, f := range t.all {
 			if !f.roundTrips(p) {

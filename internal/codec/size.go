@@ -9,10 +9,10 @@ import (
 )
 
 // Size returns how many bytes a real server stores for obj: the length of its
-// protobuf message, or about the length of its JSON if it has no protobuf form.
+// protobuf message, or of its JSON if it has no protobuf form.
 func (t *Type) Size(obj any) int {
 	p := t.check(obj)
-	if t.jsonOnly && t.Rest == nil {
+	if t.jsonOnly {
 		data, _ := t.appendJSON(nil, p) // callers refuse values without JSON; see CheckJSON
 		return len(data)
 	}
@@ -36,9 +36,6 @@ func (t *Type) messageSize(p unsafe.Pointer) int {
 		default:
 			n += len(f.tag) + f.Type.valueSize(q)
 		}
-	}
-	if t.Rest != nil {
-		n += treeSize(*(*map[string]any)(t.Rest.at(p)))
 	}
 	return n
 }

@@ -134,27 +134,6 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 	return appendTree(dst, copyTree(v))
 }
 
-// treeSize estimates the length of the JSON of a tree.
-func treeSize(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v) + 3
-	case []any:
-		n := 2
-		for _, item := range v {
-			n += treeSize(item)
-		}
-		return n
-	case map[string]any:
-		n := 2
-		for name, item := range v {
-			n += len(name) + 3 + treeSize(item)
-		}
-		return n
-	}
-	return 6
-}
-
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
@@ -227,12 +206,7 @@ func (t *Type) diffRest(p, q unsafe.Pointer, at *Path, report func(Path, bool) b
 // the document, so that duplicates in them are reported once.
 func (t *Type) decodeWithRest(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
 	var doc map[string]any
-	if strict {
-		strictErrs, err = kjson.UnmarshalStrict(data, &doc)
-	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(data, &doc)
-	}
-	if err != nil {
+	if strictErrs, err = unmarshal(data, &doc, strict); err != nil {
 		return nil, err
 	}
 	for _, f := range t.Fields {
@@ -250,7 +224,7 @@ func (t *Type) decodeWithRest(data []byte, p unsafe.Pointer, strict bool) (stric
 func (f *Field) decodeMember(p unsafe.Pointer, tree any, strict bool) (problems []error, err error) {
 	goType := f.Type.goType
 	if f.Pointer {
-		goType = reflect.PointerTo(f.Type.goType)
+		goType = reflect.PointerTo(goType)
 	}
 	into := reflect.NewAt(goType, f.at(p))
 	into.Elem().SetZero()
@@ -261,10 +235,7 @@ func (f *Field) decodeMember(p unsafe.Pointer, tree any, strict bool) (problems 
 	if err != nil {
 		return nil, err
 	}
-	if !strict {
-		return nil, kjson.UnmarshalCaseSensitivePreserveInts(text, into.Interface())
-	}
-	problems, err = kjson.UnmarshalStrict(text, into.Interface())
+	problems, err = unmarshal(text, into.Interface(), strict)
 	for i, problem := range problems {
 		if rest, ok := strings.CutPrefix(problem.Error(), `unknown field "`); ok {
 			problems[i] = fmt.Errorf(`unknown field "%s.%s`, f.Name, rest)

@@ -57,7 +57,6 @@ type Type struct {
 	all       []*Field // Fields, Rest, and fields that are not encoded
 	deep      []*Field // the fields in all that are not flat
 	numbered  []*Field // the fields with a protobuf number, ascending
-	parts     []*Type  // the type and all types in it; only for the object
 	fallible  bool     // whether a value may have no JSON form; only for the object
 	jsonOnly  bool     // whether a field has no protobuf number; only for the object
 
@@ -111,6 +110,9 @@ type Field struct {
 // GoType returns the Go type.
 func (t *Type) GoType() reflect.Type { return t.goType }
 
+// New returns a pointer to a zero struct of the compiled type.
+func (t *Type) New() any { return reflect.New(t.goType).Interface() }
+
 // Optional reports whether the JSON of an object may lack the member.
 func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
 
@@ -160,7 +162,6 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
 	}
 	out.readable, out.zero = true, reflect.New(t).UnsafePointer()
-	out.parts = c.seen
 	for _, part := range c.seen {
 		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
 		out.readable = out.readable && part.readableJSON()
@@ -236,8 +237,10 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		c.refuse(t, "a named struct in each type that holds itself")
 		return &Type{}
 	}
-	if known := find(c.seen, t); known != nil {
-		return known
+	for _, known := range c.seen {
+		if known.goType == t {
+			return known
+		}
 	}
 	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
 	switch kind := t.Kind(); {
@@ -358,16 +361,6 @@ func (n *names) of(t reflect.Type) string {
 		return n.version + "." + t.Name()
 	}
 	return "v1." + t.Name()
-}
-
-// find returns the type among types that was compiled from goType, or nil.
-func find(types []*Type, goType reflect.Type) *Type {
-	for _, t := range types {
-		if t.goType == goType {
-			return t
-		}
-	}
-	return nil
 }
 
 func (c *compiler) compileStruct(t *Type) {
@@ -535,6 +528,14 @@ func (t *Type) check(obj any) unsafe.Pointer {
 		panic(fmt.Sprintf("codec: got %T, want a non-nil %v", obj, t.ptrType))
 	}
 	return v.UnsafePointer()
+}
+
+// address returns the address of the struct that obj points to, or nil if obj is nil.
+func (t *Type) address(obj any) unsafe.Pointer {
+	if obj == nil {
+		return nil
+	}
+	return t.check(obj)
 }
 
 // value returns the addressable value of type t at p.

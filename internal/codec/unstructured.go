@@ -201,40 +201,34 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 // number, but an integer only from a float without a fraction. Integers that do not
 // fit wrap around.
 func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
+	to := t.value(p)
 	switch v := tree.(type) {
 	case string:
-		if t.shape == shapeString {
-			*(*string)(p) = v
+		if to.Kind() == reflect.String {
+			to.SetString(v)
 			return nil
 		}
 	case bool:
-		if t.shape == shapeBool {
-			*(*bool)(p) = v
+		if to.Kind() == reflect.Bool {
+			to.SetBool(v)
 			return nil
 		}
 	case int64:
-		switch t.shape {
-		case shapeInt32:
-			*(*int32)(p) = int32(v)
+		switch {
+		case to.CanInt():
+			to.SetInt(v)
 			return nil
-		case shapeInt64:
-			*(*int64)(p) = v
-			return nil
-		case shapeFloat64:
-			*(*float64)(p) = float64(v)
+		case to.CanFloat():
+			to.SetFloat(float64(v))
 			return nil
 		}
 	case float64:
-		whole := v == math.Trunc(v)
 		switch {
-		case t.shape == shapeInt32 && whole:
-			*(*int32)(p) = int32(int64(v))
+		case to.CanInt() && v == math.Trunc(v):
+			to.SetInt(int64(v))
 			return nil
-		case t.shape == shapeInt64 && whole:
-			*(*int64)(p) = int64(v)
-			return nil
-		case t.shape == shapeFloat64:
-			*(*float64)(p) = v
+		case to.CanFloat():
+			to.SetFloat(v)
 			return nil
 		}
 	}
@@ -285,11 +279,7 @@ func (r *treeReader) readStruct(t *Type, p unsafe.Pointer, tree any) error {
 
 func (r *treeReader) readField(f *Field, p unsafe.Pointer, tree any) error {
 	p = f.at(p)
-	if f.Pointer {
-		*(*unsafe.Pointer)(p) = nil
-	} else {
-		f.Type.value(p).SetZero()
-	}
+	f.setZero(p)
 	if tree == nil {
 		return nil
 	}

@@ -110,6 +110,34 @@ func TestVersionIsSettledBeforeThoseWhoWaitForItWake(t *testing.T) {
 	assert.Nil(t, p.nextChange, "nobody waits")
 }
 
+func TestBookmarkWaitsForTheMarksOfItsVersion(t *testing.T) {
+	p := newHub(t, 8)
+	w := p.watch(Scope{}, first)
+	p.mu.Lock() // the writer cannot mark watchers
+	var writer sync.WaitGroup
+	writer.Go(func() { p.publish("ns", "a") })
+	for p.ring.head.Load() == first {
+		runtime.Gosched()
+	}
+	version, ok := w.Settled()
+	assert.True(t, ok)
+	assert.EqualValues(t, first, version)
+	p.mu.Unlock()
+	writer.Wait()
+}
+
+func TestResumedWatcherReadsNoChangeTwice(t *testing.T) {
+	p := newHub(t, 8)
+	w := p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	poll(t, w)
+	w.marked.Store(first + 1) // the writer has not yet seen that the change was read
+	w.Pause()
+	w.Resume()
+	got, _ := poll(t, w)
+	assert.Empty(t, got)
+}
+
 func TestWaitForSeesAVersionThatComesMeanwhile(t *testing.T) {
 	p := newHub(t, 8)
 	whileItWaits(p, func() { assert.NoError(t, p.WaitFor(t.Context(), first+1)) }, func() { p.enterHistory("ns", "a") })

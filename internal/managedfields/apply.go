@@ -43,7 +43,7 @@ func (k *Kind) Apply(version int, live Object, config map[string]any, opts Apply
 		return nil, err
 	}
 	if live == nil {
-		live = k.Versions[version].New()
+		live = k.empty(version)
 	}
 	var err error
 	if a.liveOwners, err = decode(live.GetObjectMeta().ManagedFields); err != nil {
@@ -121,7 +121,7 @@ func (a *application) owners() (owners, error) {
 	if len(a.liveOwners) > 0 {
 		return a.liveOwners, nil
 	}
-	empty := a.kind.open(a.version, a.kind.Versions[a.version].New())
+	empty := a.kind.open(a.version, a.kind.empty(a.version))
 	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion, a.kind.Subresource)
 	os, err := a.kind.recordUpdate(empty, a.live, nil, id, false, a.opts.Now)
 	if err != nil {
@@ -139,8 +139,7 @@ func (a *application) hasManagedFields() bool {
 		return false
 	}
 	typ := a.kind.Versions[a.version].Type
-	_, err := typ.FromUnstructured(map[string]any{"metadata": map[string]any{"managedFields": list}},
-		a.kind.Versions[a.version].New(), false)
+	_, err := typ.FromUnstructured(map[string]any{"metadata": map[string]any{"managedFields": list}}, typ.New(), false)
 	return err == nil
 }
 

@@ -379,7 +379,7 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		typ := leases.Versions[0].Type
-		o := leases.Versions[0].New()
+		o := leases.empty(0)
 		if _, err := typ.FromUnstructured(liveDoc, o, false); err != nil {
 			return
 		}

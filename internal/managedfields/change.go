@@ -74,10 +74,15 @@ func (c *change) takeFromOthers(os owners, writer identity) (owners, error) {
 	return out, nil
 }
 
+// maxConflictText is how many bytes of text the paths of conflicts have. Deep fields have long
+// paths, so those of all could take the square of the size of an object.
+const maxConflictText = 1 << 20
+
 // conflicts returns the fields that the change would take from managers other than
-// the writer.
+// the writer. Those after maxConflictText bytes of text have no path.
 func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 	var found conflicts
+	size := 0
 	for _, o := range os {
 		if o.identity == writer {
 			continue
@@ -87,7 +92,12 @@ func (c *change) conflicts(os owners, writer identity) (conflicts, error) {
 			return nil, err
 		}
 		intersection(o.fields, in.gained).walk(func(path []step) {
-			found = append(found, conflict{o.identity, slices.Clone(path)})
+			lost := conflict{owner: o.identity}
+			if size < maxConflictText {
+				lost.path = slices.Clone(path)
+				size += len(pathText(path))
+			}
+			found = append(found, lost)
 		})
 	}
 	return found, nil
@@ -132,7 +142,7 @@ func isSystemField(name string) bool {
 // conflict is a field that an apply would take from another manager.
 type conflict struct {
 	owner identity
-	path  []step
+	path  []step // nil if it is not shown
 }
 
 // conflicts are an error inside this package. status returns the error of the API.
@@ -146,6 +156,9 @@ func (cs conflicts) status() *meta.StatusError {
 	slices.SortStableFunc(cs, func(a, b conflict) int { return strings.Compare(a.owner.order(), b.owner.order()) })
 	var causes []meta.StatusCause
 	for _, c := range cs {
+		if c.path == nil {
+			continue
+		}
 		causes = append(causes, meta.StatusCause{
 			Type: "FieldManagerConflict", Message: "conflict with " + c.owner.String(), Field: pathText(c.path),
 		})
@@ -161,6 +174,9 @@ func (cs conflicts) message() string {
 	}
 	var lines []string
 	for i, c := range cs {
+		if c.path == nil {
+			continue
+		}
 		if i == 0 || cs[i-1].owner != c.owner {
 			lines = append(lines, fmt.Sprintf("conflicts with %s:", c.owner))
 		}

@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -13,8 +14,8 @@ type comparison struct {
 // compare returns the fields in which r differs from l.
 func (s schema) compare(l, r map[string]any) (comparison, error) {
 	c := comparer{}
-	if err := c.compare(s, l, r); err != nil {
-		return comparison{}, err
+	if c.compare(s, l, r); c.err != nil {
+		return comparison{}, c.err
 	}
 	return comparison{c.gained.orNil(), c.removed.orNil()}, nil
 }
@@ -22,28 +23,29 @@ func (s schema) compare(l, r map[string]any) (comparison, error) {
 type comparer struct {
 	gained, removed set
 	path            []step
+	err             error // the first one
 }
 
 // record records that the value at the current path became r.
 func (c *comparer) record(r any) {
-	switch {
-	case isAbsent(r):
+	if isAbsent(r) {
 		c.removed.insert(c.path)
-	default:
+	} else {
 		c.gained.insert(c.path)
 	}
 }
 
 // compare compares two values. One of them may be absent.
-func (c *comparer) compare(s schema, l, r any) error {
+func (c *comparer) compare(s schema, l, r any) {
 	if s.untyped() {
-		return c.compareUntyped(s, l, r)
+		c.compareUntyped(s, l, r)
+		return
 	}
 	if s.isLeaf(l, r) {
 		if !equalValues(l, r) {
 			c.record(r)
 		}
-		return nil
+		return
 	}
 	if isAbsent(l) || isAbsent(r) {
 		c.record(r)
@@ -51,35 +53,30 @@ func (c *comparer) compare(s schema, l, r any) error {
 	if s.isList() {
 		x, _ := l.([]any)
 		y, _ := r.([]any)
-		return c.compareItems(s, x, y)
+		c.compareItems(s, x, y)
+		return
 	}
 	x, _ := l.(map[string]any)
 	y, _ := r.(map[string]any)
 	for _, name := range sortedNames(x, y) {
 		below, _ := s.member(name)
-		if err := c.compareAt(member(name), below, memberOrAbsent(x, name), memberOrAbsent(y, name)); err != nil {
-			return err
-		}
+		c.compareAt(member(name), below, memberOrAbsent(x, name), memberOrAbsent(y, name))
 	}
-	return nil
 }
 
 // compareUntyped compares two values that may have different forms. If only one of
 // them is an object, its members differ and the value as a whole does too.
-func (c *comparer) compareUntyped(s schema, l, r any) error {
+func (c *comparer) compareUntyped(s schema, l, r any) {
 	x, y := members(l), members(r)
 	open := len(x) > 0 || len(y) > 0
 	for _, name := range sortedNames(x, y) {
-		if err := c.compareAt(member(name), s, memberOrAbsent(x, name), memberOrAbsent(y, name)); err != nil {
-			return err
-		}
+		c.compareAt(member(name), s, memberOrAbsent(x, name), memberOrAbsent(y, name))
 	}
 	whole := func(v any) bool { return !isAbsent(v) && !isObjectOrNull(v) }
 	leaf := !open || whole(l) || whole(r)
 	if leaf && !equalValues(l, r) || !leaf && (isAbsent(l) || isAbsent(r)) {
 		c.record(r)
 	}
-	return nil
 }
 
 func memberOrAbsent(object map[string]any, name string) any {
@@ -89,46 +86,35 @@ func memberOrAbsent(object map[string]any, name string) any {
 	return absent{}
 }
 
-func (c *comparer) compareAt(st step, s schema, l, r any) error {
+func (c *comparer) compareAt(st step, s schema, l, r any) {
 	c.path = append(c.path, st)
-	err := c.compare(s, l, r)
+	c.compare(s, l, r)
 	c.path = c.path[:len(c.path)-1]
-	return err
 }
 
-func (c *comparer) compareItems(s schema, l, r []any) error {
-	steps, inL, err := s.items(l)
-	if err != nil {
-		return err
-	}
-	more, inR, err := s.items(r)
-	if err != nil {
-		return err
+func (c *comparer) compareItems(s schema, l, r []any) {
+	steps, inL, errL := s.items(l)
+	more, inR, errR := s.items(r)
+	if err := cmp.Or(errL, errR); err != nil {
+		c.err = cmp.Or(c.err, err)
+		return
 	}
 	for _, st := range append(steps, more...) { // a common item twice, to the same result
 		text := st.text()
 		x, y := itemsAt(l, inL[text]), itemsAt(r, inR[text])
-		if len(x) <= 1 && len(y) <= 1 {
-			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
-				return err
-			}
-			continue
-		}
-		// An item that occurs twice is owned as a whole.
-		if len(x) == 1 || len(y) == 1 {
-			if err := c.compareAt(st, s.item(), singleItem(x), singleItem(y)); err != nil {
-				return err
-			}
+		repeated := len(x) > 1 || len(y) > 1 // then the item is owned as a whole
+		if !repeated || len(x) == 1 || len(y) == 1 {
+			c.compareAt(st, s.item(), singleItem(x), singleItem(y))
 		}
 		at := append(c.path, st)
 		switch {
+		case !repeated:
 		case len(y) < 2:
 			c.removed.insert(at)
 		case !slices.EqualFunc(x, y, equalValues):
 			c.gained.insert(at)
 		}
 	}
-	return nil
 }
 
 // itemsAt returns the items at the given places.

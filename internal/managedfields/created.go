@@ -67,7 +67,7 @@ const (
 
 func (v *Version) planCreated() *createdPlan {
 	plan := planMembers(v.Type, 1)
-	plan.empty = v.New()
+	plan.empty = v.Type.New().(Object)
 	plan.members = slices.DeleteFunc(plan.members, func(m createdMember) bool {
 		return m.field.Name == "apiVersion" || m.field.Name == "kind"
 	})

@@ -1,10 +1,6 @@
 package managedfields
 
-import (
-	"fmt"
-
-	"github.com/kubecoord/kubecoord/internal/codec"
-)
+import "fmt"
 
 // document is an object in one version, as a tree.
 type document struct {
@@ -18,31 +14,24 @@ type document struct {
 // outline returns an object as a document without managedFields. Atomic lists in it
 // are codec.Unopened.
 func (k *Kind) outline(version int, o Object) document {
-	tree := k.Versions[version].Type.Outline(o)
-	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
-	m, _ := tree["metadata"].(map[string]any)
-	delete(m, "managedFields")
-	return document{kind: k, version: version, tree: tree, obj: o}
-}
-
-// open returns an object as a document without managedFields and without obj. Atomic
-// lists in it are converted.
-func (k *Kind) open(version int, o Object) document {
-	d := k.outline(version, o)
-	openLists(d.tree)
-	d.obj = nil
+	d := k.document(version, k.Versions[version].Type.Outline(o))
+	d.obj = o
 	return d
 }
 
-func openLists(tree map[string]any) {
-	for name, v := range tree {
-		switch v := v.(type) {
-		case map[string]any:
-			openLists(v)
-		case codec.Unopened:
-			tree[name] = v.Open()
-		}
-	}
+// open returns an object as a document without managedFields and without obj.
+func (k *Kind) open(version int, o Object) document {
+	t := k.Versions[version].Type
+	bare := t.CopyStruct(o).(Object)
+	bare.GetObjectMeta().ManagedFields = nil
+	return k.document(version, t.ToUnstructured(bare))
+}
+
+// document returns the tree of an object as a document without managedFields.
+func (k *Kind) document(version int, tree map[string]any) document {
+	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
+	delete(members(tree["metadata"]), "managedFields")
+	return document{kind: k, version: version, tree: tree}
 }
 
 func (d document) schema() schema { return d.kind.schema(d.version) }
@@ -59,7 +48,7 @@ func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil
 	}
-	o := d.kind.Versions[d.version].New()
+	o := d.kind.empty(d.version)
 	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(d.tree, o, false); err != nil {
 		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
 	}

@@ -94,7 +94,6 @@ func versionOf[T any](apiVersion string) Version {
 	return Version{
 		APIVersion: apiVersion,
 		Type:       codec.MustCompile(reflect.TypeFor[T](), apiVersion),
-		New:        func() Object { return any(new(T)).(Object) },
 	}
 }
 
@@ -158,7 +157,7 @@ type world struct {
 
 func (w *world) object(version int, text string) Object {
 	w.t.Helper()
-	o := w.kind.Versions[version].New()
+	o := w.kind.empty(version)
 	_, err := w.kind.Versions[version].Type.FromUnstructured(tree(w.t, text), o, false)
 	require.NoError(w.t, err)
 	return o

@@ -41,11 +41,12 @@ type Version struct {
 	APIVersion string
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
-	// New returns a pointer to an empty object of that form.
-	New func() Object
 
 	created atomic.Pointer[createdPlan] // made at the first create
 }
+
+// empty returns an empty object of the version.
+func (k *Kind) empty(version int) Object { return k.Versions[version].Type.New().(Object) }
 
 func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 

@@ -1,5 +1,7 @@
 package managedfields
 
+import "cmp"
+
 // merge returns the document l with r applied: values in r replace values in l, and
 // lists that are not atomic are merged item by item. merge changes neither l nor r,
 // but the result shares memory with both.
@@ -64,6 +66,7 @@ type listMerge struct {
 	shared         []string // remaining common items, in the order of r
 	merged         map[string]bool
 	out            []any
+	err            error // the first one
 }
 
 func (s schema) mergeLists(l, r []any) (any, error) {
@@ -80,8 +83,8 @@ func (s schema) mergeLists(l, r []any) (any, error) {
 			m.shared = append(m.shared, st)
 		}
 	}
-	if err := m.run(); err != nil {
-		return nil, err
+	if m.run(); m.err != nil {
+		return nil, m.err
 	}
 	return m.out, nil
 }
@@ -94,14 +97,12 @@ func (s schema) index(list []any) (texts []string, at map[string][]int, err erro
 	return texts, at, err
 }
 
-func (m *listMerge) run() error {
+func (m *listMerge) run() {
 	for i, j := 0, 0; i < len(m.l) || j < len(m.r); {
 		if i < len(m.l) && j < len(m.r) {
 			st := m.stepsL[i]
 			if st == m.stepsR[j] {
-				if err := m.addRight(st, j); err != nil {
-					return err
-				}
+				m.addRight(st, j)
 				i, j = i+1, j+1
 				m.shared = m.shared[1:]
 				continue
@@ -114,9 +115,7 @@ func (m *listMerge) run() error {
 		if i < len(m.l) {
 			st := m.stepsL[i]
 			if m.inR[st] == nil {
-				if err := m.add(m.l[i], absent{}); err != nil {
-					return err
-				}
+				m.add(m.l[i], absent{})
 				i++
 				continue
 			}
@@ -126,20 +125,17 @@ func (m *listMerge) run() error {
 		}
 		if j < len(m.r) {
 			st := m.stepsR[j]
-			if err := m.addRight(st, j); err != nil {
-				return err
-			}
+			m.addRight(st, j)
 			j++
 			if len(m.shared) > 0 && m.shared[0] == st {
 				m.shared = m.shared[1:]
 			}
 		}
 	}
-	return nil
 }
 
 // addRight adds item j of r, merged with the item of l that has the same step.
-func (m *listMerge) addRight(st string, j int) error {
+func (m *listMerge) addRight(st string, j int) {
 	m.merged[st] = true
 	var l any = absent{}
 	switch at := m.inL[st]; len(at) {
@@ -149,11 +145,10 @@ func (m *listMerge) addRight(st string, j int) error {
 	default: // duplicates in l are not merged
 		l = nil
 	}
-	return m.add(l, m.r[j])
+	m.add(l, m.r[j])
 }
 
-func (m *listMerge) add(l, r any) error {
+func (m *listMerge) add(l, r any) {
 	v, err := m.item().mergeValues(l, r)
-	m.out = append(m.out, v)
-	return err
+	m.out, m.err = append(m.out, v), cmp.Or(m.err, err)
 }

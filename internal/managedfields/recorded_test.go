@@ -116,7 +116,7 @@ func asStrategy(kind *Kind, next, before Object) Object {
 		return next
 	}
 	if before == nil {
-		before = kind.Versions[0].New()
+		before = kind.empty(0)
 	}
 	if kind.Subresource == "" {
 		copyStatus(next, before)

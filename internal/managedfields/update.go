@@ -51,7 +51,7 @@ func (k *Kind) track(version int, live, obj Object, manager string, now time.Tim
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""
 	if live == nil {
-		live = k.Versions[version].New()
+		live = k.empty(version)
 	} else {
 		had = live.GetObjectMeta().ManagedFields
 	}

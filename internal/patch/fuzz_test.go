@@ -52,10 +52,11 @@ func FuzzMerge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc, patch []byte) {
 		text, err := compact(patch)
-		if current, err2 := compact(doc); err != nil || err2 != nil || current[0] != '{' {
+		current, err2 := compact(doc)
+		if err != nil || err2 != nil || current[0] != '{' {
 			t.Skip()
 		}
-		out, err := applyMerge(doc, text)
+		out, err := applyMerge(current, text)
 		if err != nil {
 			return
 		}

@@ -44,11 +44,6 @@ func (f *fixture) target() Target {
 	return Target{
 		Type:    f.typ,
 		Current: f.live,
-		New:     func() any { return &Lease{} },
-		Encode: func(obj any) ([]byte, error) {
-			b, err := f.typ.AppendJSON(nil, obj)
-			return append(b, '\n'), err
-		},
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
 			kind, apiVersion, err := codec.RecognizeJSON(doc)
 			if err != nil {

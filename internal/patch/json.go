@@ -38,7 +38,7 @@ func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	current, err := t.Encode(t.Current)
+	current, err := t.Type.AppendJSON(nil, t.Current)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,13 +117,9 @@ func notDecodable(n *node, goType string) error {
 	return meta.NewBadRequest("json: cannot unmarshal %s into Go value of type %s", found, goType)
 }
 
-// applyOperations returns the document after all operations. It returns an error if
-// one of them fails.
+// applyOperations returns a compact document after all operations. It returns an error
+// if one of them fails.
 func applyOperations(doc []byte, ops []*node) ([]byte, error) {
-	doc, err := compact(doc)
-	if err != nil {
-		return nil, err
-	}
 	root, ok := parse(doc)
 	if !ok || root == nil {
 		return nil, rejected()
@@ -283,7 +279,7 @@ func (n *node) test(key string, want *node) error {
 		return err
 	}
 	isNull := want == nil || string(want.text) == "null"
-	if got == nil && isNull || got != nil && want != nil && got.equal(want) {
+	if got == nil && isNull || got.equal(want) {
 		return nil
 	}
 	return errOperation

@@ -21,7 +21,11 @@ func applyText(doc, patch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := applyOperations([]byte(doc), ops)
+	current, err := compact([]byte(doc))
+	if err != nil {
+		return "", err
+	}
+	out, err := applyOperations(current, ops)
 	return string(out), err
 }
 
@@ -45,6 +49,8 @@ func TestOperations(t *testing.T) {
 		"text before the slash is ignored":     {`[{"op":"remove","path":"junk/b"},{"op":"remove","path":"/a"}]`, `{}`},
 		"the last of duplicate members counts": {`[{"op":"remove","path":"/b","op":"test","path":"/b/d","value":2,"value":1}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0,"\u003c"],"d":1}}`},
 		"test null":                            {`[{"op":"test","path":"/a/z","value":null},{"op":"test","path":"/a/zz"}]`, `{"a":{"y":true,"z":null},"b":{"d":1,"c":[1,2.0,"\u003c"]}}`},
+		"test an item of an array":             {`[{"op":"test","path":"/b/c/1","value":2.0},{"op":"move","from":"/b/c/-1","path":"/b/d"}]`, `{"a":{"z":null,"y":true},"b":{"c":[1,2.0],"d":"\u003c"}}`},
+		"through an array":                     {`[{"op":"add","path":"/b/c/0","value":{"x":1}},{"op":"remove","path":"/b/c/0/x"}]`, `{"a":{"z":null,"y":true},"b":{"c":[{},1,2.0,"\u003c"],"d":1}}`},
 		"test whole document":                  {`[{"op":"replace","path":"","value":[1,{"a":[null]}]},{"op":"test","path":"","value":[1,{"a":[null]}]}]`, `[1,{"a":[null]}]`},
 	}
 	for name, test := range tests {
@@ -60,7 +66,7 @@ func TestOperationsThatFail(t *testing.T) {
 	live := `{"metadata":{"name":"x","finalizers":["a/1"]},"spec":{"holderIdentity":"h"}}`
 	for _, op := range []string{
 		`null`, `{}`, `{"op":"add"}`, `{"path":"/spec"}`, `{"op":"jump","path":"/spec"}`, `{"op":null,"path":"/spec"}`,
-		`{"op":"add","path":null,"value":1}`, `{"op":"add","path":"spec","value":1}`, `{"op":"add","path":"/q/q","value":1}`,
+		`{"op":"replace","value":{}}`, `{"op":"add","path":null,"value":1}`, `{"op":"add","path":"spec","value":1}`, `{"op":"add","path":"/q/q","value":1}`,
 		`{"op":"add","path":"/spec/holderIdentity/q","value":1}`, `{"op":"add","path":"","value":{}}`,
 		`{"op":"remove","path":"/spec/q"}`, `{"op":"remove","path":"/metadata/finalizers/1"}`, `{"op":"remove","path":"/metadata/finalizers/x"}`,
 		`{"op":"add","path":"/metadata/finalizers/2","value":"a/2"}`, `{"op":"add","path":"/metadata/finalizers/-3","value":"a/2"}`,
@@ -70,6 +76,7 @@ func TestOperationsThatFail(t *testing.T) {
 		`{"op":"copy","path":"/spec/q"}`, `{"op":"copy","from":"/q/q","path":"/spec/r"}`, `{"op":"copy","from":"","path":"/spec/r"}`,
 		`{"op":"test","path":""}`, `{"op":"test","path":"/spec","value":null}`, `{"op":"test","path":"/spec"}`,
 		`{"op":"test","path":"/spec/holderIdentity","value":"\u0068"}`, `{"op":"test","path":"/spec/q","value":1}`,
+		`{"op":"test","path":"/spec","value":{"holderIdentity":"i"}}`, `{"op":"test","path":"/spec","value":{"name":"h"}}`,
 		`{"op":"test","path":"/metadata/finalizers","value":["a/1",null]}`, `{"op":"test","path":"/metadata/finalizers/1","value":null}`,
 	} {
 		t.Run(op, func(t *testing.T) {

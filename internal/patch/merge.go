@@ -20,7 +20,7 @@ func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err
 			return nil, nil, meta.NewBadRequest("error decoding patch: %s", err)
 		}
 	}
-	current, err := t.Encode(t.Current)
+	current, err := t.Type.AppendJSON(nil, t.Current)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -31,6 +31,7 @@ func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err
 	return t.decode(patched, faults, v)
 }
 
+// applyMerge returns an object after a patch. Both are compact.
 func applyMerge(current, text []byte) ([]byte, error) {
 	patch, _ := parse(text) // compact refuses documents that are too deep
 	if patch == nil || patch.kind == scalar {
@@ -41,14 +42,7 @@ func applyMerge(current, text []byte) ([]byte, error) {
 		// The patch itself is the result. Decoding it fails, as it is no object.
 		prune(patch)
 	} else {
-		current, err := compact(current)
-		if err != nil {
-			return nil, err
-		}
 		root, _ = parse(current)
-		if root == nil || root.kind != object {
-			return nil, meta.NewBadRequest("Invalid JSON Document")
-		}
 		mergeMembers(root, patch)
 	}
 	out, ok := root.encode()

@@ -28,10 +28,6 @@ type Target struct {
 	// Current points to the live object in that version, with kind and apiVersion. A
 	// patch does not change it.
 	Current any
-	// New returns a pointer to an empty object of that version.
-	New func() any
-	// Encode returns the JSON of an object, with kind and apiVersion.
-	Encode func(obj any) ([]byte, error)
 	// Decode reads the body of a request for this kind and version. If strict is
 	// set, strictErrs reports unknown and duplicate fields.
 	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)

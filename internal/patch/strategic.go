@@ -52,7 +52,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	obj = t.New()
+	obj = t.Type.New()
 	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
 	// Errors show the patch without the directives that mergeMap removed.
 	shown := func() string { return fmt.Sprintf("%+v", patch) }
@@ -85,12 +85,11 @@ type schema struct {
 // member returns the field with a JSON name. If there is none, it ignores the case of
 // the name, as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
-	if s.Kind != codec.Struct {
-		// Upstream, a time is a struct without JSON fields.
-		if k := goKind(s.Type); k != "struct" {
-			return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
-		}
-	} else if f := s.Field(name); f != nil {
+	// Upstream, a time is a struct without JSON fields.
+	if k := goKind(s.Type); k != "struct" {
+		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
+	}
+	if f := s.Field(name); f != nil {
 		return f, nil
 	}
 	for _, f := range s.Fields {
@@ -99,15 +98,6 @@ func (s schema) member(name string) (*codec.Field, error) {
 		}
 	}
 	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", s.Name, name)
-}
-
-// mapMember returns the schema and strategy of an object member.
-func (s schema) mapMember(name string) (schema, string, error) {
-	f, err := s.member(name)
-	if err != nil {
-		return schema{}, "", err
-	}
-	return schema{f.Type, f.Pointer}, strategy(f), nil
 }
 
 // listMember returns the rule for merging a list member.
@@ -175,9 +165,6 @@ func strategy(f *codec.Field) string {
 func mergeMap(live, patch map[string]any, s schema) (map[string]any, error) {
 	if d, ok := patch[directive]; ok {
 		return applyDirective(d, patch)
-	}
-	if live == nil {
-		live = map[string]any{}
 	}
 	if err := retainKeys(live, patch); err != nil {
 		return nil, err
@@ -276,15 +263,15 @@ func mergeMember(live map[string]any, name string, patch any, deletes bool, s sc
 	}
 	switch patch := patch.(type) {
 	case map[string]any:
-		sub, strategy, err := s.mapMember(name)
+		f, err := s.member(name)
 		if err != nil {
 			return err
 		}
-		if strategy == directiveReplace {
+		if strategy(f) == directiveReplace {
 			live[name] = patch
 			return nil
 		}
-		live[name], err = mergeMap(old.(map[string]any), patch, sub)
+		live[name], err = mergeMap(old.(map[string]any), patch, schema{f.Type, f.Pointer})
 		return err
 	case []any:
 		rule, err := s.listMember(name)

@@ -40,7 +40,7 @@ func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 		deleted := positionsOf(patch, "")
 		return slices.DeleteFunc(slices.Clone(live), func(v any) bool { return deleted.of(v) >= 0 }), nil
 	case r.key != "":
-		_, err := asMap(slices.Concat(live, patch)[0])
+		_, err := as[map[string]any](slices.Concat(live, patch)[0])
 		return nil, err
 	}
 	in, out, err := r.split(unique(slices.Concat(live, patch)), patch)
@@ -246,7 +246,7 @@ func mergeOrderedLists(live, patch map[string]any, s schema) error {
 		}
 		d := patch[key]
 		delete(patch, key)
-		order, err := asList(d)
+		order, err := as[[]any](d)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (r listRule) checkOrder(patch, order []any) error {
 	rest := patch
 	if r.key != "" {
 		for _, item := range patch {
-			if _, err := asMap(item); err != nil {
+			if _, err := as[map[string]any](item); err != nil {
 				return err
 			}
 		}
@@ -334,7 +334,7 @@ func (r listRule) checkOrder(patch, order []any) error {
 		}
 		j++
 	}
-	if i < len(rest) && j >= len(order) {
+	if i < len(rest) {
 		return fmt.Errorf("The order in patch list:\n%v\n doesn't match %s list:\n%v\n", patch, prefixElementOrder, order)
 	}
 	return nil
@@ -343,7 +343,7 @@ func (r listRule) checkOrder(patch, order []any) error {
 func (r listRule) sameItem(a, b any) (bool, error) {
 	if r.key != "" {
 		for _, item := range []any{a, b} {
-			if _, err := asMap(item); err != nil {
+			if _, err := as[map[string]any](item); err != nil {
 				return false, err
 			}
 		}
@@ -366,25 +366,18 @@ func (r listRule) sameItem(a, b any) (bool, error) {
 func memberList(m map[string]any, name string) (list []any, ok bool, err error) {
 	v, ok := m[name]
 	if ok {
-		list, err = asList(v)
+		list, err = as[[]any](v)
 	}
 	return list, ok, err
 }
 
-func asList(v any) ([]any, error) {
-	list, ok := v.([]any)
+// as returns a value of type T, or an error that names both types.
+func as[T any](v any) (T, error) {
+	out, ok := v.(T)
 	if !ok {
-		return nil, fmt.Errorf("expected a %s, but received a %s", reflect.TypeOf(list), reflect.TypeOf(v))
+		return out, fmt.Errorf("expected a %s, but received a %s", reflect.TypeOf(out), reflect.TypeOf(v))
 	}
-	return list, nil
-}
-
-func asMap(v any) (map[string]any, error) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("expected a %s, but received a %s", reflect.TypeOf(m), reflect.TypeOf(v))
-	}
-	return m, nil
+	return out, nil
 }
 
 // mergeKeyOf returns the value that identifies an item: its merge key, or the item
@@ -398,7 +391,7 @@ func mergeKeyOf(item any, key string) (any, error) {
 
 // memberOf returns the merge key of an item, which must be a map.
 func memberOf(item any, key string) (any, error) {
-	m, err := asMap(item)
+	m, err := as[map[string]any](item)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,8 @@ func TestStrategicMerge(t *testing.T) {
 		"retained keys of an item":               {`{"ownerReferences":[{"$retainKeys":["uid"],"uid":"u1"}]}`, `f/1 f/2 f/3; u1= u2=two; {"a":"1","b":"2"}`},
 		"keys are merged in a list of deletions": {`{"$deleteFromPrimitiveList/ownerReferences":[{"uid":"u1","name":"eins"}]}`, `f/1 f/2 f/3; u1=eins u2=two; {"a":"1","b":"2"}`},
 		"a key twice in the patch":               {`{"ownerReferences":[{"uid":"u9","name":"a"},{"uid":"u9","name":"b"}]}`, `f/1 f/2 f/3; u9=b u1=one u2=two; {"a":"1","b":"2"}`},
+		"deletion from a list that is not there": {`{"annotations":null,"$deleteFromPrimitiveList/zz":["f/1"]}`, live},
+		"names of lists in another case":         {`{"$setElementOrder/Finalizers":["f/3"]}`, live},
 		"other lists are replaced":               {`{"managedFields":[]}`, live},
 	}
 	for name, test := range tests {
@@ -109,6 +111,9 @@ func TestStrategicErrors(t *testing.T) {
 		{`{"metadata":{"ownerReferences":[{"uid":{}}]}}`, 500, errNotComparable.Error()},      // upstream panics
 		{`{"metadata":{"ownerReferences":["u1"],"$setElementOrder/ownerReferences":["u1"]}}`, 500, "expected a map[string]interface {}, but received a string"},
 		{`{"metadata":{"$setElementOrder/ownerReferences":["u1"]}}`, 500, "value for key 0 is not a map"},
+		{`{"metadata":{"$setElementOrder/ownerReferences":[{"name":"n"}]}}`, 500, "map: map[name:n] does not contain declared merge key: uid"},
+		{`{"metadata":{"$setElementOrder/ownerReferences":[{"uid":"u1"}],"ownerReferences":[{"name":"n"}]}}`, 500, "map: map[name:n] does not contain declared merge key: uid"},
+		{`{"metadata":{"$setElementOrder/ownerReferences":[{"name":"o"}],"ownerReferences":[{"uid":"u1"}]}}`, 500, "map: map[name:o] does not contain declared merge key: uid"},
 		{`{"metadata":{"ownerReferences":[{"name":"n"}]}}`, 500, "map: map[name:n] does not contain declared merge key: uid"},
 		{`{"metadata":{"ownerReferences":[{"$patch":"merge","uid":"u1"}]}}`, 500, "merging lists cannot yet be specified in the patch"},
 		{`{"metadata":{"ownerReferences":[{"$patch":"bad","uid":"u1"}]}}`, 500, "unknown patch type: bad in map: map[$patch:bad uid:u1]"},

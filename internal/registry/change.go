@@ -130,8 +130,6 @@ func (c Patch) target(t Target, current *Item) patch.Target {
 	return patch.Target{
 		Type:    t.schema(),
 		Current: current.Wire(t.Version),
-		New:     func() any { return t.Kind.newWire(t.Version) },
-		Encode:  func(o any) ([]byte, error) { return t.schema().AppendJSON(nil, o) },
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
 			d, err := c.Scheme.decodePatched(t, doc, strict)
 			return d.object, d.strict, err
@@ -206,7 +204,6 @@ func (d *Kind) compileManagers() {
 		f := d.forms[v.form]
 		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
 			APIVersion: d.typeMeta(i).APIVersion, Type: f.typ,
-			New: f.newWire,
 		})
 	}
 	if len(d.forms) > 1 {

@@ -245,9 +245,19 @@ func TestCreateRefusesObjectsTooLargeForEtcd(t *testing.T) {
 		l := mustCreate(t, leases, newLease("ns/exact", holder(strings.Repeat("x", 1535<<10+rest+more))))
 		assert.Equal(t, managed, len(l.ManagedFields) > 0, "%d bytes: above the limit the managers are left out", most+more)
 		mustDelete(t, leases, "ns/exact")
+		l.ResourceVersion = ""
+		if managed {
+			assert.Equal(t, most, leases.r.Schema(0).Size(l))
+			_, err := leases.r.PrepareRestore(l, registry.Request{})
+			assert.NoError(t, err)
+		}
 	}
-	_, err := leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{})
+	_, err := leases.Apply(t.Context(), newLease("ns/exact", holder(strings.Repeat("x", 1535<<10+rest+1))), store.ApplyOptions{FieldManager: strings.Repeat("m", 100)})
+	assertPlain(t, err, "etcdserver: request is too large") // an apply without its managers would be none
+	_, err = leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{})
 	assertPlain(t, err, "etcdserver: request is too large")
+	_, err = leases.Create(t.Context(), newLease("ns/a", holder(strings.Repeat("x", 1536<<10))), store.CreateOptions{DryRun: true})
+	require.NoError(t, err, "a dry run does not reach etcd")
 	mustCreate(t, leases, newLease("ns/a", holder(strings.Repeat("x", 1535<<10))))
 	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
 		*l.Spec.HolderIdentity += strings.Repeat("x", 1<<10)

@@ -149,6 +149,35 @@ func TestClusterScopedKind(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c"}, names)
 }
 
+// An object of a custom kind keeps the type that its body names until it is validated.
+func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
+	kind := valves(nil)
+	r := newStore(t).Resource(kind.Registered())
+	req := registry.Request{Namespace: "ns", Name: "a"}
+	typed := func(kind, apiVersion string) *valve {
+		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
+	}
+	patch := func(text string) registry.Patch {
+		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: registry.NewScheme(kind.Registered())}
+	}
+	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`
+	const otherVersion = `Valve.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1`
+	_, err := r.Create(t.Context(), typed("Pump", "example.com/v1"), req)
+	assertStatus(t, err, 422, store.ErrInvalid, otherKind)
+	_, err = r.Create(t.Context(), typed("Valve", "example.com/v2"), req)
+	assertStatus(t, err, 422, store.ErrInvalid, otherVersion)
+	_, err = r.Create(t.Context(), typed("Valve", "example.com/v1"), req)
+	require.NoError(t, err)
+	for text, change := range map[string]registry.Change{
+		otherKind:    r.Replace(typed("Pump", "example.com/v1")),
+		otherVersion: patch(`{"apiVersion":"example.com/v2"}`),
+		"Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'": patch(`{"apiVersion":null}`),
+	} {
+		_, _, err := r.Update(t.Context(), req, change)
+		assert.EqualError(t, err, text)
+	}
+}
+
 func TestKindsThatClaimOneResource(t *testing.T) {
 	st := newStore(t)
 	st.Resource(valves(nil).Registered())

@@ -165,9 +165,8 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 	if err := r.CheckList(list); err != nil {
 		return nil, err
 	}
-	if list.ResourceVersion != "" && list.ResourceVersion != "0" && list.ResourceVersionMatch == "" && list.Continue == "" && list.Limit == 0 {
-		// Upstream lists in pages here, where a version means the exact one.
-		list.Limit = math.MaxInt64
+	if list.Limit == 0 {
+		list.Limit = math.MaxInt64 // upstream lists in pages here, where a version means the exact one
 	}
 	l, err := r.List(ctx, list)
 	if err != nil {
@@ -193,13 +192,7 @@ func deletionFinalizers(finalizers []string, o DeleteOptions) []string {
 		orphan = *o.PropagationPolicy == meta.DeletePropagationOrphan
 		foreground = *o.PropagationPolicy == meta.DeletePropagationForeground
 	default:
-		for _, f := range finalizers {
-			orphan = f == meta.FinalizerOrphanDependents
-			foreground = f == meta.FinalizerDeleteDependents
-			if orphan || foreground {
-				break
-			}
-		}
+		return finalizers
 	}
 	if !orphan && !foreground && !slices.Contains(finalizers, meta.FinalizerOrphanDependents) &&
 		!slices.Contains(finalizers, meta.FinalizerDeleteDependents) {

@@ -120,6 +120,7 @@ func TestDeletionPolicyBecomesAFinalizer(t *testing.T) {
 		"Orphan after others":                          {[]string{"a/f"}, policy("Orphan"), []string{"a/f", "orphan"}},
 		"no policy keeps orphan":                       {[]string{"orphan"}, options{}, []string{"orphan"}},
 		"no policy keeps foregroundDeletion":           {[]string{"foregroundDeletion"}, options{}, []string{"foregroundDeletion"}},
+		"no policy keeps the order":                    {[]string{"orphan", "a/f"}, options{}, []string{"orphan", "a/f"}},
 		"Background drops orphan":                      {[]string{"orphan"}, policy("Background"), nil},
 		"Background drops foregroundDeletion":          {[]string{"a/f", "foregroundDeletion"}, policy("Background"), []string{"a/f"}},
 		"no orphanDependents drops both kinds":         {[]string{"foregroundDeletion"}, orphans(false), nil},
@@ -142,6 +143,23 @@ func TestDeletionPolicyBecomesAFinalizer(t *testing.T) {
 			assert.Equal(t, row.want, got.Finalizers)
 			assert.NotNil(t, got.DeletionTimestamp)
 			assert.Equal(t, got, mustGet(t, leases, "ns/a"))
+		})
+	}
+}
+
+// Only a dump can hold a deletion in the future: there is no graceful deletion.
+func TestDeleteEndsADeletionOfTheFuture(t *testing.T) {
+	for name, row := range map[string]struct{ given, want time.Time }{
+		"in the future": {epoch.Add(time.Hour), epoch},
+		"in the past":   {epoch.Add(-time.Hour), epoch.Add(-time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := newStore(t)
+			require.NoError(t, st.Restore(prepare(t, st, newLease("ns/a", finalizers("a/f"), func(l *lease.Lease) {
+				l.DeletionTimestamp = new(meta.NewTime(row.given))
+			})), 0))
+			got := mustDelete(t, leasesIn(st), "ns/a")
+			assert.True(t, row.want.Truncate(time.Second).Equal(got.DeletionTimestamp.Time), got.DeletionTimestamp)
 		})
 	}
 }

@@ -259,6 +259,34 @@ func TestAStoreThatLoadsAgainIsAtTheVersionOfTheState(t *testing.T) {
 	})
 }
 
+func TestAStoreThatLoadsAgainForgetsWhatItKnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(1000)
+		st, other := openOn(t, e), openOn(t, e)
+		createAll(t, leasesIn(st), "ns/gone", "ns/a")
+		e.Put(map[string][]byte{"leases/ns/b": []byte("{")})
+		mustGet(t, leasesIn(st), "ns/gone")
+		synctest.Wait()
+		e.Set(hold)
+		mustDelete(t, leasesIn(other), "ns/gone")
+		mustModify(t, leasesIn(other), "ns/a", holder("new"))
+		e.DeleteRange("leases/ns/b")
+		e.Compact()
+		e.Set(release)
+		synctest.Wait()
+		atOnce := func(name string) (*registry.Item, error) {
+			return leaseResource(st).Get(t.Context(), "ns", name, "0")
+		}
+		_, err := atOnce("gone")
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		a, err := atOnce("a")
+		require.NoError(t, err)
+		assert.Equal(t, "new", *typed[lease.Lease](a).Spec.HolderIdentity)
+		_, err = atOnce("b")
+		assert.ErrorIs(t, err, store.ErrNotFound, "the value that could not be read is gone")
+	})
+}
+
 func TestAnUnreadableValueIsOfOneKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(1000)
@@ -336,7 +364,7 @@ func TestProgressIsAskedForWhileThereAreWatches(t *testing.T) {
 		w := record(t, st, fromNow())
 		for range 3 {
 			e.Jump(500)
-			time.Sleep(6 * time.Second) // progress is asked for every five
+			time.Sleep(5*time.Second + 100*time.Millisecond)
 			_, version := e.History()
 			assert.Equal(t, version, st.ResourceVersion())
 		}
@@ -547,9 +575,9 @@ func TestWithoutContact(t *testing.T) {
 		leaving := record(t, st, registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
 		staying := record(t, st, registry.WatchOptions{ResourceVersion: "1001"})
 		e.Set(func(f *engine.Faults) { f.Cut = true })
-		time.Sleep(29 * time.Second)
+		time.Sleep(30*time.Second - 1)
 		assert.NoError(t, leaving.ended())
-		time.Sleep(2 * time.Second)
+		time.Sleep(1)
 		assert.EqualError(t, leaving.ended(), "EOF")
 		assert.NoError(t, staying.ended())
 		_, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1001", EndWithoutContact: true})
@@ -652,10 +680,39 @@ func TestAShortLossOfContactEndsNoWatch(t *testing.T) {
 			e.Set(func(f *engine.Faults) { f.Cut = true })
 			time.Sleep(20 * time.Second)
 			e.Set(func(f *engine.Faults) { f.Cut = false })
-			time.Sleep(20 * time.Second)
+			time.Sleep(5 * time.Second)
 		}
 		createAll(t, leasesIn(st), "ns/a")
 		assert.Equal(t, []string{"ADDED ns/a@1001"}, w.take())
+	})
+}
+
+// slowEnd is a Backend that takes a second to end.
+type slowEnd struct {
+	*engine.Engine
+	closed, ended bool
+}
+
+func (b *slowEnd) Follow(ctx context.Context, history int, f backend.Follower) error {
+	err := b.Engine.Follow(ctx, history, f)
+	time.Sleep(time.Second)
+	b.ended = true
+	return err
+}
+
+func (b *slowEnd) Close() error {
+	b.closed = true
+	return nil
+}
+
+func TestCloseClosesTheBackendAndWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowEnd{Engine: engine.New(1000)}
+		st, err := registry.Open(registry.Options{}, b, lease.Kind().Registered())
+		require.NoError(t, err)
+		st.Close()
+		assert.True(t, b.closed)
+		assert.True(t, b.ended)
 	})
 }
 

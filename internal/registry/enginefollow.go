@@ -62,7 +62,7 @@ func (e *engine) itemOf(r *Resource, k key, s backend.Stored) (*Item, error) {
 // Load replaces the cache. The history begins again, and all watchers expire.
 func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	e, st := (*engine)(f), f.st
-	trees, bytes := map[*Resource]*btree.BTreeG[entry]{}, int64(0)
+	trees := map[*Resource]*btree.BTreeG[entry]{}
 	for _, r := range e.prefixes {
 		trees[r] = btree.NewG(treeDegree, entryLess)
 	}
@@ -73,7 +73,6 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 			continue
 		}
 		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))
-		bytes += a.item.counted()
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -85,7 +84,7 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	e.mu.Lock()
 	e.unreadable = unread
 	e.mu.Unlock()
-	st.version, st.bytes = version, bytes
+	st.version = version
 	st.record = record{limit: st.record.limit, since: version}
 	st.hub.Lose(version)
 	return nil
@@ -160,9 +159,6 @@ func (r *Resource) adopt(it *Item) entry {
 // applyLocked makes a change of the Backend in the tree.
 func (r *Resource) applyLocked(c *change) {
 	r.fresh = nil
-	if c.old != nil {
-		r.st.bytes -= c.old.counted()
-	}
 	if c.new == nil {
 		r.tree.Delete(c.old.entry())
 		r.hot.drop(c.old)
@@ -170,7 +166,6 @@ func (r *Resource) applyLocked(c *change) {
 	}
 	r.tree.ReplaceOrInsert(r.adopt(c.new))
 	r.hot.put(c.new, r.tree.Len())
-	r.st.bytes += c.new.counted()
 }
 
 // noteUnreadable notes that an object can no longer be read, or can be read again. It forgets

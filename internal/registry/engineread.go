@@ -107,7 +107,7 @@ func (w *Watcher) startOnEngine(ctx context.Context, opts WatchOptions, version 
 		if version, err = e.version(ctx); err != nil {
 			return err
 		}
-	case sends != nil && !*sends && version == 0:
+	case version == 0:
 		version = w.r.st.ResourceVersion()
 	}
 	if sends == nil || !*sends {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -71,6 +72,22 @@ func TestFastForwardBringsBookmarks(t *testing.T) {
 	m.FastForward(time.Minute)
 	assert.Equal(t, "2m0s BOOKMARK @1002", <-r.events)
 	assert.Empty(t, r.events)
+}
+
+// The first bookmark is due when there is nothing to report yet.
+func TestFastForwardWaitsForTheWatchThatItWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, m := newManualStore(t, registry.Options{})
+		opts := fromNow()
+		opts.AllowWatchBookmarks, opts.Namespace = true, "ns"
+		rec := record(t, st, opts)
+		synctest.Wait()
+		m.AfterFunc(time.Minute+time.Second, func() { createAll(t, leasesIn(st), "other/a") })
+		m.FastForward(2*time.Minute - time.Second)
+		assert.Empty(t, rec.take())
+		m.FastForward(time.Second)
+		assert.Equal(t, []string{"BOOKMARK @1001"}, rec.take())
+	})
 }
 
 func TestFastForwardEndsWatches(t *testing.T) {

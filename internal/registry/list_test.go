@@ -72,6 +72,17 @@ func TestListHasTheVersionOfTheWholeStore(t *testing.T) {
 	assert.Equal(t, "1001", items[0].ResourceVersion)
 }
 
+// Lists of one state share the page, but not the count.
+func TestRemainingItemCountIsTheCallers(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "a/x", "a/y", "a/z")
+	for range 3 {
+		_, m := mustList(t, leases, registry.ListOptions{Limit: 1})
+		assert.EqualValues(t, 2, *m.RemainingItemCount)
+		*m.RemainingItemCount = 7
+	}
+}
+
 func TestRemainingItemCount(t *testing.T) {
 	for name, row := range map[string]struct {
 		opts      registry.ListOptions

@@ -8,7 +8,7 @@ import "github.com/kubecoord/kubecoord/internal/patch"
 // problem, or because they have something unusual.
 func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
 	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
-	if c.Type != MergePatch || c.Validation == patch.Ignore && !t.Kind.info.Native {
+	if c.Type != MergePatch || t.Kind.info.Unstructured || c.Validation == patch.Ignore && !t.Kind.info.Native {
 		return nil, false
 	}
 	o := t.decoded(current)
@@ -33,7 +33,7 @@ func (t Target) decoded(current *Item) Object {
 		return nil
 	}
 	o := t.Kind.newWire(t.Version)
-	if !t.schema().ReadJSON(live, o, t.stored(current)) {
+	if _, err := t.schema().DecodeJSONLike(live, o, t.stored(current), false, false); err != nil {
 		return nil
 	}
 	return o

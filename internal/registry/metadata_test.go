@@ -102,8 +102,10 @@ func TestProblemsOfMetadataAreInOrder(t *testing.T) {
 func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	blocking := owner("u1")
 	blocking.BlockOwnerDeletion = new(true)
-	refs := []meta.OwnerReference{owner("u1"), owner("u2"), owner("u1"), blocking, owner("u2"), owner("u1")}
-	kept := []meta.OwnerReference{owner("u1"), owner("u2"), blocking}
+	controller := owner("u1")
+	controller.Controller = new(true)
+	refs := []meta.OwnerReference{owner("u1"), owner("u2"), owner("u1"), blocking, controller, owner("u2"), owner("u1")}
+	kept := []meta.OwnerReference{owner("u1"), owner("u2"), blocking, controller}
 	const text = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u1, u2, u1"
 
 	r := leaseResource(newStore(t))

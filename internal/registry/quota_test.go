@@ -35,6 +35,8 @@ func TestStoreThatIsFullTakesNoMoreBytes(t *testing.T) {
 		assertPlain(t, err, full)
 		mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Annotations["a"] = strings.Repeat("y", 30<<10) })
 		mustDelete(t, leases, "ns/b")
+		_, err = leases.Create(t.Context(), newLease("ns/d", annotated(30<<10)), store.CreateOptions{})
+		assertPlain(t, err, full) // the finalizer holds the object back
 		mustModify(t, leases, "ns/b", func(l *lease.Lease) { l.Finalizers = nil })
 		all, _ := mustList(t, leases, registry.ListOptions{})
 		assert.Equal(t, []string{"ns/a", "ns/c"}, paths(all))
@@ -47,6 +49,32 @@ func TestStoreThatIsFullTakesNoMoreBytes(t *testing.T) {
 	t.Cleanup(fork.Close)
 	t.Run("store", func(t *testing.T) { check(t, leases) })
 	t.Run("fork", func(t *testing.T) { check(t, leasesIn(fork)) })
+}
+
+// An object counts its size and 1 KiB. The quota itself may be reached.
+func TestQuotaIsExact(t *testing.T) {
+	all := leasesIn(newStore(t))
+	small := mustCreate(t, all, newLease("ns/a", annotated(100)))
+	small.ResourceVersion = "" // a create stores none
+	large := mustModify(t, all, "ns/a", annotated(200))
+	quota := func(l *lease.Lease) int64 { return int64(all.r.Schema(0).Size(l)) + 1<<10 }
+	for missing, fits := range []bool{true, false} {
+		leases := leasesIn(newStoreWith(t, registry.Options{Quota: quota(small) - int64(missing)}))
+		_, err := leases.Create(t.Context(), newLease("ns/a", annotated(100)), store.CreateOptions{})
+		assert.Equal(t, fits, err == nil, "create: %v", err)
+
+		leases = leasesIn(newStoreWith(t, registry.Options{Quota: quota(large) - int64(missing)}))
+		mustCreate(t, leases, newLease("ns/a", annotated(100)))
+		_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { annotated(200)(l); return nil }, store.UpdateOptions{})
+		assert.Equal(t, fits, err == nil, "update: %v", err)
+	}
+}
+
+func TestWriteThatDoesNotGrowAnObjectNeedsNoRoom(t *testing.T) {
+	st := newStoreWith(t, registry.Options{Quota: 1})
+	require.NoError(t, st.Restore(prepare(t, st, newLease("ns/a", annotated(1000))), 0), "a dump is loaded whatever its size")
+	mustModify(t, leasesIn(st), "ns/a", annotated(10))
+	mustModify(t, leasesIn(st), "ns/a", func(l *lease.Lease) { l.Annotations["a"] = "as before!" })
 }
 
 func TestEmptiedStoreHasRoomForAllThatItHad(t *testing.T) {

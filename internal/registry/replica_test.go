@@ -288,6 +288,16 @@ func TestReplicaLearnsOfChangesLater(t *testing.T) {
 	})
 }
 
+func TestReplicaIsNotBehindTheHistory(t *testing.T) {
+	st := newStoreWith(t, registry.Options{HistoryAge: time.Hour})
+	createAll(t, leasesIn(st), "ns/a", "ns/b")
+	p, ctx := newReplica(t, st, registry.ReplicaOptions{Age: time.Minute})
+	assert.Equal(t, "1000:", stateUnder(ctx, st, anyState))
+	st.ExpireHistory()
+	assert.EqualValues(t, 1002, p.Version(leaseResource(st)))
+	assert.Equal(t, "1002: ns/a ns/b", stateUnder(ctx, st, anyState))
+}
+
 func TestReplicaRefusesOptionsThatTheStoreCannotServe(t *testing.T) {
 	st := newStoreWith(t, registry.Options{})
 	createAll(t, leasesIn(st), "ns/a", "ns/b", "ns/c")

@@ -86,7 +86,7 @@ func (w *Watcher) startOnReplica(ctx context.Context, opts WatchOptions, version
 		return w.startWithReplica(false)
 	case opts.ResourceVersion == "" && !p.opts.EveryRead:
 		version = p.st.ResourceVersion()
-	case sends != nil && !*sends && version == 0:
+	case version == 0:
 		version = p.Version(w.r)
 	}
 	if sends != nil && *sends {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // overtaken returns the change of a write before which others come first, and a count of
@@ -52,6 +53,27 @@ func TestWriteThatLosesSixRacesIsAConflict(t *testing.T) {
 			}
 			assert.Equal(t, 6, *calls)
 			assert.Equal(t, want, *mustGet(t, leasesIn(st), "ns/a").Spec.HolderIdentity)
+		})
+	}
+}
+
+// What stores nothing is decided from the present state too.
+func TestWriteThatStoresNothingLosesRacesToo(t *testing.T) {
+	for name, dryRun := range map[string]bool{"a dry run": true, "no change": false} {
+		t.Run(name, func(t *testing.T) {
+			r := leaseResource(newStore(t))
+			createAll(t, leasesIn(r.Store()), "ns/a")
+			change, calls := overtaken(t, r, 1)
+			_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", DryRun: dryRun},
+				registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+					o, err := change(current)
+					if !dryRun {
+						o = current.Copy()
+					}
+					return o, err
+				}))
+			require.NoError(t, err)
+			assert.Equal(t, 2, *calls)
 		})
 	}
 }
@@ -104,6 +126,17 @@ func TestEachAttemptOfAReplacementIsFresh(t *testing.T) {
 			assert.Empty(t, m.UID)
 			m.Labels["k"], m.ResourceVersion, m.UID = "spoilt", "7", "u"
 		}
+	}
+	// A write of a version is not copied. An attempt may have changed what precedes the comparison of versions.
+	managers := []meta.ManagedFieldsEntry{{Manager: "m"}}
+	change := r.Replace(newLease("ns/a", func(l *lease.Lease) { l.ResourceVersion, l.ManagedFields = "1001", managers }))
+	for range 2 {
+		o, err := change(r.Empty("1001", nil))
+		require.NoError(t, err)
+		m := o.GetObjectMeta()
+		assert.Equal(t, "1001", m.ResourceVersion)
+		assert.Equal(t, managers, m.ManagedFields)
+		m.ResourceVersion, m.ManagedFields = "7", nil
 	}
 }
 

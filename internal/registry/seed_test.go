@@ -190,6 +190,21 @@ func TestRestoredObjectWithoutUIDHasTheOneOfACreate(t *testing.T) {
 	}
 }
 
+// Between PrepareRestore and Restore the name may have had another object.
+func TestRestoredObjectFollowsTheLastOneOfItsName(t *testing.T) {
+	st, restored := seeded(t, 7)
+	o, err := leaseResource(st).PrepareRestore(newLease("ns/a"), registry.Request{})
+	require.NoError(t, err)
+	_, leases := seeded(t, 7)
+	for _, c := range []collection{leases, restored} {
+		createAll(t, c, "ns/a")
+		mustDelete(t, c, "ns/a")
+	}
+	createAll(t, leases, "ns/a")
+	require.NoError(t, st.Restore([]*registry.Restored{o}, 0))
+	assert.Equal(t, uidOf(t, leases, "ns/a"), uidOf(t, restored, "ns/a"))
+}
+
 func TestSeedZeroIsRandom(t *testing.T) {
 	_, a := seeded(t, 0)
 	_, b := seeded(t, 0)

@@ -51,7 +51,7 @@ type Store struct {
 	// called, and no object is copied; see the package comment for the order of locks.
 	mu        sync.RWMutex
 	version   uint64 // of the last change
-	bytes     int64  // the sizes of all objects, each with objectOverhead
+	bytes     int64  // the sizes of all objects, each with objectOverhead; not on a Backend
 	record    record
 	resources map[meta.GroupResource]*Resource // their ids count from 0
 	closed    bool

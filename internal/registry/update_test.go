@@ -132,6 +132,30 @@ func TestUpdateRestoresFieldsOfTheServer(t *testing.T) {
 	assert.Empty(t, updated.SelfLink)
 }
 
+// The internal Go type, which a patched document without an apiVersion is read as, has the members
+// of the metadata at the top.
+func TestPatchThatRemovesTheVersion(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "ns/a")
+	for text, want := range map[string]string{
+		`{"apiVersion":null,"labels":[]}`: "json: cannot unmarshal array into Go struct field Lease.ObjectMeta.labels of type map[string]string",
+		`{"apiVersion":null,"kind":"X"}`:  `no kind "X" is registered for the internal version of group "coordination.k8s.io" in scheme "kubecoord"`,
+		`{"apiVersion":null,"name":"b"}`:  `strict decoding error: unknown field "metadata", unknown field "spec"`,
+	} {
+		_, err := leases.Patch(t.Context(), "ns", "a", store.MergePatch, []byte(text), store.PatchOptions{})
+		assert.ErrorContains(t, err, "}\": "+want, text)
+	}
+}
+
+func TestApplyWithAUIDCreatesNothing(t *testing.T) {
+	r := leaseResource(newStore(t))
+	l := newLease("ns/a")
+	l.UID = "u"
+	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", FieldManager: "m"}, registry.Apply{Config: r.Configuration(l)})
+	assertStatus(t, err, 409, store.ErrConflict,
+		`Operation cannot be fulfilled on leases.coordination.k8s.io "a": uid mismatch: the provided object specified uid u, and no existing object was found`)
+}
+
 func TestUpdateRefusesToChangeImmutableFields(t *testing.T) {
 	const stamp = `"2026-01-02T02:04:05Z"`
 	for name, row := range map[string]struct {
@@ -166,6 +190,11 @@ func TestUpdateMayNotMoveToAnotherNamespace(t *testing.T) {
 		return nil
 	}, store.UpdateOptions{})
 	assertStatus(t, err, 400, store.ErrBadRequest, "the namespace of the provided object does not match the namespace sent on the request")
+	_, err = leases.Modify(t.Context(), "ns", "a", func(l *lease.Lease) error {
+		l.Namespace, l.ResourceVersion = "other", "7"
+		return nil
+	}, store.UpdateOptions{})
+	assert.ErrorIs(t, err, store.ErrConflict, "the resourceVersion is compared first")
 
 	got := mustModify(t, leases, "ns/a", func(l *lease.Lease) { l.Namespace, l.Spec.HolderIdentity = "", new("x") })
 	assert.Equal(t, "ns", got.Namespace, "an empty namespace is filled in")
@@ -327,7 +356,10 @@ func TestUpdateReportsWhetherItCreated(t *testing.T) {
 			return l, nil
 		}))
 	}
-	_, created, err := put()
+	_, created, err := r.Update(t.Context(), req, r.Replace(newLease("ns/a", label("k", "-"))))
+	require.ErrorIs(t, err, store.ErrInvalid)
+	assert.False(t, created, "it was refused")
+	_, created, err = put()
 	require.NoError(t, err)
 	assert.True(t, created)
 	_, created, err = put()

@@ -268,6 +268,9 @@ func validateNoNewFinalizers(now, old []string) field.Errors {
 // encoded them, so the rest is valid.
 func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
 	for i, e := range entries {
+		if len(errs) >= maxManagerProblems {
+			break
+		}
 		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
 		for _, problem := range checkFieldManager("", e.Manager) {
 			problem.Field = path("manager")

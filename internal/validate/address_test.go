@@ -27,6 +27,8 @@ func TestIPAddresses(t *testing.T) {
 		{"1:0:0:0:0:0:0:2", "", `f: IPv6 address "1:0:0:0:0:0:0:2" should be in RFC 5952 canonical format ("1::2")`, "1::2"},
 		{"010.1.1.1", zeros, `f: non-standard IP address "010.1.1.1" is invalid: use "10.1.1.1"`, "10.1.1.1"},
 		{"1.2.3.00", zeros, `f: non-standard IP address "1.2.3.00" is invalid: use "1.2.3.0"`, "1.2.3.0"},
+		{"01.0.2.3", zeros, `f: non-standard IP address "01.0.2.3" is invalid: use "1.0.2.3"`, "1.0.2.3"},
+		{"00001:0:0:0:0:0:0:2", zeros, `f: non-standard IP address "00001:0:0:0:0:0:0:2" is invalid: use "1::2"`, "1::2"},
 		{"00001::", zeros, `f: non-standard IP address "00001::" is invalid: use "1::"`, "1::"},
 		{"::ffff:1.2.3.4", mapped, `f: non-standard IP address "::ffff:1.2.3.4" is invalid: use "1.2.3.4"`, "1.2.3.4"},
 		{"::ffff:01.2.3.4", zeros, `f: non-standard IP address "::ffff:01.2.3.4" is invalid: use "1.2.3.4"`, "1.2.3.4"},

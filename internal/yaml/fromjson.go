@@ -1,14 +1,21 @@
 package yaml
 
-import "go.yaml.in/yaml/v2"
+import (
+	"errors"
+
+	"go.yaml.in/yaml/v2"
+)
 
 // FromJSON converts a JSON document to YAML (upstream: JSONToYAML).
 //
 // It reads JSON as YAML, so JSON that is not YAML 1.1 is an error: escaped slashes,
 // surrogate pairs, and keys longer than 1024 characters. encoding/json writes neither
-// escaped slashes nor surrogate pairs.
+// escaped slashes nor surrogate pairs. JSON that IsDeep is an error too.
 func FromJSON(data []byte) (text []byte, err error) {
 	defer recoverTo(&err)
+	if IsDeep(data) {
+		return nil, errors.New("yaml: the document is nested too deep")
+	}
 	var value any
 	if err := yaml.Unmarshal(data, &value); err != nil {
 		return nil, err
@@ -26,6 +33,9 @@ const (
 // without spaces. FromJSON may convert others too. The check takes a hundredth of the
 // time of a conversion.
 func IsPlain(data []byte) bool {
+	if IsDeep(data) {
+		return false
+	}
 	depth := 0
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {

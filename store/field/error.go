@@ -124,12 +124,30 @@ func InvalidEach(p Path, value any, details []string) Errors {
 	return errs
 }
 
-// Error joins the texts of all problems, each text once.
-func (es Errors) Error() string {
+// maxText is how many bytes of text a list of problems has. Each problem may show the whole
+// value, so the texts of all could take the square of the size of a request.
+const maxText = 1 << 20
+
+// causes returns a cause for each problem. Those after maxText bytes of text are left out.
+func (es Errors) causes() []meta.StatusCause {
+	causes := make([]meta.StatusCause, 0, len(es))
+	for size, i := 0, 0; i < len(es) && size < maxText; i++ {
+		e := es[i]
+		causes = append(causes, meta.StatusCause{Type: string(e.Type), Message: e.Body(), Field: string(e.Field)})
+		size += len(causes[i].Message)
+	}
+	return causes
+}
+
+// Error joins the texts of the problems, each text once. What comes after 1 MiB of text is
+// left out.
+func (es Errors) Error() string { return joined(es.causes()) }
+
+func joined(causes []meta.StatusCause) string {
 	var texts []string
-	seen := make(map[string]bool, len(es))
-	for _, e := range es {
-		if t := e.Error(); !seen[t] {
+	seen := make(map[string]bool, len(causes))
+	for _, c := range causes {
+		if t := c.Field + ": " + c.Message; !seen[t] {
 			seen[t] = true
 			texts = append(texts, t)
 		}
@@ -141,14 +159,12 @@ func (es Errors) Error() string {
 }
 
 // Status returns the 422 for an object of a kind and name, with a cause for each problem.
+// What comes after 1 MiB of text is left out.
 func (es Errors) Status(gk meta.GroupKind, name string) *meta.StatusError {
-	causes := make([]meta.StatusCause, len(es))
-	for i, e := range es {
-		causes[i] = meta.StatusCause{Type: string(e.Type), Message: e.Body(), Field: string(e.Field)}
-	}
+	causes := es.causes()
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid,
 		&meta.StatusDetails{Name: name, Group: gk.Group, Kind: gk.Kind, Causes: causes},
-		fmt.Sprintf("%s %q is invalid: %s", gk, name, es.Error()))
+		fmt.Sprintf("%s %q is invalid: %s", gk, name, joined(causes)))
 }
 
 // Path is the path of a field, such as "spec.leaseName" or "subsets[0].addresses[1].ip".

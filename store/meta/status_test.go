@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,6 +65,9 @@ func TestErrorsOfTheAPI(t *testing.T) {
 			assert.EqualError(t, row.err, row.text)
 			assert.Equal(t, row.code, row.err.Status.Code)
 			assert.Equal(t, meta.StatusFailure, row.err.Status.Status)
+			if strings.Contains(row.text, `"a"`) {
+				assert.Equal(t, &meta.StatusDetails{Name: "a", Group: leases.Group, Kind: leases.Resource}, row.err.Status.Details)
+			}
 			assert.ErrorIs(t, wrapped, row.reason)
 			assert.NotErrorIs(t, wrapped, meta.ReasonForbidden)
 			assert.NotErrorIs(t, meta.NewStatusError(500, "", nil, ""), context.Canceled)

@@ -1,0 +1,422 @@
+package candidate
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// newTestCoordinator returns a coordinator that is not running, and its candidates.
+func newTestCoordinator(t *testing.T, opts ElectorOptions) (*coordinator, *store.Collection[LeaseCandidate]) {
+	return newTestCoordinatorAt(t, opts, time.Now)
+}
+
+// newTestCoordinatorAt is like newTestCoordinator, with the clock of the store. The coordinator
+// waits by the real one.
+func newTestCoordinatorAt(t *testing.T, opts ElectorOptions, now clock.Func) (*coordinator, *store.Collection[LeaseCandidate]) {
+	st := store.New(store.Options{Clock: now, HistoryAge: math.MaxInt64}) // with the times of changes
+	t.Cleanup(st.Close)
+	e, err := NewElector(st, opts)
+	require.NoError(t, err)
+	c := newCoordinator(e)
+	c.ctx = t.Context()
+	return c, In(st)
+}
+
+func TestVersionsOfObjectsAreComparedAsNumbers(t *testing.T) {
+	ordered := []string{"", "8", "9", "10", "11", "100"}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			assert.Equal(t, i > j, isNewer(a, b), "%q and %q", a, b)
+		}
+	}
+}
+
+func TestContestsAreDueInTheirOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var q queue
+	var all []*contest
+	due := func() time.Time { return time.Unix(rnd.Int64N(1000), 0) }
+	for range 200 {
+		k := &contest{due: due(), index: -1}
+		all = append(all, k)
+		heap.Push(&q, k)
+	}
+	for i, k := range all {
+		switch i % 3 {
+		case 0:
+			k.due = due()
+			heap.Fix(&q, k.index)
+		case 1:
+			heap.Remove(&q, k.index)
+			assert.Equal(t, -1, k.index)
+		}
+		for place, k := range q {
+			require.Equal(t, place, k.index)
+		}
+	}
+	for last := time.Time(time.Unix(0, 0)); len(q) > 0; {
+		k := heap.Pop(&q).(*contest)
+		assert.False(t, k.due.Before(last))
+		assert.Equal(t, -1, k.index)
+		last = k.due
+	}
+}
+
+// held returns a Lease "main" with a holder and a duration of 15s.
+func held(holder string) *lease.Lease {
+	return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
+		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
+		Strategy: new(lease.OldestEmulationVersion),
+	}}
+}
+
+// mainContest returns the contest for the Lease "main", or nil.
+func (c *coordinator) mainContest() *contest { return c.contests[namespacedName{"ns", "main"}] }
+
+// A coordinator that has just started counts from when its store saw an object, by the clock that
+// it waits by.
+func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
+	for name, row := range map[string]struct{ before, after, age time.Duration }{
+		"the clocks agree":            {0, 0, 10 * time.Second},
+		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
+		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
+		"the store's has jumped back": {0, -time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				offset := row.before
+				c, candidates := newTestCoordinatorAt(t, ElectorOptions{}, func() time.Time { return time.Now().Add(offset) })
+				_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+				require.NoError(t, err)
+				lc := offer("a", "1.0.0", "1.0.0")
+				lc.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now().Add(-time.Microsecond)))
+				lc.Spec.PingTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Create(t.Context(), lc, store.CreateOptions{})
+				require.NoError(t, err)
+				time.Sleep(10 * time.Second)
+				offset = row.after
+				c.applyCandidate(lc)
+				k, then := c.mainContest(), time.Now().Add(-row.age)
+				assert.Equal(t, then.Add(15*time.Second), k.observed.Expires())
+				a := k.entrant("a")
+				assert.WithinDuration(t, then, a.seen, time.Microsecond)
+				assert.WithinDuration(t, then, a.pinged, 0)
+				assert.WithinDuration(t, then, a.since, time.Second)
+				renewed := *lc
+				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
+				require.NoError(t, err)
+				c.applyCandidate(lc)
+				assert.Equal(t, time.Now(), a.seen)
+			})
+		})
+	}
+}
+
+// A list or an event may be older than a state that was read since.
+func TestOldStatesChangeNothing(t *testing.T) {
+	c, candidates := newTestCoordinator(t, ElectorOptions{})
+	old, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	later := *old
+	later.Spec.BinaryVersion = "2.0.0"
+	lc, err := candidates.Update(t.Context(), &later, store.UpdateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	k := c.mainContest()
+	c.settle(t.Context())
+	c.applyCandidate(old)
+	assert.Equal(t, lc, k.entrant("a").c)
+	assert.False(t, k.touched)
+
+	first, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	second := *first
+	second.Spec.HolderIdentity = new("y")
+	l, err := c.leases.Update(t.Context(), &second, store.UpdateOptions{})
+	require.NoError(t, err)
+	c.applyLease(k, l, l.ResourceVersion)
+	c.applyLease(k, first, first.ResourceVersion)
+	assert.Equal(t, l, k.lease)
+	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+	require.NoError(t, err)
+	c.lookUp(k)
+	c.applyLease(k, l, l.ResourceVersion)
+	assert.Nil(t, k.lease, "it was missing later")
+}
+
+// What happened before the list has no events.
+func TestListIsTheWholeState(t *testing.T) {
+	c, candidates := newTestCoordinator(t, ElectorOptions{})
+	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	lc, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	k := c.mainContest()
+	require.NotNil(t, k.lease)
+	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+	require.NoError(t, err)
+	c.apply(batch{registry.Update{Relisted: true}, true, func() {}})
+	assert.Nil(t, k.lease)
+	c.apply(batch{registry.Update{Relisted: true}, false, func() {}})
+	assert.Empty(t, k.entrants)
+	assert.Empty(t, c.contestOf)
+}
+
+func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
+	c, candidates := newTestCoordinator(t, ElectorOptions{})
+	enter := func(leaseName string) *contest {
+		lc := offer("a", "1.0.0", "1.0.0")
+		lc.Spec.LeaseName = leaseName
+		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
+		require.NoError(t, err)
+		_, err = candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc) // without the deletion, as a list shows it
+		return c.contests[namespacedName{"ns", leaseName}]
+	}
+	k := enter("main")
+	k.entrant("a").missed = 2
+	assert.Same(t, k, enter("main"))
+	assert.Zero(t, k.entrant("a").missed)
+	other := enter("other")
+	assert.Empty(t, k.entrants)
+	assert.Len(t, other.entrants, 1)
+}
+
+func TestAnswersAreLogged(t *testing.T) {
+	for name, row := range map[string]struct {
+		pinged, renews bool
+		want           []ElectionEventType
+	}{
+		"it renews":                         {false, true, nil},
+		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
+		"it changes otherwise after a ping": {true, false, nil},
+	} {
+		var events []ElectionEventType
+		c, candidates := newTestCoordinator(t, ElectorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
+		lc := offer("a", "1.0.0", "1.0.0")
+		if row.pinged {
+			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
+		}
+		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		later := *lc
+		if later.Labels = map[string]string{"a": "b"}; row.renews {
+			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
+		}
+		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		assert.Equal(t, row.want, events, name)
+	}
+}
+
+func TestContestIsMovedToItsNewTime(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	expire := func(name string, seconds int32) *contest {
+		k := c.contest(namespacedName{"ns", name})
+		l := held("x")
+		l.Name, l.Spec.LeaseDurationSeconds = name, &seconds
+		k.setLease(l, time.Now())
+		k.touched = false
+		c.attend(k)
+		return k
+	}
+	a, b := expire("a", 20), expire("b", 10)
+	assert.Equal(t, queue{b, a}, c.queue)
+	expire("a", 5)
+	assert.Equal(t, queue{a, b}, c.queue)
+}
+
+func TestContestEndsWhenThereIsNothingToWaitFor(t *testing.T) {
+	c, candidates := newTestCoordinator(t, ElectorOptions{})
+	lc, err := candidates.Create(t.Context(), offer("dead", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	last := c.mainContest()
+	c.settle(t.Context())
+	last.arrivals, last.entrants[0] = arrivals{}, &entrant{c: lc, pings: 1, pingSeen: true}
+	c.attend(last)
+	assert.Empty(t, last.entrants, "it was collected")
+	assert.Same(t, last, c.mainContest(), "that changes the contest")
+	c.settle(t.Context())
+	assert.Empty(t, c.contests)
+
+	l := held("x")
+	l.Spec.PreferredHolder = new("gone")
+	_, err = c.leases.Create(t.Context(), l, store.CreateOptions{})
+	require.NoError(t, err)
+	k := c.contest(namespacedName{"ns", "main"})
+	k.touched = false
+	c.attend(k)
+	assert.Equal(t, k, c.mainContest(), "it has just written")
+	c.settle(t.Context())
+	assert.Equal(t, k, c.mainContest(), "the Lease will expire")
+	assert.Equal(t, queue{k}, c.queue)
+	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+	require.NoError(t, err)
+	c.lookUp(k)
+	c.settle(t.Context())
+	assert.Empty(t, c.contests)
+	assert.Empty(t, c.queue)
+}
+
+func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	k := c.contest(namespacedName{"ns", "main"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.settle(ctx)
+	assert.Equal(t, []*contest{k}, c.touched)
+	c.st.Close()
+	c.lookUp(k)
+	assert.NotNil(t, k.lease, "nobody said that it is gone")
+}
+
+func TestContestThatIsNewOrHasLostItsLeaseIsDecided(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	k := c.contest(namespacedName{"ns", "main"})
+	assert.True(t, k.touched)
+	assert.Equal(t, []*contest{k}, c.touched)
+}
+
+// clockFunc is a clock that calls a function before each reading.
+type clockFunc struct {
+	clock.Clock
+	before func()
+}
+
+func (c clockFunc) Now() time.Time {
+	c.before()
+	return c.Clock.Now()
+}
+
+// Otherwise a write between the two would concern nobody.
+func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	p := namespacedName{"ns", "main"}
+	reads := 0
+	c.clock = clockFunc{c.clock, func() {
+		reads++
+		assert.NotNil(t, c.contests[p])
+	}}
+	c.contest(p)
+	assert.NotZero(t, reads)
+}
+
+func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	leases := c.st.Resource(lease.Kind().Registered())
+	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
+	require.NoError(t, err)
+	waits := func(lock, unlock, call func()) {
+		lock()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			call()
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			assert.Fail(t, "it did not lock")
+		default:
+		}
+		unlock()
+		<-done
+	}
+	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.contest(namespacedName{"ns", "main"}) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle(t.Context()) })
+	assert.Empty(t, c.contests)
+}
+
+func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		m := clock.NewManual(time.Now())
+		st := store.New(store.Options{Clock: m})
+		defer st.Close()
+		candidates := In(st)
+		ctx, cancel := context.WithCancel(t.Context())
+		out, done := make(chan batch), make(chan error, 1)
+		go func() { done <- follow(ctx, m, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
+		next := func() batch {
+			n := <-out
+			n.release()
+			return n
+		}
+		create := func(name string) {
+			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
+			require.NoError(t, err)
+		}
+		assert.True(t, next().Relisted)
+		create("a")
+		a := next()
+		create("b")
+		b := next()
+		require.Len(t, a.Events, 1)
+		require.Len(t, b.Events, 1)
+		assert.Equal(t, "a", a.Events[0].Item.Name())
+		assert.Equal(t, "b", b.Events[0].Item.Name())
+
+		create("c")
+		synctest.Wait() // nobody receives it
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+		m.FastForward(time.Second) // otherwise the bubble has a deadlock
+	})
+}
+
+func TestClockIsReleasedOnce(t *testing.T) {
+	c, _ := newTestCoordinator(t, ElectorOptions{})
+	calls := 0
+	c.holds = append(c.holds, func() { calls++ })
+	c.release()
+	c.release()
+	assert.Equal(t, 1, calls)
+}
+
+// A preferredHolder without candidates asks the holder to make way for nobody.
+func TestElectorClearsAPreferredHolderWithoutCandidates(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		prefer := func(name string) {
+			_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: lease.LeaseSpec{
+				HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(3600)), RenewTime: new(meta.NewMicroTime(time.Now())),
+				Strategy: new(lease.OldestEmulationVersion), PreferredHolder: new("gone"),
+			}}, store.CreateOptions{})
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		prefer("while-it-runs")
+		synctest.Wait()
+		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+		w.stop()
+		prefer("before-it-runs")
+		w.elect(ElectorOptions{})
+		synctest.Wait()
+		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+	})
+}
