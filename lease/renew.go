@@ -64,7 +64,7 @@ func (c *Contender) release(ctx context.Context) error {
 		return nil
 	}
 	now := meta.NewMicroTime(c.clock.Now())
-	l, err := c.rewrite(ctx, t, func(l *Lease) {
+	_, err := c.rewrite(ctx, t, func(l *Lease) {
 		l.Spec.HolderIdentity = new("")
 		l.Spec.LeaseDurationSeconds = new(int32(1))
 		l.Spec.AcquireTime, l.Spec.RenewTime = new(now), new(now)
@@ -75,7 +75,6 @@ func (c *Contender) release(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.observed.Observe(l, c.clock.Now())
 	c.term.Store(nil)
 	return nil
 }
