@@ -77,6 +77,7 @@ func TestV1alpha1ReturnsTheListOrElseTheStrategy(t *testing.T) {
 func TestV1alpha1ConvertsThereAndBack(t *testing.T) {
 	at := new(meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)))
 	c := &LeaseCandidate{
+		TypeMeta: meta.TypeMeta{Kind: "LeaseCandidate"},
 		ObjectMeta: meta.ObjectMeta{
 			Name: "a", Namespace: "ns", ResourceVersion: "7", Labels: map[string]string{"k": "v"},
 			OwnerReferences: []meta.OwnerReference{{UID: "u", Controller: new(true)}},
@@ -221,9 +222,11 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 
 func TestStrategyOfAnObjectComesBeforeItsList(t *testing.T) {
 	for _, row := range []struct {
-		strategy, want lease.CoordinatedLeaseStrategy
-	}{{"", x}, {y, y}} {
-		c := &LeaseCandidate{Spec: LeaseCandidateSpec{Strategy: row.strategy, PreferredStrategies: strategies{x}}}
+		strategy lease.CoordinatedLeaseStrategy
+		list     strategies
+		want     lease.CoordinatedLeaseStrategy
+	}{{"", strategies{x}, x}, {y, strategies{x}, y}, {y, nil, y}, {"", nil, ""}} {
+		c := &LeaseCandidate{Spec: LeaseCandidateSpec{Strategy: row.strategy, PreferredStrategies: row.list}}
 		setDefaults(c)
 		assert.Equal(t, row.want, c.Spec.Strategy)
 	}

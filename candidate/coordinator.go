@@ -38,7 +38,6 @@ func newCoordinator(e *Elector) *coordinator {
 func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	c.ctx = ctx
 	worker := atwork.New(c.clock)
-	worker.Work()
 	defer worker.Away()
 	timer := worker.NewTimer(c.clock, time.Hour)
 	defer timer.Stop()
@@ -114,7 +113,7 @@ func (c *coordinator) attend(k *contest) {
 	switch {
 	case k.index < 0 && !k.due.IsZero():
 		heap.Push(&c.queue, k)
-	case k.index >= 0 && !k.due.IsZero():
+	case !k.due.IsZero():
 		heap.Fix(&c.queue, k.index)
 	case k.index >= 0:
 		heap.Remove(&c.queue, k.index)

@@ -153,10 +153,14 @@ func TestOldStatesChangeNothing(t *testing.T) {
 	c.applyLease(k, l, l.ResourceVersion)
 	c.applyLease(k, first, first.ResourceVersion)
 	assert.Equal(t, l, k.lease)
+	third := *l
+	third.Spec.HolderIdentity = new("z")
+	last, err := c.leases.Update(t.Context(), &third, store.UpdateOptions{})
+	require.NoError(t, err)
 	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 	require.NoError(t, err)
 	c.lookUp(k)
-	c.applyLease(k, l, l.ResourceVersion)
+	c.applyLease(k, last, last.ResourceVersion)
 	assert.Nil(t, k.lease, "it was missing later")
 }
 

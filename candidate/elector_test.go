@@ -149,6 +149,25 @@ func TestReleasedLeaseGetsANewHolderAtOnce(t *testing.T) {
 	})
 }
 
+func TestDeletedLeaseGetsANewHolderAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, ElectorOptions{})
+		w.create(offer("a", "1.37.0", "1.36.0"))
+		vacant := held("")
+		vacant.Name, vacant.Spec.PreferredHolder = "nobody-contends", new("x")
+		_, err := w.leases.Create(t.Context(), vacant, store.CreateOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"Elected a"}, w.takeEvents())
+		for _, name := range []string{"nobody-contends", "main"} {
+			_, err = w.leases.Delete(t.Context(), "ns", name, store.DeleteOptions{})
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents())
+	})
+}
+
 func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
 	for name, row := range map[string]struct {
 		holderStays bool

@@ -23,6 +23,11 @@ func TestARoundWaitsForACandidateThatAnsweredLate(t *testing.T) {
 	assert.True(t, c.awaitsAnswers(&v, now.Add(minPingDelay), &o))
 	assert.Equal(t, []*entrant{late}, v.ping)
 	assert.False(t, c.awaitsAnswers(&v, c.round.Add(o.PingWindow), &o), "the round has an end")
+
+	c.endRound()
+	v = verdict{}
+	assert.False(t, c.awaitsAnswers(&v, now.Add(minPingDelay), &o))
+	assert.Empty(t, v.ping, "nobody is asked without a round")
 }
 
 func TestEachSilentCandidateIsFound(t *testing.T) {

@@ -136,13 +136,8 @@ func readTolerant(s string) (version, bool) {
 		}
 		parts[i] = number + rest
 	}
-	if len(parts) < 3 {
-		if strings.ContainsAny(parts[len(parts)-1], "+-") {
-			return version{}, false
-		}
-		for len(parts) < 3 {
-			parts = append(parts, "0")
-		}
+	for len(parts) < 3 {
+		parts = append(parts, "0")
 	}
 	return parseVersion(strings.Join(parts, "."))
 }

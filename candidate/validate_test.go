@@ -68,6 +68,13 @@ func TestValidate(t *testing.T) {
 			[]string{"spec.strategy: Required value"}},
 		"an unknown strategy": {func(s *LeaseCandidateSpec) { s.Strategy = "Other" },
 			[]string{`spec.strategy.strategy: Unsupported value: "Other": supported values: "OldestEmulationVersion"`}},
+		"a pre-release of 0.0.0 emulates nothing": {
+			func(s *LeaseCandidateSpec) {
+				s.Strategy, s.BinaryVersion, s.EmulationVersion = "example.com/x", "0.0.0-a", ""
+			}, nil},
+		"the first of a list is not checked twice": {
+			func(s *LeaseCandidateSpec) { s.Strategy, s.PreferredStrategies = "Other", strategies{"Other"} },
+			[]string{`spec.strategy.strategy: Unsupported value: "Other": supported values: "OldestEmulationVersion"`}},
 		"a strategy of somebody else needs no emulation version": {
 			func(s *LeaseCandidateSpec) { s.Strategy, s.EmulationVersion = "example.com/x", "" }, nil},
 		"a strategy with an empty prefix": {func(s *LeaseCandidateSpec) { s.Strategy = "/x" },

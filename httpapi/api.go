@@ -115,9 +115,6 @@ func Kinds() []store.AnyKind {
 	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
-// builtInKinds is the number of Kinds.
-const builtInKinds = 3
-
 // New returns the API of a store. It panics if opts.Elect is not valid.
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st)}
@@ -154,7 +151,7 @@ func (a *API) start(opts Options) {
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
-	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > builtInKinds)
+	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > len(Kinds()))
 	if opts.Elect != nil {
 		elector, err := candidate.NewElector((*store.Store)(a.st), *opts.Elect)
 		if err != nil {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"net/http"
 	"runtime"
@@ -40,15 +39,9 @@ func alwaysHealthy() []HealthCheck {
 	return []HealthCheck{{Name: "ping", Healthy: pass}, {Name: "log", Healthy: pass}}
 }
 
-// checksOf yields the checks of a health path: healthz, livez or readyz.
-func (a *API) checksOf(name string) iter.Seq[HealthCheck] {
-	return func(yield func(HealthCheck) bool) {
-		for _, check := range a.checks {
-			if (!check.ReadyOnly || name == "readyz") && !yield(check) {
-				return
-			}
-		}
-	}
+// checksOf returns the checks of a health path: healthz, livez or readyz.
+func (a *API) checksOf(name string) []HealthCheck {
+	return slices.DeleteFunc(slices.Clone(a.checks), func(check HealthCheck) bool { return check.ReadyOnly && name != "readyz" })
 }
 
 // health answers /healthz, /livez and /readyz. Query: verbose, exclude. The answer does not
@@ -62,7 +55,7 @@ func (c *call) health(name string) {
 	}
 	var b strings.Builder
 	failed := false
-	for check := range c.api.checksOf(name) {
+	for _, check := range c.api.checksOf(name) {
 		delete(unknown, check.Name)
 		switch {
 		case slices.Contains(excluded, check.Name):
@@ -97,7 +90,7 @@ func quoted(names []string) string {
 // healthCheck answers one check of a health path, such as /livez/ping. The answer says why the
 // check failed.
 func (c *call) healthCheck(name, wanted string) {
-	for check := range c.api.checksOf(name) {
+	for _, check := range c.api.checksOf(name) {
 		if check.Name != wanted {
 			continue
 		}
@@ -155,7 +148,7 @@ func (c *call) paths() {
 	list := []string{"/apis", "/openapi/v2", "/openapi/v3", "/version"}
 	for _, name := range []string{"healthz", "livez", "readyz"} {
 		list = append(list, "/"+name)
-		for check := range c.api.checksOf(name) {
+		for _, check := range c.api.checksOf(name) {
 			list = append(list, "/"+name+"/"+check.Name)
 		}
 	}

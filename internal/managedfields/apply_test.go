@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -409,4 +410,36 @@ func FuzzApply(f *testing.F) {
 			t.Fatalf("%s, then %s", appendValue(nil, typ.ToUnstructured(once)), appendValue(nil, typ.ToUnstructured(twice)))
 		}
 	})
+}
+
+// A conflict says how many fields there are, and names those whose paths fit 1 MiB.
+func TestConflictsOverManyFieldsNameSome(t *testing.T) {
+	const fields = 3000
+	config := func(value string) string {
+		labels := make([]string, fields)
+		for i := range labels {
+			labels[i] = fmt.Sprintf("%q:%q", fmt.Sprintf("%04d%s", i, strings.Repeat("x", 1000)), value)
+		}
+		return `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}}}`
+	}
+	w := world{t: t, kind: leases}
+	require.NoError(t, w.apply("a", config("1")))
+	status := meta.StatusOf(w.apply("b", config("2")))
+	const path = len(".metadata.labels.0000") + 1000
+	assert.Len(t, status.Details.Causes, (1<<20+path-1)/path)
+	assert.True(t, strings.HasPrefix(status.Message, "Apply failed with 3000 conflicts: conflicts with \"a\":\n- .metadata.labels.0000x"))
+	assert.Equal(t, len(status.Details.Causes), strings.Count(status.Message, "\n- "))
+	require.NoError(t, w.force("b", config("2")), "all of them are taken")
+	assert.Len(t, w.record(), 1)
+}
+
+// The items of sets and maps are recorded in the order of their keys, whatever their order in the list.
+func TestItemsAreRecordedInTheirOwnOrder(t *testing.T) {
+	w := world{t: t, kind: leases}
+	w.update("u", `{"metadata":{"finalizers":["d/x","b/x"]},"spec":{}}`)
+	w.update("v", `{"metadata":{"finalizers":["c/x","d/x","a/x","b/x","c/x"]},"spec":{}}`)
+	assert.Equal(t, []string{
+		`u U 1 {"f:metadata":{"f:finalizers":{".":{},"v:\"b/x\"":{},"v:\"d/x\"":{}}}}`,
+		`v U 2 {"f:metadata":{"f:finalizers":{"v:\"a/x\"":{},"v:\"c/x\"":{}}}}`,
+	}, w.record())
 }

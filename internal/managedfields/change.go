@@ -44,9 +44,8 @@ func (c *change) inVersion(apiVersion string) (comparison, error) {
 		return comparison{}, err
 	}
 	if c.hadManagedFields {
-		record := &set{}
-		record.insert([]step{member("metadata"), member("managedFields")})
-		found.removed = union(found.removed, record)
+		record := &set{[]node{{step: member("managedFields"), member: true}}}
+		found.removed = union(found.removed, &set{[]node{{step: member("metadata"), sub: record}}})
 	}
 	writer := c.before.kind.Versions[c.before.version].APIVersion
 	found.gained = c.before.kind.changeable(found.gained, apiVersion, writer)

@@ -88,16 +88,6 @@ func TestSetsAreCombined(t *testing.T) {
 	}
 }
 
-func TestInsertKeepsOrder(t *testing.T) {
-	s := &set{}
-	for _, name := range []string{"b", "d", "a", "c", "b"} {
-		s.insert([]step{member(name)})
-		s.insert([]step{member("x"), member(name)})
-	}
-	assert.Equal(t, `{"f:a":{},"f:b":{},"f:c":{},"f:d":{},"f:x":{"f:a":{},"f:b":{},"f:c":{},"f:d":{}}}`, string(appendFields(nil, s.orNil())))
-	assert.Nil(t, (&set{}).orNil())
-}
-
 func FuzzFieldsV1(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `{"f:a":{".":{},"f:b":{}}}`, `{"k:{\"uid\":\"u1\"}":{},"v:\"a/b\"":{},"i:0":{},"x:y":1}`,

@@ -5,7 +5,7 @@ import "slices"
 // set is a set of fields as a tree. Nil is the empty set. A set has at least one
 // node, and each node is a member or has a sub.
 //
-// Only insert changes a set, so a set may be shared after the last insert.
+// A set does not change, so it may be shared.
 type set struct {
 	nodes []node // sorted by step
 }
@@ -14,32 +14,6 @@ type node struct {
 	step   step
 	member bool // whether the field itself is in the set
 	sub    *set // of the fields within
-}
-
-// insert adds a field, but not its parents. It is cheap if fields are inserted in
-// order. The set must not be nil.
-func (s *set) insert(path []step) {
-	for len(path) > 1 {
-		n := s.at(path[0])
-		if n.sub == nil {
-			n.sub = &set{}
-		}
-		s, path = n.sub, path[1:]
-	}
-	s.at(path[0]).member = true
-}
-
-// at returns the node of a step. It adds the node if there is none.
-func (s *set) at(st step) *node {
-	if n := len(s.nodes); n == 0 || compareSteps(s.nodes[n-1].step, st) < 0 {
-		s.nodes = append(s.nodes, node{step: st})
-		return &s.nodes[n]
-	}
-	i, found := s.search(st)
-	if !found {
-		s.nodes = slices.Insert(s.nodes, i, node{step: st})
-	}
-	return &s.nodes[i]
 }
 
 func (s *set) search(st step) (int, bool) {
@@ -143,9 +117,6 @@ func newSet(nodes []node) *set {
 	}
 	return &set{nodes}
 }
-
-// orNil returns s, or nil if s is empty.
-func (s *set) orNil() *set { return newSet(s.nodes) }
 
 // walk calls f for each field. It visits all nodes of a set before their children. f
 // must not keep the path.

@@ -140,3 +140,19 @@ func TestLargeInputIsLinear(t *testing.T) {
 		}
 	}
 }
+
+func TestDeepDocumentsAreRefused(t *testing.T) {
+	nest := func(depth, items int) []byte {
+		return []byte(strings.Repeat("[", depth) + "1" + strings.Repeat(",1", items-1) + strings.Repeat("]", depth))
+	}
+	const depth = 2048 // 4 MiB of spaces up to the first item, and 4 KiB before each other one
+	for items, deep := range map[int]bool{1: false, 1024: false, 1025: true, 10_000: true} {
+		assert.Equal(t, deep, IsDeep(nest(depth, items)), items)
+		_, err := FromJSON(nest(depth, items))
+		assert.Equal(t, deep, err != nil, items)
+	}
+	quoted := []byte(`["` + strings.Repeat(`[,\"`, 10_000_000) + `"]`)
+	assert.False(t, IsDeep(quoted), "brackets and commas in a text are text")
+	assert.True(t, IsPlain(nest(90, 40_000)))
+	assert.False(t, IsPlain(nest(90, 50_000)))
+}

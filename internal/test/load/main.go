@@ -23,6 +23,7 @@ func loads() map[string]func(args []string) error {
 		"connections": connections,
 		"crash":       crash,
 		"history":     history,
+		"large":       large,
 		"lists":       lists,
 		"inflight":    inflight,
 		"quota":       quota,
