@@ -267,6 +267,7 @@ func hostileRequests() []hostileRequest {
 		{"path of a name with a space", "GET", "{leases}/a%20b", "", nil, 404, "NotFound", `leases.coordination.k8s.io "a b" not found`},
 		{"path of a name with a line break", "GET", "{leases}/a%0Ab", "", nil, 404, "NotFound", `leases.coordination.k8s.io "a\nb" not found`},
 		{"path of a name with a percent sign", "GET", "{leases}/a%25b", "", nil, 400, "BadRequest", `Name parameter invalid: "a%b": may not contain '%'`},
+		{"path of a watch of a name with a percent sign", "GET", "/apis/coordination.k8s.io/v1/watch/namespaces/default/leases/a%25b", "", nil, 400, "BadRequest", `Name parameter invalid: "a%b": may not contain '%'`},
 		{"path of the name of two dots", "GET", "{leases}/%2e%2e", "", nil, 400, "BadRequest", `Name parameter invalid: "..": may not be '..'`},
 		{"path of the name of one dot", "GET", "{leases}/.", "", nil, 400, "BadRequest", `Name parameter invalid: ".": may not be '.'`},
 		{"path of a deletion of two dots", "DELETE", "{leases}/..", "", nil, 400, "BadRequest", `Name parameter invalid: "..": may not be '..'`},

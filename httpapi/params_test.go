@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,4 +52,15 @@ func TestForceOfAnApplyMustBeTrue(t *testing.T) {
 		assert.Equal(t, http.StatusConflict, apply("two", "y", force), force)
 	}
 	assert.Equal(t, http.StatusOK, apply("two", "y", "&force=true"))
+}
+
+func TestManagerIsTheProgramOfTheUserAgent(t *testing.T) {
+	s := newServer(t)
+	for i, row := range [][2]string{
+		{"agent/1.0 (linux)", "agent"}, {"my\x01 agent/1", "my agent"}, {"/1.0", "unknown"},
+		{strings.Repeat("a", 129) + "/1", strings.Repeat("a", 128)},
+	} {
+		a := s.do(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d"},"spec":{"holderIdentity":"h"}}`, i), "User-Agent", row[0])
+		assert.Contains(t, a.Body, `"manager":"`+row[1]+`"`)
+	}
 }
