@@ -26,7 +26,7 @@ func large(args []string) error {
 		{"a manager of 700,000 unprintable characters", "POST", leases, object(entry(strings.Repeat("\u00ad", 700_000), `{"f:metadata":{"f:annotations":{"f:x":{}}}}`))},
 		{"150,000 bad labels", "POST", leases, object(`"labels":{` + items(150_000, `"!%d":"!"`) + `}`)},
 		{"180,000 bad addresses", "POST", "/api/v1/namespaces/default/endpoints", `{"metadata":{"name":"a"},"subsets":[{"addresses":[` + items(180_000, `{"ip":"%d"}`) + `]}]}`},
-		{"100,000 finalizers in no order", "POST", leases, `{"metadata":{"name":"b","finalizers":[` + items(100_000, `"x/%d"`) + `]}}`},
+		{"200,000 bad finalizers in no order", "POST", leases, object(`"finalizers":[` + items(200_000, `"!%x"`) + `]`)},
 		{"100,000 fields, 9,000 deep", "POST", leases, object(entry("m", `{"f:metadata":{"f:annotations":`+strings.Repeat(`{"f:a":`, depth)+`{`+items(100_000, `"f:%d":{}`)+`}`+strings.Repeat(`}`, depth)+`}}`))},
 		{"the same, indented", "GET", leases + "/a?pretty=true", ""},
 	} {
