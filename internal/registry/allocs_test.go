@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // TestAllocations holds the verbs of the Go API to their number of allocations: what a
@@ -60,4 +63,37 @@ func TestAllocations(t *testing.T) {
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
 	}
+}
+
+// A watch that is not read holds the state that all share, whatever its size, and no list of it.
+func TestWatchOfManyObjectsHoldsNoListOfThem(t *testing.T) {
+	st := newStore(t)
+	leases := leasesIn(st)
+	const objects = 10_000 // 80 kB of pointers
+	for i := range objects {
+		mustCreate(t, leases, newLease("ns/l"+strconv.Itoa(i)))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w, err := leaseResource(st).Watch(t.Context(), registry.WatchOptions{})
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	defer w.Close()
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20_000))
+
+	mustDelete(t, leases, "ns/l77")
+	var names []string
+	for len(names) < objects {
+		events, err := w.Next(t.Context())
+		require.NoError(t, err)
+		for _, ev := range events {
+			require.Equal(t, watch.Added, ev.Type)
+			names = append(names, ev.Item.Name())
+		}
+	}
+	assert.True(t, slices.IsSorted(names), "each once, and in order")
+	assert.Len(t, slices.Compact(names), objects)
+	events, err := w.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, watch.Deleted, events[0].Type, "what came after that state")
 }

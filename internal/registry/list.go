@@ -121,67 +121,77 @@ func (s *selection) list(p *page, version uint64) *List {
 	return l
 }
 
-// items returns all selected items of a state.
-func (s *selection) items(state snapshot) []*Item {
-	p, _ := s.page(context.Background(), state, query{}) // the only error is that of the context
-	return p.items
-}
-
 // checkEvery is how many objects a loop visits before it looks at its context.
 const checkEvery = 1024
 
 // page returns the selected items of a state from the start of a query on, at most limit
 // items if limit is above zero. The error is that of the context.
 func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, error) {
-	p := &page{query: q, items: []*Item{}}
-	// In a namespace the start is a name; across all it is "namespace/name".
-	from := key{s.namespace, q.start}
+	p := &page{query: q}
+	var err error
+	if p.items, p.next, err = s.items(ctx, state, q.start, q.limit); err != nil {
+		return nil, err
+	}
+	if p.next != "" && s.all() {
+		var count int64
+		count, err = state.count(ctx, s.namespace, s.from(q.start), q)
+		p.remaining = count - int64(len(p.items))
+	}
+	return p, err
+}
+
+// from returns the first key of a list that starts at a text. In a namespace the start is a
+// name; across all it is "namespace/name".
+func (s *selection) from(start string) key {
+	from := key{s.namespace, start}
 	if s.namespace == "" && !s.kind.info.ClusterScoped {
 		var whole bool
-		if from.namespace, from.name, whole = strings.Cut(q.start, "/"); !whole {
+		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
 			from.namespace += "\x00" // before every key that starts with it
 		}
 	}
+	return from
+}
+
+// items returns the selected items of a state from a start on, at most limit items if limit is
+// above zero. next is the start of those that follow, or "". The error is that of the context.
+func (s *selection) items(ctx context.Context, state snapshot, start string, limit int64) (items []*Item, next string, err error) {
+	items = []*Item{}
+	from := s.from(start)
 	if s.single() {
 		// One key, whatever the rest of the selector says.
 		e, ok := state.tree.Get(entry{key: key{s.namespace, s.name}})
 		if ok && !e.key.less(from) && s.matches(e.item) {
-			p.items = append(p.items, e.item)
+			items = append(items, e.item)
 		}
-		return p, nil
+		return items, "", nil
 	}
-	limit := q.limit
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
 	all := s.all()
 	if all && state.isIn(s.namespace) {
-		p.items = make([]*Item, 0, min(limit, int64(state.tree.Len())))
+		items = make([]*Item, 0, min(limit, int64(state.tree.Len())))
 	}
 	more := false
 	judge := labelJudge{labels: s.labels}
 	byLabel := s.fields.Empty() && s.shards.Empty() // ascend has seen to the namespace
-	err := state.ascend(ctx, s.namespace, from, func(e entry) bool {
-		if more = int64(len(p.items)) == limit; more {
+	err = state.ascend(ctx, s.namespace, from, func(e entry) bool {
+		if more = int64(len(items)) == limit; more {
 			return false
 		}
 		if all || judge.matches(e.labels) && (byLabel || s.matchesRest(e.item, e.item.meta())) {
-			p.items = append(p.items, e.item)
+			items = append(items, e.item)
 		}
 		return true
 	})
 	if err != nil || !more {
-		return p, err
+		return items, "", err
 	}
-	last := p.items[len(p.items)-1]
-	p.next = last.Name() + "\x00"
+	last := items[len(items)-1]
+	next = last.Name() + "\x00"
 	if s.namespace == "" && !s.kind.info.ClusterScoped {
-		p.next = last.Namespace() + "/" + p.next
+		next = last.Namespace() + "/" + next
 	}
-	if all {
-		var count int64
-		count, err = state.count(ctx, s.namespace, from, q)
-		p.remaining = count - int64(len(p.items))
-	}
-	return p, err
+	return items, next, nil
 }

@@ -117,8 +117,7 @@ func (w *Watcher) startWithReplica(endMark bool) error {
 	if err := w.openReplica(s.version); err != nil {
 		return err
 	}
-	w.initial = w.sel.items(s)
-	w.endMark = endMark
+	w.initial, w.endMark = s, endMark
 	return nil
 }
 

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -235,7 +236,8 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 	version = st.version
 	st.mu.Unlock()
 	for i, r := range resources {
-		items = append(items, (&selection{kind: r.kind}).items(snapshots[i]))
+		all, _, _ := (&selection{kind: r.kind}).items(context.Background(), snapshots[i], "", 0)
+		items = append(items, all)
 	}
 	return items, version
 }

@@ -43,10 +43,11 @@ type Watcher struct {
 
 	wants func(*hub.Change[change]) bool // or nil
 
-	initial   []*Item // the rest of the initial state
-	version   uint64  // of the last event or bookmark
-	first     uint64  // the version that the watch starts after
-	endMark   bool    // the bookmark after the initial events is due
+	initial   snapshot // whose objects are the initial events; it has no tree when they are sent
+	rest      string   // where those begin that are not sent
+	version   uint64   // of the last event or bookmark
+	first     uint64   // the version that the watch starts after
+	endMark   bool     // the bookmark after the initial events is due
 	bookmarks bool
 
 	deadline time.Time // zero is none
@@ -178,8 +179,7 @@ func (w *Watcher) startWithState(endMark bool) error {
 			return err
 		}
 	}
-	w.initial = w.sel.items(s)
-	w.endMark = endMark
+	w.initial, w.endMark = s, endMark
 	return nil
 }
 
@@ -261,22 +261,22 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// initialBatch bounds how many initial events one Next returns.
+// initialBatch bounds how many initial events one Next returns. A watch that is not read holds
+// the state, which all share, and not a list of its own.
 const initialBatch = 256
 
 // poll fills events with the events that are ready.
 func (w *Watcher) poll() {
 	w.events = w.events[:0]
-	if len(w.initial) > 0 {
-		n := min(len(w.initial), initialBatch)
-		for _, it := range w.initial[:n] {
+	if w.initial.tree != nil {
+		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is that of the context
+		for _, it := range items {
 			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it})
 		}
-		w.initial = w.initial[n:]
-		if len(w.initial) > 0 {
+		if w.rest = next; next != "" {
 			return
 		}
-		w.initial = nil
+		w.initial = snapshot{}
 	}
 	if w.endMark {
 		w.endMark = false
