@@ -90,16 +90,12 @@ func (o CreateOptions) check() field.Errors {
 	return errs
 }
 
-// maxManagerProblems is after how many problems the names of field managers are not looked at
-// any further. A body could have a million; a Status shows fewer anyway.
-const maxManagerProblems = 10_000
-
 func checkFieldManager(p field.Path, manager string) (errs field.Errors) {
 	if len(manager) > MaxFieldManager {
 		errs = append(errs, field.TooLong(p, MaxFieldManager))
 	}
 	for i, r := range manager {
-		if len(errs) == maxManagerProblems {
+		if len(errs) == maxProblems {
 			break
 		}
 		if !unicode.IsPrint(r) {

@@ -139,6 +139,10 @@ func validateGeneration(m *meta.ObjectMeta) field.Errors {
 	return field.Errors{field.Invalid(metadata+".generation", m.Generation, "must be greater than or equal to 0")}
 }
 
+// maxProblems is how many problems a list or map may have before the rest of it is not looked at.
+// A body could have a million. A Status shows 1 MiB of text, which is fewer.
+const maxProblems = 40_000
+
 // validateShared validates labels, annotations and owner references. Maps are walked in
 // order, so that the same object always gets the same answer. A map that shares memory
 // with old, which may be nil, is valid.
@@ -165,6 +169,9 @@ func sameMap(a, b map[string]string) bool {
 func labelErrors(labels map[string]string) (errs field.Errors) {
 	const path = metadata + ".labels"
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		if len(errs) >= maxProblems {
+			break
+		}
 		errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(k))...)
 		errs = append(errs, field.InvalidEach(path, labels[k], validate.LabelValue(labels[k]))...)
 	}
@@ -181,6 +188,9 @@ func validateAnnotations(annotations map[string]string) (errs field.Errors) {
 	}
 	if bad {
 		for _, k := range slices.Sorted(maps.Keys(annotations)) {
+			if len(errs) >= maxProblems {
+				break
+			}
 			errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(strings.ToLower(k)))...)
 		}
 	}
@@ -194,6 +204,9 @@ func validateOwnerReferences(refs []meta.OwnerReference) (errs field.Errors) {
 	const path = metadata + ".ownerReferences"
 	controller := ""
 	for i, ref := range refs {
+		if len(errs) >= maxProblems {
+			break
+		}
 		errs = append(errs, validateOwnerReference(path, i, ref)...)
 		if ref.Controller == nil || !*ref.Controller {
 			continue
@@ -235,6 +248,9 @@ func validateOwnerReference(path field.Path, i int, ref meta.OwnerReference) (er
 func validateFinalizers(finalizers []string) (errs field.Errors) {
 	const path = metadata + ".finalizers"
 	for _, f := range finalizers {
+		if len(errs) >= maxProblems {
+			break
+		}
 		errs = append(errs, field.InvalidEach(path, f, validate.QualifiedName(f))...)
 	}
 	if slices.Contains(finalizers, meta.FinalizerOrphanDependents) && slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
@@ -268,7 +284,7 @@ func validateNoNewFinalizers(now, old []string) field.Errors {
 // encoded them, so the rest is valid.
 func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
 	for i, e := range entries {
-		if len(errs) >= maxManagerProblems {
+		if len(errs) >= maxProblems {
 			break
 		}
 		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
