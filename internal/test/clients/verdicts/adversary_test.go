@@ -61,6 +61,7 @@ func inform(ctx context.Context, t testing.TB, api *apitest.API, name, contentTy
 
 // The adversary must not make the server answer wrongly, nor make two electors lead at once.
 func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
+	seeds, watches := 0, 0
 	for seed := range uint64(20) {
 		watchList := seed%2 == 0
 		t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {
@@ -88,9 +89,12 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 				assert.Greater(t, adversary.Hits(), 100)
 				assert.Greater(t, v.Changes, 200)
 				assert.Greater(t, v.Answers, 400)
-				assert.Greater(t, v.Watches, 2)
 				require.Greater(t, v.Events, 100)
+				seeds++
+				watches += v.Watches
 			})
 		})
 	}
+	// Two informers begin two watches in each seed. The adversary ends some of them, though not in every seed.
+	assert.Greater(t, watches, 2*seeds)
 }
