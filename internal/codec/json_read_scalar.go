@@ -80,7 +80,8 @@ func (r *jsonReader) time(to *time.Time, micros bool) bool {
 		size += len(".000000")
 	}
 	text, form, ok := r.quoted()
-	return ok && form == 0 && len(text) == size && text[size-1] == 'Z' && to.UnmarshalText(text) == nil
+	return ok && form == 0 && len(text) == size && text[13] == ':' && text[size-1] == 'Z' && // UnmarshalText takes an hour of one digit
+		to.UnmarshalText(text) == nil
 }
 
 // raw skips a value of any form and returns its text.

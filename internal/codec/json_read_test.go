@@ -156,6 +156,7 @@ func TestReaderLeavesTheUnusualToTheLibrary(t *testing.T) {
 		``, `null`, `[]`, `{`, `{}x`, `{"zzz":1}`, `{"Flag":true}`, `{"fl\u0061g":true}`, `{"flag":true,"flag":true}`, `{"flag":1}`, `{"flag":true,}`, `{,}`, `{"flag" true}`,
 		`{"count":1.0}`, `{"count":1e2}`, `{"count":01}`, `{"count":-}`, `{"count":9223372036854775808}`, `{"maybeCount":2147483648}`, `{"count":"1"}`, `{"ratio":1e999}`, `{"ratio":.5}`, `{"ratio":1.}`,
 		`{"data":"*"}`, `{"data":[1]}`, `{"at":"2026-01-02T03:04:05Z"}`, `{"at":"2026-02-30T03:04:05.000000Z"}`, `{"at":"2026-01-02T03:04:05.000000+01:00"}`, `{"at":"2026-01-02T03:04:60.000000Z"}`,
+		`{"at":"2026-01-02T3:04:05.0000000Z"}`,
 		`{"limits":{"a":1,"a":1}}`, `{"named":{"a":"b","a":"b"}}`, `{"Untagged":"` + "\xff" + `"}`, `{"Untagged":"` + "\n" + `"}`, `{"Untagged":"\x"}`, `{"Untagged":"\ud83d\ude00"}`, `{"Untagged":"a}`,
 		`{"raw":{"a":01}}`, `{"raw":"\u12"}`, `{"raw":{"a"}}`, `{"raw":{"a":1 "b":2}}`, `{"raw":[1,]}`, `{"raw":nul}`,
 		strings.Repeat(`{"child":`, 150) + `{}` + strings.Repeat(`}`, 150), `{"raw":` + strings.Repeat(`[`, 150) + strings.Repeat(`]`, 150) + `}`,
