@@ -158,7 +158,7 @@ func (x *exchange) apply(f *Fault, in *Injected) bool {
 func (x *exchange) forward(next http.Handler) {
 	x.record()
 	if x.discard {
-		next.ServeHTTP(httptest.NewRecorder(), x.r)
+		next.ServeHTTP(&httptest.ResponseRecorder{}, x.r) // keeps no body: the answer may be an endless watch
 		x.abort()
 	}
 	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
