@@ -47,17 +47,17 @@ func TestPageShowsAnElectionAsItHappens(t *testing.T) {
 	assert.Contains(t, b.textOf("#picture svg"), "No lease with an election was seen yet.")
 
 	c.offer("first", "1.37.0", "1.37.0")
-	b.wait(textOf("#leaders") + ` === "default/main: first is elected."`)
-	c.hold("first")
+	c.hold("first") // within the 5 seconds of an election: a browser may take longer to show it
 	b.wait(textOf("#leaders") + ` === "default/main: first leads."`)
 	c.offer("better", "1.37.0", "1.36.0")
 	b.wait(textOf("#tables") + `.includes("is preferred: the holder is asked to make way")`)
 	c.release()
-	b.wait(textOf("#leaders") + ` === "default/main: better is elected."`)
+	c.awaitLease(`"holderIdentity":"better"`)
 	c.hold("better")
 	b.wait(textOf("#leaders") + ` === "default/main: better leads."`)
 	b.wait(textOf("#tables tbody td") + ` === "better leads"`)
 
+	assert.Contains(t, b.textOf("#tables"), "is elected")
 	assert.Contains(t, b.textOf("#tables"), "leads, elected, then handed over")
 	picture := b.textOf("#picture svg")
 	assert.Contains(t, picture, "first leads, elected, then handed over")
