@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,15 +60,50 @@ func (c client) send(method, path, mediaType string, body any) {
 
 type object = map[string]any
 
-// offer creates a candidate for the Lease "main" that has renewed just now.
+// offer creates a candidate for the Lease "main" that has renewed just now, and answers its pings
+// until the server or the test ends.
 func (c client) offer(name, binary, emulation string) {
 	c.t.Helper()
+	defer c.answerPings(name)
 	c.send("POST", candidates, "application/json", object{
 		"metadata": object{"name": name},
 		"spec": object{
 			"leaseName": "main", "binaryVersion": binary, "emulationVersion": emulation,
 			"strategy": "OldestEmulationVersion", "renewTime": now(),
 		},
+	})
+}
+
+// answerPings renews a candidate when it is pinged, as the machine may be too slow for the election
+// that comes at once.
+func (c client) answerPings(name string) {
+	c.t.Helper()
+	pings := c.open(candidates + "?watch=true&fieldSelector=metadata.name=" + name).Body
+	var answering sync.WaitGroup
+	answering.Go(func() {
+		for events := json.NewDecoder(pings); ; {
+			var event struct{ Object candidate.LeaseCandidate }
+			if events.Decode(&event) != nil {
+				return
+			}
+			spec := event.Object.Spec
+			if spec.PingTime == nil || spec.RenewTime.After(spec.PingTime.Time) {
+				continue
+			}
+			answer := strings.NewReader(`{"spec":{"renewTime":"` + now() + `"}}`)
+			req, err := http.NewRequestWithContext(c.t.Context(), "PATCH", c.url+candidates+"/"+name, answer)
+			if !assert.NoError(c.t, err) {
+				return
+			}
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+			if resp, err := http.DefaultClient.Do(req); err == nil { // else the server has ended
+				resp.Body.Close()
+			}
+		}
+	})
+	c.t.Cleanup(func() {
+		pings.Close()
+		answering.Wait()
 	})
 }
 
@@ -83,18 +119,25 @@ func (c client) hold(name string) {
 // awaitLease waits until the Lease "main" is there and its JSON contains a text.
 func (c client) awaitLease(text string) {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+group+"/v1/leases?watch=true&fieldSelector=metadata.name=main", nil)
-	require.NoError(c.t, err)
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(c.t, err)
-	defer resp.Body.Close()
-	for events := bufio.NewReader(resp.Body); ; {
+	body := c.open(group + "/v1/leases?watch=true&fieldSelector=metadata.name=main").Body
+	defer body.Close()
+	for events := bufio.NewReader(body); ; {
 		event, err := events.ReadString('\n')
 		require.NoError(c.t, err)
 		if strings.Contains(event, text) {
 			return
 		}
 	}
+}
+
+// open sends a GET whose answer may have no end.
+func (c client) open(path string) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+path, nil)
+	require.NoError(c.t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	return resp
 }
 
 // release lets go of it, as client-go does.
@@ -129,10 +172,7 @@ type stream struct {
 
 func (c client) events() *stream {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+"/debug/elections/events", nil)
-	require.NoError(c.t, err)
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(c.t, err)
+	resp := c.open("/debug/elections/events")
 	require.Equal(c.t, "text/event-stream", resp.Header.Get("Content-Type"))
 	return &stream{c.t, resp.Body, bufio.NewReader(resp.Body)}
 }
