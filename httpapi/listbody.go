@@ -84,26 +84,25 @@ func (b *listBody) indent() error {
 // toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
 // YAML. The error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
-	// Items are at the same indentation in a sequence that is the whole document.
-	inSequence := func(dst, item []byte) []byte { return append(append(append(dst, '['), item...), ']') }
+	// An item is converted in a sequence that is the whole document: its indentation is the same.
 	item := b.item
-	var buf, text []byte
+	var buf []byte
 	for i := range b.n {
 		if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		var err error
-		if buf, err = item(buf[:0], i); err != nil {
+		if buf, err = item(append(buf[:0], '['), i); err != nil {
 			return false, err
 		}
-		if text = inSequence(text[:0], buf); !yaml.IsPlain(text) {
-			if _, err := yaml.FromJSON(text); err != nil {
+		if buf = append(buf, ']'); !yaml.IsPlain(buf) {
+			if _, err := yaml.FromJSON(buf); err != nil {
 				return false, nil
 			}
 		}
 	}
 	err := b.convert(yaml.FromJSON, itemMarkYAML, func(dst, item []byte) ([]byte, error) {
-		text, err := yaml.FromJSON(inSequence(nil, item))
+		text, err := yaml.FromJSON(append(append([]byte{'['}, item...), ']'))
 		return append(dst, text...), err
 	})
 	if err != nil {

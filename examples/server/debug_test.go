@@ -43,14 +43,22 @@ type client struct {
 	url string
 }
 
+func (c client) do(method, path, mediaType string, body any) (*http.Response, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", mediaType)
+	return http.DefaultClient.Do(req)
+}
+
 func (c client) send(method, path, mediaType string, body any) {
 	c.t.Helper()
-	data, err := json.Marshal(body)
-	require.NoError(c.t, err)
-	req, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, bytes.NewReader(data))
-	require.NoError(c.t, err)
-	req.Header.Set("Content-Type", mediaType)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := c.do(method, path, mediaType, body)
 	require.NoError(c.t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -64,7 +72,6 @@ type object = map[string]any
 // until the server or the test ends.
 func (c client) offer(name, binary, emulation string) {
 	c.t.Helper()
-	defer c.answerPings(name)
 	c.send("POST", candidates, "application/json", object{
 		"metadata": object{"name": name},
 		"spec": object{
@@ -72,13 +79,14 @@ func (c client) offer(name, binary, emulation string) {
 			"strategy": "OldestEmulationVersion", "renewTime": now(),
 		},
 	})
+	c.answerPings(name)
 }
 
 // answerPings renews a candidate when it is pinged, as the machine may be too slow for the election
 // that comes at once.
 func (c client) answerPings(name string) {
 	c.t.Helper()
-	pings := c.open(candidates + "?watch=true&fieldSelector=metadata.name=" + name).Body
+	pings := c.open(candidates+"?watch=true&fieldSelector=metadata.name="+name, "").Body
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		for events := json.NewDecoder(pings); ; {
@@ -90,15 +98,11 @@ func (c client) answerPings(name string) {
 			if spec.PingTime == nil || spec.RenewTime.After(spec.PingTime.Time) {
 				continue
 			}
-			answer := strings.NewReader(`{"spec":{"renewTime":"` + now() + `"}}`)
-			req, err := http.NewRequestWithContext(c.t.Context(), "PATCH", c.url+candidates+"/"+name, answer)
-			if !assert.NoError(c.t, err) {
-				return
+			resp, err := c.do("PATCH", candidates+"/"+name, "application/merge-patch+json", object{"spec": object{"renewTime": now()}})
+			if err != nil {
+				return // the server has ended
 			}
-			req.Header.Set("Content-Type", "application/merge-patch+json")
-			if resp, err := http.DefaultClient.Do(req); err == nil { // else the server has ended
-				resp.Body.Close()
-			}
+			resp.Body.Close()
 		}
 	})
 	c.t.Cleanup(func() {
@@ -119,7 +123,7 @@ func (c client) hold(name string) {
 // awaitLease waits until the Lease "main" is there and its JSON contains a text.
 func (c client) awaitLease(text string) {
 	c.t.Helper()
-	body := c.open(group + "/v1/leases?watch=true&fieldSelector=metadata.name=main").Body
+	body := c.open(group+"/v1/leases?watch=true&fieldSelector=metadata.name=main", "").Body
 	defer body.Close()
 	for events := bufio.NewReader(body); ; {
 		event, err := events.ReadString('\n')
@@ -131,10 +135,11 @@ func (c client) awaitLease(text string) {
 }
 
 // open sends a GET whose answer may have no end.
-func (c client) open(path string) *http.Response {
+func (c client) open(path, accept string) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+path, nil)
 	require.NoError(c.t, err)
+	req.Header.Set("Accept", accept)
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(c.t, err)
 	return resp
@@ -152,11 +157,7 @@ func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"
 
 func (c client) get(path, accept string) (*http.Response, string) {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), "GET", c.url+path, nil)
-	require.NoError(c.t, err)
-	req.Header.Set("Accept", accept)
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(c.t, err)
+	resp := c.open(path, accept)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(c.t, err)
@@ -172,7 +173,7 @@ type stream struct {
 
 func (c client) events() *stream {
 	c.t.Helper()
-	resp := c.open("/debug/elections/events")
+	resp := c.open("/debug/elections/events", "")
 	require.Equal(c.t, "text/event-stream", resp.Header.Get("Content-Type"))
 	return &stream{c.t, resp.Body, bufio.NewReader(resp.Body)}
 }

@@ -143,6 +143,17 @@ func validateGeneration(m *meta.ObjectMeta) field.Errors {
 // A body could have a million. A Status shows 1 MiB of text, which is fewer.
 const maxProblems = 40_000
 
+// problemsIn returns the problems of the items of a list, and ends after maxProblems.
+func problemsIn[T any](items []T, of func(i int, item T) field.Errors) (errs field.Errors) {
+	for i, item := range items {
+		if len(errs) >= maxProblems {
+			break
+		}
+		errs = append(errs, of(i, item)...)
+	}
+	return errs
+}
+
 // validateShared validates labels, annotations and owner references. Maps are walked in
 // order, so that the same object always gets the same answer. A map that shares memory
 // with old, which may be nil, is valid.
@@ -166,16 +177,11 @@ func sameMap(a, b map[string]string) bool {
 	return len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-func labelErrors(labels map[string]string) (errs field.Errors) {
+func labelErrors(labels map[string]string) field.Errors {
 	const path = metadata + ".labels"
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		if len(errs) >= maxProblems {
-			break
-		}
-		errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(k))...)
-		errs = append(errs, field.InvalidEach(path, labels[k], validate.LabelValue(labels[k]))...)
-	}
-	return errs
+	return problemsIn(slices.Sorted(maps.Keys(labels)), func(_ int, k string) field.Errors {
+		return append(field.InvalidEach(path, k, validate.QualifiedName(k)), field.InvalidEach(path, labels[k], validate.LabelValue(labels[k]))...)
+	})
 }
 
 func validateAnnotations(annotations map[string]string) (errs field.Errors) {
@@ -187,12 +193,9 @@ func validateAnnotations(annotations map[string]string) (errs field.Errors) {
 		bad = bad || validate.QualifiedName(strings.ToLower(k)) != nil
 	}
 	if bad {
-		for _, k := range slices.Sorted(maps.Keys(annotations)) {
-			if len(errs) >= maxProblems {
-				break
-			}
-			errs = append(errs, field.InvalidEach(path, k, validate.QualifiedName(strings.ToLower(k)))...)
-		}
+		errs = problemsIn(slices.Sorted(maps.Keys(annotations)), func(_ int, k string) field.Errors {
+			return field.InvalidEach(path, k, validate.QualifiedName(strings.ToLower(k)))
+		})
 	}
 	if size > maxAnnotations {
 		errs = append(errs, field.TooLong(path, maxAnnotations))
@@ -200,16 +203,13 @@ func validateAnnotations(annotations map[string]string) (errs field.Errors) {
 	return errs
 }
 
-func validateOwnerReferences(refs []meta.OwnerReference) (errs field.Errors) {
+func validateOwnerReferences(refs []meta.OwnerReference) field.Errors {
 	const path = metadata + ".ownerReferences"
 	controller := ""
-	for i, ref := range refs {
-		if len(errs) >= maxProblems {
-			break
-		}
-		errs = append(errs, validateOwnerReference(path, i, ref)...)
+	return problemsIn(refs, func(i int, ref meta.OwnerReference) field.Errors {
+		errs := validateOwnerReference(path, i, ref)
 		if ref.Controller == nil || !*ref.Controller {
-			continue
+			return errs
 		}
 		if name := ref.Kind + "/" + ref.Name; controller == "" {
 			controller = name
@@ -217,8 +217,8 @@ func validateOwnerReferences(refs []meta.OwnerReference) (errs field.Errors) {
 			errs = append(errs, field.Invalid(path, refs,
 				fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name)))
 		}
-	}
-	return errs
+		return errs
+	})
 }
 
 func validateOwnerReference(path field.Path, i int, ref meta.OwnerReference) (errs field.Errors) {
@@ -245,14 +245,11 @@ func validateOwnerReference(path field.Path, i int, ref meta.OwnerReference) (er
 	return errs
 }
 
-func validateFinalizers(finalizers []string) (errs field.Errors) {
+func validateFinalizers(finalizers []string) field.Errors {
 	const path = metadata + ".finalizers"
-	for _, f := range finalizers {
-		if len(errs) >= maxProblems {
-			break
-		}
-		errs = append(errs, field.InvalidEach(path, f, validate.QualifiedName(f))...)
-	}
+	errs := problemsIn(finalizers, func(_ int, f string) field.Errors {
+		return field.InvalidEach(path, f, validate.QualifiedName(f))
+	})
 	if slices.Contains(finalizers, meta.FinalizerOrphanDependents) && slices.Contains(finalizers, meta.FinalizerDeleteDependents) {
 		errs = append(errs, field.Invalid(path, finalizers, fmt.Sprintf("finalizer %s and %s cannot be both set",
 			meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents)))
@@ -282,11 +279,8 @@ func validateNoNewFinalizers(now, old []string) field.Errors {
 
 // validateManagedFields validates the names in managedFields. Package managedfields has
 // encoded them, so the rest is valid.
-func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors) {
-	for i, e := range entries {
-		if len(errs) >= maxProblems {
-			break
-		}
+func validateManagedFields(entries []meta.ManagedFieldsEntry) field.Errors {
+	return problemsIn(entries, func(i int, e meta.ManagedFieldsEntry) (errs field.Errors) {
 		path := func(member string) field.Path { return (metadata + ".managedFields").Index(i).Child(member) }
 		for _, problem := range checkFieldManager("", e.Manager) {
 			problem.Field = path("manager")
@@ -295,8 +289,8 @@ func validateManagedFields(entries []meta.ManagedFieldsEntry) (errs field.Errors
 		if len(e.Subresource) > maxSubresource {
 			errs = append(errs, field.TooLong(path("subresource"), maxSubresource))
 		}
-	}
-	return errs
+		return errs
+	})
 }
 
 const maxSubresource = 256

@@ -89,6 +89,7 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 				assert.Greater(t, adversary.Hits(), 100)
 				assert.Greater(t, v.Changes, 200)
 				assert.Greater(t, v.Answers, 400)
+				assert.GreaterOrEqual(t, v.Watches, 2)
 				require.Greater(t, v.Events, 100)
 				seeds++
 				watches += v.Watches
