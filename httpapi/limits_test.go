@@ -115,6 +115,28 @@ func TestWatchesOfAClientAreLimited(t *testing.T) {
 	open(3)
 }
 
+func TestForbiddenRequestsAreNotInFlightAnyMore(t *testing.T) {
+	const forbidden = "/apis/coordination.k8s.io/v1/namespaces/forbidden/leases"
+	opts := httpapi.Options{Reads: 1, Writes: 1, WatchesPerClient: 1, Authorize: func(a httpapi.Attributes) (bool, string) {
+		return a.Namespace != "forbidden", ""
+	}}
+	for _, row := range []struct{ method, query, body string }{
+		{"GET", "", ""}, {"GET", "?watch=true&timeoutSeconds=1", ""}, {"POST", "", leaseNamed("a")}, {"DELETE", "", ""},
+	} {
+		t.Run(row.method+row.query, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServerWith(t, store.Options{}, opts)
+				for range 3 {
+					w := httptest.NewRecorder()
+					s.api.ServeHTTP(w, newRequest(t, row.method, forbidden+row.query, row.body))
+					require.Equal(t, http.StatusForbidden, w.Code, w.Body)
+				}
+				assert.Less(t, s.do(t, row.method, leases+row.query, row.body).Code, 300)
+			})
+		})
+	}
+}
+
 // What is taken for a watch is refused here.
 func TestFalseAsksForAList(t *testing.T) {
 	s := newServerWith(t, store.Options{}, httpapi.Options{WatchesPerClient: 1})
