@@ -176,6 +176,29 @@ func TestRememberedListIsTheListOfNow(t *testing.T) {
 	}
 }
 
+// One cache remembers the lists of all versions of a kind, in every format.
+func TestRememberedListIsInTheVersionOfItsPath(t *testing.T) {
+	s := newServer(t)
+	for i, strategy := range []string{"OldestEmulationVersion", "example.com/other"} {
+		s.must(t, "POST", candidates, fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"leaseName":"l","binaryVersion":"1.2.3","emulationVersion":"1.2.0","strategy":%q}}`, i, strategy))
+	}
+	for i := range 4 { // from the second time on the items come from the cache
+		for _, version := range []string{"v1beta1", "v1alpha2", "v1alpha1"} {
+			for _, accept := range []string{typeJSON, typeProtobuf} {
+				path := strings.Replace(candidates, "v1beta1", version, 1)
+				got := s.do(t, "GET", path, "", "Accept", accept)
+				// Nobody else asks with this selector, which selects all.
+				want := s.do(t, "GET", fmt.Sprintf("%s?fieldSelector=metadata.name!=%d%s%s", path, i, version, accept[len(accept)-1:]), "", "Accept", accept)
+				require.Equal(t, http.StatusOK, want.Code, want.Body)
+				assert.Equal(t, want.Body, got.Body, "%s %s", version, accept)
+				if accept == typeJSON {
+					assert.Equal(t, version == "v1alpha1", strings.Contains(got.Body, `"preferredStrategies":["example.com/other"]`), got.Body)
+				}
+			}
+		}
+	}
+}
+
 // A client that leaves while a list is written ends the work, and the answer does not look complete.
 func TestEndOfTheContextCutsAList(t *testing.T) {
 	s := newServer(t)
