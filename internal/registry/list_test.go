@@ -233,6 +233,16 @@ func TestPageAfterOneOfASelectorCountsWhatIsBehindIt(t *testing.T) {
 	}
 }
 
+// A page of another namespace ends at the same name, but counts other objects.
+func TestPageAfterOneOfAnotherNamespaceCountsWhatIsBehindIt(t *testing.T) {
+	leases := leasesIn(newStore(t))
+	createAll(t, leases, "a/x", "a/y", "a/z", "b/x", "b/y")
+	_, m := mustList(t, leases, registry.ListOptions{Namespace: "a", Limit: 1})
+	mustList(t, leases, registry.ListOptions{Namespace: "b", Limit: 1})
+	_, m = mustList(t, leases, registry.ListOptions{Namespace: "a", Limit: 1, Continue: m.Continue})
+	assert.EqualValues(t, 1, *m.RemainingItemCount)
+}
+
 func TestBytesOfAListAreJoinedWhenItIsAskedForAgain(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a", "ns/b")
