@@ -194,6 +194,21 @@ func TestTokenFromTheFutureIsWaitedFor(t *testing.T) {
 	})
 }
 
+// Every version below zero is the current state (upstream: apiserver, storage/interfaces.go, "If continueRV < 0").
+func TestTokenOfANegativeVersionGoesOnInTheCurrentState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := leasesIn(newStore(t))
+		createAll(t, leases, "a/x", "a/y", "a/z")
+		began := time.Now()
+		for _, version := range []string{"-1", "-2", "-1003", "-9223372036854775808"} {
+			items, m := mustList(t, leases, registry.ListOptions{Limit: 1, Continue: tokenOf(version, "/a/x\x00")})
+			assert.Equal(t, []string{"a/y"}, paths(items), version)
+			assert.Equal(t, meta.ListMeta{ResourceVersion: "1003", Continue: tokenOf("1003", `/a/y`+"\x00"), RemainingItemCount: new(int64(1))}, m, version)
+		}
+		assert.Zero(t, time.Since(began), "none was waited for")
+	})
+}
+
 // FuzzContinueToken demands that no token, whatever it is, does more than
 // select where a list starts.
 func FuzzContinueToken(f *testing.F) {
