@@ -181,6 +181,33 @@ func TestIdleWatchesAreRenewed(t *testing.T) {
 	})
 }
 
+// Changes of other objects leave the history. After a quiet time a watch goes on where its last bookmark was.
+func TestWatchGoesOnAfterItsLastBookmark(t *testing.T) {
+	for name, opts := range map[string]store.WatchOptions{"with bookmarks": {AllowWatchBookmarks: true}, "without": {}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
+				opts.Namespace = "default"
+				w := record(t, leases.Watch, opts)
+				for i := range 3 {
+					other := newLease(fmt.Sprint(i), "1")
+					other.Namespace = "other"
+					_, err := lease.In(api.Store()).Create(t.Context(), other, store.CreateOptions{})
+					require.NoError(t, err)
+					time.Sleep(2 * time.Minute) // for a bookmark
+					api.Store().ExpireHistory()
+					time.Sleep(20 * time.Minute) // for another request
+				}
+				put(t, api.Store(), "a", "1")
+				events := w.next()
+				ended, err := w.end()
+				assert.False(t, ended, err)
+				require.NotEmpty(t, events)
+				assert.Equal(t, "ADDED a 1", events[len(events)-1])
+			})
+		})
+	}
+}
+
 func TestWatchEndsIfHistoryIsLostAndFollowListsAgain(t *testing.T) {
 	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 		st := api.Store()
