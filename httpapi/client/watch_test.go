@@ -208,6 +208,41 @@ func TestWatchGoesOnAfterItsLastBookmark(t *testing.T) {
 	}
 }
 
+// readFunc is an io.Reader.
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// What failed before a watch that lasted does not delay the next one.
+func TestPauseIsShortAfterAWatchThatLasted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const failing, all = 5, 20
+		var pauses []time.Duration // before each request after the first
+		last := time.Now()         // the end of the answer before
+		leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			pauses = append(pauses, time.Since(last))
+			last = time.Now()
+			if len(pauses) <= failing {
+				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody}, nil
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(readFunc(func([]byte) (int, error) {
+				time.Sleep(30 * time.Second)
+				last = time.Now()
+				return 0, io.EOF
+			}))}, nil
+		})})
+		ctx, cancel := context.WithTimeout(t.Context(), all*time.Minute)
+		defer cancel()
+		for range leases.Watch(ctx, store.WatchOptions{ResourceVersion: "1000"}) {
+		}
+		require.Greater(t, len(pauses), all)
+		assert.Greater(t, pauses[failing], 5*time.Second, "after failures")
+		for _, pause := range pauses[failing+1:] {
+			assert.Less(t, pause, 2*time.Second)
+		}
+	})
+}
+
 func TestWatchEndsIfHistoryIsLostAndFollowListsAgain(t *testing.T) {
 	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 		st := api.Store()
