@@ -37,8 +37,27 @@ type request struct {
 // read reports whether the request changes nothing.
 func (r *request) read() bool { return r.method == http.MethodGet }
 
-// send sends the request of an attempt. The caller closes the body of the answer.
+// send sends the request of an attempt. The caller closes the body of the answer. A 401 comes before
+// anything is done, so it is sent again if the file of the token has another one by then.
 func (a *attempt) send(r *request) (*http.Response, error) {
+	for again := false; ; again = true {
+		req, err := a.newRequest(r)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := a.c.http.Do(req)
+		if err != nil {
+			return nil, asNoAnswer(req, err)
+		}
+		resp.Request = req // a transport of the user may not set it
+		if resp.StatusCode != http.StatusUnauthorized || !a.c.token.refused(req.Header.Get("Authorization")) || again {
+			return resp, nil
+		}
+		resp.Body.Close()
+	}
+}
+
+func (a *attempt) newRequest(r *request) (*http.Request, error) {
 	u := a.server.base.JoinPath(r.path)
 	u.RawQuery = r.query.Encode()
 	var body io.Reader
@@ -61,15 +80,7 @@ func (a *attempt) send(r *request) (*http.Response, error) {
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
-	resp, err := a.c.http.Do(req)
-	if err != nil {
-		return nil, asNoAnswer(req, err)
-	}
-	resp.Request = req // a transport of the user may not set it
-	if resp.StatusCode == http.StatusUnauthorized {
-		a.c.token.refused()
-	}
-	return resp, nil
+	return req, nil
 }
 
 // do sends a request, repeats it where that is safe, and returns the body of the answer.

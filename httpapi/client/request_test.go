@@ -435,6 +435,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"a query":     {client.Config{Server: "http://host?a"}, "client: Server: got"},
 		"no URL":      {client.Config{Server: "http://[::1"}, `client: Server: parse "http://[::1"`},
 		"two lines":   {client.Config{Server: "http://host", Token: "a\nb"}, "client: Token or UserAgent: got a line break"},
+		"two fields":  {client.Config{Server: "http://a", Servers: []string{"http://b"}}, "client: Servers: got them together with Server, want one of them"},
+		"one of two":  {client.Config{Servers: []string{"http://a", "b"}}, `client: Servers[1]: got "b", want http:// or https://`},
 		"TLS twice":   {client.Config{Server: "http://host", TLS: &tls.Config{}, Transport: http.DefaultTransport}, "client: TLS: got it together with Transport"},
 		"a bad agent": {client.Config{Server: "http://host", UserAgent: "a\rb"}, "client: Token or UserAgent: got a line break"},
 	} {
