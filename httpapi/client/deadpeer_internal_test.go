@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,18 +28,51 @@ type network struct {
 	accept chan net.Conn
 	closed chan struct{}
 
-	mu    sync.Mutex // guards conns
+	mu    sync.Mutex // guards all below
 	conns []*link
+	state string // "hung" or "dead" or anything else
+}
+
+func newNetwork() *network {
+	return &network{accept: make(chan net.Conn, 10), closed: make(chan struct{})}
 }
 
 func (n *network) dial(context.Context, string, string) (net.Conn, error) {
 	near, far := net.Pipe()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.state == "dead" {
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
 	l := &link{Conn: near, dead: make(chan struct{}), closed: make(chan struct{})}
 	n.conns = append(n.conns, l)
-	n.accept <- far
+	if n.state == "hung" {
+		close(l.dead)
+	} else {
+		n.accept <- far
+	}
 	return l, nil
+}
+
+// set changes the server: "hung" takes connections and never answers, also on those of today;
+// "dead" refuses connections and closes those of today.
+func (n *network) set(state string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.state
+	n.state = state
+	if state == was {
+		return
+	}
+	for _, l := range n.conns {
+		switch {
+		case state == "dead":
+			l.Close()
+		case state == "hung":
+			close(l.dead)
+		}
+	}
+	n.conns = nil
 }
 
 // Accept, Close and Addr make a network a net.Listener.
@@ -103,7 +137,7 @@ func newPeer(t *testing.T, pair tls.Certificate) (*store.Store, *network, *Colle
 	t.Helper()
 	st := store.New(store.Options{})
 	api := httpapi.New(st, httpapi.Options{})
-	n := &network{accept: make(chan net.Conn, 10), closed: make(chan struct{})}
+	n := newNetwork()
 	server := &http.Server{Handler: api, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}}, ErrorLog: log.New(io.Discard, "", 0)}
 	served := make(chan error)
 	go func() { served <- server.ServeTLS(n, "", "") }()

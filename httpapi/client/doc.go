@@ -20,6 +20,31 @@
 // a method Temporary, which reports whether a later request may succeed. It is then unknown whether
 // a write took place.
 //
+// An answer that the API did not give is no answer, and temporary: a redirect, a page, another 4xx
+// without a Status, and a 403 or 404 whose Status does not name a resource. A proxy whose server
+// restarts sends such answers, and they decide nothing about an object. The error has the code and
+// the first bytes of the text. A 429 or 5xx without a Status is a *meta.StatusError. A 401 with a
+// Status is one, too, and not temporary.
+//
+// # Several servers
+//
+// Config.Servers has the addresses of one service. All requests go to the first one until it does not
+// answer, then to the next, and after the last one to the first. The server that answers is kept. A
+// client leaves a server that refuses or loses a connection, answers 5xx, or lets requests wait in
+// vain: for half of the time until the deadline of a request, at least one second and at most ten, so
+// that time is left for another server.
+//
+//   - A read is sent to the next server at once.
+//   - A write is too if no server can have seen it. Otherwise its error is returned, as it may have
+//     been done, and the next request goes to the next server.
+//   - A watch goes on at the next server when any request of the Client has found out that its own
+//     server does not answer, or when that server answers no pings of HTTP/2. Over HTTP/1.1 a watch
+//     alone does not find out for up to ten minutes.
+//
+// So a leader with the times of client-go keeps its Lease while one of three servers works. Servers
+// with one state have no older versions, but a replica of an API server may lag: a watch at a version
+// that it does not have yet is answered 504, and is repeated.
+//
 // # Repetitions
 //
 // Requests are repeated as by client-go, at most ten times:
@@ -29,14 +54,15 @@
 //   - a read whose connection is lost, after one second.
 //
 // A write whose connection is lost, or that is answered 500 or more, is never repeated: it may have
-// been done. client-go repeats a write after a 500 with the header.
+// been done. client-go repeats a write after a 500 with the header. Any request that is answered 401
+// is sent once more if the TokenFile has another token by then.
 //
 // Watch and Follow go on over many requests. They repeat any read that may succeed later, until
 // their context ends.
 //
 // # Time
 //
-// A call ends soon after its context, and has no other limit of time: give it a context with a
-// deadline. A connection whose other end is gone is found within ten seconds with HTTP/2, which New
-// uses over TLS if the server can, and within half a minute otherwise.
+// A call ends soon after its context. If that has no deadline, the call ends after Config.Timeout. A
+// connection whose other end is gone is found within five seconds with HTTP/2, which New uses over TLS
+// if the server can, and within half a minute otherwise.
 package client

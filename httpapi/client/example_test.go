@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
+	"os"
+	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/client"
@@ -79,6 +82,32 @@ func ExampleIn() {
 	// delete: <nil>
 	// delete the others: <nil>
 	// leases.coordination.k8s.io "hello" not found
+}
+
+// A service has several addresses. The first server does not answer here, and the second one does.
+func ExampleConfig() {
+	url, end := serve()
+	defer end()
+	c, err := client.New(client.Config{
+		Servers: []string{"http://127.0.0.1:1", url},
+		Timeout: 10 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == "error" {
+				return slog.Attr{}
+			}
+			return a
+		}})),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	list, err := client.In(c, lease.Kind()).List(context.Background(), store.ListOptions{})
+	fmt.Println(len(list.Items), "Leases,", err)
+	// Output:
+	// level=WARN msg="client: the server does not answer" server=http://127.0.0.1:1
+	// 0 Leases, <nil>
 }
 
 // A Contender contends over the network, also with electors of client-go. Observe shows the holder.

@@ -42,6 +42,7 @@ type secureServer struct {
 	key      []byte
 	lastHTTP atomic.Int32 // the major version of the last request
 	lastUser atomic.Pointer[string]
+	revoked  atomic.Bool // the token "secret"
 }
 
 func newSecureServer(t *testing.T, http2 bool) *secureServer {
@@ -56,7 +57,7 @@ func newSecureServer(t *testing.T, http2 bool) *secureServer {
 			u, ok := users(r)
 			s.lastHTTP.Store(int32(r.ProtoMajor))
 			s.lastUser.Store(&u.Name)
-			return u, ok
+			return u, ok && !(u.Name == "bearer" && s.revoked.Load())
 		},
 	})
 	t.Cleanup(api.Close)
@@ -185,9 +186,13 @@ func TestTokenOfAFileIsReadAgain(t *testing.T) {
 	leases := leasesAt(t, config)
 	_, err = leases.List(t.Context(), store.ListOptions{})
 	assert.ErrorIs(t, err, meta.ReasonUnauthorized)
-	write(t, dir, "token", []byte("new"))
+	write(t, dir, "token", []byte("secret"))
 	_, err = leases.List(t.Context(), store.ListOptions{})
 	require.NoError(t, err)
+	s.revoked.Store(true)
+	write(t, dir, "token", []byte("new"))
+	_, err = leases.Create(t.Context(), newLease("a", "me"), store.CreateOptions{})
+	require.NoError(t, err, "the request is repeated with the new token")
 	assert.Equal(t, "newer", *s.lastUser.Load())
 
 	write(t, dir, "token", []byte("newest"))

@@ -38,11 +38,14 @@ func (t *token) header() (string, error) {
 	return "Bearer " + t.value, nil
 }
 
-// refused makes the next call of header read the file again.
-func (t *token) refused() {
+// refused reads the file again because of an answer 401, and reports whether it has another token
+// than the header that was sent.
+func (t *token) refused(sent string) bool {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.read = time.Time{}
+	t.mu.Unlock()
+	now, err := t.header()
+	return err == nil && now != sent
 }
 
 // readToken reads the token in a file.
