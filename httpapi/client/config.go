@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,12 +15,16 @@ import (
 	"time"
 )
 
-// Config says where a server is and how to reach it. Only Server is required. Kubeconfig returns
-// the Config of a file.
+// Config says where a server is and how to reach it. Only Server or Servers is required. Kubeconfig
+// returns the Config of a file.
 type Config struct {
 	// Server is the URL of the server, such as "https://10.0.0.1:6443". Its path, if it has
 	// one, comes before the paths of the API.
 	Server string
+	// Servers, in place of Server, are the URLs of several servers with one state: the API
+	// servers of a cluster, or kubecoord servers on one etcd. See "Several servers" in the
+	// package comment.
+	Servers []string
 	// Token, if not "", is sent as bearer token.
 	Token string
 	// TokenFile, if not "", is a file with the bearer token, which is sent in place of Token.
@@ -31,16 +36,24 @@ type Config struct {
 	// Transport, if not nil, sends the requests, for example one of httpapi.API.Transport. TLS
 	// must be nil then.
 	Transport http.RoundTripper
+	// Timeout limits a call whose context has no deadline, with its repetitions, and the time
+	// until a server begins its answer to a watch. 0 means 30 seconds, negative means no limit.
+	Timeout time.Duration
+	// Logger gets a warning when a server gives no answer, with its address and the cause, and
+	// an information when it answers again; each once, and without credentials. Nil means
+	// slog.Default for the warnings, and no information.
+	Logger *slog.Logger
 	// UserAgent is the header User-Agent. What comes before the first slash is the name of the
 	// writer in managedFields if the options of a write have none. "" means the name of the
 	// program.
 	UserAgent string
 }
 
-// Client has the connections to one server. All its methods may be called from any goroutine.
+// Client has the connections to the servers of one Config. All its methods may be called from any goroutine.
 type Client struct {
-	base      *url.URL
+	servers   servers
 	http      http.Client
+	timeout   time.Duration // of a call without a deadline; 0 or less is none
 	userAgent string
 	token     token
 	own       *http.Transport // nil if the transport is the user's
@@ -48,13 +61,12 @@ type Client struct {
 
 // New returns a Client. It does not connect yet. The error names the field that is wrong.
 func New(config Config) (*Client, error) {
-	base, err := parseServer(config.Server)
-	if err != nil {
-		return nil, fmt.Errorf("client: Server: %w", err)
-	}
 	c := &Client{
-		base: base, userAgent: cmp.Or(config.UserAgent, filepath.Base(os.Args[0])),
-		token: token{value: config.Token, file: config.TokenFile},
+		userAgent: cmp.Or(config.UserAgent, filepath.Base(os.Args[0])), timeout: cmp.Or(config.Timeout, defaultTimeout),
+		token: token{value: config.Token, file: config.TokenFile}, servers: servers{logger: config.Logger},
+	}
+	if err := c.servers.parse(config); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	if strings.ContainsAny(config.Token+c.userAgent, "\r\n") {
 		return nil, errors.New("client: Token or UserAgent: got a line break, want a single line")
@@ -85,6 +97,9 @@ func parseServer(server string) (*url.URL, error) {
 	return u, nil
 }
 
+// defaultTimeout is that of Config.Timeout.
+const defaultTimeout = 30 * time.Second
+
 // Close closes the connections that no request uses. It does nothing if the Config has a Transport.
 // The Client can still be used.
 func (c *Client) Close() {
@@ -94,11 +109,11 @@ func (c *Client) Close() {
 }
 
 // Times after which the other end of a connection counts as gone. A leader renews its Lease over
-// the connection of its watch, so with HTTP/2 this must be less than lease.DefaultRenewDeadline.
-// client-go waits for 45 seconds.
+// the connection of its watch, so with HTTP/2 both together, with a RetryPeriod, must be well below
+// lease.DefaultRenewDeadline. client-go waits for 45 seconds.
 const (
-	pingAfter   = 5 * time.Second
-	pingTimeout = 3 * time.Second
+	pingAfter   = 3 * time.Second
+	pingTimeout = 2 * time.Second
 )
 
 // newTransport returns a transport with the limits of client-go for connections, except for

@@ -43,7 +43,7 @@ func FuzzKubeconfig(f *testing.F) {
 	})
 }
 
-// stream answers the first request with a body, and all others with 403.
+// stream answers the first request with a body, and all others with a 403 of the API.
 type stream struct {
 	body string
 	n    int
@@ -53,7 +53,7 @@ type stream struct {
 func (s *stream) RoundTrip(*http.Request) (*http.Response, error) {
 	code, body := http.StatusOK, s.body
 	if s.n++; s.n > 1 {
-		code, body = http.StatusForbidden, ""
+		code, body = http.StatusForbidden, `{"kind":"Status","status":"Failure","details":{"kind":"leases"}}`
 	}
 	return &http.Response{StatusCode: code, Status: fmt.Sprint(code), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }

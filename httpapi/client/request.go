@@ -27,7 +27,7 @@ const (
 // request is a request to the server, which may be sent more than once.
 type request struct {
 	method      string
-	path        string // below Client.base, escaped
+	path        string // below the address of a server, escaped
 	query       url.Values
 	contentType string
 	body        []byte
@@ -37,15 +37,15 @@ type request struct {
 // read reports whether the request changes nothing.
 func (r *request) read() bool { return r.method == http.MethodGet }
 
-// send sends a request once. The caller closes the body of the answer.
-func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
-	u := c.base.JoinPath(r.path)
+// send sends the request of an attempt. The caller closes the body of the answer.
+func (a *attempt) send(r *request) (*http.Response, error) {
+	u := a.server.base.JoinPath(r.path)
 	u.RawQuery = r.query.Encode()
 	var body io.Reader
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
+	req, err := http.NewRequestWithContext(a.ctx, r.method, u.String(), body)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -53,29 +53,34 @@ func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
 		req.Header.Set("Content-Type", r.contentType)
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.userAgent)
-	authorization, err := c.token.header()
+	req.Header.Set("User-Agent", a.c.userAgent)
+	authorization, err := a.c.token.header()
 	if err != nil {
 		return nil, err
 	}
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := a.c.http.Do(req)
 	if err != nil {
 		return nil, asNoAnswer(req, err)
 	}
 	resp.Request = req // a transport of the user may not set it
 	if resp.StatusCode == http.StatusUnauthorized {
-		c.token.refused()
+		a.c.token.refused()
 	}
 	return resp, nil
 }
 
 // do sends a request, repeats it where that is safe, and returns the body of the answer.
 func (c *Client) do(ctx context.Context, r *request) ([]byte, error) {
+	if _, ok := ctx.Deadline(); !ok && c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, afterTime(c.timeout))
+		defer cancel()
+	}
 	for n := 0; ; n++ {
-		data, resp, err := c.exchange(ctx, r)
+		data, resp, err := c.anyServer(ctx, r)
 		if err == nil {
 			return data, nil
 		}
@@ -84,26 +89,55 @@ func (c *Client) do(ctx context.Context, r *request) ([]byte, error) {
 			return nil, err
 		}
 		if sleep(ctx, wait) != nil {
-			return nil, errors.Join(ctx.Err(), err)
+			return nil, endOf(ctx, err)
+		}
+	}
+}
+
+// anyServer sends a request until a server answers: to each once, as long as the ones before cannot
+// have done a write. The error is a temporary one if one of them was.
+func (c *Client) anyServer(ctx context.Context, r *request) (data []byte, resp *http.Response, err error) {
+	for left := len(c.servers.all) - 1; ; left-- {
+		within := time.Duration(0)
+		if left > 0 || !r.read() {
+			within = c.share(ctx)
+		}
+		var failed error
+		if data, resp, failed = c.exchange(ctx, r, within); failed == nil {
+			return data, resp, nil
+		}
+		if err == nil || resp != nil || !isTemporary(err) {
+			err = failed
+		}
+		e, none := errors.AsType[*noAnswer](failed)
+		if left == 0 || !none || ctx.Err() != nil || !r.read() && !e.unsent() {
+			return nil, resp, err
 		}
 	}
 }
 
 // exchange sends a request once and reads the answer. resp is nil if there is none.
-func (c *Client) exchange(ctx context.Context, r *request) (data []byte, resp *http.Response, err error) {
-	resp, err = c.send(ctx, r)
+func (c *Client) exchange(ctx context.Context, r *request, within time.Duration) (data []byte, resp *http.Response, err error) {
+	a := c.begin(ctx, within)
+	code := 0
+	defer func() { a.end(code, err) }()
+	resp, err = a.send(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
+	code = resp.StatusCode
+	if r.most == maxList {
+		a.unlimited() // a list may be long
+	}
 	data, err = readBody(resp, r.most)
-	if err != nil {
+	if err == nil {
+		err = errorOfAnswer(resp, data)
+	}
+	if _, none := errors.AsType[*noAnswer](err); none {
 		return nil, nil, err
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, resp, statusError(resp, data)
-	}
-	return data, resp, nil
+	return data, resp, err
 }
 
 // readBody reads a body of a limited size.
@@ -143,7 +177,7 @@ const maxRetryAfter = 3600
 // IsConnectionReset and IsHTTP2ConnectionLost).
 func isLoss(err error) bool {
 	e, ok := errors.AsType[*noAnswer](err)
-	if !ok {
+	if _, other := errors.AsType[*notOfAPI](err); !ok || other {
 		return false
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
@@ -152,7 +186,7 @@ func isLoss(err error) bool {
 	text := e.err.Err.Error() // net/http has no values for these errors
 	for _, part := range []string{
 		"http: can't write HTTP request on broken connection", "http2: server sent GOAWAY and closed the connection",
-		"http2: client connection lost", "connection reset by peer", "use of closed network connection",
+		pingLost, "connection reset by peer", "use of closed network connection",
 	} {
 		if strings.Contains(text, part) {
 			return true
@@ -171,4 +205,20 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// endOf returns the error of a context that ended after a failure, or after none. It names each
+// reason once.
+func endOf(ctx context.Context, failed error) error {
+	err := ctx.Err()
+	if e, ok := errors.AsType[*ended](context.Cause(ctx)); ok {
+		err = e
+	}
+	switch {
+	case failed == nil:
+		return err
+	case errors.Is(failed, ctx.Err()):
+		return failed
+	}
+	return fmt.Errorf("%w; before that: %w", err, failed)
 }

@@ -214,12 +214,9 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 		want       string
 		wantReason meta.Reason
 	}{
-		"not found as text":   {404, "text/plain", "404 page not found\n", "the server answered 404 Not Found without a Status: 404 page not found", meta.ReasonNotFound},
 		"a page":              {502, "text/html", "<html>", "the server answered 502 Bad Gateway without a Status", meta.ReasonInternalError},
 		"a long text":         {500, "text/plain", strings.Repeat("x", 5000), "the server answered 500 Internal Server Error without a Status: " + strings.Repeat("x", 2048), meta.ReasonInternalError},
-		"a redirect":          {302, "", "", "the server answered 302 Found without a Status: ", ""},
 		"gone without reason": {410, "application/json", `{"kind":"Status","status":"Failure","reason":"Gone","message":"gone"}`, "gone", store.ErrExpired},
-		"a success of text":   {200, "text/html", "<html>", "client: the answer is no Lease: ", ""},
 		"another kind":        {200, "application/json", `{"kind":"Pod","apiVersion":"v1"}`, `client: the answer is no Lease: got kind "Pod" of "v1", want "Lease" of "coordination.k8s.io/v1"`, ""},
 		"a wrong type":        {200, "application/json", `{"spec":{"holderIdentity":1}}`, "client: the answer is no Lease: json: cannot unmarshal number", ""},
 		"nothing":             {200, "application/json", ``, "client: the answer is no Lease: ", ""},
@@ -236,10 +233,63 @@ func TestAnswersOfAnotherServerAreErrors(t *testing.T) {
 			}
 		})
 	}
-	_, err := answering(t, 200, "text/html", "<html>").List(t.Context(), store.ListOptions{})
+	_, err := answering(t, 200, "application/json", "<html>").List(t.Context(), store.ListOptions{})
 	assert.ErrorContains(t, err, "client: the answer is no list: invalid character '<'")
 	_, err = answering(t, 200, "application/json", `{"items":[{"spec":{"holderIdentity":1}}]}`).List(t.Context(), store.ListOptions{})
 	assert.ErrorContains(t, err, "json: cannot unmarshal number")
+}
+
+// A proxy whose server is gone decides nothing. The error is temporary, and names the cause.
+func TestAnAnswerThatTheAPIDidNotGiveIsTemporary(t *testing.T) {
+	status := func(code int, details string) string {
+		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m","reason":%q,"details":{%s},"code":%d}`,
+			map[int]string{403: "Forbidden", 404: "NotFound", 409: "Conflict", 401: "Unauthorized"}[code], details, code)
+	}
+	const got = `client: Get "https://other/prefix/apis/coordination.k8s.io/v1/namespaces/default/leases/a": got `
+	for name, row := range map[string]struct {
+		code      int
+		typ, body string
+		want      string
+		reason    meta.Reason // "" of a temporary error
+	}{
+		"not found as text":      {404, "text/plain", "404 page not found\n", got + `404 Not Found, which is no answer of the API about the resource: "404 page not found"`, ""},
+		"forbidden as a page":    {403, "text/html", "<html>", got + `403 Forbidden, which is no answer of the API about the resource: "<html>"`, ""},
+		"unauthorized as a page": {401, "text/html", "<html>", got + "401 Unauthorized", ""},
+		"a conflict as text":     {409, "text/plain", "conflict", got + "409 Conflict", ""},
+		"gone as text":           {410, "text/plain", "gone", got + "410 Gone", ""},
+		"a redirect":             {302, "", "", got + "302 Found", ""},
+		"a page of 200":          {200, "text/html; charset=utf-8", "<html>", got + "200 OK", ""},
+		"other JSON":             {404, "application/json", `{"error":"no route"}`, got + `404 Not Found, which is no answer of the API about the resource: "{\"error\":\"no route\"}"`, ""},
+		"a path that is unknown": {404, "application/json", status(404, ""), got + "404 Not Found", ""},
+		"a long page":            {404, "text/html", strings.Repeat("x", 5000), got + `404 Not Found, which is no answer of the API about the resource: "` + strings.Repeat("x", 200) + `"`, ""},
+		"the object is missing":  {404, "application/json", status(404, `"name":"a","kind":"leases"`), "m", meta.ReasonNotFound},
+		"access is denied":       {403, "application/json", status(403, `"name":"a","kind":"leases"`), "m", meta.ReasonForbidden},
+		"a conflict of an apply": {409, "application/json", status(409, `"causes":[]`), "m", meta.ReasonConflict},
+		"a wrong token":          {401, "application/json", status(401, ``), "m", meta.ReasonUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := answering(t, row.code, row.typ, row.body).Get(t.Context(), "default", "a")
+			require.Error(t, err)
+			assert.True(t, strings.HasPrefix(err.Error(), row.want), "got %q", err)
+			if e, isStatus := errors.AsType[*meta.StatusError](err); row.reason != "" {
+				assert.True(t, isStatus)
+				assert.ErrorIs(t, err, row.reason)
+			} else {
+				assert.False(t, isStatus, "got %v", e)
+				temporary, ok := errors.AsType[interface {
+					error
+					Temporary() bool
+				}](err)
+				assert.True(t, ok && temporary.Temporary())
+				for _, reason := range []meta.Reason{meta.ReasonNotFound, meta.ReasonForbidden, store.ErrConflict, store.ErrExpired} {
+					assert.NotErrorIs(t, err, reason)
+				}
+			}
+		})
+	}
+	// An admission webhook refuses without naming the resource.
+	_, err := answering(t, 403, "application/json", status(403, "")).Create(t.Context(), newLease("a", "me"), store.CreateOptions{})
+	assert.ErrorIs(t, err, meta.ReasonForbidden)
 }
 
 // A server may tell in a header alone when to come again.

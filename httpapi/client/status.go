@@ -2,6 +2,8 @@ package client
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -10,12 +12,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// noAnswer is the error of a request without an answer, or with a part of one.
+// noAnswer is the error of a request without an answer of the API, or with a part of one.
 type noAnswer struct{ err *url.Error }
 
 // Error returns the text of the error of net/http.
@@ -33,14 +37,53 @@ func (e *noAnswer) Temporary() bool {
 	return !unknown && !alert && !errors.Is(e.err, http.ErrSchemeMismatch)
 }
 
+// unsent reports whether no server can have seen the request.
+func (e *noAnswer) unsent() bool {
+	op, ok := errors.AsType[*net.OpError](e.err)
+	return ok && op.Op == "dial" || !e.Temporary()
+}
+
 // asNoAnswer returns the error of http.Client.Do, or of the body of an answer.
 func asNoAnswer(req *http.Request, err error) error {
+	if own, ok := errors.AsType[*ended](context.Cause(req.Context())); ok {
+		err = own
+	}
 	e, ok := errors.AsType[*url.Error](err)
 	if !ok {
 		method := req.Method[:1] + string(bytes.ToLower([]byte(req.Method[1:]))) // as net/http
 		e = &url.Error{Op: method, URL: req.URL.Redacted(), Err: err}
 	}
 	return &noAnswer{e}
+}
+
+// notOfAPI is an answer that another program has given in place of the API, such as a proxy whose
+// servers are gone. It decides nothing about an object.
+type notOfAPI struct {
+	status string // code and text
+	body   string // its first bytes
+	reason meta.Reason
+}
+
+// Error returns the code and the first bytes of the text.
+func (e *notOfAPI) Error() string {
+	return fmt.Sprintf("got %s, which is no answer of the API about the resource: %q", e.status, e.body)
+}
+
+// Is reports whether target is the reason of a Status without a resource. An admission webhook may
+// forbid a write so.
+func (e *notOfAPI) Is(target error) bool { return e.reason != "" && target == e.reason }
+
+// asNotOfAPI returns the error of an answer that does not come from the API. The answer may repeat
+// the credentials of the request, which stay out of errors.
+func asNotOfAPI(resp *http.Response, body []byte, reason meta.Reason) error {
+	text := string(body[:min(len(body), 64<<10)])
+	if token := strings.TrimPrefix(resp.Request.Header.Get("Authorization"), "Bearer "); token != "" {
+		text = strings.ReplaceAll(text, token, "[token]")
+	}
+	text = strings.TrimSpace(text)
+	return asNoAnswer(resp.Request, &notOfAPI{
+		status: cmp.Or(resp.Status, strconv.Itoa(resp.StatusCode)), body: text[:min(len(text), 200)], reason: reason,
+	})
 }
 
 // isTemporary reports whether a later read may succeed.
@@ -52,14 +95,34 @@ func isTemporary(err error) bool {
 	return ok && e.Temporary()
 }
 
-// statusError returns the error of an answer with a code other than 2xx.
-func statusError(resp *http.Response, body []byte) error {
-	e := &meta.StatusError{}
-	if json.Unmarshal(body, &e.Status) != nil || e.Status.Kind != "Status" || e.Status.Status != meta.StatusFailure {
-		e = unexplained(resp, body)
+// errorOfAnswer returns the error that an answer is, or nil.
+//
+// A real server names the resource in a 403 and a 404 about objects. A 404 without it comes from a
+// path that is not served, or from a server that does not serve it yet.
+func errorOfAnswer(resp *http.Response, body []byte) error {
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		if isJSON(resp) {
+			return nil
+		}
+		return asNotOfAPI(resp, body, "")
 	}
-	if e.Status.Code == 0 {
-		e.Status.Code = int32(resp.StatusCode)
+	e := &meta.StatusError{}
+	isStatus := json.Unmarshal(body, &e.Status) == nil && e.Status.Kind == "Status" && e.Status.Status == meta.StatusFailure
+	switch {
+	case isStatus:
+		e.Status.Code = cmp.Or(e.Status.Code, int32(resp.StatusCode))
+	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode >= http.StatusInternalServerError:
+		e = unexplained(resp, body)
+	default:
+		return asNotOfAPI(resp, body, "")
+	}
+	if d := e.Status.Details; d == nil || d.Kind == "" {
+		switch e.Status.Code {
+		case http.StatusNotFound:
+			return asNotOfAPI(resp, body, "")
+		case http.StatusForbidden:
+			return asNotOfAPI(resp, body, e.Status.Reason)
+		}
 	}
 	if after, ok := retryAfter(resp); ok {
 		if e.Status.Details == nil {
@@ -68,6 +131,18 @@ func statusError(resp *http.Response, body []byte) error {
 		e.Status.Details.RetryAfterSeconds = int32(after / time.Second)
 	}
 	return asExpired(e)
+}
+
+// mediaType returns the type of a body, or "".
+func mediaType(resp *http.Response) string {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return media
+}
+
+// isJSON reports whether a body may be JSON.
+func isJSON(resp *http.Response) bool {
+	media := mediaType(resp)
+	return media == "" || media == "application/json"
 }
 
 // retryAfterSeconds returns how long the server asks to wait after an error.
@@ -86,29 +161,18 @@ func asExpired(e *meta.StatusError) *meta.StatusError {
 	return e
 }
 
-// unexplained returns the error of an answer without a Status. It may come from a proxy. The
+// unexplained returns the error of a 429 or 5xx without a Status. It may come from a proxy. The
 // reasons are those of upstream (apimachinery, errors.NewGenericServerResponse).
 func unexplained(resp *http.Response, body []byte) *meta.StatusError {
 	reason := map[int]meta.Reason{
-		http.StatusBadRequest: meta.ReasonBadRequest, http.StatusUnauthorized: meta.ReasonUnauthorized,
-		http.StatusForbidden: meta.ReasonForbidden, http.StatusNotFound: meta.ReasonNotFound,
-		http.StatusMethodNotAllowed: meta.ReasonMethodNotAllowed, http.StatusNotAcceptable: meta.ReasonNotAcceptable,
-		http.StatusConflict: meta.ReasonConflict, http.StatusGone: meta.ReasonExpired,
-		http.StatusUnsupportedMediaType: meta.ReasonUnsupportedMediaType, http.StatusUnprocessableEntity: meta.ReasonInvalid,
 		http.StatusTooManyRequests: meta.ReasonTooManyRequests, http.StatusServiceUnavailable: meta.ReasonServiceUnavailable,
-		http.StatusGatewayTimeout: meta.ReasonTimeout, http.StatusRequestEntityTooLarge: meta.ReasonRequestEntityTooLarge,
+		http.StatusGatewayTimeout: meta.ReasonTimeout,
 	}[resp.StatusCode]
-	if reason == "" && resp.StatusCode >= http.StatusInternalServerError {
-		reason = meta.ReasonInternalError
-	}
-	if reason == meta.ReasonConflict && resp.Request != nil && resp.Request.Method == http.MethodPost {
-		reason = meta.ReasonAlreadyExists
-	}
 	text := ""
 	const most = 2 << 10
-	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media == "text/plain" || media == "" {
+	if media := mediaType(resp); media == "text/plain" || media == "" {
 		text = ": " + string(bytes.TrimSpace(body[:min(len(body), most)]))
 	}
-	return meta.NewStatusError(resp.StatusCode, reason, nil,
+	return meta.NewStatusError(resp.StatusCode, cmp.Or(reason, meta.ReasonInternalError), nil,
 		fmt.Sprintf("the server answered %s without a Status%s", resp.Status, text))
 }

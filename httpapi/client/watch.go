@@ -111,10 +111,8 @@ func (w *watcher[T]) run(ctx context.Context, do func(context.Context) error, yi
 	switch {
 	case err == errLeft, limited.Err() != nil && ctx.Err() == nil:
 		return
-	case ctx.Err() != nil && w.failed != nil:
-		err = errors.Join(ctx.Err(), w.failed)
 	case ctx.Err() != nil:
-		err = ctx.Err()
+		err = endOf(ctx, w.failed)
 	}
 	yield(watch.Event[T]{}, err)
 }
@@ -191,7 +189,7 @@ const (
 )
 
 // once sends the events of one request. It returns nil when the server has ended the watch.
-func (w *watcher[T]) once(ctx context.Context) error {
+func (w *watcher[T]) once(ctx context.Context) (err error) {
 	path, err := w.c.collectionPath(w.opts.Namespace)
 	if err != nil {
 		return err
@@ -207,18 +205,24 @@ func (w *watcher[T]) once(ctx context.Context) error {
 	query.Set("timeoutSeconds", strconv.Itoa(max(int(length/time.Second), 1)))
 	ctx, cancel := context.WithTimeout(ctx, length+lateness)
 	defer cancel()
-	resp, err := w.c.c.send(ctx, &request{method: http.MethodGet, path: path, query: query})
+	a := w.c.c.begin(ctx, w.c.c.opening(ctx))
+	code := 0
+	defer func() { a.end(code, err) }()
+	resp, err := a.send(&request{method: http.MethodGet, path: path, query: query})
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	code = resp.StatusCode
+	if code != http.StatusOK || !isJSON(resp) {
 		body, err := readBody(resp, maxObject)
 		if err != nil {
 			return err
 		}
-		return statusError(resp, body)
+		return errorOfAnswer(resp, body)
 	}
+	a.watch(code)
+	defer context.AfterFunc(a.left, func() { a.cancel(context.Cause(a.left)) })()
 	frames := newFrames(resp)
 	for {
 		ev, ended, err := w.next(frames)

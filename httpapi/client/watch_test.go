@@ -271,11 +271,11 @@ func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
 
 func TestWatchThatCannotListEnds(t *testing.T) {
 	leases := leasesAt(t, client.Config{Server: "http://other", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-		code := http.StatusForbidden
+		code, body := http.StatusForbidden, `{"kind":"Status","status":"Failure","reason":"Forbidden","details":{"kind":"leases"},"code":403}`
 		if req.URL.Query().Get("watch") == "true" {
-			code = http.StatusOK
+			code, body = http.StatusOK, `{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":404}}`
 		}
-		return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":404}}`))}, nil
+		return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 	})})
 	for _, err := range leases.Watch(t.Context(), store.WatchOptions{}) {
 		assert.ErrorIs(t, err, meta.ReasonForbidden)
