@@ -17,13 +17,13 @@ func (o *options) contend(ctx context.Context, out, errs io.Writer) (int, error)
 	if err != nil {
 		return exitFailed, err
 	}
-	//config.Logger = o.log
+	config.Logger = o.log
 	c, err := client.New(config)
 	if err != nil {
 		return exitFailed, err
 	}
 	defer c.Close()
-	//o.lease.Logger = o.log
+	o.lease.Logger = o.log
 	contender, err := lease.NewContender(client.In(c, lease.Kind()), o.lease)
 	if err != nil {
 		return exitUsage, err

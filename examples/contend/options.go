@@ -89,7 +89,7 @@ func (o *options) config() (client.Config, error) {
 	if o.servers == "" {
 		return client.Kubeconfig(o.kubeconfig)
 	}
-	c := client.Config{Server: strings.Split(o.servers, ",")[0], TokenFile: o.tokenFile}
+	c := client.Config{Servers: strings.Split(o.servers, ","), TokenFile: o.tokenFile}
 	if o.caFile == "" {
 		return c, nil
 	}
