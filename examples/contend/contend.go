@@ -33,15 +33,16 @@ func (o *options) contend(ctx context.Context, out, errs io.Writer) (int, error)
 		err := contender.Run(ctx, func(ctx context.Context, h lease.Holding) {
 			fmt.Fprintln(out, h.Holder, "leads, with the fencing token", h.FencingToken)
 			term = o.lead(ctx, h, out, errs)
+			term.led = true
 			fmt.Fprintln(out, h.Holder, "stops:", term.reason(ctx))
 		})
 		switch {
 		case term.finished: // whatever becomes of the release
-			return term.code, errors.Join(term.err, unlessEnded(ctx, err))
+			return term.code, errors.Join(term.err, term.unlessEnded(ctx, err))
 		case ctx.Err() != nil && o.command == nil:
-			return 0, unlessEnded(ctx, err)
+			return 0, term.unlessEnded(ctx, err)
 		case ctx.Err() != nil:
-			return term.code, unlessEnded(ctx, err)
+			return term.code, term.unlessEnded(ctx, err)
 		case !errors.Is(err, lease.ErrLost):
 			return exitFailed, err
 		case o.once:
@@ -53,6 +54,7 @@ func (o *options) contend(ctx context.Context, out, errs io.Writer) (int, error)
 
 // term is the result of one time of leading.
 type term struct {
+	led      bool
 	finished bool // the command ended before the term
 	code     int  // of the command
 	err      error
@@ -82,9 +84,10 @@ func (o *options) lead(ctx context.Context, h lease.Holding, out, errs io.Writer
 	}.run(ctx)
 }
 
-// unlessEnded returns err, or nil if err only says that ctx has ended.
-func unlessEnded(ctx context.Context, err error) error {
-	if err == ctx.Err() {
+// unlessEnded returns err, or nil if err only says that ctx has ended. After a term it may say
+// that the Lease was not released.
+func (t term) unlessEnded(ctx context.Context, err error) error {
+	if err == ctx.Err() || ctx.Err() != nil && !t.led {
 		return nil
 	}
 	return err
