@@ -43,6 +43,7 @@ func (c *Contender) acquire(ctx context.Context) error {
 			return err
 		})
 		if held {
+			c.contact(nil)
 			return nil
 		}
 		if err == nil {
@@ -64,9 +65,10 @@ func (c *Contender) awaitExpiry(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		c.contact(nil)
 		// If a renewal delays the expiry, the loop may still wake at the old
 		// time and wait again from there.
-		if c.observed.Observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
+		if c.observe(l, c.clock.Now()); c.observed.Expires().Before(until) {
 			break
 		}
 	}
@@ -86,7 +88,7 @@ func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		began := c.clock.Now()
-		c.observed.Observe(l, began)
+		c.observe(l, began)
 		if t := c.unconfirmed; t != nil && l != nil && sameRecord(&l.Spec, &t.lease.Spec) {
 			c.unconfirmed = nil
 			return c.begin(l, t.began), nil
@@ -102,7 +104,7 @@ func (c *Contender) tryAcquire(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		c.unconfirmed = nil
-		c.observed.Observe(l, c.clock.Now())
+		c.observe(l, c.clock.Now())
 		return c.begin(l, began), nil
 	}
 }

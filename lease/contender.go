@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -83,6 +84,20 @@ type ContenderOptions struct {
 	// FieldManager is the Contender's name in managedFields: at most 128
 	// printable bytes.
 	FieldManager string
+
+	// Logger gets a Warn when a request fails and is tried again, and then no other until
+	// one has succeeded; an Info then; and an Info for each new holder. Nil means that
+	// Warns go to slog.Default and Infos nowhere.
+	Logger *slog.Logger
+	// OnNewLeader, if not nil, is called with each new Holding that the Contender sees,
+	// its own included. Holder is "" if the Lease was released or deleted.
+	//
+	// The Contender waits for the functions. They must return soon, because renewals are
+	// late otherwise, and may call no method of the Contender but Held and Healthy.
+	OnNewLeader func(Holding)
+	// OnContact, if not nil, is called with the error of a request that failed and is tried
+	// again, and with nil when one has succeeded after that.
+	OnContact func(err error)
 }
 
 // jitterFactor is client-go's JitterFactor: its electors wait up to that much
@@ -132,7 +147,7 @@ func (o *ContenderOptions) validate() error {
 // Acquire, Renew and Release are the single steps, for a program with its own
 // loop.
 //
-// Held may be called from any goroutine. The other methods panic while one of
+// Held and Healthy may be called from any goroutine. The other methods panic while one of
 // them is running, because two calls at once could let two lead under one name.
 // The function lead of Run must not call them either.
 //
@@ -146,12 +161,16 @@ type Contender struct {
 
 	busy     atomic.Bool // a method is running
 	observed Observation // used by the running method only
+	reported Holding     // to OnNewLeader; used by the running method only
+	alone    bool        // the last request failed; used by the running method only
 	// unconfirmed is what the last take has written, whether or not there was an
 	// answer. Only the running method uses it. It has no holding.
 	unconfirmed *term
 	// term is nil unless the Contender wrote its name into the Lease and has not
 	// seen another holder since. Only the running method writes it.
 	term atomic.Pointer[term]
+	// leads is the last state of the term while lead of Run has not returned, else nil.
+	leads atomic.Pointer[term]
 }
 
 // term is one time of holding the Lease. It is immutable: a renewal replaces it.

@@ -41,7 +41,7 @@ func (c *Contender) renew(ctx context.Context) error {
 	}
 	next.lease = l
 	c.term.Store(&next)
-	c.observed.Observe(l, c.clock.Now())
+	c.observe(l, c.clock.Now())
 	if !next.holds(c.clock.Now()) {
 		return ErrLost // the write took too long
 	}
@@ -64,7 +64,7 @@ func (c *Contender) release(ctx context.Context) error {
 		return nil
 	}
 	now := meta.NewMicroTime(c.clock.Now())
-	_, err := c.rewrite(ctx, t, func(l *Lease) {
+	l, err := c.rewrite(ctx, t, func(l *Lease) {
 		l.Spec.HolderIdentity = new("")
 		l.Spec.LeaseDurationSeconds = new(int32(1))
 		l.Spec.AcquireTime, l.Spec.RenewTime = new(now), new(now)
@@ -75,7 +75,7 @@ func (c *Contender) release(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.term.Store(nil)
+	c.lose(l)
 	return nil
 }
 
@@ -104,6 +104,6 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 
 // lose ends the term because of the given state of the Lease; nil is deleted.
 func (c *Contender) lose(l *Lease) {
-	c.observed.Observe(l, c.clock.Now())
+	c.observe(l, c.clock.Now())
 	c.term.Store(nil)
 }

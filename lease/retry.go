@@ -48,6 +48,9 @@ func (c *Contender) pauseAfter(ctx context.Context, err error) error {
 	if ctx.Err() == nil && !isTemporary(err) {
 		return err
 	}
+	if ctx.Err() == nil {
+		c.contact(err)
+	}
 	c.pauseUntil(ctx, c.clock.Now().Add(c.opts.RetryPeriod))
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return errors.Join(ended, err)

@@ -48,7 +48,10 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	}()
 	defer func() { done(); <-kept }() // if lead panics
 
+	c.leads.Store(t)
+	defer c.leads.Store(nil)
 	lead(leading, t.holding)
+	c.leads.Store(nil)
 
 	done()
 	err := <-kept
@@ -94,8 +97,12 @@ func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
 		if errors.Is(err, ErrLost) {
 			return errors.Join(err, failed)
 		}
+		if ctx.Err() == nil {
+			c.contact(err)
+		}
 		if failed = err; err == nil {
 			t = c.term.Load()
+			c.leads.Store(t)
 			deadline.Reset(t.expires.Sub(c.clock.Now()))
 		}
 	}

@@ -1,47 +1,71 @@
-// Command contend contends for a Lease over the network: it waits for the Lease, leads until it is
-// interrupted, and releases the Lease.
+// Command contend leads by a Lease: it waits for the Lease, renews it, and releases it at
+// SIGINT or SIGTERM. With a command it is a lock for any program: the command runs while
+// contend leads.
+//
+//	contend -name backup -- /usr/local/bin/backup --full
+//	contend -server https://10.0.0.1:8001,https://10.0.0.2:8001 -certificate-authority ca.pem -token-file token -name backup -- backup
+//
+// A term ends when no server could be reached in time, or somebody else has the Lease. The
+// command then gets SIGTERM, and SIGKILL after -grace. contend waits for the Lease again, and
+// starts the command again; with -once it exits with code 75. When the command ends by
+// itself, contend releases the Lease and exits with the code of the command. At SIGINT and
+// SIGTERM it ends the command, releases the Lease, and exits with the code of the command, or
+// with 75 if the command did not run.
+//
+// The environment of the command has
+//
+//	KUBECOORD_FENCING_TOKEN  the number of the term: greater than that of any term before
+//	KUBECOORD_HOLDER         the holderIdentity in the Lease
+//	KUBECOORD_LEASE          namespace/name of the Lease
+//
+// A Lease does not stop a machine that is paused. If two runs at once would do harm, send the
+// fencing token with each write and let the receiver refuse a smaller one than it has seen:
+// see package lease.
+//
+// What to copy from here: contend.go for a Go program that leads, child.go for one that
+// runs another program.
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"os"
 	"os/signal"
+	"syscall"
+)
 
-	"github.com/kubecoord/kubecoord/httpapi/client"
-	"github.com/kubecoord/kubecoord/lease"
+// Exit codes besides those of the command.
+const (
+	exitFailed     = 1
+	exitUsage      = 2
+	exitUnfinished = 75 // EX_TEMPFAIL of sysexits.h: the command did not run, or a term ended before it
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	config, err := client.Kubeconfig("") // as kubectl, or client.Config{Server: "http://127.0.0.1:8001"}
-	if err == nil {
-		err = contend(ctx, os.Stdout, config)
-	}
-	if err != nil && ctx.Err() == nil {
-		log.Fatal(err)
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
 
-// contend leads once and prints when it begins and ends.
-func contend(ctx context.Context, out io.Writer, config client.Config) error {
-	c, err := client.New(config)
-	if err != nil {
-		return err
+// run is the whole program. It returns the exit code.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	o, err := parse(args, errs)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(errs, "contend:", err)
+		return exitUsage
 	}
-	defer c.Close()
-	contender, err := lease.NewContender(client.In(c, lease.Kind()), lease.ContenderOptions{
-		Namespace: "default", Name: "contend", Identity: fmt.Sprint("process-", os.Getpid()), ReleaseOnCancel: true,
-	})
+	o.log = slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	code, err := o.contend(ctx, out, errs)
 	if err != nil {
-		return err
+		fmt.Fprintln(errs, "contend:", err)
 	}
-	return contender.Run(ctx, func(ctx context.Context, h lease.Holding) {
-		fmt.Fprintln(out, h.Holder, "leads, with the fencing token", h.FencingToken)
-		<-ctx.Done()
-		fmt.Fprintln(out, h.Holder, "stops:", context.Cause(ctx))
-	})
+	return code
 }

@@ -1,0 +1,9 @@
+package main
+
+import "syscall"
+
+// ownGroup starts a process in a group of its own, and lets the kernel kill it when contend
+// is killed.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
