@@ -23,6 +23,7 @@ type worlds struct {
 	empty   store.Options   // of a store for a reset to a fixture
 	elect   bool
 	main    *world
+	loading sync.Mutex // held by the load of a fixture: decoding takes far more memory than the body
 
 	mu     sync.Mutex // guards the fields below; taken before the mutex of a world
 	forks  map[string]*world
