@@ -111,9 +111,6 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	ln.Greet(out)
-	if c.Kubeconfig != "" {
-		fmt.Fprintf(out, "  kubectl --kubeconfig %s get leases --all-namespaces\n", c.Kubeconfig)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer e.onFailure(stop)()

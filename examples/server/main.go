@@ -103,7 +103,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	}
 	ln.Greet(out)
 	if c.debug {
-		fmt.Fprintf(out, "  curl %s/debug/   # the operations for tests\n", ln.URL)
+		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
 		fmt.Fprintln(out, "  "+debugHint(c, ln.URL))
 	}
 	dumping, stopped := context.WithCancel(ctx)
