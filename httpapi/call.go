@@ -26,6 +26,7 @@ import (
 type LogEntry struct {
 	Method, Path, Query string
 	UserAgent           string
+	ContentType         string // of the body of the request
 	Code                int
 	Bytes               int64
 	Duration            time.Duration
@@ -145,7 +146,8 @@ func (c *call) setHeader(h http.Header, name, value string) {
 func (c *call) log(start time.Time) {
 	c.api.log(LogEntry{
 		Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-		Code: c.code, Bytes: c.size, Duration: time.Since(start), Attributes: c.attributes(),
+		ContentType: header(c.req, "Content-Type"),
+		Code:        c.code, Bytes: c.size, Duration: time.Since(start), Attributes: c.attributes(),
 	})
 }
 

@@ -90,6 +90,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	defer e.close()
+	e.count(front, c.prefix)
 	st, err := etcd.OpenClient(ctx, e.client, c.prefix, etcd.Options{
 		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
 		CompactionInterval: c.compactionInterval(),
@@ -114,7 +115,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer e.onFailure(stop)()
-	err = ln.Serve(ctx, api, func() { api.Close(); st.Close() })
+	err = ln.Serve(ctx, front.Metrics(e.metricsOf(api, st), api), func() { api.Close(); st.Close() })
 	return errors.Join(err, e.failure())
 }
 

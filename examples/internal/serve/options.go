@@ -62,6 +62,7 @@ type Front struct {
 	hosts        []string                    // by which clients reach the server, the best first
 	cert         *reloaded[*tls.Certificate] // nil for plain HTTP
 	calm         calmLog
+	metrics      *metrics
 }
 
 // Open checks the options and reads the files that they name.
@@ -69,7 +70,7 @@ func (o Options) Open() (f *Front, err error) {
 	if o.History < 1 {
 		return nil, fmt.Errorf("-history %d: must be at least 1", o.History)
 	}
-	f = &Front{Options: o}
+	f = &Front{Options: o, metrics: newMetrics()}
 	if f.authenticate, err = o.openAuthenticator(); err != nil {
 		return nil, err
 	}
@@ -107,13 +108,20 @@ func (o *Options) checkExposure() error {
 
 // API returns the options of an API behind the Front: authentication, limits and the log.
 func (f *Front) API() httpapi.Options {
-	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.calm.refusal}
-	if f.Verbose {
-		opts.Log = logRequest
-	}
+	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.log}
 	f.limits.options(&opts, f.Address)
 	opts.Hosts = append(opts.Hosts, f.hosts...)
 	return opts
+}
+
+// log counts an answer, and logs it if it is a refusal or if all requests are logged.
+func (f *Front) log(e httpapi.LogEntry) {
+	f.metrics.request(e)
+	if f.Verbose {
+		logRequest(e)
+	} else {
+		f.calm.refusal(e)
+	}
 }
 
 func logRequest(e httpapi.LogEntry) {
