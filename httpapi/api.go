@@ -87,6 +87,7 @@ type API struct {
 	timeout      time.Duration // 0: none
 	watchStall   time.Duration // 0: none
 	limits       limits
+	watched      sync.Map // of *watchCount by WatchStats without counts
 
 	checks  []HealthCheck
 	handler http.Handler // serve behind the Middleware

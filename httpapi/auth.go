@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -87,13 +89,14 @@ type Attributes struct {
 	Path string
 	// IsResource reports whether the following fields are set.
 	IsResource                                bool
-	Group, Version, Resource, Namespace, Name string
+	Group, Version, Resource, Namespace, Name string // Name may come from a fieldSelector, as on a real server
 	// Subresource is the last part of the path, such as "status", or "".
 	Subresource string
 }
 
 // Authorizer reports whether a request is allowed; if not, it is answered 403 with the
-// reason, which may be empty. It must be safe for concurrent use.
+// reason, which may be empty. It is asked again, with the verb create, about an update or an
+// apply that creates its object. It must be safe for concurrent use.
 type Authorizer func(Attributes) (allowed bool, reason string)
 
 // Guard returns a handler that passes a request on to h if it has valid credentials
@@ -112,7 +115,7 @@ func (a *API) Guard(h http.Handler) http.Handler {
 		if !c.checkOrigin() {
 			return
 		}
-		if user, ok := c.identify(); !ok || !c.permit(user) {
+		if !c.identify() || !c.permit() {
 			return
 		}
 		ctx, done := c.untilClose()
@@ -122,40 +125,55 @@ func (a *API) Guard(h http.Handler) http.Handler {
 }
 
 // identify authenticates the request. If it returns false, the request has been answered.
-func (c *call) identify() (user User, ok bool) {
+func (c *call) identify() (ok bool) {
 	if c.api.authenticate == nil {
-		return User{}, true
+		return true
 	}
-	if user, ok = c.api.authenticate(c.req); !ok {
+	if c.user, ok = c.api.authenticate(c.req); !ok {
+		c.user = User{}
 		c.fail(meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized"))
 	}
-	return user, ok
+	return ok
 }
 
 // permit authorizes the request. If it returns false, the request has been answered.
-func (c *call) permit(user User) bool {
+func (c *call) permit() bool {
 	if c.api.authorize == nil {
 		return true
 	}
-	attributes := c.attributes(user)
-	allowed, reason := c.api.authorize(attributes)
-	if !allowed {
+	err := c.checkAllowed(c.attributes())
+	if err != nil {
 		c.Header().Set("X-Content-Type-Options", "nosniff")
-		c.fail(forbidden(attributes, reason))
+		c.fail(err)
 	}
-	return allowed
+	return err == nil
+}
+
+// mayCreate authorizes an update or an apply that creates its object (upstream: apiserver,
+// endpoints/handlers/update.go, withAuthorization).
+func (c *call) mayCreate() error {
+	a := c.attributes()
+	a.Verb = "create"
+	return c.checkAllowed(a)
+}
+
+func (c *call) checkAllowed(a Attributes) error {
+	if allowed, reason := c.api.authorize(a); !allowed {
+		return forbidden(a, reason)
+	}
+	return nil
 }
 
 // AttributesOf returns the Attributes of a request, without the User. It reads only
 // the method, the path and the query; the resource need not exist.
 func AttributesOf(r *http.Request) Attributes {
 	c := &call{req: r}
-	return c.attributes(User{})
+	return c.attributes()
 }
 
 // attributes returns the Attributes of the request.
-func (c *call) attributes(user User) Attributes {
-	a := Attributes{User: user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
+func (c *call) attributes() Attributes {
+	a := Attributes{User: c.user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
 	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")
 	switch {
 	case len(parts) > 2 && parts[0] == "api":
@@ -169,7 +187,20 @@ func (c *call) attributes(user User) Attributes {
 	p := parseResource(parts)
 	a.Namespace, a.Resource, a.Name, a.Subresource = p.namespace, p.resource, p.name, p.subresource
 	a.Verb = c.verbName(a.Name != "", p.watching)
+	if a.Name == "" && !p.watching && (a.Verb == "list" || a.Verb == "watch") {
+		a.Name = c.selectedName()
+	}
 	return a
+}
+
+// selectedName returns the name of the only object that the fieldSelector can select, or ""
+// (upstream: endpoints/request/requestinfo.go).
+func (c *call) selectedName() string {
+	fields, err := selector.ParseFields(c.param("fieldSelector"))
+	if name, ok := fields.Exact("metadata.name"); err == nil && ok && validate.PathSegmentName(name) == nil {
+		return name
+	}
+	return ""
 }
 
 func (c *call) verbName(named, watching bool) string {

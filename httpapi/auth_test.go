@@ -7,6 +7,7 @@ import (
 	"crypto/x509/pkix"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,6 +86,12 @@ func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
 		{"POST", group + "/namespaces/ns/leases", "create", `leases.coordination.k8s.io is forbidden: User "" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"DELETE", "/api/v1/namespaces/ns/endpoints", "deletecollection", `endpoints is forbidden: User "" cannot deletecollection resource "endpoints" in API group "" in the namespace "ns": because`},
 		{"GET", "/api/v1/endpoints", "list", `endpoints is forbidden: User "" cannot list resource "endpoints" in API group "" at the cluster scope: because`},
+		{"GET", group + "/namespaces/ns/leases?fieldSelector=metadata.name%3Da", "list", `leases.coordination.k8s.io "a" is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/namespaces/ns/leases?watch=1&fieldSelector=metadata.name%3Da", "watch", `leases.coordination.k8s.io "a" is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/namespaces/ns/leases?fieldSelector=metadata.name!%3Da", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/namespaces/ns/leases?fieldSelector=metadata.name%3Da/b", "list", `leases.coordination.k8s.io is forbidden: User "" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"GET", group + "/watch/namespaces/ns/leases?fieldSelector=metadata.name%3Da", "watch", `leases.coordination.k8s.io is forbidden: User "" cannot watch resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
+		{"DELETE", group + "/namespaces/ns/leases?fieldSelector=metadata.name%3Da", "deletecollection", `leases.coordination.k8s.io is forbidden: User "" cannot deletecollection resource "leases" in API group "coordination.k8s.io" in the namespace "ns": because`},
 		{"GET", "/api/v1", "get", `forbidden: User "" cannot get path "/api/v1": because`},
 		{"GET", group, "get", `forbidden: User "" cannot get path "/apis/coordination.k8s.io/v1": because`},
 		{"GET", "/version", "get", `forbidden: User "" cannot get path "/version": because`},
@@ -96,6 +103,60 @@ func TestRequestsThatAreNotAllowedAreForbidden(t *testing.T) {
 			assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 			assert.Equal(t, row.verb, asked.Verb)
 		})
+	}
+}
+
+func TestUpdateThatCreatesNeedsTheRightToCreate(t *testing.T) {
+	const lease = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/a"
+	for _, row := range []struct{ method, contentType, body string }{
+		{"PUT", "application/json", `{"metadata":{"name":"a"}}`},
+		{"PATCH", "application/apply-patch+yaml", `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`},
+	} {
+		t.Run(row.method, func(t *testing.T) {
+			var asked []string
+			creates := false
+			api := guardedAPI(t, httpapi.Options{Authorize: func(a httpapi.Attributes) (bool, string) {
+				asked = append(asked, a.Verb+" "+a.Name)
+				return creates || a.Verb != "create", ""
+			}})
+			do := func() *httptest.ResponseRecorder {
+				asked = nil
+				r := httptest.NewRequest(row.method, lease+"?fieldManager=me", strings.NewReader(row.body))
+				r.Header.Set("Content-Type", row.contentType)
+				w := httptest.NewRecorder()
+				api.ServeHTTP(w, r)
+				return w
+			}
+			w := do()
+			assertStatus(t, answer{Code: w.Code, Header: w.Header(), Body: w.Body.String()}, http.StatusForbidden, "Forbidden",
+				`leases.coordination.k8s.io "a" is forbidden: User "" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "ns"`)
+			creates = true
+			assert.Equal(t, http.StatusCreated, do().Code)
+			assert.Contains(t, asked, "create a")
+			creates = false
+			assert.NotEqual(t, http.StatusForbidden, do().Code, "there is one now")
+			assert.NotContains(t, asked, "create a")
+		})
+	}
+}
+
+func TestLogHasTheAttributesOfARequest(t *testing.T) {
+	var logged httpapi.LogEntry
+	api := guardedAPI(t, httpapi.Options{
+		Authenticate: httpapi.BearerTokens(map[string]httpapi.User{"s3cret": {Name: "alice", Groups: []string{"g"}}}),
+		Log:          func(e httpapi.LogEntry) { logged = e },
+	})
+	for _, row := range []struct {
+		token string
+		user  httpapi.User
+	}{{"s3cret", httpapi.User{Name: "alice", Groups: []string{"g"}}}, {"wrong", httpapi.User{}}} {
+		r := httptest.NewRequest("GET", "/apis/coordination.k8s.io/v1/namespaces/ns/leases/a", nil)
+		r.Header.Set("Authorization", "Bearer "+row.token)
+		api.ServeHTTP(httptest.NewRecorder(), r)
+		want := httpapi.AttributesOf(r)
+		want.User = row.user
+		assert.Equal(t, want, logged.Attributes)
+		assert.Equal(t, "get", logged.Attributes.Verb)
 	}
 }
 

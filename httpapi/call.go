@@ -26,9 +26,13 @@ import (
 type LogEntry struct {
 	Method, Path, Query string
 	UserAgent           string
+	ContentType         string // of the body of the request
 	Code                int
 	Bytes               int64
 	Duration            time.Duration
+	// Attributes are those that an Authorizer gets. The User is empty if the request was not
+	// authenticated.
+	Attributes Attributes
 }
 
 // call is one request and its answer. It is also the http.ResponseWriter of the
@@ -45,6 +49,7 @@ type call struct {
 	query        url.Values
 	endpoint     *endpoint
 	resourceName // of the path
+	user         User
 
 	counted    *atomic.Int64 // the requests in flight that include this one, or nil
 	leaveWatch func()        // ends the count of a watch, or nil
@@ -84,15 +89,14 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !isHealthPath(r.URL.Path) {
-		user, ok := c.identify()
-		if !ok {
+		if !c.identify() {
 			return
 		}
-		if !c.enter(user) {
+		if !c.enter(c.user) {
 			return
 		}
 		defer c.leave()
-		if !c.permit(user) {
+		if !c.permit() {
 			return
 		}
 	}
@@ -142,7 +146,8 @@ func (c *call) setHeader(h http.Header, name, value string) {
 func (c *call) log(start time.Time) {
 	c.api.log(LogEntry{
 		Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-		Code: c.code, Bytes: c.size, Duration: time.Since(start),
+		ContentType: header(c.req, "Content-Type"),
+		Code:        c.code, Bytes: c.size, Duration: time.Since(start), Attributes: c.attributes(),
 	})
 }
 

@@ -215,6 +215,10 @@ func TestAnswersAreLogged(t *testing.T) {
 	assert.Equal(t, httpapi.LogEntry{
 		Method: "GET", Path: leases + "/none", Query: "resourceVersion=0", UserAgent: "me/1",
 		Code: http.StatusNotFound, Bytes: int64(len(a.Body)),
+		Attributes: httpapi.Attributes{
+			Verb: "get", Path: leases + "/none", IsResource: true,
+			Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "default", Name: "none",
+		},
 	}, e)
 }
 

@@ -52,7 +52,7 @@ func (c *call) limitBody(at time.Time) {
 }
 
 // isWatch reports whether the request is a watch. A watch has a timeout of its own.
-func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes(User{}).Verb == "watch" }
+func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes().Verb == "watch" }
 
 // context returns the context of the request, with its deadline.
 func (c *call) context() context.Context {

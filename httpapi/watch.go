@@ -156,8 +156,12 @@ func canFlush(w http.ResponseWriter) bool {
 // stream sends events until the watch ends or the client is gone. It writes all events
 // that are ready at once.
 func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part chunk, last bool) error) {
+	count := c.countWatch()
+	count.open.Add(1)
+	defer count.open.Add(-1)
 	for {
 		events, err := w.Next(ctx)
+		count.events.Add(int64(len(events)))
 		if c.sendEvents(events, send) != nil {
 			return
 		}

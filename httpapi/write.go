@@ -138,12 +138,16 @@ func (c *call) createOptions() registry.CreateOptions {
 
 // request describes the write to the registry.
 func (c *call) request(o registry.CreateOptions) registry.Request {
-	return registry.Request{
+	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
 		Origin: registry.OriginOf(c.req.Context()),
 		Status: c.subresource == statusSubresource,
 	}
+	if c.api.authorize != nil {
+		req.MayCreate = c.mayCreate
+	}
+	return req
 }
 
 // validation returns the level of a valid fieldValidation.

@@ -90,6 +90,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	defer e.close()
+	e.count(front, c.prefix)
 	st, err := etcd.OpenClient(ctx, e.client, c.prefix, etcd.Options{
 		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
 		CompactionInterval: c.compactionInterval(),
@@ -111,13 +112,10 @@ func run(ctx context.Context, out io.Writer, c config) error {
 		return err
 	}
 	ln.Greet(out)
-	if c.Kubeconfig != "" {
-		fmt.Fprintf(out, "  kubectl --kubeconfig %s get leases --all-namespaces\n", c.Kubeconfig)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer e.onFailure(stop)()
-	err = ln.Serve(ctx, api, func() { api.Close(); st.Close() })
+	err = ln.Serve(ctx, front.Metrics(e.metricsOf(api, st), api), func() { api.Close(); st.Close() })
 	return errors.Join(err, e.failure())
 }
 

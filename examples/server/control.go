@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -100,17 +101,24 @@ func done(w http.ResponseWriter) error {
 	return nil
 }
 
-// Limits of request bodies in bytes.
+// Limits of request bodies in bytes, and of the values in a fixture. The decoding of YAML takes up
+// to 700 bytes for each value.
 const (
 	mostJSON    = 1 << 20
-	mostFixture = 64 << 20
+	mostFixture = 4 << 20
+	mostValues  = 1 << 19
 )
+
+// tooLarge returns the error of a body over a limit, with the text of a real server.
+func tooLarge(limit string) error {
+	return problem(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, fmt.Errorf("Request entity too large: limit is %s", limit))
+}
 
 // read returns the body of a request. Its media type must be one of types.
 func read(w http.ResponseWriter, r *http.Request, most int64, types ...string) (data []byte, mediaType string, err error) {
 	data, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return nil, "", problem(http.StatusRequestEntityTooLarge, meta.ReasonRequestEntityTooLarge, fmt.Errorf("body: got more than %d bytes, want them at most", most))
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, "", tooLarge(strconv.FormatInt(most, 10))
 	}
 	if err != nil {
 		return nil, "", bad(fmt.Errorf("body: %w", err))

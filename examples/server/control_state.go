@@ -31,6 +31,8 @@ func (c control) load(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	c.ws.loading.Lock()
+	defer c.ws.loading.Unlock()
 	if err := c.api.Handler().Load(r.Context(), source); err != nil {
 		return bad(err)
 	}
@@ -45,6 +47,10 @@ func readFixture(w http.ResponseWriter, r *http.Request) (source fixture.Source,
 	data, mediaType, err := read(w, r, mostFixture, typeYAML, typeJSON, typeTxtar)
 	if err != nil {
 		return source, err
+	}
+	// Values end at these two, but for those at the ends of nested lists and objects.
+	if bytes.Count(data, []byte{','})+bytes.Count(data, []byte{'\n'}) > mostValues {
+		return source, tooLarge(fmt.Sprintf("%d lines and commas", mostValues))
 	}
 	name := cmp.Or(r.URL.Query().Get("name"), "body")
 	if mediaType == typeTxtar {

@@ -123,6 +123,8 @@ func (c control) resetState(w http.ResponseWriter, r *http.Request) (st *store.S
 		if err != nil {
 			return nil, false, err
 		}
+		c.ws.loading.Lock()
+		defer c.ws.loading.Unlock()
 		st := store.New(c.ws.empty)
 		if err := fixture.Load(r.Context(), st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
 			st.Close()

@@ -28,6 +28,7 @@
 //
 // Clients have limits, like those of a kube-apiserver: docs/reliability.md. A browser can
 // use it only by the names of the loopback, the address of -listen and -allow-host.
+// -authorize, files that change, and /metrics: docs/operations.md.
 package main
 
 import (
@@ -103,7 +104,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	}
 	ln.Greet(out)
 	if c.debug {
-		fmt.Fprintf(out, "  curl %s/debug/   # the operations for tests\n", ln.URL)
+		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
 		fmt.Fprintln(out, "  "+debugHint(c, ln.URL))
 	}
 	dumping, stopped := context.WithCancel(ctx)
@@ -111,7 +112,8 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	if state != nil {
 		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served.store) })
 	}
-	err = ln.Serve(ctx, served, served.close)
+	source := serve.Source{API: served.api, Store: served.store}
+	err = ln.Serve(ctx, front.Metrics(source, served), served.close)
 	stopped()
 	dumps.Wait()
 	return errors.Join(err, state.dump(served.store()))
@@ -124,6 +126,7 @@ type served struct {
 	// nothing.
 	close func()
 	store func() *store.Store
+	api   func() *httpapi.API // nil after the end of a world
 }
 
 func newServed(c config, opts httpapi.Options) (served, error) {
@@ -149,7 +152,7 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, ws.main.store}, nil
+		return served{ws, ws.Close, ws.main.store, ws.main.handler}, nil
 	}
 	if c.Elect {
 		opts.Elect = &candidate.ElectorOptions{}
@@ -159,5 +162,5 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		api.Close()
 		st.Close()
 	}
-	return served{api, end, func() *store.Store { return st }}, nil
+	return served{api, end, func() *store.Store { return st }, func() *httpapi.API { return api }}, nil
 }

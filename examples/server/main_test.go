@@ -104,7 +104,7 @@ func TestServerWithTokensAndTLSLetsInOnlyTheirBearers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &config))
 	require.Equal(t, url, config.Clusters[0].Cluster.Server)
-	require.Equal(t, "other", config.Users[0].User.Token)
+	require.Equal(t, "s3cret", config.Users[0].User.Token)
 
 	pool := x509.NewCertPool()
 	require.True(t, pool.AppendCertsFromPEM(config.Clusters[0].Cluster.CA))

@@ -43,12 +43,18 @@ func loadState(st *store.Store, path string, first uint64) error {
 // one made at most 10,000 changes a second since its start: the time in tenths of a
 // millisecond. It counts from 2026, so that versions stay far below the version of the future
 // in recorded requests, 900000000000. It returns 0, for the version that package store
-// chooses, to a server with -debug, whose tests repeat themselves.
+// chooses, to a server with -debug, whose tests repeat themselves. If the clock is before 2026
+// it warns, and returns that version too.
 func firstVersion(c config, now time.Time) uint64 {
 	if c.debug {
 		return 0
 	}
-	return uint64(now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) / (100 * time.Microsecond))
+	first := now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) / (100 * time.Microsecond)
+	if first < registry.DefaultFirstVersion {
+		log.Printf("the clock shows %s, before 2026: resourceVersions begin at %d, and may be those of an earlier server", now.UTC().Format(time.RFC3339), registry.DefaultFirstVersion)
+		return registry.DefaultFirstVersion
+	}
+	return uint64(first)
 }
 
 // stateFile is the file of -dump.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -225,4 +227,27 @@ func TestFirstVersionGrowsWithTimeAndStaysBelowTheFutureOfRecordings(t *testing.
 	const future = 900_000_000_000 // of the scenarios in httpapi/testdata/wire
 	assert.Less(t, firstVersion(config{}, now.AddDate(1, 0, 0)), uint64(future))
 	assert.Zero(t, firstVersion(config{debug: true}, now))
+}
+
+func TestVersionsBeginAtTheDefaultIfTheClockIsBefore2026(t *testing.T) {
+	var lines bytes.Buffer
+	log.SetOutput(&lines)
+	defer log.SetOutput(os.Stderr)
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, row := range []struct {
+		now  time.Time
+		want uint64
+	}{
+		{time.Time{}, 1000},
+		{time.Unix(0, 0), 1000},
+		{begin.Add(-time.Nanosecond), 1000},
+		{begin, 1000},
+		{begin.Add(99 * time.Millisecond), 1000},
+		{begin.Add(101 * time.Millisecond), 1010},
+	} {
+		lines.Reset()
+		assert.Equal(t, row.want, firstVersion(config{}, row.now), "%s", row.now)
+		assert.Equal(t, row.want == 1000, strings.Contains(lines.String(), "before 2026: resourceVersions begin at 1000"), "%s: %s", row.now, &lines)
+	}
+	assert.Zero(t, firstVersion(config{debug: true}, time.Unix(0, 0)))
 }

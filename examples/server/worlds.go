@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -23,6 +24,7 @@ type worlds struct {
 	empty   store.Options   // of a store for a reset to a fixture
 	elect   bool
 	main    *world
+	loading sync.Mutex // held by the load of a fixture: decoding takes far more memory than the body
 
 	mu     sync.Mutex // guards the fields below; taken before the mutex of a world
 	forks  map[string]*world
@@ -81,6 +83,14 @@ func (w *world) stage() *stage {
 		return nil
 	}
 	return w.now
+}
+
+// handler returns the API of the world, or nil if it has ended.
+func (w *world) handler() *httpapi.API {
+	if s := w.stage(); s != nil {
+		return s.api.Handler()
+	}
+	return nil
 }
 
 // store returns the store of the world, also after its end.

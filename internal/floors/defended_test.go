@@ -73,7 +73,7 @@ func defended() []defence {
 			"httpapi/apitest.TB.Helper", "httpapi/apitest.TB.Logf", "httpapi/apitest.TB.TempDir",
 		}},
 		{"authentication, authorization and Middleware of the user", []string{
-			"httpapi.API.ErrorEvent", "httpapi.API.Fork", "httpapi.Authorizer"}},
+			"httpapi.API.ErrorEvent", "httpapi.API.Fork"}},
 		{"the type of an event, which every watch yields", []string{
 			"watch.Bookmark", "watch.Error", "watch.Event",
 		}},

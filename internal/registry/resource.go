@@ -75,6 +75,13 @@ func (r *Resource) Kind() *Kind { return r.kind }
 // Store returns the store that the resource is in.
 func (r *Resource) Store() *Store { return r.st }
 
+// Len returns the number of objects.
+func (r *Resource) Len() int {
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	return r.tree.Len()
+}
+
 // NotFound returns the error for a missing object.
 func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.kind.groupResource(), name) }
 

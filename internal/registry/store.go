@@ -172,6 +172,13 @@ func (st *Store) Clock() clock.Clock { return st.clock }
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.hub.Watchers() }
 
+// Size returns how many bytes of the quota are in use. It is 0 for a store on a Backend.
+func (st *Store) Size() int64 {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	return st.bytes
+}
+
 // Resource returns the collection of a kind. It panics if another kind has the same
 // group and plural, and if the store is on a Backend and was opened without the kind.
 func (st *Store) Resource(d *Kind) *Resource {

@@ -44,6 +44,8 @@ type Request struct {
 	FieldManager string
 	// Status makes it a write of the status subresource, which the kind must have.
 	Status bool
+	// MayCreate, if not nil, returns why an update or an apply must not create the object.
+	MayCreate func() error
 	// Persistent writes start again as long as other writes come first.
 	Persistent bool
 	// Origin is a number that is recorded with the change; see RecordedChange.
@@ -219,6 +221,11 @@ func (r *Resource) createMissing(ctx context.Context, o Object, req *Request, ap
 	wipeSystemFields(m)
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, err
+	}
+	if req.MayCreate != nil {
+		if err := req.MayCreate(); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.checkSize(o, req, applied); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/csv"
@@ -14,8 +15,8 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 )
 
-// certificate returns the certificate for HTTPS, or nil for plain HTTP.
-func (o *Options) certificate() (*tls.Certificate, error) {
+// openCertificate returns the certificate for HTTPS, or nil for plain HTTP.
+func (o *Options) openCertificate() (*reloaded[*tls.Certificate], error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return nil, errors.New("-tls-cert and -tls-key must be set together")
 	}
@@ -23,25 +24,21 @@ func (o *Options) certificate() (*tls.Certificate, error) {
 	case o.TLSCert != "" && o.SelfSigned:
 		return nil, errors.New("-tls creates a certificate: set it or -tls-cert, not both")
 	case o.TLSCert != "":
-		cert, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
-		if err != nil {
-			return nil, fmt.Errorf("-tls-cert: %w", err)
-		}
-		return &cert, nil
+		return reload(func() (*tls.Certificate, error) {
+			cert, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
+			if err != nil {
+				return nil, fmt.Errorf("-tls-cert: %w", err)
+			}
+			return &cert, nil
+		}, o.TLSCert, o.TLSKey)
 	case o.SelfSigned:
-		return selfSigned(o.Address, 1)
+		return reload(func() (*tls.Certificate, error) { return selfSigned(o.Address, 1) })
 	}
 	return nil, nil
 }
 
-// readClientCA returns the certificates of -client-ca, or nil.
+// readClientCA returns the certificates of -client-ca.
 func (o *Options) readClientCA() (*x509.CertPool, error) {
-	if o.ClientCA == "" {
-		return nil, nil
-	}
-	if o.TLSCert == "" && !o.SelfSigned {
-		return nil, errors.New("-client-ca: needs HTTPS: set -tls or -tls-cert")
-	}
 	data, err := os.ReadFile(o.ClientCA)
 	if err != nil {
 		return nil, fmt.Errorf("-client-ca: %w", err)
@@ -74,34 +71,45 @@ func clientCertificates(pool *x509.CertPool) httpapi.Authenticator {
 	}
 }
 
-// authenticator returns what authenticates requests, or nil if nothing does.
-func authenticator(tokens map[string]httpapi.User, clientCA *x509.CertPool) httpapi.Authenticator {
+// openAuthenticator returns what authenticates requests, or nil if nothing does.
+func (o *Options) openAuthenticator() (httpapi.Authenticator, error) {
 	var all []httpapi.Authenticator
-	if clientCA != nil {
-		all = append(all, clientCertificates(clientCA))
+	if o.ClientCA != "" {
+		if !o.secure() {
+			return nil, errors.New("-client-ca: needs HTTPS: set -tls or -tls-cert")
+		}
+		pool, err := reload(o.readClientCA, o.ClientCA)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(r *http.Request) (httpapi.User, bool) { return clientCertificates(pool.get())(r) })
 	}
-	if tokens != nil {
-		all = append(all, httpapi.BearerTokens(tokens))
+	if o.TokenFile != "" {
+		bearers, err := reload(func() (httpapi.Authenticator, error) {
+			tokens, _, err := readTokens(o.TokenFile)
+			return httpapi.BearerTokens(tokens), err
+		}, o.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func(r *http.Request) (httpapi.User, bool) { return bearers.get()(r) })
 	}
 	if all == nil {
-		return nil
+		return nil, nil
 	}
-	return httpapi.AnyOf(all...)
+	return httpapi.AnyOf(all...), nil
 }
 
 // readTokens reads a token file in the form of kube-apiserver: comma-separated
-// lines of token, user, uid and, optionally, groups in one quoted field. No
-// file means no tokens.
-func readTokens(file string) (map[string]httpapi.User, error) {
-	if file == "" {
-		return nil, nil
-	}
+// lines of token, user, uid and, optionally, groups in one quoted field. first is the token
+// of the first line.
+func readTokens(file string) (tokens map[string]httpapi.User, first string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("-token-file: %w", err)
+		return nil, "", fmt.Errorf("-token-file: %w", err)
 	}
 	defer f.Close()
-	tokens := map[string]httpapi.User{}
+	tokens = map[string]httpapi.User{}
 	r := csv.NewReader(f)
 	r.FieldsPerRecord = -1
 	r.Comment = '#'
@@ -111,21 +119,22 @@ func readTokens(file string) (map[string]httpapi.User, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("-token-file: %w", err)
+			return nil, "", fmt.Errorf("-token-file: %w", err)
 		}
 		line, _ := r.FieldPos(0)
 		if len(record) < 3 || record[0] == "" {
 			// The line itself may hold a secret, so it is not shown.
-			return nil, fmt.Errorf("-token-file: line %d: want token,user,uid and perhaps groups", line)
+			return nil, "", fmt.Errorf("-token-file: line %d: want token,user,uid and perhaps groups", line)
 		}
 		user := httpapi.User{Name: record[1]}
 		if len(record) > 3 && record[3] != "" {
 			user.Groups = strings.Split(record[3], ",")
 		}
 		tokens[record[0]] = user
+		first = cmp.Or(first, record[0])
 	}
 	if len(tokens) == 0 {
-		return nil, fmt.Errorf("-token-file: must have at least one token")
+		return nil, "", fmt.Errorf("-token-file: must have at least one token")
 	}
-	return tokens, nil
+	return tokens, first, nil
 }

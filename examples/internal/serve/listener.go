@@ -3,12 +3,12 @@ package serve
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
-	"fmt"
-	"io"
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,9 +20,11 @@ import (
 // Listener is the open address of a server.
 type Listener struct {
 	// URL is where clients reach the server.
-	URL   string
-	ln    net.Listener
-	front *Front
+	URL        string
+	ln         net.Listener
+	front      *Front
+	cert       *x509.Certificate // at the start; nil for plain HTTP
+	serverName string            // a name that the certificate is for, if it is not for the host of URL
 }
 
 // Listen opens the address and writes the kubeconfig. Serve closes the Listener.
@@ -31,34 +33,36 @@ func (f *Front) Listen() (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	l := &Listener{URL: "http://" + net.JoinHostPort(f.hosts[0], port), front: f}
+	l.ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
 		f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
 	}}
-	l := &Listener{URL: "http://" + ln.Addr().String(), ln: ln, front: f}
 	if f.cert != nil {
-		l.URL = "https://" + ln.Addr().String()
-		secure := &tls.Config{Certificates: []tls.Certificate{*f.cert}, NextProtos: []string{"h2", "http/1.1"}}
-		if f.clientCA != nil {
-			secure.ClientAuth = tls.RequestClientCert
-		}
-		l.ln = tls.NewListener(ln, secure)
+		l.secure()
 	}
-	if err := writeKubeconfig(f.Kubeconfig, l.URL, f.cert, f.tokens); err != nil {
+	if err := l.writeKubeconfig(); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
 	return l, nil
 }
 
-// Greet prints the address, and commands for a first try.
-func (l *Listener) Greet(out io.Writer) {
-	fmt.Fprintf(out, `serving on %[1]s
-try:
-  curl %[1]s/apis/coordination.k8s.io/v1/leases
-  curl -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"hello"},"spec":{"holderIdentity":"me"}}' \
-    %[1]s/apis/coordination.k8s.io/v1/namespaces/default/leases
-  curl -N '%[1]s/apis/coordination.k8s.io/v1/leases?watch=true'
-  kubectl --server %[1]s get leases --all-namespaces
-`, l.URL)
+// secure makes the Listener speak HTTPS.
+func (l *Listener) secure() {
+	f := l.front
+	l.cert = f.cert.get().Leaf
+	l.URL = "https" + strings.TrimPrefix(l.URL, "http")
+	if l.cert.VerifyHostname(f.hosts[0]) != nil && len(l.cert.DNSNames) > 0 {
+		l.serverName = strings.Replace(l.cert.DNSNames[0], "*", "any", 1)
+	}
+	config := &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.cert.get(), nil },
+		NextProtos:     []string{"h2", "http/1.1"},
+	}
+	if f.ClientCA != "" {
+		config.ClientAuth = tls.RequestClientCert
+	}
+	l.ln = tls.NewListener(l.ln, config)
 }
 
 // Serve runs the server until the context ends. It then calls end, which must end all

@@ -4,7 +4,6 @@ package serve
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"flag"
 	"fmt"
 	"log"
@@ -26,6 +25,7 @@ type Options struct {
 	TLSKey       string
 	SelfSigned   bool
 	ClientCA     string
+	Authorize    string // the file
 	Insecure     bool
 	Kubeconfig   string
 	Elect        bool
@@ -42,20 +42,27 @@ func (o *Options) Register(f *flag.FlagSet) {
 	f.StringVar(&o.TLSCert, "tls-cert", "", "serve HTTPS with the certificate in this `file`")
 	f.StringVar(&o.TLSKey, "tls-key", "", "`file` with the key of -tls-cert")
 	f.BoolVar(&o.SelfSigned, "tls", false, "serve HTTPS with a self-signed certificate made at the start")
-	f.BoolVar(&o.Insecure, "insecure", false, "allow an address that others can reach without authentication")
+	f.BoolVar(&o.Insecure, "insecure", false, "allow an address that others can reach without authentication, or tokens without HTTPS")
 	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
 	f.BoolVar(&o.Elect, "elect", true, "elect the holders of leases among their LeaseCandidates")
 	f.StringVar(&o.ClientCA, "client-ca", "", "let in clients with a certificate that one in this `file` has signed: the common name is the user, the organizations are the groups")
+	f.StringVar(&o.Authorize, "authorize", "", "allow only what this `file` allows: lines of user:NAME or group:NAME, verbs, resources, namespaces, names; or of verbs and paths")
 	o.limits.register(f)
 }
 
-// Front is the side of a server that faces its clients. Its files have been read.
+// secure reports whether the server speaks HTTPS.
+func (o *Options) secure() bool { return o.TLSCert != "" || o.SelfSigned }
+
+// Front is the side of a server that faces its clients. Its files have been read. They are
+// read again when they change.
 type Front struct {
 	Options
-	tokens   map[string]httpapi.User // nil without -token-file
-	clientCA *x509.CertPool          // nil without -client-ca
-	cert     *tls.Certificate        // nil for plain HTTP
-	calm     calmLog
+	authenticate httpapi.Authenticator
+	authorize    httpapi.Authorizer
+	hosts        []string                    // by which clients reach the server, the best first
+	cert         *reloaded[*tls.Certificate] // nil for plain HTTP
+	calm         calmLog
+	metrics      *metrics
 }
 
 // Open checks the options and reads the files that they name.
@@ -63,44 +70,58 @@ func (o Options) Open() (f *Front, err error) {
 	if o.History < 1 {
 		return nil, fmt.Errorf("-history %d: must be at least 1", o.History)
 	}
-	f = &Front{Options: o}
-	if f.tokens, err = readTokens(o.TokenFile); err != nil {
+	f = &Front{Options: o, metrics: newMetrics()}
+	if f.authenticate, err = o.openAuthenticator(); err != nil {
 		return nil, err
 	}
-	if f.clientCA, err = o.readClientCA(); err != nil {
+	if f.authorize, err = o.openAuthorizer(); err != nil {
 		return nil, err
 	}
-	if err := f.checkExposure(); err != nil {
+	if err := o.checkExposure(); err != nil {
 		return nil, err
 	}
-	f.cert, err = o.certificate()
+	if f.hosts, err = clientHosts(o.Address); err != nil {
+		return nil, fmt.Errorf("-listen: %w", err)
+	}
+	f.cert, err = o.openCertificate()
 	return f, err
 }
 
 // checkExposure refuses an address that other machines can reach if requests need no
-// authentication.
-func (f *Front) checkExposure() error {
-	if f.tokens != nil || f.clientCA != nil || f.Insecure {
-		return nil
-	}
-	host, _, err := net.SplitHostPort(f.Address)
+// authentication, or if others could read the tokens.
+func (o *Options) checkExposure() error {
+	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)
 	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	ip := net.ParseIP(host)
+	switch {
+	case o.Insecure, host == "localhost", ip != nil && ip.IsLoopback():
 		return nil
+	case o.TokenFile == "" && o.ClientCA == "":
+		return fmt.Errorf("-listen %s: other machines can reach it: set -token-file, or -insecure to allow requests without authentication", o.Address)
+	case !o.secure():
+		return fmt.Errorf("-token-file: needs HTTPS at -listen %s, because others could read the tokens: set -tls or -tls-cert, or -insecure to allow it", o.Address)
 	}
-	return fmt.Errorf("-listen %s: other machines can reach it: set -token-file, or -insecure to allow requests without authentication", f.Address)
+	return nil
 }
 
 // API returns the options of an API behind the Front: authentication, limits and the log.
 func (f *Front) API() httpapi.Options {
-	opts := httpapi.Options{Authenticate: authenticator(f.tokens, f.clientCA), Log: f.calm.refusal}
-	if f.Verbose {
-		opts.Log = logRequest
-	}
+	opts := httpapi.Options{Authenticate: f.authenticate, Authorize: f.authorize, Log: f.log}
 	f.limits.options(&opts, f.Address)
+	opts.Hosts = append(opts.Hosts, f.hosts...)
 	return opts
+}
+
+// log counts an answer, and logs it if it is a refusal or if all requests are logged.
+func (f *Front) log(e httpapi.LogEntry) {
+	f.metrics.request(e)
+	if f.Verbose {
+		logRequest(e)
+	} else {
+		f.calm.refusal(e)
+	}
 }
 
 func logRequest(e httpapi.LogEntry) {

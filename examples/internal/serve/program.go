@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,11 +20,7 @@ const heapFloor = 32 << 20
 // Main reads the command line, calls run with a context that ends at SIGINT or SIGTERM, and
 // exits if run fails.
 func Main(name string, run func(ctx context.Context, out io.Writer) error) {
-	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "%s: unexpected arguments: %v\n", name, flag.Args())
-		os.Exit(2)
-	}
+	parseFlags(name)
 	ballast := make([]byte, heapFloor)
 	defer runtime.KeepAlive(ballast)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -31,5 +28,28 @@ func Main(name string, run func(ctx context.Context, out io.Writer) error) {
 	if err := run(ctx, os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)
+	}
+}
+
+// parseFlags reads the command line. A wrong flag is one line on standard error; -h lists the
+// flags.
+func parseFlags(name string) {
+	f := flag.CommandLine
+	f.Init(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	err := f.Parse(os.Args[1:])
+	f.SetOutput(nil)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		f.SetOutput(os.Stdout)
+		fmt.Printf("Usage of %s:\n", name)
+		f.PrintDefaults()
+		os.Exit(0)
+	case err == nil && f.NArg() > 0:
+		err = fmt.Errorf("unexpected arguments: %v", f.Args())
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v; -h lists the flags\n", name, err)
+		os.Exit(2)
 	}
 }

@@ -15,9 +15,10 @@ import (
 	"time"
 )
 
-// selfSigned returns a certificate for the address of -listen, valid for some years.
+// selfSigned returns a certificate for the hosts of -listen and the loopback, valid for some
+// years.
 func selfSigned(listen string, years int) (*tls.Certificate, error) {
-	host, _, err := net.SplitHostPort(listen)
+	hosts, err := clientHosts(listen)
 	if err != nil {
 		return nil, fmt.Errorf("-listen: %w", err)
 	}
@@ -38,16 +39,19 @@ func selfSigned(listen string, years int) (*tls.Certificate, error) {
 		DNSNames:              []string{"localhost"},
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
-	if ip := net.ParseIP(host); ip != nil {
-		template.IPAddresses = append(template.IPAddresses, ip)
-	} else if host != "" {
-		template.DNSNames = append(template.DNSNames, host)
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else if host != "localhost" {
+			template.DNSNames = append(template.DNSNames, host)
+		}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	leaf, err := x509.ParseCertificate(der)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
 }
 
 // WriteSelfSigned writes a certificate as -tls makes it, and its key, to files for -tls-cert

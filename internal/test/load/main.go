@@ -22,6 +22,7 @@ func loads() map[string]func(args []string) error {
 		"conflicts":   conflicts,
 		"connections": connections,
 		"crash":       crash,
+		"fixtures":    fixtures,
 		"history":     history,
 		"large":       large,
 		"lists":       lists,

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"strings"
+)
+
+// Greet prints the address, and commands for a first try. A shell runs them as they are, unless
+// clients need certificates, which the server does not have.
+func (l *Listener) Greet(out io.Writer) {
+	fmt.Fprintf(out, "serving on %s\ntry:\n", l.URL)
+	const leases = "/apis/coordination.k8s.io/v1/leases"
+	fmt.Fprintf(out, "  %s\n", l.Curl(leases))
+	fmt.Fprintf(out, `  %s \
+    -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"hello"},"spec":{"holderIdentity":"me"}}'`+"\n",
+		l.Curl("/apis/coordination.k8s.io/v1/namespaces/default/leases"))
+	fmt.Fprintf(out, "  %s -N\n", l.Curl(leases+"?watch=true"))
+	fmt.Fprintf(out, "  %s\n", l.kubectl())
+}
+
+// Curl returns a command that reads a path.
+func (l *Listener) Curl(path string) string {
+	f, base := l.front, l.URL
+	args := []string{"curl"}
+	if cert := l.cert; cert != nil {
+		if f.TLSCert != "" {
+			args = append(args, "--cacert", quoteShell(f.TLSCert))
+		} else { // no file has the certificate
+			sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+			args = append(args, "--insecure", "--pinnedpubkey", "sha256//"+base64.StdEncoding.EncodeToString(sum[:]))
+		}
+		if l.serverName != "" {
+			host, port, _ := net.SplitHostPort(strings.TrimPrefix(l.URL, "https://"))
+			args = append(args, "--connect-to", quoteShell("::"+net.JoinHostPort(host, port)))
+			base = "https://" + net.JoinHostPort(l.serverName, port)
+		}
+	}
+	switch {
+	case f.TokenFile != "":
+		args = append(args, "-H", `"Authorization: Bearer `+l.tokenCommand()+`"`)
+	case f.ClientCA != "":
+		args = append(args, "--cert YOUR.crt --key YOUR.key")
+	}
+	return strings.Join(append(args, quoteShell(base+path)), " ")
+}
+
+// tokenCommand returns a command that prints the first token. A token itself does not belong into
+// the log of a service.
+func (l *Listener) tokenCommand() string {
+	return `$(grep '^[^#]' ` + quoteShell(l.front.TokenFile) + ` | head -n 1 | cut -d , -f 1 | tr -d '"')`
+}
+
+// kubectl returns a command that lists the Leases, or why there is none.
+func (l *Listener) kubectl() string {
+	f := l.front
+	args := []string{"kubectl"}
+	switch {
+	case f.TokenFile != "" && l.cert == nil:
+		return "# kubectl sends tokens by HTTPS only: set -tls or -tls-cert"
+	case f.TokenFile == "" && f.ClientCA != "":
+		args = append(args, "--client-certificate YOUR.crt --client-key YOUR.key")
+	}
+	switch {
+	case f.Kubeconfig != "":
+		args = append(args, "--kubeconfig", quoteShell(f.Kubeconfig))
+	case f.TLSCert == "" && l.cert != nil:
+		return "# for kubectl set -kubeconfig, which gets the certificate too"
+	default:
+		args = append(args, "--server", quoteShell(l.URL))
+		if l.cert != nil {
+			args = append(args, "--certificate-authority", quoteShell(f.TLSCert))
+		}
+		if l.serverName != "" {
+			args = append(args, "--tls-server-name", quoteShell(l.serverName))
+		}
+		if f.TokenFile != "" {
+			args = append(args, `--token "`+l.tokenCommand()+`"`)
+		} else if l.cert != nil && f.ClientCA == "" {
+			args = append(args, "--token", anonymous)
+		}
+	}
+	return strings.Join(append(args, "get leases --all-namespaces"), " ")
+}
+
+var plainWord = regexp.MustCompile(`^[-+=:,./_A-Za-z0-9@%]+$`)
+
+// quoteShell returns a text as one word of a shell.
+func quoteShell(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,46 @@
+package serve
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	runtimemetrics "runtime/metrics"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// processText writes the numbers of the process, which started at a time. They are named as
+// Prometheus' library for Go names them.
+func processText(t *metricText, start time.Time) {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
+		cpu := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		t.single("process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.", cpu.Seconds())
+	}
+	t.single("process_start_time_seconds", "gauge", "Start time of the process since unix epoch in seconds.", float64(start.UnixMilli())/1000)
+	if resident, ok := residentMemory(); ok {
+		t.single("process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", resident)
+	}
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
+		t.single("process_open_fds", "gauge", "Number of open file descriptors.", float64(len(files)))
+	}
+	t.single("go_goroutines", "gauge", "Number of goroutines that currently exist.", float64(runtime.NumGoroutine()))
+	samples := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	runtimemetrics.Read(samples)
+	t.single("go_memstats_heap_alloc_bytes", "gauge", "Number of heap bytes allocated and still in use.", float64(samples[0].Value.Uint64()))
+	t.single("go_gc_cycles_total_gc_cycles_total", "counter", "Count of all completed GC cycles.", float64(samples[1].Value.Uint64()))
+	t.family("go_info", "gauge", "Information about the Go environment.")
+	t.sample("go_info", 1, "version", runtime.Version())
+}
+
+// residentMemory returns the memory of the process in bytes. It knows that of Linux only.
+func residentMemory() (float64, bool) {
+	data, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(data)
+	if err != nil || len(fields) < 2 {
+		return 0, false
+	}
+	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	return float64(pages * int64(os.Getpagesize())), err == nil
+}
