@@ -40,6 +40,7 @@ func TestReplicasShareOneState(t *testing.T) {
 // Another server decides within the duration of the Lease of the electors when the one that
 // decided is killed.
 func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
+	t.Parallel()
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
 	watcher := plain(startEtcd(t, dir, url).url)
 	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
@@ -77,6 +78,7 @@ func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
 }
 
 func TestHealthSaysThatEtcdIsGone(t *testing.T) {
+	t.Parallel()
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
 	engine := startEtcd(t, dir, url)
 	client := plain(startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url).url)
@@ -106,6 +108,7 @@ func TestHealthSaysThatEtcdIsGone(t *testing.T) {
 // Of two members one is killed: the other has no quorum. Its watches must end, because they
 // would miss what others see.
 func TestWatchesEndWithoutAQuorum(t *testing.T) {
+	t.Parallel()
 	first := newMember(t, "one", "")
 	first.start(t)
 	one := plain(first.url)

@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
 	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
 	"go.uber.org/zap"
 )
 
@@ -104,7 +105,7 @@ func (m *Member) checkLost(ctx context.Context, dir string, o Options) error {
 	if !wal.Exist(walDir(dir)) {
 		return errors.New("there is no data of a member: ForceNewCluster needs a survivor")
 	}
-	members, err := membersOf(filepath.Join(dir, "member", "snap", "db"))
+	members, err := membersIn(filepath.Join(dir, "member", "snap", "db"))
 	if err != nil {
 		return err
 	}
@@ -128,8 +129,8 @@ func (m *Member) checkLost(ctx context.Context, dir string, o Options) error {
 	return nil
 }
 
-// membersOf reads the members of a cluster from a database.
-func membersOf(path string) (all []*membership.Member, err error) {
+// membersIn reads the members of a cluster from a database.
+func membersIn(path string) (all []*membership.Member, err error) {
 	db, err := bolt.Open(path, fileutil.PrivateFileMode, &bolt.Options{ReadOnly: true, Timeout: 100 * time.Millisecond})
 	if err != nil {
 		return nil, err
@@ -158,6 +159,9 @@ func (f *Forced) make(ctx context.Context, data, work string, o Options) error {
 	if err := os.CopyFS(filepath.Join(copied, "member"), os.DirFS(data)); err != nil {
 		return err
 	}
+	if err := commitAll(walDir(copied)); err != nil {
+		return err
+	}
 	forced, err := Start(ctx, copied, Options{
 		Name: o.Name, Quota: o.Quota, Waiting: o.Waiting, Log: o.Log,
 		Configure: func(c *embed.Config) { c.ForceNewCluster = true },
@@ -184,6 +188,41 @@ func (f *Forced) make(ctx context.Context, data, work string, o Options) error {
 		InitialCluster: c.InitialCluster, InitialClusterToken: c.InitialClusterToken,
 		RevisionBump: versionsSkipped, MarkCompacted: true,
 	})
+}
+
+// commitAll marks all entries of a log as committed. etcd would drop the last ones after a
+// crash, because it does not note each commit on the disk. Some of them were confirmed, and of
+// the others their writers do not know whether they were made.
+func commitAll(dir string) error {
+	log := zap.NewNop()
+	known, err := wal.ValidSnapshotEntries(log, dir)
+	if err != nil {
+		return err
+	}
+	from := &walpb.Snapshot{}
+	if len(known) > 0 {
+		last := known[len(known)-1]
+		from.Index, from.Term = last.Index, last.Term
+	}
+	w, err := wal.Open(log, dir, from)
+	if err != nil {
+		return err
+	}
+	_, state, entries, err := w.ReadAll()
+	if errors.Is(err, io.ErrUnexpectedEOF) && wal.Repair(log, dir) { // the end is torn
+		w.Close()
+		if w, err = wal.Open(log, dir, from); err == nil {
+			_, state, entries, err = w.ReadAll()
+		}
+	}
+	if err == nil && len(entries) > 0 {
+		state.Commit = entries[len(entries)-1].Index
+		err = w.Save(state, nil)
+	}
+	if w == nil {
+		return err
+	}
+	return errors.Join(err, w.Close())
 }
 
 // snapshot writes the state of a member to a file.

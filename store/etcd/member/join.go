@@ -21,10 +21,10 @@ import (
 const (
 	// joinAgain is the pause between two attempts of a step.
 	joinAgain = time.Second
-	// joinTimeout is how long the cluster may take to answer in one attempt.
+	// joinTimeout is how long the cluster may take to change.
 	joinTimeout = 5 * time.Second
-	// checkTimeout is how long a member that has data waits for the cluster it has joined.
-	checkTimeout = 2 * time.Second
+	// listTimeout is how long one endpoint may take to list the members.
+	listTimeout = 2 * time.Second
 )
 
 // joinAndStart adds this member to a cluster as a learner, and starts it. It tries again
@@ -69,6 +69,30 @@ func dialJoin(c *embed.Config, o Options) (*clientv3.Client, error) {
 	return clientv3.New(config)
 }
 
+// membersOf returns the members of the cluster, from the first of the endpoints that knows
+// them.
+func membersOf(ctx context.Context, client *clientv3.Client) (list *pb.MemberListResponse, err error) {
+	for _, endpoint := range client.Endpoints() {
+		if list, err = membersAt(ctx, client, endpoint); err == nil {
+			return list, nil
+		}
+	}
+	return nil, err
+}
+
+// membersAt asks one endpoint. Client.MemberList would try again until ctx ends, and not say
+// why.
+func membersAt(ctx context.Context, client *clientv3.Client, endpoint string) (*pb.MemberListResponse, error) {
+	conn, err := client.Dial(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	return pb.NewClusterClient(conn).MemberList(ctx, &pb.MemberListRequest{Linearizable: true})
+}
+
 func (m *Member) tryJoin(ctx context.Context, client *clientv3.Client, c *embed.Config, o Options) error {
 	members, err := m.learn(ctx, client, c, o)
 	if err != nil {
@@ -94,9 +118,7 @@ func (m *Member) tryJoin(ctx context.Context, client *clientv3.Client, c *embed.
 // learn makes this member a learner of the cluster, unless it is one already, and returns all
 // members.
 func (m *Member) learn(ctx context.Context, client *clientv3.Client, c *embed.Config, o Options) ([]*pb.Member, error) {
-	bounded, cancel := context.WithTimeout(ctx, joinTimeout)
-	defer cancel()
-	list, err := client.MemberList(bounded)
+	list, err := membersOf(ctx, client)
 	if err != nil {
 		return nil, &tryLater{fmt.Sprintf("an answer of %s: %v", strings.Join(o.Join, ", "), err)}
 	}
@@ -110,6 +132,8 @@ func (m *Member) learn(ctx context.Context, client *clientv3.Client, c *embed.Co
 	if err := m.checkPeers(ctx, list.Members, c, o); err != nil {
 		return nil, err
 	}
+	bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
 	added, err := client.MemberAddAsLearner(bounded, []string{o.PeerURL})
 	switch {
 	case err == nil:
@@ -204,9 +228,7 @@ func (m *Member) checkJoined(ctx context.Context, c *embed.Config, o Options) er
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	list, err := client.MemberList(ctx)
+	list, err := membersOf(ctx, client)
 	if err != nil {
 		return nil
 	}
@@ -220,6 +242,8 @@ func (m *Member) checkJoined(ctx context.Context, c *embed.Config, o Options) er
 		return errRemoved
 	}
 	if o.PeerURL != "" && !slices.Equal(list.Members[i].PeerURLs, []string{o.PeerURL}) {
+		ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+		defer cancel()
 		_, err = client.MemberUpdate(ctx, id, []string{o.PeerURL})
 	}
 	return err

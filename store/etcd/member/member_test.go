@@ -165,3 +165,28 @@ func TestOneMemberGrowsToThree(t *testing.T) {
 	put(t, members[1], "/b")
 	assert.EqualValues(t, 2, count(t, members[2].Client()))
 }
+
+func TestAForcedClusterThatWasInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	first := start(t, dir, member.Options{PeerURL: freeURL(t), ClientURL: freeURL(t)})
+	list, err := first.Client().MemberList(t.Context())
+	require.NoError(t, err)
+	other := start(t, t.TempDir(), member.Options{PeerURL: freeURL(t), Join: list.Members[0].ClientURLs})
+	put(t, other, "/a")
+	assert.EqualValues(t, 1, count(t, first.Client()))
+	require.NoError(t, other.Close())
+	require.NoError(t, first.Close())
+
+	// Between the two renames.
+	require.NoError(t, os.Rename(filepath.Join(dir, "member"), filepath.Join(dir, "member.before-1")))
+	assert.ErrorContains(t, refuses(t, dir, member.Options{}), "ForceNewCluster was interrupted: call it again")
+	forced, err := member.ForceNewCluster(t.Context(), dir, member.Options{})
+	require.NoError(t, err)
+	assert.DirExists(t, forced.Before)
+	assert.NoDirExists(t, filepath.Join(dir, "force-new-cluster"))
+	alone := start(t, dir, member.Options{})
+	assert.EqualValues(t, 1, count(t, alone.Client()))
+	now, err := alone.Client().Put(t.Context(), "/b", "x")
+	require.NoError(t, err)
+	assert.Equal(t, forced.FirstRevision+1, now.Header.Revision)
+}
