@@ -2,9 +2,7 @@ package main
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -20,42 +18,53 @@ type cluster struct {
 
 // clusterMember is a server that can be killed and started again.
 type clusterMember struct {
-	address, clientURL string
-	args               []string
+	address, clientURL, peerURL, dir string
+	args                             []string
 	*process
+}
+
+// newMember returns a member that has not been started. It joins the cluster of the URL, unless
+// that is empty.
+func newMember(t *testing.T, name, join string) *clusterMember {
+	t.Helper()
+	m := &clusterMember{address: freeAddress(t), clientURL: "http://" + freeAddress(t), peerURL: "http://" + freeAddress(t)}
+	m.dir = filepath.Join(t.TempDir(), name)
+	m.args = []string{
+		"-listen", m.address, "-data-dir", m.dir, "-member-name", name,
+		"-member-client-url", m.clientURL, "-member-peer-url", m.peerURL,
+	}
+	if join != "" {
+		m.args = append(m.args, "-join", join)
+	}
+	return m
+}
+
+// dialEtcd returns a client of members.
+func dialEtcd(t *testing.T, members ...*clusterMember) *clientv3.Client {
+	t.Helper()
+	var endpoints []string
+	for _, m := range members {
+		endpoints = append(endpoints, m.clientURL)
+	}
+	c, err := etcd.Dial(clientv3.Config{Endpoints: endpoints})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // startCluster starts a server, and lets two others join it.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{}
-	var endpoints, joined []string
 	for i, name := range []string{"a", "b", "c"} {
-		peer := "http://" + freeAddress(t)
-		m := &clusterMember{address: freeAddress(t), clientURL: "http://" + freeAddress(t)}
-		joined = append(joined, name+"="+peer)
-		m.args = []string{
-			"-listen", m.address, "-data-dir", filepath.Join(t.TempDir(), name), "-member-name", name,
-			"-member-client-url", m.clientURL, "-member-peer-url", peer,
-		}
+		join := ""
 		if i > 0 {
-			m.args = append(m.args, "-member-join", strings.Join(joined, ","))
-			require.Eventually(t, func() bool { // refused while the member of before is new
-				_, err := c.etcd.MemberAdd(t.Context(), []string{peer})
-				return err == nil
-			}, time.Minute, time.Second)
+			join = c.members[0].clientURL
 		}
-		m.start(t)
-		c.members[i] = m
-		endpoints = append(endpoints, m.clientURL)
-		if i == 0 {
-			var err error
-			c.etcd, err = etcd.Dial(clientv3.Config{Endpoints: endpoints})
-			require.NoError(t, err)
-			t.Cleanup(func() { c.etcd.Close() })
-		}
+		c.members[i] = newMember(t, name, join)
+		c.members[i].start(t)
 	}
-	c.etcd.SetEndpoints(endpoints...)
+	c.etcd = dialEtcd(t, c.members[:]...)
 	return c
 }
 

@@ -11,16 +11,33 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 )
 
 // keepFiles makes what the data directory keeps beside the data, unless it is there: with
 // -tls a certificate and its key, with -make-token a token. The kubeconfig is written there,
-// unless -kubeconfig names another file. Only the owner can read them.
-func (c *config) keepFiles() error {
+// unless -kubeconfig names another file. Only the owner can read them. It takes the directory
+// for this process until the function that it returns is called.
+func (c *config) keepFiles() (unlock func(), err error) {
 	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
-		return fmt.Errorf("-data-dir: %w", err)
+		return nil, fmt.Errorf("-data-dir: %w", err)
 	}
+	lock, err := fileutil.TryLockFile(filepath.Join(c.dataDir, "lock"), os.O_WRONLY|os.O_CREATE, 0o600)
+	if errors.Is(err, fileutil.ErrLocked) {
+		err = errors.New("another process uses it: stop that one, or give another directory")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-data-dir %s: %w", c.dataDir, err)
+	}
+	if err := c.makeFiles(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { lock.Close() }, nil
+}
+
+func (c *config) makeFiles() error {
 	if c.Kubeconfig == "" {
 		c.Kubeconfig = filepath.Join(c.dataDir, "kubeconfig")
 	}

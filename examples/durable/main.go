@@ -8,6 +8,9 @@
 // The directory also has the kubeconfig, and with -tls and -make-token the certificate, its
 // key and a token. All of that stays valid when the server starts again.
 //
+// With -join it becomes a member of the cluster of another server. -force-new-cluster is the
+// way back when most members are lost.
+//
 // With -etcd-endpoints the server uses an etcd that runs elsewhere. Several servers on one
 // etcd are replicas: clients may go from one to another.
 //
@@ -70,22 +73,51 @@ func main() {
 	serve.Main("durable", func(ctx context.Context, out io.Writer) error { return run(ctx, out, c) })
 }
 
-// run serves until the context ends or the member fails. The first line of out has the
-// address.
+// run serves until the context ends or the member fails. It listens at once, and prints the
+// address as its first line when it is ready.
 func run(ctx context.Context, out io.Writer, c config) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	if c.dataDir != "" {
-		if err := c.keepFiles(); err != nil {
+		unlock, err := c.keepFiles()
+		if err != nil {
 			return err
 		}
+		defer unlock()
+	}
+	if c.member.force {
+		return c.forceNewCluster(ctx, out)
 	}
 	front, err := c.Open()
 	if err != nil {
 		return err
 	}
-	e, err := c.openEngine(ctx)
+	ln, err := front.Listen()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	s := newStarting(log, ln.URL, front.API())
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		defer stop()
+		served <- ln.Serve(serving, s, s.close)
+	}()
+	err = c.serve(serving, log, front, s, func() { ln.Greet(out) })
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // stopped while it waited
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// serve opens the store, serves its API by s, calls ready, and returns when the context has
+// ended or the member has failed.
+func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front, s *starting, ready func()) error {
+	e, err := c.openEngine(ctx, s.waiting)
 	if err != nil {
 		return err
 	}
@@ -94,7 +126,7 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	st, err := etcd.OpenClient(ctx, e.client, c.prefix, etcd.Options{
 		Store:              store.Options{History: c.History, HistoryBytes: c.HistoryBytes},
 		CompactionInterval: c.compactionInterval(),
-		Log:                slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log:                log,
 	})
 	if err != nil {
 		return err
@@ -107,16 +139,9 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	}
 	api := httpapi.New(st, opts)
 	defer api.Close()
-	ln, err := front.Listen()
-	if err != nil {
-		return err
-	}
-	ln.Greet(out)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer e.onFailure(stop)()
-	err = ln.Serve(ctx, front.Metrics(e.metricsOf(api, st), api), func() { api.Close(); st.Close() })
-	return errors.Join(err, e.failure())
+	s.serve(front.Metrics(e.metricsOf(api, st), api), func() { api.Close(); st.Close() })
+	ready()
+	return e.wait(ctx)
 }
 
 // check refuses flags that do not go together.
@@ -129,6 +154,8 @@ func (c *config) check() error {
 		return errors.New("set -data-dir or -etcd-endpoints; examples/server keeps objects in memory")
 	case outside && c.quota != 0:
 		return errors.New("-quota-backend-bytes: needs -data-dir: an etcd elsewhere has a flag of this name")
+	case c.quota < 0:
+		return fmt.Errorf("-quota-backend-bytes %d: must not be negative", c.quota)
 	case outside && c.makeToken:
 		return errors.New("-make-token: needs -data-dir, where the token is kept: set -token-file, with the same file for all replicas")
 	case c.makeToken && c.TokenFile != "":
@@ -151,6 +178,9 @@ func (c *config) compactionInterval() time.Duration {
 	return c.compaction
 }
 
+// readiness is the name of the check that fails until the server is ready.
+const readiness = "etcd-readiness"
+
 // checkTimeout is how long a health check waits for etcd (upstream: apiserver,
 // storage/storagebackend, DefaultHealthcheckTimeout).
 const checkTimeout = 2 * time.Second
@@ -163,7 +193,7 @@ func (c *config) checks(e *engine, st *store.Store) []httpapi.HealthCheck {
 	ready := func(ctx context.Context) error { return etcd.Ready(ctx, st) }
 	return []httpapi.HealthCheck{
 		{Name: "etcd", Healthy: inTime(alive)},
-		{Name: "etcd-readiness", ReadyOnly: true, Healthy: inTime(ready)},
+		{Name: readiness, ReadyOnly: true, Healthy: inTime(ready)},
 	}
 }
 

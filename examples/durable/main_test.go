@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +36,28 @@ func TestMain(m *testing.M) {
 
 // process is a server in a process of its own.
 type process struct {
-	url    string
+	url    string // where it serves
 	cmd    *exec.Cmd
-	errors *bytes.Buffer
+	lines  *bufio.Reader // of standard output
+	errors *output
+}
+
+// output collects what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // command returns the command of a server.
@@ -49,14 +70,28 @@ func command(ctx context.Context, args ...string) *exec.Cmd {
 // startServer starts a server and waits until it serves. It ends with the test.
 func startServer(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: command(context.Background(), args...), errors: &bytes.Buffer{}}
+	p := launch(t, args...)
+	p.awaitServing(t)
+	return p
+}
+
+// launch starts a server. It ends with the test.
+func launch(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: command(context.Background(), args...), errors: &output{}}
 	out, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
+	p.lines = bufio.NewReader(out)
 	p.cmd.Stderr = p.errors
 	require.NoError(t, p.cmd.Start())
 	t.Cleanup(p.kill)
-	lines := bufio.NewReader(out)
-	line, err := lines.ReadString('\n')
+	return p
+}
+
+// awaitServing waits until the server serves.
+func (p *process) awaitServing(t *testing.T) {
+	t.Helper()
+	line, err := p.lines.ReadString('\n')
 	if err != nil {
 		p.kill()
 		require.NoError(t, err, "%s", p.errors)
@@ -64,8 +99,32 @@ func startServer(t *testing.T, args ...string) *process {
 	var found bool
 	p.url, found = strings.CutPrefix(strings.TrimSpace(line), "serving on ")
 	require.True(t, found, "the first line is %q", line)
-	go io.Copy(io.Discard, lines)
-	return p
+	go io.Copy(io.Discard, p.lines)
+}
+
+// says waits until the process has written a text to standard error.
+func (p *process) says(t *testing.T, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.errors.String(), text); time.Sleep(10 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "want %q in: %s", text, p.errors)
+	}
+}
+
+// terminate ends the process by SIGTERM. It must end well, and within five seconds.
+func (p *process) terminate(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	sent, ended := time.Now(), make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		require.NoError(t, err, "%s", p.errors)
+		t.Logf("it ended after %s", time.Since(sent))
+	case <-time.After(5 * time.Second):
+		p.cmd.Process.Kill()
+		<-ended
+		require.Fail(t, "it runs five seconds after SIGTERM", "%s", p.errors)
+	}
 }
 
 // kill ends the process at once, as a crash does.

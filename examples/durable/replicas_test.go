@@ -9,9 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/kubecoord/kubecoord/store/etcd"
 )
 
 const (
@@ -43,6 +40,7 @@ func TestReplicasShareOneState(t *testing.T) {
 // Another server decides within the duration of the Lease of the electors when the one that
 // decided is killed.
 func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
+	t.Parallel()
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
 	watcher := plain(startEtcd(t, dir, url).url)
 	one := startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url)
@@ -80,6 +78,7 @@ func TestOneReplicaDecidesAndAnotherGoesOn(t *testing.T) {
 }
 
 func TestHealthSaysThatEtcdIsGone(t *testing.T) {
+	t.Parallel()
 	dir, url := filepath.Join(t.TempDir(), "data"), "http://"+freeAddress(t)
 	engine := startEtcd(t, dir, url)
 	client := plain(startServer(t, "-listen", "127.0.0.1:0", "-etcd-endpoints", url).url)
@@ -109,26 +108,13 @@ func TestHealthSaysThatEtcdIsGone(t *testing.T) {
 // Of two members one is killed: the other has no quorum. Its watches must end, because they
 // would miss what others see.
 func TestWatchesEndWithoutAQuorum(t *testing.T) {
-	dir := t.TempDir()
-	member := func(name, listen, client, peer string, more ...string) *process {
-		return startServer(t, append([]string{
-			"-listen", listen, "-data-dir", filepath.Join(dir, name), "-member-name", name,
-			"-member-client-url", client, "-member-peer-url", peer,
-		}, more...)...)
-	}
-	url, peer := "http://"+freeAddress(t), "http://"+freeAddress(t)
-	one := plain(member("one", "127.0.0.1:0", url, peer).url)
+	t.Parallel()
+	first := newMember(t, "one", "")
+	first.start(t)
+	one := plain(first.url)
 	one.must(t, "POST", leases, newLease("a"))
-	client, err := etcd.Dial(clientv3.Config{Endpoints: []string{url}})
-	require.NoError(t, err)
-	defer client.Close()
-	otherURL, otherPeer := "http://"+freeAddress(t), "http://"+freeAddress(t)
-	_, err = client.MemberAdd(t.Context(), []string{otherPeer})
-	require.NoError(t, err)
-	join := func() *process {
-		return member("two", "127.0.0.1:0", otherURL, otherPeer, "-member-join", "one="+peer+",two="+otherPeer)
-	}
-	two := join()
+	two := newMember(t, "two", first.clientURL)
+	two.start(t)
 	plain(two.url).must(t, "PATCH", leases+"/a", `{"spec":{"holderIdentity":"two"}}`)
 
 	watch := one.open(t, "GET", leases+"?watch=true", "")
@@ -149,7 +135,7 @@ func TestWatchesEndWithoutAQuorum(t *testing.T) {
 	code, _ = one.do(t, "GET", leases+"/a?resourceVersion=0", "")
 	assert.Equal(t, 200, code)
 
-	join()
+	two.start(t)
 	require.Eventually(t, func() bool {
 		code, _ := one.do(t, "GET", "/readyz", "")
 		return code == 200

@@ -88,6 +88,8 @@ func TestCertificateThatDoesNotFitIsRefused(t *testing.T) {
 func TestServerRefusesWhatCannotWork(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := startServer(t, "-listen", "127.0.0.1:0", "-data-dir", dir)
+	alone := filepath.Join(t.TempDir(), "alone")
+	startServer(t, "-listen", "127.0.0.1:0", "-data-dir", alone).kill()
 	at := []string{"-listen", "127.0.0.1:0", "-data-dir", filepath.Join(t.TempDir(), "other")}
 	for name, row := range map[string]struct {
 		args []string
@@ -108,7 +110,11 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 		"an open member":             {append(at, "-member-client-url", "http://0.0.0.0:2379"), "other machines can reach it, and write all"},
 		"an open peer":               {append(at, "-member-peer-url", "http://10.0.0.1:2380"), "other machines can reach it, and write all"},
 		"a member by name":           {append(at, "-member-peer-url", "http://localhost:2380"), "want an IP address in it"},
-		"a join without a peer":      {append(at, "-member-join", "a=http://127.0.0.1:1"), "-member-join: needs -member-peer-url"},
+		"a join without a peer":      {append(at, "-join", "http://127.0.0.1:1"), "-join: needs -member-peer-url"},
+		"a join of a name":           {append(at, "-member-peer-url", "http://127.0.0.1:0", "-join", "a=http://127.0.0.1:1"), "-join: got"},
+		"nothing to force":           {[]string{"-data-dir", filepath.Join(t.TempDir(), "empty"), "-force-new-cluster"}, "there is no data of a member"},
+		"a member that is alone":     {[]string{"-listen", "127.0.0.1:0", "-data-dir", alone, "-force-new-cluster"}, "the member is alone already"},
+		"a negative quota":           {append(at, "-quota-backend-bytes", "-5"), "-quota-backend-bytes -5: must not be negative"},
 		"https without certificates": {append(at, "-member-peer-url", "https://127.0.0.1:0"), "https needs -etcd-cafile"},
 		"a key without certificate":  {[]string{"-etcd-endpoints", "https://127.0.0.1:1", "-etcd-keyfile", "x"}, "must be set together"},
 		"a missing CA":               {[]string{"-etcd-endpoints", "https://127.0.0.1:1", "-etcd-cafile", "/none"}, "-etcd-cafile, -etcd-certfile, -etcd-keyfile: open /none"},

@@ -85,6 +85,9 @@ func main() {
 
 // run serves until the context ends. The first line of out has the address.
 func run(ctx context.Context, out io.Writer, c config) error {
+	if c.quota < 0 {
+		return fmt.Errorf("-quota-backend-bytes %d: must not be negative", c.quota)
+	}
 	front, err := c.Open()
 	if err != nil {
 		return err

@@ -63,6 +63,7 @@ func TestServerRefusesWhatCannotWork(t *testing.T) {
 		want string
 	}{
 		"a bad port":               {config{Options: serve.Options{Address: "127.0.0.1:notaport", History: 1}}, "notaport"},
+		"a negative quota":         {config{Options: serve.Options{Address: "127.0.0.1:0"}, quota: -5}, "-quota-backend-bytes -5: must not be negative"},
 		"no history":               {config{Options: serve.Options{Address: "127.0.0.1:0"}}, "-history 0: must be at least 1"},
 		"an open address":          {config{Options: serve.Options{Address: "0.0.0.0:0", History: 1}}, "other machines can reach it"},
 		"every address":            {config{Options: serve.Options{Address: ":0", History: 1}}, "other machines can reach it"},

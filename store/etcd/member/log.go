@@ -29,9 +29,14 @@ func (h hook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 			err = fmt.Errorf("%s: %w", entry.Message, cause)
 		}
 	}
-	h.member.fail.Do(func() {
-		h.member.failure = err
-		close(h.member.failed)
-	})
+	h.member.fails(err)
 	runtime.Goexit()
+}
+
+// fails notes the first reason why the member cannot go on.
+func (m *Member) fails(err error) {
+	m.fail.Do(func() {
+		m.failure = err
+		close(m.failed)
+	})
 }

@@ -11,10 +11,14 @@
 //
 // # From one member to three
 //
-// Start the member with Options.PeerURL, which other members reach. For each new one, run
-// "etcdctl member add" against the present members, and start it elsewhere, in an empty
-// directory, with the cluster that the command printed in Options.Cluster. A member that was
-// alone may be started with another PeerURL than before.
+// Start the first member with Options.PeerURL and Options.ClientURL, which other members
+// reach. Start each new one elsewhere, in an empty directory, with Options.Join. It joins as
+// a learner, which does not count for the quorum, and becomes a voter when it has caught up.
+// A start that was interrupted goes on where it was. A member may be started with another
+// PeerURL than before.
+//
+// If a majority is lost for good, ForceNewCluster makes a cluster of one member of what a
+// survivor has.
 //
 // The package is apart from package etcd because it brings etcd's server: a program that
 // uses only the client is 13 MB smaller.
@@ -39,7 +43,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap/zapcore"
+	"google.golang.org/grpc"
 )
 
 // Options configures a member. The zero value is a member that is alone, and that only this
@@ -53,18 +59,28 @@ type Options struct {
 	// PeerURL is where other members reach this one, such as https://10.0.0.1:2380. Empty
 	// means nowhere.
 	PeerURL string
-	// Cluster is the members of the cluster that a new member joins, as "etcdctl member add"
-	// prints them, with this one: "a=https://10.0.0.1:2380,b=https://10.0.0.2:2380". It is
-	// used only when the directory is empty. Empty means a cluster of its own.
-	Cluster string
+	// Join are client URLs of members of the cluster that a new member joins. Once the
+	// directory has data, Start only checks that it belongs to that cluster. Nil means a
+	// cluster of its own. The certificate for these URLs is that of ClientTLSInfo: see
+	// Configure.
+	Join []string
 	// Quota bounds the bytes of the database. Above it, writes fail with NOSPACE. Zero means
 	// etcd's default of 2 GiB.
 	Quota int64
 	// Configure, if not nil, may change all else before the member starts, such as
 	// certificates in ClientTLSInfo and PeerTLSInfo.
 	Configure func(*embed.Config)
+	// Waiting, if not nil, is called by Start every second or two while it waits, with the
+	// reason. The same state has the same reason.
+	Waiting func(reason string)
 	// Log, if not nil, gets etcd's own log.
 	Log zapcore.Core
+}
+
+func (o *Options) waiting(reason string) {
+	if o.Waiting != nil {
+		o.Waiting(reason)
+	}
 }
 
 // Member is a running member of etcd.
@@ -72,6 +88,13 @@ type Member struct {
 	etcd   *embed.Etcd
 	client *clientv3.Client
 	lock   *fileutil.LockedFile
+	// joining is set if this start added the member to a cluster. Until the log comes, etcd
+	// does not know that it is a learner.
+	joining bool
+
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	watching sync.WaitGroup
 
 	failed  chan struct{} // closed after the first failure
 	failure error
@@ -84,15 +107,23 @@ type Member struct {
 const lockFile = "kubecoord.lock"
 
 // Start starts a member on a directory, which is made if it is missing, and waits until it
-// answers. A member that joins a cluster answers when the cluster has a leader. The errors
-// say what is wrong with the directory and what to do.
+// answers: until its cluster has a leader, and, if it joins one, until it is a voter. The
+// errors say what is wrong with the directory and what to do.
 func Start(ctx context.Context, dir string, o Options) (*Member, error) {
-	m := &Member{failed: make(chan struct{})}
+	m := newMember()
 	if err := m.start(ctx, dir, o); err != nil {
+		m.cancel()
 		m.release()
 		return nil, explain(dir, err)
 	}
+	m.watching.Go(m.watch)
 	return m, nil
+}
+
+func newMember() *Member {
+	m := &Member{failed: make(chan struct{})}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	return m
 }
 
 func (m *Member) start(ctx context.Context, dir string, o Options) error {
@@ -103,39 +134,71 @@ func (m *Member) start(ctx context.Context, dir string, o Options) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case wal.Exist(walDir(dir)):
+		err = m.startEtcd(c)
+	case len(setAside(dir)) > 0:
+		err = errInterrupted
+	case o.Join != nil:
+		err = m.joinAndStart(ctx, c, o)
+	default:
+		err = m.startEtcd(c)
+	}
+	if err != nil {
+		return err
+	}
+	err = m.serve(ctx, c, o)
+	if err != nil && m.Err() == nil {
+		m.stop()
+	}
+	return err
+}
+
+// serve waits until the member answers.
+func (m *Member) serve(ctx context.Context, c *embed.Config, o Options) error {
+	if err := m.checkJoined(ctx, c, o); err != nil {
+		return err
+	}
+	if err := m.waitReady(ctx, c, o); err != nil {
+		return err
+	}
+	m.client = v3client.New(m.etcd.Server)
+	if err := m.promote(ctx, o); err != nil {
+		return err
+	}
+	return m.movePeerURL(ctx, o.PeerURL)
+}
+
+// startEtcd starts etcd, which opens its files and listens.
+func (m *Member) startEtcd(c *embed.Config) (err error) {
 	started := make(chan error, 1)
 	go func() {
 		err := errStopped // where etcd ends the goroutine
 		defer func() { started <- err }()
 		m.etcd, err = embed.StartEtcd(c)
 	}()
-	// It opens files and does not look at ctx.
-	if err := <-started; err != nil {
-		if errors.Is(err, errStopped) {
-			<-m.failed
-			err = m.failure
-		}
-		return err
+	if err = <-started; errors.Is(err, errStopped) {
+		<-m.failed
+		err = m.failure
 	}
-	select {
-	case <-m.etcd.Server.ReadyNotify():
-	case <-m.failed:
-		return m.failure
-	case err := <-m.etcd.Err():
-		m.etcd.Close()
-		return err
-	case <-ctx.Done():
-		m.etcd.Close()
-		return fmt.Errorf("the member does not become ready: has its cluster a leader? %w", ctx.Err())
-	}
-	m.client = v3client.New(m.etcd.Server)
-	if err := m.movePeerURL(ctx, o.PeerURL); err != nil {
-		return errors.Join(err, m.Close())
-	}
-	return nil
+	return err
 }
 
 var errStopped = errors.New("etcd stopped")
+
+// watch fails the member when etcd stops by itself.
+func (m *Member) watch() {
+	select {
+	case <-m.etcd.Server.StopNotify():
+		if m.ctx.Err() == nil {
+			m.fails(errRemoved)
+		}
+	case <-m.ctx.Done():
+	}
+}
+
+// errRemoved is why etcd stops by itself.
+var errRemoved = errors.New("this member was removed from its cluster")
 
 // lockDirectory makes the directory and takes it for this process. etcd itself would wait
 // for another process for ever.
@@ -186,13 +249,9 @@ func (m *Member) config(dir string, o Options) (*embed.Config, error) {
 		}
 		c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{*u}, []url.URL{*u}
 	}
-	c.InitialCluster = o.Cluster
-	if o.Cluster == "" {
-		c.InitialCluster = c.InitialClusterFromName(c.Name)
-		c.InitialClusterToken = rand.Text() // clusters that began alike are not the same
-	} else {
-		c.ClusterState = embed.ClusterStateFlagExisting
-	}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.InitialClusterToken = rand.Text() // clusters that began alike are not the same
+	c.GRPCAdditionalServerOptions = append(c.GRPCAdditionalServerOptions, grpc.ChainStreamInterceptor(m.endStreams))
 	if o.Configure != nil {
 		o.Configure(c)
 	}
@@ -238,15 +297,17 @@ func (m *Member) Err() error {
 	}
 }
 
-// Close stops the member and ends its goroutines, unless it has failed. It may be called
-// more than once.
+// Close stops the member and ends its goroutines, unless it has failed. Requests of others
+// get two seconds to end, and then an error; without a leader it takes no longer. It may be
+// called more than once.
 func (m *Member) Close() error {
 	m.closing.Do(func() {
 		if m.Err() == nil {
-			m.client.Close()
-			m.etcd.Close()
+			m.stop()
 		}
 		m.err = m.Err()
+		m.cancel()
+		m.watching.Wait()
 		m.release()
 	})
 	return m.err
@@ -269,13 +330,15 @@ func explain(dir string, err error) error {
 		advice = "give the user of this process the directory with mode 0700"
 	case strings.Contains(text, "no space left on device"):
 		advice = "the disk is full: make room; a member needs 128 MB at least for its log"
-	case strings.Contains(text, "fetch cluster info"):
-		advice = "do the members of Options.Cluster run? Add this one to them first, by etcdctl member add"
+	case errors.Is(err, errRemoved):
+		advice = "to join it again, move the directory away"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	case strings.Contains(text, "downgrade"), strings.Contains(text, "storage version"):
 		advice = "a newer version of etcd wrote it: use that version, or restore a backup"
 	case strings.Contains(text, "WAL"), strings.Contains(text, "database"), strings.Contains(text, "snapshot"):
 		advice = "its files are damaged: restore a backup, or, where other members have the data, remove this member and add it again with an empty directory"
-	default:
+	}
+	if advice == "" {
 		return fmt.Errorf("member: directory %s: %w", dir, err)
 	}
 	return fmt.Errorf("member: directory %s: %w: %s", dir, err, advice)

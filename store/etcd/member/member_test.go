@@ -150,26 +150,12 @@ func TestOneMemberGrowsToThree(t *testing.T) {
 	put(t, m, "/a")
 	require.NoError(t, m.Close())
 
-	peer := freeURL(t)
-	first := start(t, dir, member.Options{PeerURL: peer})
+	first := start(t, dir, member.Options{PeerURL: freeURL(t), ClientURL: freeURL(t)})
+	list, err := first.Client().MemberList(t.Context())
+	require.NoError(t, err)
 	members := []*member.Member{first}
-	cluster := "default=" + peer
 	for _, name := range []string{"b", "c"} {
-		peer := freeURL(t)
-		// etcd refuses another member until the ones that are there are healthy for a while.
-		require.Eventually(t, func() bool {
-			_, err := first.Client().MemberAdd(t.Context(), []string{peer})
-			return err == nil
-		}, time.Minute, 100*time.Millisecond)
-		// The new member asks any other one for the members.
-		for _, m := range members {
-			require.Eventually(t, func() bool {
-				list, err := m.Client().MemberList(t.Context(), clientv3.WithSerializable())
-				return err == nil && len(list.Members) == len(members)+1
-			}, time.Minute, 10*time.Millisecond)
-		}
-		cluster += "," + name + "=" + peer
-		members = append(members, start(t, t.TempDir(), member.Options{Name: name, PeerURL: peer, Cluster: cluster}))
+		members = append(members, start(t, t.TempDir(), member.Options{Name: name, PeerURL: freeURL(t), Join: list.Members[0].ClientURLs}))
 	}
 	for _, m := range members {
 		assert.EqualValues(t, 1, count(t, m.Client()))
@@ -180,8 +166,27 @@ func TestOneMemberGrowsToThree(t *testing.T) {
 	assert.EqualValues(t, 2, count(t, members[2].Client()))
 }
 
-func TestAClusterThatDoesNotAnswerIsNotJoined(t *testing.T) {
-	peer := freeURL(t)
-	err := refuses(t, t.TempDir(), member.Options{Name: "b", PeerURL: peer, Cluster: "a=" + freeURL(t) + ",b=" + peer})
-	assert.ErrorContains(t, err, "do the members of Options.Cluster run?")
+func TestAForcedClusterThatWasInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	first := start(t, dir, member.Options{PeerURL: freeURL(t), ClientURL: freeURL(t)})
+	list, err := first.Client().MemberList(t.Context())
+	require.NoError(t, err)
+	other := start(t, t.TempDir(), member.Options{PeerURL: freeURL(t), Join: list.Members[0].ClientURLs})
+	put(t, other, "/a")
+	assert.EqualValues(t, 1, count(t, first.Client()))
+	require.NoError(t, other.Close())
+	require.NoError(t, first.Close())
+
+	// Between the two renames.
+	require.NoError(t, os.Rename(filepath.Join(dir, "member"), filepath.Join(dir, "member.before-1")))
+	assert.ErrorContains(t, refuses(t, dir, member.Options{}), "ForceNewCluster was interrupted: call it again")
+	forced, err := member.ForceNewCluster(t.Context(), dir, member.Options{})
+	require.NoError(t, err)
+	assert.DirExists(t, forced.Before)
+	assert.NoDirExists(t, filepath.Join(dir, "force-new-cluster"))
+	alone := start(t, dir, member.Options{})
+	assert.EqualValues(t, 1, count(t, alone.Client()))
+	now, err := alone.Client().Put(t.Context(), "/b", "x")
+	require.NoError(t, err)
+	assert.Equal(t, forced.FirstRevision+1, now.Header.Revision)
 }

@@ -83,9 +83,9 @@ func ready() {
 
 func (j memberJob) do() error {
 	m, err := member.Start(context.Background(), j.Dir, member.Options{
-		Name: j.Name, ClientURL: j.ClientURL, PeerURL: j.AdvertisedPeerURL, Cluster: j.Cluster,
-		Configure: func(c *embed.Config) {
-			c.ClusterState = embed.ClusterStateFlagNew
+		Name: j.Name, ClientURL: j.ClientURL, PeerURL: j.AdvertisedPeerURL,
+		Configure: func(c *embed.Config) { // all members begin at once
+			c.InitialCluster, c.InitialClusterToken = j.Cluster, "faults"
 			c.ListenPeerUrls = embedURL(j.PeerURL)
 			c.UnsafeNoFsync = true // processes die here, not machines
 		},
