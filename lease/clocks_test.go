@@ -42,9 +42,7 @@ func (p *preceded) Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2
 // contenderBy returns a Contender for a Client.
 func contenderBy(t *testing.T, leases Client, opts ContenderOptions) *Contender {
 	opts.Namespace, opts.Name, opts.Identity = namespace, name, "c"
-	c, err := NewContender(leases, opts)
-	require.NoError(t, err)
-	return c
+	return exact(t, leases, opts)
 }
 
 func TestMethodsThatHaveReturnedDoNotHoldTheClock(t *testing.T) {

@@ -25,10 +25,12 @@ import (
 // count or delay requests for example. Its methods must return soon after the end of
 // ctx.
 //
-// An error is temporary if a later request may succeed: a Status with the code 429, or
-// 500 and more, or an error that has a method Temporary() bool which returns true.
+// An error is temporary if a later request may succeed: an error that has a method
+// Temporary() bool which returns true, or a Status with the code 429, or 500 and more, without
+// such a method. For a leader all errors are temporary until RenewDeadline.
 type Client interface {
-	// Get returns the Lease. If there is none, errors.Is(err, store.ErrNotFound).
+	// Get returns the Lease. If there is none, errors.Is(err, store.ErrNotFound); a Status
+	// in err must name the Lease then.
 	Get(ctx context.Context, namespace, name string) (*Lease, error)
 	// Create returns the Lease as stored. If it exists, errors.Is(err,
 	// store.ErrAlreadyExists).
@@ -74,7 +76,8 @@ type ContenderOptions struct {
 	// LeaseDuration: the difference is the time a leader has to stop. Zero means
 	// DefaultRenewDeadline.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two renewals in Run. It must be less than
+	// RetryPeriod is the time between two renewals in Run, which may be up to a tenth
+	// longer. It must be less than
 	// RenewDeadline/1.2 and at least one second, because client-go cannot
 	// distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
 	RetryPeriod time.Duration
@@ -152,12 +155,16 @@ func (o *ContenderOptions) validate() error {
 // The function lead of Run must not call them either.
 //
 // All times are readings of Client.Clock, so a Contender works with clock.Manual
-// and in the bubbles of testing/synctest. A method leaves no goroutine behind.
+// and in the bubbles of testing/synctest. Small delays differ by Identity and time, so that
+// tests in virtual time repeat themselves; with clock.Manual there are none. A method leaves no
+// goroutine behind.
 type Contender struct {
 	leases Client
 	clock  clock.Clock
 	worker *atwork.Worker // of the running method, if it waits
 	opts   ContenderOptions
+	// chance returns a number from 0 to less than 1 for a time: see spread.go.
+	chance func(at time.Time) float64
 
 	busy     atomic.Bool // a method is running
 	observed Observation // used by the running method only
@@ -179,6 +186,9 @@ type term struct {
 	holding Holding
 	began   time.Time // start of the renewal that expires counts from
 	expires time.Time // RenewDeadline after began
+	// released means that a release was tried. The Contender does not know whether it
+	// took place or will.
+	released bool
 }
 
 // Holding is a period in which the Lease has one holder, or none.
@@ -201,8 +211,12 @@ func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	c := leases.Clock()
-	return &Contender{leases: leases, clock: c, worker: atwork.New(c), opts: opts}, nil
+	c := &Contender{leases: leases, clock: leases.Clock(), opts: opts, chance: chanceOf(opts.Identity)}
+	c.worker = atwork.New(c.clock)
+	if clock.Waiting(c.clock) != clock.Clock(clock.Real{}) { // a clock that is moved by hand must not stand still before the turn
+		c.chance = func(time.Time) float64 { return 0 }
+	}
+	return c, nil
 }
 
 // Held returns the Contender's Holding and reports whether it holds the Lease. It

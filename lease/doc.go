@@ -32,6 +32,20 @@
 // change, by its own clock; see Observation. Other clocks and renewTime do not
 // matter.
 //
+// # A crowd
+//
+// Many Contenders may wait for one Lease. Each has one watch. If all wrote as soon as the
+// Lease is free, all writes but one would be conflicts. So one Contender in a hundred writes at
+// once, and the others wait 20 to 30 ms and look at their watch before they write. They write
+// with the resourceVersion that the watch showed, without a read. A Contender that is alone
+// waits 25 ms on average.
+//
+// # What a Contender reports
+//
+// ContenderOptions.Logger, OnNewLeader and OnContact report the holders, and the loss of contact
+// and its cause. Without them a Contender logs one Warn when requests begin to fail.
+// Contender.Healthy is a health check for a leader that does not stop.
+//
 // # What a lease does not guarantee
 //
 // Two leaders never work at once if each one stops in time. A Contender cancels the
@@ -91,7 +105,7 @@
 // candidates, because the coordinator sets the strategy of every Lease that has a
 // candidate. Two never lead at once. A Contender keeps strategy and preferredHolder when
 // it renews, and ignores them: it leads until it stops or cannot renew. A waiting one
-// takes the Lease as soon as it is free, mostly before the coordinator. So to move a
+// takes the Lease when it is free, unless the coordinator was first. So to move a
 // program to coordinated election, or back, replace its replicas one after another, in
 // any order. docs/elections.md has the details.
 package lease

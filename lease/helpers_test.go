@@ -2,6 +2,7 @@ package lease
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,8 +50,15 @@ func newContender(t *testing.T, leases *store.Collection[Lease], identity string
 
 func contenderWith(t *testing.T, leases *store.Collection[Lease], opts ContenderOptions) *Contender {
 	opts.Namespace, opts.Name = namespace, name
+	return exact(t, leases, opts)
+}
+
+// exact returns a Contender that renews at each RetryPeriod and takes a free Lease at once.
+func exact(t *testing.T, leases Client, opts ContenderOptions) *Contender {
+	opts.Logger = slog.New(slog.DiscardHandler)
 	c, err := NewContender(leases, opts)
 	require.NoError(t, err)
+	c.chance = func(time.Time) float64 { return 0 }
 	return c
 }
 

@@ -3,7 +3,7 @@ package lease
 import (
 	"context"
 	"iter"
-	"time"
+	"math"
 
 	"github.com/kubecoord/kubecoord/internal/atwork"
 )
@@ -17,44 +17,51 @@ import (
 // A slow loop may miss a Holding that has ended, but never the current one.
 func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
-		var o Observation
 		c := leases.Clock()
-		now, worker := c.Now, atwork.New(c)
+		worker := atwork.New(c)
 		worker.Work()
+		defer worker.Away()
+		var o Observation
 		var last Holding
-		after := "" // the last resourceVersion seen
-		for first := true; ; {
-			until := o.Expires()
-			if o.Expired(now()) {
-				until, after = time.Time{}, "" // it may have expired since it was seen
-			}
-			states := follow(atwork.With(ctx, worker), leases, namespace, name, after, until)
-			after = "" // read the Lease again at that time
-			for l, err := range states {
-				if err != nil {
+		begun := false
+		// watch follows the Lease until it expires, and reports whether the loop goes on. It
+		// begins with the current state, as the last ones may not have been read by then.
+		watch := func() bool {
+			watching, end := context.WithCancel(atwork.With(ctx, worker))
+			defer end()
+			expiry := c.AfterFunc(math.MaxInt64, func() { worker.Wake(); end() })
+			defer expiry.Stop()
+			for l, err := range follow(watching, leases, namespace, name, "") {
+				switch {
+				case err != nil && watching.Err() != nil && ctx.Err() == nil:
+					return true
+				case err != nil:
 					worker.Away()
 					yield(Holding{}, err)
-					return
+					return false
 				}
-				at := now()
-				o.Observe(l, at)
+				now := c.Now()
+				o.Observe(l, now)
 				h := newHolding(l)
-				if o.Expired(at) {
+				if o.Expired(now) {
+					expiry.Stop()
 					h.Holder = ""
+				} else {
+					expiry.Reset(o.Expires().Sub(now))
 				}
-				if first || !h.same(last) {
-					first, last = false, h
-					worker.Away()
-					if !yield(h, nil) {
-						return
-					}
-					worker.Work()
+				if begun && h.same(last) {
+					continue
 				}
-				if h.Holder != "" && (until.IsZero() || o.Expires().Before(until)) {
-					after = l.ResourceVersion
-					break // follow with the new time of expiry
+				begun, last = true, h
+				worker.Away()
+				if !yield(h, nil) {
+					return false
 				}
+				worker.Work()
 			}
+			return true
+		}
+		for watch() {
 		}
 	}
 }

@@ -2,6 +2,8 @@ package lease
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -9,7 +11,7 @@ import (
 // Renew extends the Contender's term. It must be called well within RenewDeadline
 // after the last call. Run calls it.
 //
-// The error is ErrLost if the Contender no longer holds the Lease, or if
+// The error is ErrLost, with the reason if it is known, if the Contender no longer holds the Lease, or if
 // RenewDeadline has passed, because others may be about to take over. The work of
 // the leader must have ended by then. After any other error, of ctx or of the
 // Client, the Contender still holds the Lease until RenewDeadline, and the next
@@ -50,7 +52,9 @@ func (c *Contender) renew(ctx context.Context) error {
 
 // Release gives the Lease up, so that others can take it at once. The work of the
 // leader must have ended before. Release does nothing if the Contender does not
-// hold the Lease. The error comes from ctx or from the Client, as with TryAcquire.
+// hold the Lease. The error comes from ctx or from the Client, as with TryAcquire. After
+// an error the Contender does not hold the Lease either, because the release may still take
+// place. It can release the Lease again, or acquire it again without waiting.
 func (c *Contender) Release(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -59,23 +63,24 @@ func (c *Contender) Release(ctx context.Context) error {
 
 // release writes the fields as client-go's electors do (leaderelection.go, tryRelease).
 func (c *Contender) release(ctx context.Context) error {
-	t := c.term.Load()
-	if t == nil {
+	last := c.term.Load()
+	if last == nil {
 		return nil
 	}
+	t := &term{lease: last.lease, holding: last.holding, released: true}
+	c.term.Store(t)
 	now := meta.NewMicroTime(c.clock.Now())
 	l, err := c.rewrite(ctx, t, func(l *Lease) {
 		l.Spec.HolderIdentity = new("")
 		l.Spec.LeaseDurationSeconds = new(int32(1))
 		l.Spec.AcquireTime, l.Spec.RenewTime = new(now), new(now)
 	})
-	if err == ErrLost {
-		return nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		c.lose(l)
+	case !errors.Is(err, ErrLost):
 		return err
 	}
-	c.lose(l)
 	return nil
 }
 
@@ -86,7 +91,7 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 	for {
 		change(l)
 		written, err := c.update(ctx, l)
-		if !isRace(err) {
+		if !c.isRace(err) {
 			return written, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -96,14 +101,18 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 			return nil, err
 		}
 		if !t.owns(l) {
-			c.lose(l)
-			return nil, ErrLost
+			return nil, c.lose(l)
 		}
 	}
 }
 
-// lose ends the term because of the given state of the Lease; nil is deleted.
-func (c *Contender) lose(l *Lease) {
+// lose ends the term because of the given state of the Lease; nil is deleted. It returns
+// ErrLost with the reason.
+func (c *Contender) lose(l *Lease) error {
 	c.observe(l, c.clock.Now())
 	c.term.Store(nil)
+	if l == nil {
+		return fmt.Errorf("%w: it was deleted", ErrLost)
+	}
+	return fmt.Errorf("%w: its holder is %q", ErrLost, newHolding(l).Holder)
 }

@@ -119,9 +119,7 @@ var (
 
 func newRemote(t *testing.T) (*remote, *Contender) {
 	r := &remote{Client: newLeases(t, store.Options{})}
-	c, err := NewContender(r, ContenderOptions{Namespace: namespace, Name: name, Identity: "c", ReleaseOnCancel: true})
-	require.NoError(t, err)
-	return r, c
+	return r, exact(t, r, ContenderOptions{Namespace: namespace, Name: name, Identity: "c", ReleaseOnCancel: true})
 }
 
 func TestAcquireTriesAgainAfterATemporaryError(t *testing.T) {
@@ -176,7 +174,11 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 // A real server answers 404 to a create if there is no such namespace.
 func TestAcquireEndsIfTheLeaseCannotExist(t *testing.T) {
 	r, c := newRemote(t)
-	r.set(func() error { return meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, "default") }, nil, false)
+	kind := "leases"
+	r.set(func() error {
+		defer func() { kind = "namespaces" }()
+		return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
+	}, nil, false)
 	assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound)
 	assert.Equal(t, 2, r.calls, "a read and a create")
 }
@@ -325,8 +327,7 @@ func (s *slow) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (
 func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{Client: newLeases(t, store.Options{})}
-		c, err := NewContender(s, ContenderOptions{Namespace: namespace, Name: name, Identity: "c"})
-		require.NoError(t, err)
+		c := contenderBy(t, s, ContenderOptions{})
 		var cause error
 		done := later(func() error {
 			return c.Run(t.Context(), func(ctx context.Context, _ Holding) {

@@ -3,25 +3,34 @@ package lease
 import (
 	"context"
 	"errors"
-	"time"
+	"log/slog"
+	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // Run acquires the Lease as Acquire does, calls lead once, and renews the Lease until
-// lead has returned. It tries failed renewals again, each RetryPeriod.
+// lead has returned. It renews each RetryPeriod and up to a tenth more, so that many
+// leaders do not renew at once, and tries failed renewals again after as long. One watch
+// shows other writes during the term. If it fails, the term goes on.
 //
 // The context of lead ends when ctx ends or the Lease is lost: as soon as another
 // holder is seen, and at the latest RenewDeadline after the last successful
-// renewal, which is before others may take over. context.Cause returns ErrLost or
-// the cause of ctx. lead must stop then; see "What a lease does not guarantee" in
+// renewal, which is before others may take over. context.Cause returns an error that is
+// ErrLost and has its reason, or the cause of ctx. lead must stop then; see "What a lease does not guarantee" in
 // the package comment. If ctx has ended, Run renews the Lease until lead has
 // stopped. Then it releases the Lease if ReleaseOnCancel is set. Otherwise, or if
 // lead panics, the Lease expires.
 //
 // Run returns nil if lead returned before its context ended. Otherwise it returns
-// the error of ctx, store.ErrClosed, or ErrLost joined with the error of the last
-// renewal if it failed. Run may be called again.
+// the error of ctx, store.ErrClosed, or ErrLost with its reason: another holder, the
+// deletion of the Lease, or the error of the last renewal. An answer that is not about
+// the Lease, such as a 404 of a proxy, is no deletion: renewals go on until RenewDeadline.
+//
+// The release gets half of RenewDeadline for its answer. Its error is added to that of
+// Run. Run may be called again at once, and then takes the Lease again even if the release
+// has not taken place: should the release come later, it is a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
 	c.enter()
 	defer c.leave()
@@ -32,13 +41,15 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	t := c.term.Load()
 	leading, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	deadline := c.clock.AfterFunc(t.expires.Sub(c.clock.Now()), func() { cancel(ErrLost) })
+	var failed atomic.Pointer[error] // of the last renewal
+	failed.Store(new(error))
+	deadline := c.clock.AfterFunc(t.expires.Sub(c.clock.Now()), func() { cancel(because(ErrLost, *failed.Load())) })
 	defer deadline.Stop()
 
 	keeping, done := context.WithCancel(context.WithoutCancel(ctx))
 	kept := make(chan error)
 	go func() {
-		err := c.keep(keeping, deadline)
+		err := c.keep(keeping, t, &failed, deadline)
 		c.worker.Away()
 		if err != nil {
 			cancel(err)
@@ -62,64 +73,53 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	default:
 		err = context.Cause(leading)
 	}
-	if !c.opts.ReleaseOnCancel {
-		return err
-	}
-	if failed := c.inTime(context.WithoutCancel(ctx), c.release); failed != nil {
-		return errors.Join(err, failed)
+	if c.opts.ReleaseOnCancel {
+		err = because(err, c.inTime(context.WithoutCancel(ctx), c.release))
 	}
 	return err
 }
 
-// keep renews the Lease and moves the deadline with each renewal. It returns nil
-// if ctx ends while the Lease is held, or else the reason why it was lost.
-func (c *Contender) keep(ctx context.Context, deadline clock.Timer) error {
-	var failed error // of the last renewal
-	t := c.term.Load()
+// keep renews the Lease while it follows it, and moves the deadline with each renewal. It returns
+// nil if ctx ends while the Lease is held, or else the reason why it was lost. If the watch fails,
+// it opens another after the next renewal.
+func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[error], deadline clock.Timer) error {
+	f := c.startFollowing(ctx, t.lease)
+	defer func() { f.stop() }()
 	for tried := t.began; ; {
-		until := tried.Add(c.opts.RetryPeriod)
-		err := c.guard(ctx, t, until)
-		if isTemporary(err) {
-			c.pauseUntil(ctx, until)
-			err = nil
-		}
-		if ctx.Err() != nil && t.holds(c.clock.Now()) {
+		l, fresh, err := c.wait(ctx, f, c.next(tried))
+		switch {
+		case ctx.Err() != nil && t.holds(c.clock.Now()):
 			return nil
-		}
-		if ctx.Err() != nil {
-			return errors.Join(ErrLost, failed)
-		}
-		if err != nil {
+		case ctx.Err() != nil:
+			return because(ErrLost, *failed.Load())
+		case errors.Is(err, store.ErrClosed):
 			return err
+		case err != nil:
+			c.log(slog.LevelInfo, "lease: the watch failed", "error", err)
+			f.stop()
+			f = new(follower)
+			continue
+		case fresh && !t.owns(l):
+			return c.lose(l)
+		case fresh:
+			continue
 		}
 		tried = c.clock.Now()
 		err = c.inTime(ctx, c.renew)
 		if errors.Is(err, ErrLost) {
-			return errors.Join(err, failed)
+			return because(err, *failed.Load())
 		}
-		if ctx.Err() == nil {
-			c.contact(err)
+		if ctx.Err() != nil {
+			continue
 		}
-		if failed = err; err == nil {
+		c.contact(err)
+		if failed.Store(&err); err == nil {
 			t = c.term.Load()
 			c.leads.Store(t)
 			deadline.Reset(t.expires.Sub(c.clock.Now()))
+			if f.end == nil {
+				f = c.startFollowing(ctx, t.lease)
+			}
 		}
 	}
-}
-
-// guard watches the Lease until the given time, from the state that the term began
-// with or was renewed in. It returns ErrLost as soon as the term has ended, or the
-// error of the watch.
-func (c *Contender) guard(ctx context.Context, t *term, until time.Time) error {
-	for l, err := range c.follow(ctx, t.lease.ResourceVersion, until) {
-		if err != nil {
-			return err
-		}
-		if !t.owns(l) {
-			c.lose(l)
-			return ErrLost
-		}
-	}
-	return nil
 }

@@ -57,9 +57,9 @@ func defended() []defence {
 			"selector.Fields", "selector.Fields.Empty", "selector.Shards", "selector.Shards.Empty",
 		}},
 		{"a type of the API, of a field, or of an observation", []string{
-			"lease.Client.Clock", "lease.Client.Create", "lease.Client.Get",
+			"lease.Client.Clock", "lease.Client.Create",
 			"lease.Client.Watch", "lease.Contender.Acquire", "lease.DefaultLeaseDuration", "lease.DefaultRenewDeadline",
-			"lease.DefaultRetryPeriod", "lease.LeaseList", "lease.Overlap",
+			"lease.LeaseList", "lease.Overlap",
 		}},
 		{"a type of the API", []string{
 			"candidate.Elector", "candidate.LeaseCandidateList", "endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",

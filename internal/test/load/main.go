@@ -25,11 +25,13 @@ func loads() map[string]func(args []string) error {
 		"fixtures":    fixtures,
 		"history":     history,
 		"large":       large,
+		"leaders":     leaders,
 		"lists":       lists,
 		"inflight":    inflight,
 		"quota":       quota,
 		"selector":    selectors,
 		"unread":      unread,
+		"waiters":     waiters,
 		"watchers":    watchers,
 	}
 }

@@ -125,14 +125,14 @@ func TestElectorsAndContendersTakeOverFromEachOther(t *testing.T) {
 		release       bool
 		from, to      time.Duration // bounds of the time until the second one leads
 	}{
-		"a contender after an elector that releases":  {elector, contender, true, 0, 0},
-		"a contender after an elector that crashed":   {elector, contender, false, 13 * time.Second, 15 * time.Second},
+		"a contender after an elector that releases":  {elector, contender, true, 0, 30 * time.Millisecond},
+		"a contender after an elector that crashed":   {elector, contender, false, 13 * time.Second, 15*time.Second + 30*time.Millisecond},
 		"an elector after a contender that releases":  {contender, elector, true, 0, 4400 * time.Millisecond},
-		"an elector after a contender that crashed":   {contender, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
-		"a remote one after an elector that releases": {elector, remote, true, 0, 0},
-		"a remote one after an elector that crashed":  {elector, remote, false, 13 * time.Second, 15 * time.Second},
+		"an elector after a contender that crashed":   {contender, elector, false, 12800 * time.Millisecond, 15*time.Second + 2*4400*time.Millisecond},
+		"a remote one after an elector that releases": {elector, remote, true, 0, 30 * time.Millisecond},
+		"a remote one after an elector that crashed":  {elector, remote, false, 13 * time.Second, 15*time.Second + 30*time.Millisecond},
 		"an elector after a remote one that releases": {remote, elector, true, 0, 4400 * time.Millisecond},
-		"an elector after a remote one that crashed":  {remote, elector, false, 13 * time.Second, 15*time.Second + 2*4400*time.Millisecond},
+		"an elector after a remote one that crashed":  {remote, elector, false, 12800 * time.Millisecond, 15*time.Second + 2*4400*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
