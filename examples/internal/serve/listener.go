@@ -31,7 +31,7 @@ func (f *Front) Listen() (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln = &clientListener{Listener: ln, open: tally.New(f.connectionsPer), refused: func(client string) {
+	ln = &clientListener{Listener: ln, open: tally.New(0, f.connectionsPer), refused: func(client string) {
 		f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
 	}}
 	l := &Listener{URL: "http://" + ln.Addr().String(), ln: ln, front: f}
