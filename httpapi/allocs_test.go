@@ -95,6 +95,7 @@ func TestAllocationsOfARequest(t *testing.T) {
 				body = newRenewal(t, s, row.target, row.renew).body
 			}
 			req := newRequest(t, row.method, row.target, "", "User-Agent", "bench/1.0", "Accept", typeJSON, "Content-Type", row.contentType)
+			req.RemoteAddr = "10.0.0.1:12345"
 			c := newCaller(s.api)
 			i, last := 0, 0
 			allocs := testing.AllocsPerRun(200, func() {

@@ -13,7 +13,6 @@ import (
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
-	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -59,13 +58,19 @@ type Options struct {
 	// connection is then cut. Zero means no limit. A watch ends after its own time in any
 	// case.
 	WatchStall time.Duration
-	// Reads and Writes are how many requests of either sort are answered at a time, watches
-	// not counted. One more gets 429, unless its user is in the group system:masters or its
-	// path is a health path. Zero means no limit; the defaults of a real server are 400
-	// and 200.
+	// Reads and Writes are how many requests of either sort the server works on at a time,
+	// watches not counted. One more gets 429, unless its user is in the group system:masters
+	// or its path is a health path. A request does not count while its body arrives, while it
+	// waits for a resourceVersion in the future, and once its answer has begun. Zero means no
+	// limit; the defaults of a real server are 400 and 200.
 	Reads, Writes int
+	// ClientShare is how many percent of Reads, and of Writes, one client may take; one more
+	// request gets 429. A client is a user, or without Authenticate an address. Zero means no
+	// limit.
+	ClientShare int
 	// WatchesPerClient is how many watches the clients of one address may have, one more
-	// gets 429. Zero means no limit. Clients behind a Transport share an address.
+	// gets 429. As many other requests of a client may wait for their bodies, or for a
+	// resourceVersion. Zero means no limit. Clients behind a Transport share an address.
 	WatchesPerClient int
 	// Checks are run by the health paths /healthz, /livez and /readyz, after the checks ping
 	// and log, which always pass. If one fails, the answer is 500.
@@ -142,7 +147,7 @@ func (a *API) start(opts Options) {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
 	}
 	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
-	a.limits.readsMost, a.limits.writesMost, a.limits.watches = opts.Reads, opts.Writes, tally.New(opts.WatchesPerClient)
+	a.limits = newLimits(opts)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()
 	_, real := a.st.Clock().(clock.Real)

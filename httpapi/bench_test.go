@@ -117,6 +117,26 @@ func BenchmarkRenew(b *testing.B) {
 	}
 }
 
+// BenchmarkLimits is what the limits of a server add to a request.
+func BenchmarkLimits(b *testing.B) {
+	for name, opts := range map[string]httpapi.Options{
+		"none":          {},
+		"of the server": {Reads: 400, Writes: 200, ClientShare: 50, WatchesPerClient: 5000},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := newServerWith(b, store.Options{}, opts)
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.RemoteAddr = "10.0.0.1:12345"
+				s.api.ServeHTTP(w, r)
+			})
+			b.Run("read", func(b *testing.B) { benchmark(b, h, "GET", leases+"/a", http.StatusNotFound, nil) })
+			b.Run("write", func(b *testing.B) {
+				benchmark(b, h, "POST", leases, http.StatusBadRequest, func(int) []byte { return []byte("{") })
+			})
+		})
+	}
+}
+
 func BenchmarkGetEndpoints(b *testing.B) {
 	s := benchServer(b, 1000)
 	s.must(b, "POST", endpoints, fiftyAddresses("web"))

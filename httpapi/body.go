@@ -61,8 +61,10 @@ func (c *call) readBody() ([]byte, error) {
 	if promised {
 		size = c.req.ContentLength
 	}
-	var err error
-	m.body, err = readUpTo(m.body[:0], c.req.Body, int(size))
+	err := c.withoutSlot(func() (err error) {
+		m.body, err = c.readUpTo(m.body[:0], int(size))
+		return err
+	})
 	if err == io.EOF {
 		switch {
 		case !promised:
@@ -81,16 +83,25 @@ func (c *call) readBody() ([]byte, error) {
 	return m.body, nil
 }
 
-// readUpTo appends size bytes of r to dst, which is empty. It returns io.EOF if r has
-// fewer.
-func readUpTo(dst []byte, r io.Reader, size int) ([]byte, error) {
+// readUpTo appends size bytes of the body to dst, which is empty. It returns io.EOF if the body
+// has fewer. What it needs beside firstRead counts among the bytes of all bodies.
+func (c *call) readUpTo(dst []byte, size int) ([]byte, error) {
+	counted := 0
+	defer func() { c.api.limits.bodies.Leave(c.client, counted) }()
 	for len(dst) < size {
 		if len(dst) == cap(dst) {
-			grown := make([]byte, len(dst), min(size, max(2*cap(dst), firstRead)))
-			copy(grown, dst)
-			dst = grown
+			room := min(size, max(2*cap(dst), firstRead))
+			more := max(room-firstRead-counted, 0)
+			if c.exempt {
+				more = 0
+			}
+			if !c.api.limits.bodies.Take(c.client, more) {
+				return dst, errTooManyRequests
+			}
+			counted += more
+			dst = append(make([]byte, 0, room), dst...)
 		}
-		n, err := r.Read(dst[len(dst):min(cap(dst), size)])
+		n, err := c.req.Body.Read(dst[len(dst):min(cap(dst), size)])
 		dst = dst[:len(dst)+n]
 		if err != nil && len(dst) < size {
 			return dst, err

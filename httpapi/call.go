@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -51,8 +51,9 @@ type call struct {
 	resourceName // of the path
 	user         User
 
-	counted    *atomic.Int64 // the requests in flight that include this one, or nil
-	leaveWatch func()        // ends the count of a watch, or nil
+	slots                    *tally.Clients // those that the request needs one of
+	client                   string         // user, or host of the address
+	exempt, hasSlot, hasTurn bool           // see limits
 
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called
@@ -202,6 +203,9 @@ func (c *call) WriteHeader(code int) {
 func (c *call) Write(p []byte) (int, error) {
 	if c.code == 0 {
 		c.code = http.StatusOK
+	}
+	if !c.watches {
+		c.leave() // the client may not read
 	}
 	if c.size+int64(len(p)) > unblockedAnswer {
 		c.limitWrites()

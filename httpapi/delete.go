@@ -63,8 +63,16 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	if err := registry.ValidateDeleteOptions(opts, true); err != nil {
+		return err
+	}
 	ctx, done := c.untilClose()
 	defer done()
+	exact := list
+	exact.Limit = max(list.Limit, 1) // the version of a deletion is the exact one
+	if err := c.await(ctx, exact); err != nil {
+		return err
+	}
 	l, err := c.resource().DeleteCollection(ctx, list, opts)
 	if err != nil {
 		return c.orClosed(err)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -26,6 +27,9 @@ func (c *call) get() error {
 		defer done()
 	}
 	if err := c.checkNames(); err != nil {
+		return err
+	}
+	if err := c.await(ctx, registry.ListOptions{ResourceVersion: resourceVersion, ResourceVersionMatch: registry.MatchNotOlderThan}); err != nil {
 		return err
 	}
 	it, err := c.resource().Get(ctx, c.namespace, c.name, resourceVersion)

@@ -1,64 +1,120 @@
 package httpapi
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"net/http"
+	"runtime"
 	"slices"
-	"sync/atomic"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
-// limits counts the requests in flight (upstream: apiserver,
-// server/filters/maxinflight.go).
+// limits bounds what requests use (upstream: apiserver, server/filters/maxinflight.go). A
+// request has a slot while the server works for it: not while its body is read, while it waits
+// for a version in the future, and from the first byte of its answer on. A slow client would
+// otherwise hold a slot of all others. As on a real server, the slot is taken before the
+// request is authorized. After a wait it is taken again.
 type limits struct {
-	readsMost, writesMost int // 0: no limit
-	reads, writes         atomic.Int64
+	reads, writes *tally.Clients // slots, by client
+	waits         *tally.Clients // requests that wait without a slot, by client
+	bodies        *tally.Clients // bytes of bodies that are being read, by client
+	watches       *tally.Clients // by the host of the client
 
-	watches *tally.Clients // by the host of the client
+	// turns has an element for each list that is being encoded: as many as processors, so
+	// that lists do not crowd out other requests.
+	turns chan struct{}
+}
+
+// maxBodies bounds the bytes of the bodies that are being read, beside the first read of each.
+const maxBodies = 256 << 20
+
+func newLimits(o Options) limits {
+	share := func(all int) *tally.Clients { return tally.New(all, (all*o.ClientShare+99)/100) }
+	return limits{
+		reads: share(o.Reads), writes: share(o.Writes), bodies: share(maxBodies),
+		waits: tally.New(0, o.WatchesPerClient), watches: tally.New(0, o.WatchesPerClient),
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
 }
 
 // privileged is the group whose requests are never refused for load.
 const privileged = "system:masters"
 
+var errTooManyRequests = errors.New("too many requests")
+
 // enter counts a request of a user, until leave is called. If there are too many it
 // answers 429 and returns false.
 func (c *call) enter(user User) bool {
-	l := &c.api.limits
-	if c.watches { // a real server has no limit for these
-		if c.leaveWatch = l.watches.Take(tally.Host(c.req.RemoteAddr)); c.leaveWatch == nil {
-			c.tooManyRequests()
-			return false
-		}
-		return true
+	l, host := &c.api.limits, tally.Host(c.req.RemoteAddr)
+	c.client, c.exempt = cmp.Or(user.Name, host), slices.Contains(user.Groups, privileged)
+	switch {
+	case c.watches: // a real server has no limit for these
+		c.slots, c.client, c.exempt = l.watches, host, false
+	case c.req.Method == http.MethodGet || c.req.Method == http.MethodHead:
+		c.slots = l.reads
+	default:
+		c.slots = l.writes
 	}
-	count, most := &l.writes, l.writesMost
-	if c.req.Method == http.MethodGet || c.req.Method == http.MethodHead {
-		count, most = &l.reads, l.readsMost
-	}
-	if most <= 0 {
-		return true
-	}
-	if count.Add(1) > int64(most) && !slices.Contains(user.Groups, privileged) {
-		count.Add(-1)
+	if !c.takeSlot() {
 		c.tooManyRequests()
 		return false
 	}
-	c.counted = count
 	return true
 }
 
-// leave ends what enter began.
+// takeSlot reports whether the request may go on. It has a slot then, unless it is exempt.
+func (c *call) takeSlot() bool {
+	c.hasSlot = c.slots.Take(c.client, 1)
+	return c.hasSlot || c.exempt
+}
+
+// leave gives up the slot, or the turn, that the request has. It may be called again.
 func (c *call) leave() {
-	if c.counted != nil {
-		c.counted.Add(-1)
+	if c.hasSlot {
+		c.hasSlot = false
+		c.slots.Leave(c.client, 1)
 	}
-	if c.leaveWatch != nil {
-		c.leaveWatch()
+	if c.hasTurn {
+		c.hasTurn = false
+		<-c.api.limits.turns
 	}
+}
+
+// withoutSlot gives up the slot while wait runs. Afterwards all slots may be taken.
+func (c *call) withoutSlot(wait func() error) error {
+	c.leave()
+	if waits := c.api.limits.waits; waits.Take(c.client, 1) {
+		defer waits.Leave(c.client, 1)
+	} else if !c.exempt {
+		return errTooManyRequests
+	}
+	err := wait()
+	if !c.takeSlot() {
+		return errTooManyRequests
+	}
+	return err
+}
+
+// await waits without a slot for the version that a list with these options names.
+func (c *call) await(ctx context.Context, opts registry.ListOptions) error {
+	if v := opts.ResourceVersion; opts.Continue == "" && (v == "" || v == "0") {
+		return nil
+	}
+	return c.orClosed(c.withoutSlot(func() error { return c.resource().Await(ctx, opts) }))
+}
+
+// takeTurn waits until the request may encode the next part of a list. The turn ends with Write.
+func (c *call) takeTurn() {
+	c.api.limits.turns <- struct{}{}
+	c.hasTurn = true
 }
 
 // tooManyRequests answers with a text: a real server has no Status here.
 func (c *call) tooManyRequests() {
+	c.Header().Del("Warning")
 	c.Header()["Retry-After"] = []string{"1"}
 	http.Error(c, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }

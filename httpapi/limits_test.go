@@ -2,8 +2,11 @@ package httpapi_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,9 +27,50 @@ func assertOverload(t *testing.T, a answer) {
 	assert.Equal(t, "text/plain; charset=utf-8", a.Header.Get("Content-Type"))
 }
 
+// gate is an Authorizer that holds the requests below /held until it is opened. A request has
+// its slot then.
+type gate chan struct{}
+
+func (g gate) authorize(a httpapi.Attributes) (bool, string) {
+	if strings.HasPrefix(a.Path, "/held") {
+		<-g
+	}
+	return a.Path != "/metrics", ""
+}
+
+// limitedServer returns a server with users, each of whose tokens is the name.
+func limitedServer(t *testing.T, opts httpapi.Options) (*server, gate) {
+	g := make(gate)
+	users := map[string]httpapi.User{"root": {Name: "root", Groups: []string{"system:masters"}}}
+	for _, name := range []string{"alice", "bob", "carol"} {
+		users[name] = httpapi.User{Name: name}
+	}
+	opts.Authenticate, opts.Authorize = httpapi.BearerTokens(users), g.authorize
+	return newServerWith(t, store.Options{}, opts), g
+}
+
+// as returns the header of a user.
+func as(user string) []string { return []string{"Authorization", "Bearer " + user} }
+
+// start returns two functions. send sends a request in a goroutine of its own. tally returns how
+// many have been answered since its last call, by method and code.
+func (s *server) start(t *testing.T) (send func(*http.Request), tally func() map[string]int) {
+	codes := make(chan string, 100)
+	send = func(req *http.Request) {
+		go func() { codes <- fmt.Sprint(req.Method, " ", s.send(t, req).Code) }()
+		synctest.Wait() // until it waits, or has been answered
+	}
+	return send, func() map[string]int {
+		synctest.Wait()
+		got := map[string]int{}
+		for range len(codes) {
+			got[<-codes]++
+		}
+		return got
+	}
+}
+
 func TestRequestsInFlightAreLimited(t *testing.T) {
-	users := httpapi.BearerTokens(map[string]httpapi.User{"root": {Name: "root", Groups: []string{"system:masters"}}, "alice": {Name: "alice"}})
-	const read, write = leases + "/a?resourceVersion=5000", leases
 	for name, row := range map[string]struct {
 		opts          httpapi.Options
 		reads, writes int // that are refused
@@ -38,36 +82,22 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				row.opts.Authenticate = users
-				row.opts.Authorize = func(a httpapi.Attributes) (bool, string) { return a.Path != "/metrics", "" }
-				s := newServerWith(t, store.Options{}, row.opts)
-				token := []string{"Authorization", "Bearer alice"}
-				codes := make(chan string, 100)
-				send := func(method, target, body string) {
-					codes <- fmt.Sprint(method, " ", s.send(t, newRequest(t, method, target, body, token...)).Code)
-				}
-				post := func() {
-					req := newRequest(t, "POST", write, "", append(token, "Content-Type", typeJSON)...)
-					req.Body, req.ContentLength = newSlowBody(), 100
-					codes <- fmt.Sprint("POST ", s.send(t, req).Code)
-				}
+				s, gate := limitedServer(t, row.opts)
+				send, tally := s.start(t)
 				for range 5 {
-					go send("GET", read, "")
-					go post()
+					send(newRequest(t, "GET", "/held", "", as("alice")...))
+					send(newRequest(t, "POST", "/held", "{}", as("alice")...))
 				}
-				synctest.Wait()
-				got := map[string]int{}
-				for range len(codes) {
-					got[<-codes]++
-				}
+				got := tally()
 				assert.Equal(t, row.reads, got["GET 429"])
 				assert.Equal(t, row.writes, got["POST 429"])
+				token := as("alice")
 				if row.reads > 0 {
 					assertOverload(t, s.do(t, "GET", leases, "", token...))
 					assertOverload(t, s.do(t, "GET", "/apis", "", token...))
 					assertOverload(t, s.do(t, "GET", "/metrics", "", token...)) // before it is forbidden
 					assert.Equal(t, 429, s.do(t, "HEAD", leases, "", token...).Code)
-					assert.Equal(t, 200, s.do(t, "GET", leases, "", "Authorization", "Bearer root").Code, "system:masters are never refused")
+					assert.Equal(t, 200, s.do(t, "GET", leases, "", as("root")...).Code, "system:masters are never refused")
 					assert.Equal(t, 401, s.do(t, "GET", leases, "").Code, "a user comes first")
 					assert.Equal(t, 200, s.do(t, "GET", "/healthz", "").Code)
 				}
@@ -76,11 +106,264 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 					assertOverload(t, s.do(t, "DELETE", leases, "", token...))
 				}
 				s.watch(t, leases+"?watch=true", token...)
-				time.Sleep(2 * time.Minute)
-				synctest.Wait()
+				close(gate)
+				tally()
 				assert.Equal(t, 200, s.do(t, "GET", leases, "", token...).Code, "all have been answered")
 				assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), token...).Code)
 			})
+		})
+	}
+}
+
+// slowRequest returns a request that writes, of whose body one byte comes.
+func slowRequest(t *testing.T, method, target string, headers ...string) *http.Request {
+	req := newRequest(t, method, target, "", append(headers, "Content-Type", typeJSON)...)
+	if method == "PATCH" {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	req.Body, req.ContentLength = newSlowBody(), 100
+	return req
+}
+
+func TestSlowBodiesHoldNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := limitedServer(t, httpapi.Options{Reads: 1, Writes: 1})
+		send, tally := s.start(t)
+		for range 3 {
+			send(slowRequest(t, "POST", leases, as("alice")...))
+			send(slowRequest(t, "PUT", leases+"/a", as("alice")...))
+			send(slowRequest(t, "PATCH", leases+"/a", as("alice")...))
+			send(slowRequest(t, "DELETE", leases+"/a", as("alice")...))
+			send(slowRequest(t, "DELETE", leases, as("alice")...))
+		}
+		assert.Empty(t, tally())
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("bob")...).Code)
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("b"), as("alice")...).Code)
+		time.Sleep(time.Minute)
+		assert.Equal(t, map[string]int{"POST 504": 3, "PUT 504": 3, "PATCH 504": 3, "DELETE 504": 6}, tally())
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("c"), as("bob")...).Code)
+	})
+}
+
+// A body that has arrived needs a slot, which may be gone by then.
+func TestWriteWhoseBodyHasArrivedIsCountedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := limitedServer(t, httpapi.Options{Writes: 1})
+		send, tally := s.start(t)
+		r, w := io.Pipe()
+		slow := newRequest(t, "POST", leases, "", append(as("alice"), "Content-Type", typeJSON)...)
+		slow.Body, slow.ContentLength = r, -1
+		send(slow)
+		tally()
+		send(newRequest(t, "POST", "/held", "", as("bob")...))
+		tally()
+		io.WriteString(w, leaseNamed("a"))
+		w.Close()
+		assert.Equal(t, map[string]int{"POST 429": 1}, tally())
+		assert.EqualValues(t, 1000, s.version())
+		close(gate)
+		tally()
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("alice")...).Code)
+	})
+}
+
+func TestWaitsForAVersionHoldNoSlot(t *testing.T) {
+	const exact = "&resourceVersionMatch=Exact"
+	for name, row := range map[string]struct{ method, target, body string }{
+		"get":                 {"GET", leases + "/a?resourceVersion=1002", ""},
+		"list":                {"GET", leases + "?resourceVersion=1002", ""},
+		"exact list":          {"GET", allLeases + "?resourceVersion=1002" + exact, ""},
+		"delete a collection": {"DELETE", leases + "?resourceVersion=1002", `{"dryRun":["All"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, gate := limitedServer(t, httpapi.Options{Reads: 1, Writes: 1})
+				require.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("bob")...).Code)
+				send, tally := s.start(t)
+				for range 5 {
+					send(newRequest(t, row.method, row.target, row.body, as("alice")...))
+				}
+				assert.Empty(t, tally())
+				assert.Equal(t, 200, s.do(t, "GET", leases, "", as("bob")...).Code)
+				assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("b"), as("bob")...).Code)
+				got := tally()
+				assert.Equal(t, 5, got[row.method+" 200"]+got[row.method+" 429"], "all go on: %v", got)
+				assert.NotZero(t, got[row.method+" 200"])
+
+				target := strings.ReplaceAll(row.target, "1002", "1003")
+				send(newRequest(t, row.method, target, row.body, as("alice")...))
+				assert.Empty(t, tally())
+				send(newRequest(t, row.method, "/held", "", as("bob")...))
+				assert.Empty(t, tally())
+				require.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("c"), as("root")...).Code)
+				assert.Equal(t, map[string]int{row.method + " 429": 1}, tally(), "the slot is gone")
+				close(gate)
+				tally()
+				time.Sleep(time.Minute)
+				send(newRequest(t, row.method, strings.ReplaceAll(row.target, "1002", "5000"), row.body, as("alice")...))
+				time.Sleep(3 * time.Second)
+				assert.Equal(t, map[string]int{row.method + " 504": 1}, tally())
+			})
+		})
+	}
+}
+
+// Options that are wrong are refused before any wait, and what a real server does not wait for is
+// answered at once.
+func TestListsThatDoNotWait(t *testing.T) {
+	for target, code := range map[string]int{
+		leases + "?resourceVersion=5000&shardSelector=x": 500,
+		leases + "?resourceVersion=5000&limit=x":         400,
+		leases + "?resourceVersion=x":                    400,
+		leases + "/a?resourceVersion=x":                  500,
+		leases + "?resourceVersion=5000&resourceVersionMatch=Exact&fieldSelector=metadata.name%3Da": 504,
+		leases + "?resourceVersion=0": 200,
+		leases + "?resourceVersion=1000&resourceVersionMatch=NotOlderThan&fieldSelector=metadata.namespace%3Dnope": 200,
+	} {
+		t.Run(target, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, began := newServer(t), time.Now()
+				assert.Equal(t, code, s.do(t, "GET", target, "").Code)
+				assert.Zero(t, time.Since(began))
+			})
+		})
+	}
+}
+
+func TestUnreadAnswersHoldNoSlot(t *testing.T) {
+	for _, accept := range listForms {
+		t.Run(accept, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := limitedServer(t, httpapi.Options{Reads: 1, Writes: 1, RequestTimeout: -1})
+				for i := range 12 {
+					s.must(t, "POST", leases, fmt.Sprintf(`{"metadata":{"name":"l%d","labels":{"a":"b"},"annotations":{"a":%q}}}`, i, strings.Repeat("x", 100_000)), as("alice")...)
+				}
+				list := func(user string) *http.Request {
+					return newRequest(t, "GET", leases, "", append(as(user), "Accept", accept)...)
+				}
+				whole := s.send(t, list("bob"))
+				require.Equal(t, 200, whole.Code)
+				var unread []*http.Response
+				for range 2 * runtime.GOMAXPROCS(0) {
+					resp, err := s.api.Transport().RoundTrip(list("alice"))
+					require.NoError(t, err)
+					require.Equal(t, 200, resp.StatusCode)
+					unread = append(unread, resp)
+					synctest.Wait()
+				}
+				assert.Equal(t, whole.Body, s.send(t, list("bob")).Body)
+				assert.Equal(t, 200, s.do(t, "DELETE", leases+"?dryRun=All", "", as("bob")...).Code)
+				for i, resp := range unread {
+					if i%2 == 0 { // a client that goes gives its turn back
+						body, err := io.ReadAll(resp.Body)
+						require.NoError(t, err)
+						assert.Equal(t, whole.Body, string(body))
+					}
+					resp.Body.Close()
+				}
+				synctest.Wait()
+				assert.Equal(t, whole.Body, s.send(t, list("bob")).Body)
+			})
+		})
+	}
+}
+
+func TestOneUserHasAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := limitedServer(t, httpapi.Options{Reads: 7, Writes: 4, ClientShare: 40})
+		send, tally := s.start(t)
+		for range 4 {
+			for _, user := range []string{"alice", "bob"} {
+				send(newRequest(t, "GET", "/held", "", as(user)...))
+				send(newRequest(t, "POST", "/held", "", as(user)...))
+			}
+		}
+		assert.Equal(t, map[string]int{"GET 429": 2, "POST 429": 4}, tally(), "each gets 3 and 2")
+		for _, user := range []string{"alice", "bob"} {
+			assertOverload(t, s.do(t, "GET", leases, "", as(user)...))
+			assertOverload(t, s.do(t, "POST", leases, leaseNamed("a"), as(user)...))
+		}
+		assert.Equal(t, 200, s.do(t, "GET", leases, "", as("carol")...).Code)
+		assertOverload(t, s.do(t, "POST", leases, leaseNamed("a"), as("carol")...)) // all are taken
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("root")...).Code)
+		close(gate)
+		tally()
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("b"), as("alice")...).Code)
+	})
+}
+
+func TestOneAddressHasAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := make(gate)
+		s := newServerWith(t, store.Options{}, httpapi.Options{Reads: 4, ClientShare: 1, Authorize: g.authorize})
+		from := func(address, target string) int {
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", target, nil)
+			r.RemoteAddr = address
+			s.api.ServeHTTP(w, r)
+			return w.Code
+		}
+		go from("10.0.0.1:1", "/held")
+		synctest.Wait()
+		assert.Equal(t, 429, from("10.0.0.1:2", leases), "at least one")
+		assert.Equal(t, 200, from("[::1]:2", leases))
+		close(g)
+		synctest.Wait()
+		assert.Equal(t, 200, from("10.0.0.1:2", leases))
+	})
+}
+
+// Of one client only so many requests wait, for their bodies or for versions.
+func TestWaitingRequestsOfAClientAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := limitedServer(t, httpapi.Options{WatchesPerClient: 3})
+		send, tally := s.start(t)
+		future := leases + "?resourceVersion=5000"
+		send(slowRequest(t, "POST", leases, as("alice")...))
+		send(newRequest(t, "GET", future, "", as("alice")...))
+		send(slowRequest(t, "DELETE", leases, as("alice")...))
+		assert.Empty(t, tally())
+		assertOverload(t, s.do(t, "POST", leases, leaseNamed("a"), as("alice")...))
+		assertOverload(t, s.do(t, "GET", future, "", as("alice")...))
+		assert.Equal(t, 200, s.do(t, "GET", leases, "", as("alice")...).Code)
+		s.watch(t, leases+"?watch=true", as("alice")...)
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("a"), as("bob")...).Code)
+		time.Sleep(3 * time.Second)
+		assert.Equal(t, map[string]int{"GET 504": 1}, tally())
+		assert.Equal(t, 201, s.do(t, "POST", leases, leaseNamed("b"), as("alice")...).Code)
+		time.Sleep(time.Minute)
+		assert.Equal(t, map[string]int{"POST 504": 1, "DELETE 504": 1}, tally())
+	})
+}
+
+func TestEveryEndGivesTheSlotBack(t *testing.T) {
+	captureLog(t)
+	for name, row := range map[string]struct {
+		target string
+		code   int // 0: the answer is cut
+	}{
+		"forbidden":   {"/metrics", 403},
+		"not known":   {"/nope", 404},
+		"bad options": {leases + "?limit=x", 400},
+		"a panic":     {"/panic", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServerWith(t, store.Options{}, httpapi.Options{Reads: 1, ClientShare: 100, Authorize: func(a httpapi.Attributes) (bool, string) {
+				if a.Path == "/panic" {
+					panic("no such path")
+				}
+				return a.Path != "/metrics", ""
+			}})
+			for range 3 {
+				resp, err := s.api.Transport().RoundTrip(newRequest(t, "GET", row.target, ""))
+				if row.code == 0 {
+					assert.Equal(t, io.ErrUnexpectedEOF, err)
+					continue
+				}
+				require.NoError(t, err)
+				assert.Equal(t, row.code, resp.StatusCode)
+				resp.Body.Close()
+			}
+			assert.Equal(t, 200, s.do(t, "GET", leases, "").Code)
 		})
 	}
 }

@@ -20,6 +20,9 @@ func (c *call) list() error {
 	}
 	ctx, done := c.untilClose()
 	defer done()
+	if err := c.await(ctx, opts); err != nil {
+		return err
+	}
 	l, err := c.resource().List(ctx, opts)
 	if err != nil {
 		return c.orClosed(err)
@@ -32,6 +35,7 @@ func (c *call) writeList(l *registry.List) error {
 	if c.observe != nil {
 		c.observe(caller.Sight{Version: l.ResourceVersion})
 	}
+	c.takeTurn()
 	b, err := c.listBody(l)
 	if err != nil {
 		return err

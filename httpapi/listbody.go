@@ -161,19 +161,27 @@ func (c *call) sendList(contentType string, b *listBody) error {
 		}
 		return nil
 	}
-	var err error
-	c.api.lists.Use(func(buf []byte) []byte {
-		buf, err = c.sendItems(append(buf, b.head...), b)
-		return c.unread(buf)
-	})
-	return err
+	for i := 0; ; {
+		var err error
+		c.api.lists.Use(func(buf []byte) []byte {
+			buf, i, err = c.sendPart(buf, b, i)
+			return c.unread(buf)
+		})
+		if err != nil || i > b.n {
+			return err
+		}
+		c.takeTurn() // without a buffer, which a slow client could keep from others
+	}
 }
 
-// sendItems sends buf, the items and the foot of a list. It returns buf, which it uses for
-// all writes.
-func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
+// sendPart sends the part of a list that begins with an item, and returns the item of the next
+// part. That is n for the foot, and n+1 after it. It makes the part in buf, which it returns.
+func (c *call) sendPart(buf []byte, b *listBody, i int) ([]byte, int, error) {
 	h, ctx := c.Header(), c.req.Context()
-	for i := range b.n {
+	if c.code == 0 {
+		buf = append(buf, b.head...)
+	}
+	for ; i < b.n && len(buf) < listBuffer; i++ {
 		var err error
 		if i > 0 {
 			buf = append(buf, b.separator...)
@@ -187,26 +195,23 @@ func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
 		switch {
 		case err != nil && c.code == 0:
 			h.Del("Content-Length")
-			return buf, c.orClosed(err)
+			return buf, i, c.orClosed(err)
 		case err != nil:
 			panic(http.ErrAbortHandler)
-		case len(buf) >= listBuffer:
-			if c.code == 0 {
-				c.WriteHeader(http.StatusOK)
-			}
-			if _, err := c.Write(buf); err != nil {
-				return buf, nil // the client is gone
-			}
-			buf = buf[:0]
 		}
 	}
-	buf = append(buf, b.foot...)
-	if c.code == 0 {
-		if b.size == unknownSize {
+	if i == b.n && len(buf) < listBuffer {
+		buf = append(buf, b.foot...)
+		i++
+		if c.code == 0 && b.size == unknownSize {
 			h["Content-Length"] = []string{strconv.Itoa(len(buf))}
 		}
+	}
+	if c.code == 0 {
 		c.WriteHeader(http.StatusOK)
 	}
-	c.Write(buf)
-	return buf, nil
+	if _, err := c.Write(buf); err != nil {
+		i = b.n + 1 // the client is gone
+	}
+	return buf, i, nil
 }

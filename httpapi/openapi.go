@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,7 +154,18 @@ func (c *call) openAPI(d *openAPIDocument) {
 		h.Set("Expires", c.api.st.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
 	h.Set("Etag", strconv.Quote(d.tag))
-	http.ServeContent(c, c.req, "", d.built, bytes.NewReader(data))
+	c.serveContent(d.built, data)
+}
+
+// serveContent answers with a document, or with ranges of it. Each range costs a header, so more
+// than clients ask for are ignored, as RFC 9110 allows (section 14.2).
+func (c *call) serveContent(modified time.Time, data []byte) {
+	r := c.req
+	if strings.Count(header(r, "Range"), ",") >= 16 {
+		r = r.Clone(r.Context())
+		r.Header.Del("Range")
+	}
+	http.ServeContent(c, r, "", modified, bytes.NewReader(data))
 }
 
 // openAPIIndex answers /openapi/v3 with JSON for every Accept header and method. Like
@@ -161,5 +173,5 @@ func (c *call) openAPI(d *openAPIDocument) {
 // text, nor an Etag (upstream: kube-aggregator, openapiv3/aggregator,
 // handleDiscovery).
 func (c *call) openAPIIndex() {
-	http.ServeContent(c, c.req, "", c.api.st.Now(), bytes.NewReader(c.api.openAPI.v3().index))
+	c.serveContent(c.api.st.Now(), c.api.openAPI.v3().index)
 }

@@ -235,3 +235,19 @@ func TestRangeThatIsNotThereKeepsCacheControl(t *testing.T) {
 		assert.Equal(t, []string{"no-cache, private"}, a.Header["Cache-Control"])
 	}
 }
+
+// Each range costs a header, so an answer has few. More are ignored.
+func TestManyRangesAreIgnored(t *testing.T) {
+	s := newServer(t)
+	for _, target := range []string{"/openapi/v2", "/openapi/v3"} {
+		whole := s.do(t, "GET", target, "").Body
+		some := s.do(t, "GET", target, "", "Range", "bytes="+strings.Repeat("0-0,", 15)+"1-1")
+		assert.Equal(t, http.StatusPartialContent, some.Code)
+		assert.Equal(t, 16, strings.Count(some.Body, "Content-Range"))
+		req := newRequest(t, "GET", target, "", "Range", "bytes="+strings.Repeat("0-0,", 60_000)+"1-1")
+		many := s.send(t, req)
+		assert.Equal(t, http.StatusOK, many.Code)
+		assert.Equal(t, whole, many.Body)
+		assert.NotEmpty(t, req.Header.Get("Range"), "the request of the client stays as it is")
+	}
+}

@@ -32,6 +32,10 @@ func (c *call) fail(err error) {
 		c.failTimedOut()
 		return
 	}
+	if err == errTooManyRequests {
+		c.tooManyRequests()
+		return
+	}
 	s := *meta.StatusOf(err)
 	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
 	m.pretty = !ok || m.pretty || prettyWanted(c)

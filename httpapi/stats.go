@@ -24,7 +24,7 @@ type WatchStats struct {
 
 // Stats returns the present counts. It may be called at any time, also after Close.
 func (a *API) Stats() Stats {
-	s := Stats{Reads: int(a.limits.reads.Load()), Writes: int(a.limits.writes.Load())}
+	s := Stats{Reads: a.limits.reads.Used(), Writes: a.limits.writes.Used()}
 	a.watched.Range(func(of, n any) bool {
 		w, count := of.(WatchStats), n.(*watchCount)
 		w.Open, w.Events = int(count.open.Load()), count.events.Load()

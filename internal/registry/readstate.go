@@ -130,6 +130,20 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 	return s, expiredList()
 }
 
+// Await waits for the version that a list with these options would wait for, at most futureWait.
+// A get waits as a list with MatchNotOlderThan. A caller that must hold nothing during the
+// wait calls Await before the read, which has all errors but that of the wait.
+func (r *Resource) Await(ctx context.Context, opts ListOptions) error {
+	sel, err := r.checkList(opts)
+	if err != nil || sel.parseShards(opts.ShardSelector, nil) != nil {
+		return nil
+	}
+	if read, _ := chooseList(opts, sel.single()); read.choice == atLeastState || read.choice == exactState {
+		_, err = r.stateFor(ctx, readState{choice: atLeastState, version: read.version})
+	}
+	return err
+}
+
 // storedState returns a state without waiting for its version.
 func (r *Resource) storedState(read readState) (snapshot, error) {
 	now := r.snapshot()

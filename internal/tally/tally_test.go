@@ -9,60 +9,91 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClientsAreCountedOnTheirOwn(t *testing.T) {
-	c := New(2)
-	leave := c.Take("a")
-	require.NotNil(t, leave)
-	assert.NotNil(t, c.Take("a"))
-	assert.Nil(t, c.Take("a"))
-	assert.NotNil(t, c.Take("b"))
-	leave()
-	leave() // counts once
-	assert.NotNil(t, c.Take("a"))
-	assert.Nil(t, c.Take("a"))
+func TestEachClientHasALimit(t *testing.T) {
+	c := New(0, 2)
+	require.True(t, c.Take("a", 1))
+	assert.True(t, c.Take("a", 1))
+	assert.False(t, c.Take("a", 1))
+	assert.True(t, c.Take("b", 2), "another client")
+	assert.False(t, c.Take("b", 1))
+	c.Leave("a", 1)
+	assert.True(t, c.Take("a", 1))
+	assert.False(t, c.Take("a", 1))
 }
 
-func TestClientsThatHaveNothingAreForgotten(t *testing.T) {
-	c := New(2)
-	c.Take("a")()
-	assert.Empty(t, c.open)
+func TestAllClientsHaveALimit(t *testing.T) {
+	for name, each := range map[string]int{"alone": 0, "beside one for each": 3} {
+		t.Run(name, func(t *testing.T) {
+			c := New(5, each)
+			require.True(t, c.Take("a", 3))
+			assert.False(t, c.Take("b", 3))
+			assert.True(t, c.Take("b", 2), "a refusal counts nothing")
+			assert.False(t, c.Take("c", 1))
+			c.Leave("a", 3)
+			assert.True(t, c.Take("c", 3))
+		})
+	}
+}
+
+func TestClientsThatUseNothingAreForgotten(t *testing.T) {
+	c := New(0, 2)
+	require.True(t, c.Take("a", 2))
+	c.Leave("a", 2)
+	assert.Empty(t, c.by)
+	assert.Zero(t, c.used)
 }
 
 func TestManyMayCountAtOnce(t *testing.T) {
-	const most = 2
-	c := New(most)
-	var open atomic.Int32
+	const each, all = 2, 3
+	c := New(all, each)
+	var total atomic.Int32
+	var used [2]atomic.Int32
 	var tooMany atomic.Bool
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() {
+			name, mine := string(rune('a'+g%2)), &used[g%2]
 			for range 20_000 {
-				leave := c.Take("a")
-				if leave == nil {
+				if !c.Take(name, 1) {
 					continue
 				}
-				if open.Add(1) > most {
+				if mine.Add(1) > each {
 					tooMany.Store(true)
 				}
-				open.Add(-1)
-				leave()
+				if total.Add(1) > all {
+					tooMany.Store(true)
+				}
+				mine.Add(-1)
+				total.Add(-1)
+				c.Leave(name, 1)
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	assert.False(t, tooMany.Load())
-	assert.Empty(t, c.open)
+	assert.Empty(t, c.by)
 }
 
 func TestNoLimit(t *testing.T) {
-	c := New(0)
+	c := New(0, 0)
 	for range 10 {
-		assert.NotNil(t, c.Take("a"))
+		assert.True(t, c.Take("a", 1<<30))
 	}
+	c.Leave("a", 1)
 }
 
 func TestHost(t *testing.T) {
 	assert.Equal(t, "::1", Host("[::1]:80"))
 	assert.Equal(t, "10.0.0.1", Host("10.0.0.1:80"))
 	assert.Equal(t, "@", Host("@"), "an address without a port, as of a Unix socket")
+}
+
+// BenchmarkTake takes a slot and gives it back.
+func BenchmarkTake(b *testing.B) {
+	c := New(400, 200)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Take(Host("10.0.0.1:12345"), 1)
+		c.Leave("10.0.0.1", 1)
+	}
 }

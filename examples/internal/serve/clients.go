@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net"
+	"sync"
 
 	"github.com/kubecoord/kubecoord/internal/tally"
 )
@@ -20,8 +21,8 @@ func (l *clientListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		client := tally.Host(accepted.RemoteAddr().String())
-		if leave := l.open.Take(client); leave != nil {
-			return &conn{Conn: accepted, closed: leave}, nil
+		if l.open.Take(client, 1) {
+			return &conn{Conn: accepted, closed: sync.OnceFunc(func() { l.open.Leave(client, 1) })}, nil
 		}
 		accepted.Close()
 		l.refused(client)

@@ -12,6 +12,7 @@ import (
 // limit.
 type limits struct {
 	reads, writes  int
+	share          int
 	timeout        time.Duration
 	watchStall     time.Duration
 	watchesPer     int
@@ -23,6 +24,7 @@ type limits struct {
 func (l *limits) register(f *flag.FlagSet) {
 	f.IntVar(&l.reads, "max-requests-inflight", 400, "answer 429 to more `reads` than this at a time, watches not counted; 0: no limit")
 	f.IntVar(&l.writes, "max-mutating-requests-inflight", 200, "answer 429 to more `writes` than this at a time; 0: no limit")
+	f.IntVar(&l.share, "max-inflight-share", 50, "answer 429 to one user, or one address without users, that has more `percent` of the reads or of the writes than this; 0: no limit")
 	f.DurationVar(&l.timeout, "request-timeout", time.Minute, "answer 504 to a request, other than a watch, after this `time`; 0: no limit")
 	f.DurationVar(&l.watchStall, "watch-stall", time.Minute, "cut a watch whose client does not read for this `time`; 0: no limit")
 	f.IntVar(&l.watchesPer, "max-watches-per-client", 5000, "answer 429 to more `watches` of one address; 0: no limit")
@@ -32,7 +34,7 @@ func (l *limits) register(f *flag.FlagSet) {
 
 // options sets the limits of an API that listens at an address.
 func (l *limits) options(o *httpapi.Options, listen string) {
-	o.Reads, o.Writes, o.WatchesPerClient, o.WatchStall = l.reads, l.writes, l.watchesPer, l.watchStall
+	o.Reads, o.Writes, o.ClientShare, o.WatchesPerClient, o.WatchStall = l.reads, l.writes, l.share, l.watchesPer, l.watchStall
 	if o.RequestTimeout = l.timeout; o.RequestTimeout <= 0 {
 		o.RequestTimeout = -1
 	}

@@ -28,6 +28,7 @@ type server struct {
 	binary string
 	flags  []string
 	cmd    *exec.Cmd
+	scheme string
 	addr   string
 }
 
@@ -60,7 +61,8 @@ func (s *server) run(more ...string) error {
 	if err != nil {
 		return fmt.Errorf("the server did not start: %w", err)
 	}
-	_, s.addr, _ = strings.Cut(strings.TrimSpace(line), "://")
+	line, s.addr, _ = strings.Cut(strings.TrimSpace(line), "://")
+	s.scheme = line[strings.LastIndexByte(line, ' ')+1:]
 	go io.Copy(io.Discard, lines)
 	return nil
 }
