@@ -24,11 +24,13 @@ func loads() map[string]func(args []string) error {
 		"crash":       crash,
 		"history":     history,
 		"large":       large,
+		"leaders":     leaders,
 		"lists":       lists,
 		"inflight":    inflight,
 		"quota":       quota,
 		"selector":    selectors,
 		"unread":      unread,
+		"waiters":     waiters,
 		"watchers":    watchers,
 	}
 }
