@@ -20,7 +20,8 @@ import (
 type tally struct {
 	Client
 	gets, updates, watches atomic.Int64
-	deaf                   atomic.Bool // watches fail
+	deaf                   atomic.Bool   // watches fail
+	pause                  time.Duration // before an update reaches the store
 }
 
 func newTally(t *testing.T) *tally { return &tally{Client: newLeases(t, store.Options{})} }
@@ -32,6 +33,7 @@ func (c *tally) Get(ctx context.Context, namespace, name string) (*Lease, error)
 
 func (c *tally) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error) {
 	c.updates.Add(1)
+	time.Sleep(c.pause)
 	return c.Client.Update(ctx, l, opts)
 }
 
