@@ -59,6 +59,11 @@ type Options struct {
 	// connection is then cut. Zero means no limit. A watch ends after its own time in any
 	// case.
 	WatchStall time.Duration
+	// SlowClientBytes bounds the memory that waits for clients that do not read: the bytes of
+	// all answers, watches included, that are being written. If it is more, the requests whose
+	// writes have taken longest are cut, as far as these take a quarter of a second. Bytes that several
+	// watches send count once. Zero means 256 MiB; less means no limit.
+	SlowClientBytes int64
 	// Reads and Writes are how many requests of either sort are answered at a time, watches
 	// not counted. One more gets 429, unless its user is in the group system:masters or its
 	// path is a health path. Zero means no limit; the defaults of a real server are 400
@@ -85,8 +90,8 @@ type API struct {
 	hosts        map[string]bool // as hostOf writes them, or nil
 	crossOrigin  *http.CrossOriginProtection
 	timeout      time.Duration // 0: none
-	watchStall   time.Duration // 0: none
 	limits       limits
+	backlog      backlog
 
 	checks  []HealthCheck
 	handler http.Handler // serve behind the Middleware
@@ -140,7 +145,9 @@ func (a *API) start(opts Options) {
 	if opts.Hosts != nil {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
 	}
-	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
+	a.timeout = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0)
+	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
+	a.backlog.start, a.backlog.guards = time.Now(), map[*stallGuard]struct{}{}
 	a.limits.readsMost, a.limits.writesMost, a.limits.watches = opts.Reads, opts.Writes, tally.New(opts.WatchesPerClient)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()
