@@ -59,10 +59,10 @@ type Options struct {
 	// connection is then cut. Zero means no limit. A watch ends after its own time in any
 	// case.
 	WatchStall time.Duration
-	// SlowClientBytes bounds the memory that waits for clients that do not read: the bytes of
-	// all answers, watches included, that are being written. If it is more, the requests whose
-	// writes have taken longest are cut, as far as these take a quarter of a second. Bytes that several
-	// watches send count once. Zero means 256 MiB; less means no limit.
+	// SlowClientBytes bounds the memory that waits for slow clients: that of all answers which are
+	// being written, watches included, and of all bodies which are being read. If it is more, the
+	// requests whose write or read has taken longest are cut, but none in its first quarter of a
+	// second. Bytes that several watches send count once. Zero means 256 MiB; less means no limit.
 	SlowClientBytes int64
 	// Reads and Writes are how many requests of either sort are answered at a time, watches
 	// not counted. One more gets 429, unless its user is in the group system:masters or its

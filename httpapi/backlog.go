@@ -2,24 +2,18 @@ package httpapi
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// backlog bounds the memory that waits for slow clients. It checks the guards of all requests
-// while one of them is in a write:
-//   - A watch whose write takes stallPause is paused: writers to the store skip it.
-//   - A watch whose write takes WatchStall is cut.
-//   - If the memory of the writes is more than SlowClientBytes, the slowest are cut.
-//
-// A write sets no timer: that took 4 % of the CPU time of a delivery. The timer of the backlog
-// rings at most once in backlogCheck.
+// backlog bounds the memory that waits for slow clients. While a request is in a write, it checks
+// all guards: it pauses and cuts watches that do not get on, and if too much memory waits, it
+// cuts the slowest requests. A timer for each write took 4 % of the CPU time of a delivery.
 type backlog struct {
 	limit int64         // bytes; 0: none
-	stall time.Duration // 0: none
+	stall time.Duration // of a watch; 0: no limit
 	start time.Time     // the times of guards count from here
 
 	armed atomic.Bool // the timer is set
@@ -29,23 +23,17 @@ type backlog struct {
 }
 
 const (
-	// slowClientBytes is the default of Options.SlowClientBytes.
-	slowClientBytes = 256 << 20
-	// backlogCheck is how long a write may take until its client counts as slow.
+	slowClientBytes = 256 << 20 // the default of Options.SlowClientBytes
+	// backlogCheck is the time between two checks, and the least time of a write that is cut to
+	// make room.
 	backlogCheck = 250 * time.Millisecond
-	// stallPause is how long a write may take until its watch is paused.
-	stallPause = time.Second
+	stallPause   = time.Second // how long a write may take until its watch is paused
 )
 
-// now returns the present time.
 func (b *backlog) now() int64 { return int64(time.Since(b.start)) }
 
-// add begins to check a guard, until drop.
+// add begins to check a guard.
 func (b *backlog) add(g *stallGuard) {
-	g.since.Store(noWrite)
-	if at := g.call.deadline.at; !at.IsZero() {
-		g.closeAt = int64(at.Sub(b.start) + 2*closeGrace)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.guards[g] = struct{}{}
@@ -73,84 +61,53 @@ func (b *backlog) arm() {
 func (b *backlog) check() {
 	b.armed.Store(false)
 	toCut, toClose := b.find()
-	for _, g := range toCut {
-		g.call.cutNow()
+	for _, c := range toCut {
+		c.cutNow()
 	}
-	for _, g := range toClose {
-		g.call.closeConnection()
+	for _, c := range toClose {
+		c.closeConnection()
 	}
 }
 
-// find returns the guards whose requests must be cut, and those whose cut did not help.
-func (b *backlog) find() (toCut, toClose []*stallGuard) {
+// find returns the calls that must be cut, and those whose cut did not help.
+func (b *backlog) find() (toCut, toClose []*call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, waiting := b.now(), waiting{}
-	pause, stall := stallPause, b.stall
-	if stall > 0 {
-		pause = min(pause, stall)
+	now, stall := b.now(), int64(b.stall)
+	var waiting []*stallGuard
+	cut := func(g *stallGuard) {
+		g.closeAt, g.isCut = now+int64(2*closeGrace), true
+		toCut = append(toCut, g.call)
 	}
 	for g := range b.guards {
-		began := g.beganLocked(now - int64(pause))
-		if began == noWrite {
+		g.beganLocked(now)
+		switch {
+		case g.began == noWrite:
 			continue
+		case g.closeAt != 0 && now >= g.closeAt:
+			toClose = append(toClose, g.call)
+		case g.isCut:
+		case g.w != nil && stall > 0 && now-g.began >= stall:
+			cut(g)
+		default:
+			waiting = append(waiting, g)
 		}
 		b.arm()
-		switch {
-		case g.closeAt != 0 && now >= g.closeAt:
-			toClose = append(toClose, g)
-		case g.isCut:
-		case g.w != nil && stall > 0 && now-began >= int64(stall):
-			toCut = append(toCut, g)
-		default:
-			waiting.add(g, began)
+	}
+	// The newest keep their memory. Watches that send the same frame have the same.
+	slices.SortFunc(waiting, func(x, y *stallGuard) int { return cmp.Compare(y.began, x.began) })
+	left, kept := b.limit, map[*byte]bool{}
+	for _, g := range waiting {
+		last, size := g.last.Load(), g.bytes.Load()
+		if b.limit <= 0 || kept[last] {
+			continue
 		}
-	}
-	if b.limit > 0 {
-		toCut = append(toCut, waiting.excess(b.limit, now-int64(backlogCheck))...)
-	}
-	for _, g := range toCut {
-		g.isCut, g.closeAt = true, now+int64(2*closeGrace)
+		if size > left && now-g.began >= int64(backlogCheck) {
+			cut(g)
+			continue
+		}
+		kept[last] = true
+		left -= size
 	}
 	return toCut, toClose
-}
-
-// waiting is the memory that is being written, by the last byte of each piece. Watches that send the
-// same frame wait with the same piece.
-type waiting map[*byte]*piece
-
-type piece struct {
-	bytes  int64
-	newest int64 // when the last one of its writes began
-	guards []*stallGuard
-}
-
-func (w waiting) add(g *stallGuard, began int64) {
-	last := g.last.Load()
-	p := w[last]
-	if p == nil {
-		p = &piece{}
-		w[last] = p
-	}
-	p.bytes, p.newest = max(p.bytes, g.bytes.Load()), max(p.newest, began)
-	p.guards = append(p.guards, g)
-}
-
-// excess returns the guards of the pieces beyond a limit in bytes: those that have waited longest,
-// all of them since before a time.
-func (w waiting) excess(limit, before int64) (guards []*stallGuard) {
-	for _, p := range w {
-		limit -= p.bytes
-	}
-	if limit >= 0 {
-		return nil
-	}
-	for _, p := range slices.SortedFunc(maps.Values(w), func(a, b *piece) int { return cmp.Compare(a.newest, b.newest) }) {
-		if limit >= 0 || p.newest > before {
-			break
-		}
-		limit += p.bytes
-		guards = append(guards, p.guards...)
-	}
-	return guards
 }

@@ -62,7 +62,7 @@ func (c *call) readBody() ([]byte, error) {
 		size = c.req.ContentLength
 	}
 	var err error
-	m.body, err = readUpTo(m.body[:0], c.req.Body, int(size))
+	m.body, err = c.readUpTo(m.body[:0], int(size))
 	if err == io.EOF {
 		switch {
 		case !promised:
@@ -81,16 +81,22 @@ func (c *call) readBody() ([]byte, error) {
 	return m.body, nil
 }
 
-// readUpTo appends size bytes of r to dst, which is empty. It returns io.EOF if r has
-// fewer.
-func readUpTo(dst []byte, r io.Reader, size int) ([]byte, error) {
+// readUpTo appends size bytes of the body to dst, which is empty. It returns io.EOF if the body
+// has fewer.
+func (c *call) readUpTo(dst []byte, size int) ([]byte, error) {
+	if size > firstRead {
+		guard := c.guard(nil)
+		guard.begin(dst)
+		defer guard.end()
+	}
 	for len(dst) < size {
 		if len(dst) == cap(dst) {
 			grown := make([]byte, len(dst), min(size, max(2*cap(dst), firstRead)))
 			copy(grown, dst)
 			dst = grown
+			c.cut.stall.hold(dst)
 		}
-		n, err := r.Read(dst[len(dst):min(cap(dst), size)])
+		n, err := c.req.Body.Read(dst[len(dst):min(cap(dst), size)])
 		dst = dst[:len(dst)+n]
 		if err != nil && len(dst) < size {
 			return dst, err

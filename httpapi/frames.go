@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
-	"sync"
 	"sync/atomic"
 	"weak"
 
@@ -30,10 +28,8 @@ type frameSlot [8]weak.Pointer[frame]
 
 // frame is an encoded event. A watch must keep it alive while it sends the chunk.
 type frame struct {
-	key  frameKey
-	once sync.Once // makes chunk and err
+	key frameKey
 	chunk
-	err error
 }
 
 // frameKey identifies a frame: equal keys have equal bytes.
@@ -57,33 +53,29 @@ func (k *frameKey) slot() uint64 {
 }
 
 // get returns a frame. It calls encode if the frame is not found.
-func (f *frames) get(key frameKey, encode func() (chunk, error)) *frame {
-	have := f.find(key)
-	have.once.Do(func() {
-		have.err = http.ErrAbortHandler // if encode panics
-		have.chunk, have.err = encode()
-	})
-	return have
-}
-
-func (f *frames) find(key frameKey) *frame {
+func (f *frames) get(key frameKey, encode func() (chunk, error)) (*frame, error) {
 	slot := &f.slots[key.slot()]
-	for {
+	for made := (*frame)(nil); ; {
 		old := slot.Load()
-		if old != nil {
-			for i := range old {
-				if have := old[i].Value(); have != nil && have.key == key {
-					return have
-				}
+		for i := 0; old != nil && i < len(old); i++ {
+			if have := old[i].Value(); have != nil && have.key == key {
+				return have, nil
 			}
 		}
-		made := &frame{key: key}
+		if made == nil {
+			part, err := encode()
+			if err != nil {
+				return nil, err
+			}
+			made = &frame{key, part}
+			continue // another watch may have made it meanwhile
+		}
 		next := &frameSlot{weak.Make(made)}
 		if old != nil {
 			copy(next[1:], old[:])
 		}
 		if slot.CompareAndSwap(old, next) {
-			return made
+			return made, nil
 		}
 	}
 }

@@ -6,19 +6,18 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// stallGuard watches over the writes of an answer, or over the read of a body. It notes when the
-// present one began and the memory that waits with it. See backlog.
+// stallGuard notes when the present write of an answer began, or the read of a body, and the
+// memory that waits with it. See backlog.
 type stallGuard struct {
-	backlog *backlog
-	call    *call
-	w       *registry.Watcher // nil if the request is not a watch
+	call *call
+	w    *registry.Watcher // nil if the request is not a watch
 
 	since atomic.Int64         // when the present write began; or noWrite, or pausedWrite
-	last  atomic.Pointer[byte] // the last byte of the memory, which identifies it
+	last  atomic.Pointer[byte] // the last byte of the memory, which identifies it; nil between writes
 	bytes atomic.Int64         // of the memory
 
 	// Guarded by backlog.mu.
-	paused  int64 // when the write of pausedWrite began
+	began   int64 // when the write of the last check began, or noWrite
 	isCut   bool
 	closeAt int64 // when the connection is closed if a write goes on; 0: never
 }
@@ -32,10 +31,11 @@ const (
 // begin is called before a write of data.
 func (g *stallGuard) begin(data []byte) {
 	g.hold(data)
-	g.since.Store(g.backlog.now())
+	b := &g.call.api.backlog
+	g.since.Store(b.now())
 	// check reads since after it has cleared armed. So one of the two sets the timer.
-	if !g.backlog.armed.Load() {
-		g.backlog.arm()
+	if !b.armed.Load() {
+		b.arm()
 	}
 }
 
@@ -49,27 +49,28 @@ func (g *stallGuard) hold(data []byte) {
 
 // end is called after the write.
 func (g *stallGuard) end() {
+	g.last.Store(nil) // an idle watch must not keep its last frame
 	if g.since.Swap(noWrite) == pausedWrite {
-		g.backlog.mu.Lock()
+		mu := &g.call.api.backlog.mu
+		mu.Lock()
 		g.w.Resume()
-		g.backlog.mu.Unlock()
+		mu.Unlock()
 	}
 }
 
-// beganLocked returns when the present write began, or noWrite. It pauses a watch whose write began
-// before a time.
-func (g *stallGuard) beganLocked(pauseBefore int64) int64 {
+// beganLocked sets began. It pauses a watch whose write has taken stallPause.
+func (g *stallGuard) beganLocked(now int64) {
 	since := g.since.Load()
 	if since == pausedWrite {
-		return g.paused
+		return
 	}
-	if g.w == nil || since == noWrite || since > pauseBefore {
-		return since
+	g.began = since
+	if g.w == nil || since == noWrite || now-since < int64(stallPause) {
+		return
 	}
 	if !g.since.CompareAndSwap(since, pausedWrite) {
-		return noWrite // it has just ended
+		g.began = noWrite // it has just ended
+		return
 	}
-	g.paused = since
 	g.w.Pause()
-	return since
 }

@@ -151,19 +151,22 @@ func (c *call) limitWrites() {
 	}
 }
 
-// guard returns the guard of the call, which it adds to the backlog. w is nil if the call is not a
-// watch.
+// guard returns the guard of the call, which it adds to the backlog. w is nil unless it is a watch.
 func (c *call) guard(w *registry.Watcher) *stallGuard {
 	g := &c.cut.stall
 	if g.call == nil {
-		g.backlog, g.call, g.w = &c.api.backlog, c, w
-		g.backlog.add(g)
+		g.call, g.w = c, w
+		g.since.Store(noWrite)
+		if at := c.deadline.at; !at.IsZero() {
+			g.closeAt = int64(at.Sub(c.api.backlog.start) + 2*closeGrace)
+		}
+		c.api.backlog.add(g)
 	}
 	return g
 }
 
-// closeConnection closes the connection of the request, if its server uses ConnContext. If the client of
-// HTTP/2 reads nothing at all, the end of a stream cannot be written either.
+// closeConnection closes the connection, if the server uses ConnContext. HTTP/2 cannot even write
+// the end of a stream if the client takes no byte.
 func (c *call) closeConnection() {
 	if conn, ok := c.req.Context().Value(connKey{}).(net.Conn); ok {
 		conn.Close()
@@ -193,8 +196,8 @@ func (c *call) endTime() {
 	if c.cut.timer != nil {
 		c.cut.timer.Stop()
 	}
-	if g := &c.cut.stall; g.call != nil {
-		g.backlog.drop(g)
+	if c.cut.stall.call != nil {
+		c.api.backlog.drop(&c.cut.stall)
 	}
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()

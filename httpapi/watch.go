@@ -152,6 +152,9 @@ func canFlush(w http.ResponseWriter) bool {
 func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part chunk, last bool) error) {
 	for {
 		events, err := w.Next(ctx)
+		for _, ev := range events {
+			c.reportItem(ev.Item)
+		}
 		if c.sendEvents(events, send) != nil {
 			return
 		}
@@ -167,14 +170,17 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part c
 
 // sendEvents sends events. A single event, or a large one, is sent from the memory that all
 // watches share. Others are joined, so that the connection gets few writes.
-func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) error {
+func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) (err error) {
 	if len(events) == 1 && c.sharesFrame(events[0]) {
-		return sendFrame(c.frame(events[0]), true, send)
+		f, err := c.frame(events[0])
+		if err != nil {
+			return err
+		}
+		return sendFrame(f, true, send)
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	var err error
 	c.api.frames.joined.Use(func(joined []byte) []byte {
 		joined, err = c.sendJoined(joined, events, send)
 		return c.unread(joined)
@@ -183,37 +189,29 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, las
 }
 
 // sendJoined sends the frames of events. It joins them in a buffer, which it returns.
-func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) ([]byte, error) {
+func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) (_ []byte, err error) {
 	joined = append(joined, chunkHead...)
 	for i, ev := range events {
-		last := i == len(events)-1
-		var large *frame
-		if c.sharesFrame(ev) {
-			f := c.frame(ev)
-			if f.err != nil {
-				return joined, f.err
-			}
-			if len(f.all) < watchWrite {
-				joined = append(joined, f.data()...)
-			} else {
-				large = f
-			}
-		} else {
-			var err error
-			if joined, err = c.appendEvent(joined, ev); err != nil {
-				return joined, err
-			}
+		var f *frame // that is sent by itself, or nil
+		if !c.sharesFrame(ev) {
+			joined, err = c.appendEvent(joined, ev)
+		} else if f, err = c.frame(ev); err == nil && len(f.all) < watchWrite {
+			joined, f = append(joined, f.data()...), nil
 		}
-		if n := len(joined) - len(chunkHead); n >= watchWrite || n > 0 && (last || large != nil) {
+		if err != nil {
+			return joined, err
+		}
+		last, ready := i == len(events)-1, len(joined)-len(chunkHead)
+		if ready >= watchWrite || ready > 0 && (last || f != nil) {
 			var part chunk
 			part, joined = endChunk(joined)
-			if err := send(part, last && large == nil); err != nil {
+			if err := send(part, last && f == nil); err != nil {
 				return joined, err
 			}
 			joined = joined[:len(chunkHead)]
 		}
-		if large != nil {
-			if err := sendFrame(large, last, send); err != nil {
+		if f != nil {
+			if err := sendFrame(f, last, send); err != nil {
 				return joined, err
 			}
 		}
@@ -221,35 +219,28 @@ func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(
 	return joined, nil
 }
 
-// sendFrame sends a shared frame.
+// sendFrame sends a shared frame, and keeps it alive meanwhile, so that other watches find it.
 func sendFrame(f *frame, last bool, send func(part chunk, last bool) error) error {
-	if f.err != nil {
-		return f.err
-	}
-	err := send(f.chunk, last)
-	runtime.KeepAlive(f) // so that other watches find it
-	return err
+	defer runtime.KeepAlive(f)
+	return send(f.chunk, last)
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A
-// watch that waits for its client keeps at most this and one small frame, or a large
-// frame, which all watches share.
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. Larger frames
+// are not joined.
 const watchWrite = 8 << 10
 
 // sharesFrame reports whether other watches may send the same bytes for an event: a bookmark is of
-// one watch, and a row depends on the time. Watches hardly ever send the small objects of
-// a state at the same time.
+// one watch, and a row depends on the time. Small objects of a state are hardly ever sent by
+// several watches at a time.
 func (c *call) sharesFrame(ev registry.ItemEvent) bool {
 	return ev.Type != watch.Bookmark && c.media.as.Kind != asTable && !(ev.Initial && ev.Item.Size() < watchWrite)
 }
 
 // frame returns the shared frame of an event, which must not be changed.
-func (c *call) frame(ev registry.ItemEvent) *frame {
-	c.reportItem(ev.Item)
-	key := frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}
-	return c.api.frames.get(key, func() (frame chunk, err error) {
+func (c *call) frame(ev registry.ItemEvent) (*frame, error) {
+	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (frame chunk, err error) {
 		c.api.frames.buffers.Use(func(buf []byte) []byte {
-			if buf, err = c.appendObjectFrame(append(buf, chunkHead...), ev); err == nil {
+			if buf, err = c.appendEvent(append(buf, chunkHead...), ev); err == nil {
 				frame, buf = endChunk(buf)
 				frame.all = bytes.Clone(frame.all)
 			}
@@ -259,18 +250,13 @@ func (c *call) frame(ev registry.ItemEvent) *frame {
 	})
 }
 
-// appendEvent appends the frame of an event that is not shared.
+// appendEvent appends the frame of an event.
 func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
-	c.reportItem(ev.Item)
 	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
-	dst, err := c.appendObjectFrame(dst, ev)
+	dst, err := c.appendFrame(dst, ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
 	c.table.noColumns = true // only the first event has them
 	return dst, err
-}
-
-func (c *call) appendObjectFrame(dst []byte, ev registry.ItemEvent) ([]byte, error) {
-	return c.appendFrame(dst, ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
 }
 
 // appendFrame appends an event, whose object is what object appends.
