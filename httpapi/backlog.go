@@ -16,7 +16,8 @@ type backlog struct {
 	stall time.Duration // of a watch; 0: no limit
 	start time.Time     // the times of guards count from here
 
-	armed atomic.Bool // the timer is set
+	armed   atomic.Bool  // the timer is set
+	checked atomic.Int64 // when it was set
 
 	mu     sync.Mutex // guards guards and some of their fields; taken before the lock of the hub
 	guards map[*stallGuard]struct{}
@@ -31,6 +32,14 @@ const (
 )
 
 func (b *backlog) now() int64 { return int64(time.Since(b.start)) }
+
+// recent returns a time at most backlogCheck ago, for less than the clock costs.
+func (b *backlog) recent() int64 {
+	if b.armed.Load() {
+		return b.checked.Load()
+	}
+	return b.now()
+}
 
 // add begins to check a guard.
 func (b *backlog) add(g *stallGuard) {
@@ -48,6 +57,7 @@ func (b *backlog) drop(g *stallGuard) {
 
 // arm sets the timer, unless it is set.
 func (b *backlog) arm() {
+	b.checked.Store(b.now()) // before armed: see recent
 	if b.armed.CompareAndSwap(false, true) {
 		after := backlogCheck
 		if b.stall > 0 {
@@ -102,7 +112,7 @@ func (b *backlog) find() (toCut, toClose []*call) {
 		if b.limit <= 0 || kept[last] {
 			continue
 		}
-		if size > left && now-g.began >= int64(backlogCheck) {
+		if size > left && now-g.began >= 2*int64(backlogCheck) {
 			cut(g)
 			continue
 		}

@@ -32,7 +32,7 @@ const (
 func (g *stallGuard) begin(data []byte) {
 	g.hold(data)
 	b := &g.call.api.backlog
-	g.since.Store(b.now())
+	g.since.Store(b.recent())
 	// check reads since after it has cleared armed. So one of the two sets the timer.
 	if !b.armed.Load() {
 		b.arm()
