@@ -58,6 +58,11 @@ type Options struct {
 	// connection is then cut. Zero means no limit. A watch ends after its own time in any
 	// case.
 	WatchStall time.Duration
+	// SlowClientBytes bounds the memory that waits for slow clients: that of all answers which are
+	// being written, watches included, and of all bodies which are being read. If it is more, the
+	// requests whose write or read has taken longest are cut, but none in its first quarter of a
+	// second. Bytes that several watches send count once. Zero means 256 MiB; less means no limit.
+	SlowClientBytes int64
 	// Reads and Writes are how many requests of either sort the server works on at a time,
 	// watches not counted. One more gets 429, unless its user is in the group system:masters
 	// or its path is a health path. A request does not count while its body arrives, while it
@@ -90,9 +95,9 @@ type API struct {
 	hosts        map[string]bool // as hostOf writes them, or nil
 	crossOrigin  *http.CrossOriginProtection
 	timeout      time.Duration // 0: none
-	watchStall   time.Duration // 0: none
 	limits       limits
 	watched      sync.Map // of *watchCount by WatchStats without counts
+	backlog      backlog
 
 	checks  []HealthCheck
 	handler http.Handler // serve behind the Middleware
@@ -146,7 +151,9 @@ func (a *API) start(opts Options) {
 	if opts.Hosts != nil {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
 	}
-	a.timeout, a.watchStall = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0), opts.WatchStall
+	a.timeout = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0)
+	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
+	a.backlog.start, a.backlog.guards = time.Now(), map[*stallGuard]struct{}{}
 	a.limits = newLimits(opts)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()

@@ -109,6 +109,7 @@ func (a *API) Guard(h http.Handler) http.Handler {
 		if a.log != nil {
 			defer c.log(time.Now())
 		}
+		defer c.endTime()
 		if c.api.timeout > 0 {
 			c.limitBody(time.Now().Add(c.api.timeout))
 		}

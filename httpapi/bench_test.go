@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -184,7 +185,7 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	for _, accept := range []string{typeJSON, typeProtobuf} {
 		for _, watchers := range []int{1, 1000} {
 			b.Run(fmt.Sprintf("accept=%s/watchers=%d", accept, watchers), func(b *testing.B) {
-				write := fanOut(b, accept, watchers)
+				write := fanOut(b, accept, watchers, 0)
 				b.ReportAllocs()
 				for b.Loop() {
 					write()
@@ -195,12 +196,13 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	}
 }
 
-// fanOut opens watches of a Lease. The function that it returns renews the Lease, and waits
+// fanOut opens watches of a Lease with an annotation of so many bytes. The function that it returns renews the Lease, and waits
 // until every watch has sent the event.
-func fanOut(t testing.TB, accept string, watchers int) (write func()) {
+func fanOut(t testing.TB, accept string, watchers, size int) (write func()) {
 	t.Helper()
 	s := newServer(t)
 	s.must(t, "POST", leases, fmt.Sprintf(benchBody, 0, 0, 0))
+	s.must(t, "PATCH", leases+"/l0", fmt.Sprintf(`{"metadata":{"annotations":{"a":%q}}}`, strings.Repeat("x", size)), "Content-Type", "application/merge-patch+json")
 	ctx, cancel := context.WithCancel(t.Context())
 	arrived := &arrivals{all: make(chan struct{}, 1)}
 	var handlers sync.WaitGroup
@@ -230,9 +232,11 @@ func fanOut(t testing.TB, accept string, watchers int) (write func()) {
 // The frame of an event is made once, and a delivery allocates nothing.
 func TestDeliveriesOfAnEventShareItsFrame(t *testing.T) {
 	for _, accept := range []string{typeJSON, typeProtobuf, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"} {
-		one := testing.AllocsPerRun(100, fanOut(t, accept, 1))
-		hundred := testing.AllocsPerRun(100, fanOut(t, accept, 100))
-		assert.Less(t, hundred, one+20, accept)
+		for _, size := range []int{0, 100 << 10} {
+			one := testing.AllocsPerRun(100, fanOut(t, accept, 1, size))
+			hundred := testing.AllocsPerRun(100, fanOut(t, accept, 100, size))
+			assert.Less(t, hundred, one+20, "%s, %d bytes", accept, size)
+		}
 	}
 }
 

@@ -84,22 +84,17 @@ func (c *call) readBody() ([]byte, error) {
 }
 
 // readUpTo appends size bytes of the body to dst, which is empty. It returns io.EOF if the body
-// has fewer. What it needs beside firstRead counts among the bytes of all bodies.
+// has fewer.
 func (c *call) readUpTo(dst []byte, size int) ([]byte, error) {
-	counted := 0
-	defer func() { c.api.limits.bodies.Leave(c.client, counted) }()
+	if size > firstRead {
+		guard := c.guard(nil)
+		guard.begin(dst)
+		defer guard.end()
+	}
 	for len(dst) < size {
 		if len(dst) == cap(dst) {
-			room := min(size, max(2*cap(dst), firstRead))
-			more := max(room-firstRead-counted, 0)
-			if c.exempt {
-				more = 0
-			}
-			if !c.api.limits.bodies.Take(c.client, more) {
-				return dst, errTooManyRequests
-			}
-			counted += more
-			dst = append(make([]byte, 0, room), dst...)
+			dst = append(make([]byte, 0, min(size, max(2*cap(dst), firstRead))), dst...)
+			c.cut.stall.hold(dst)
 		}
 		n, err := c.req.Body.Read(dst[len(dst):min(cap(dst), size)])
 		dst = dst[:len(dst)+n]

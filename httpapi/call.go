@@ -155,7 +155,11 @@ func (c *call) log(start time.Time) {
 // Fail answers a request with the Status of an error, in the format that the
 // request accepts and with the headers of every answer. It is for Middleware that
 // refuses requests.
-func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) { a.newCall(w, r).fail(err) }
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	c := a.newCall(w, r)
+	defer c.endTime()
+	c.fail(err)
+}
 
 // auditIDs generates the Audit-Id of answers. With a seed an id is derived from the
 // request and the number of equal requests before it; else it is random.
@@ -201,14 +205,20 @@ func (c *call) WriteHeader(code int) {
 
 // Write sends a part of the body.
 func (c *call) Write(p []byte) (int, error) {
-	if c.code == 0 {
-		c.code = http.StatusOK
-	}
-	if !c.watches {
-		c.leave() // the client may not read
-	}
+	c.leave() // the client may not read
 	if c.size+int64(len(p)) > unblockedAnswer {
 		c.limitWrites()
+		guard := c.guard(nil)
+		guard.begin(p)
+		defer guard.end()
+	}
+	return c.write(p)
+}
+
+// write is Write without a limit of time.
+func (c *call) write(p []byte) (int, error) {
+	if c.code == 0 {
+		c.code = http.StatusOK
 	}
 	n, err := c.w.Write(p)
 	c.size += int64(n)

@@ -30,7 +30,9 @@ type wire struct {
 func (s *server) listen(t *testing.T, direct bool) *wire {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	web := &http.Server{Handler: s.api}
+	web := &http.Server{Handler: s.api, Protocols: new(http.Protocols)}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetUnencryptedHTTP2(true)
 	if direct {
 		web.ConnContext = httpapi.ConnContext
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"sync/atomic"
+	"weak"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
@@ -9,20 +10,23 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// frames remembers the frames of the last events, so that a frame is made once for all
-// watches that send it in the same form.
+// frames finds the frames that watches send, so that a frame is made once for all watches that
+// send it in the same form. A frame lives as long as a watch sends it, and then until the next
+// garbage collection.
 type frames struct {
-	slots   [frameSlots]atomic.Pointer[frame]
-	buffers scratch.Pool // for joined frames
+	slots   [frameSlots]atomic.Pointer[frameSlot]
+	buffers scratch.Pool // to make frames
+	joined  scratch.Pool // for joined frames
 }
 
-// Limits of what is remembered: 8 MiB at most.
-const (
-	frameSlots    = 128
-	maxFrameBytes = 64 << 10
-)
+// frameSlots and the length of a frameSlot say how many frames can be found: about as many as a history
+// has changes.
+const frameSlots = 1 << 9
 
-// frame is an encoded event.
+// frameSlot holds the last frames of a slot, the newest first. It never changes.
+type frameSlot [8]weak.Pointer[frame]
+
+// frame is an encoded event. A watch must keep it alive while it sends the chunk.
 type frame struct {
 	key frameKey
 	chunk
@@ -40,23 +44,38 @@ type frameKey struct {
 // slot returns the place of a frame. The frames of one change in the usual forms, and of
 // changes that follow each other, have different places.
 func (k *frameKey) slot() uint64 {
-	const forms = 4
+	const forms, mix = 4, 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	form := uint64(k.format) % 2
 	if k.as.Kind != "" {
 		form += 2
 	}
-	return (k.item.Version()*forms + form) % frameSlots
+	return (k.item.Version()*forms + form) * mix >> (64 - 9)
 }
 
-// get returns a frame. It calls encode if the frame is not remembered.
-func (f *frames) get(key frameKey, encode func() (chunk, error)) (chunk, error) {
+// get returns a frame. It calls encode if the frame is not found.
+func (f *frames) get(key frameKey, encode func() (chunk, error)) (*frame, error) {
 	slot := &f.slots[key.slot()]
-	if have := slot.Load(); have != nil && have.key == key {
-		return have.chunk, nil
+	for made := (*frame)(nil); ; {
+		old := slot.Load()
+		for i := 0; old != nil && i < len(old); i++ {
+			if have := old[i].Value(); have != nil && have.key == key {
+				return have, nil
+			}
+		}
+		if made == nil {
+			part, err := encode()
+			if err != nil {
+				return nil, err
+			}
+			made = &frame{key, part}
+			continue // another watch may have made it meanwhile
+		}
+		next := &frameSlot{weak.Make(made)}
+		if old != nil {
+			copy(next[1:], old[:])
+		}
+		if slot.CompareAndSwap(old, next) {
+			return made, nil
+		}
 	}
-	part, err := encode()
-	if err == nil && len(part.all) <= maxFrameBytes {
-		slot.Store(&frame{key, part})
-	}
-	return part, err
 }

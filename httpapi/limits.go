@@ -20,7 +20,6 @@ import (
 type limits struct {
 	reads, writes *tally.Clients // slots, by client
 	waits         *tally.Clients // requests that wait without a slot, by client
-	bodies        *tally.Clients // bytes of bodies that are being read, by client
 	watches       *tally.Clients // by the host of the client
 
 	// turns has an element for each list that is being encoded: as many as processors, so
@@ -28,13 +27,10 @@ type limits struct {
 	turns chan struct{}
 }
 
-// maxBodies bounds the bytes of the bodies that are being read, beside the first read of each.
-const maxBodies = 256 << 20
-
 func newLimits(o Options) limits {
 	share := func(all int) *tally.Clients { return tally.New(all, (all*o.ClientShare+99)/100) }
 	return limits{
-		reads: share(o.Reads), writes: share(o.Writes), bodies: share(maxBodies),
+		reads: share(o.Reads), writes: share(o.Writes),
 		waits: tally.New(0, o.WatchesPerClient), watches: tally.New(0, o.WatchesPerClient),
 		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}

@@ -99,9 +99,14 @@ func (c *call) writeItem(code int, it *registry.Item) error {
 		return err
 	}
 	b.answer = data
-	c.report(caller.Sight{Namespace: it.Namespace(), Name: it.Name()}, it.ResourceVersion())
+	c.reportItem(it)
 	c.writeDocument(code, data, c.media)
 	return nil
+}
+
+// reportItem passes a state of an object to the observer of the request, if there is one.
+func (c *call) reportItem(it *registry.Item) {
+	c.report(caller.Sight{Namespace: it.Namespace(), Name: it.Name()}, it.ResourceVersion())
 }
 
 // report passes a Sight with a version to the observer of the request, if there is one.

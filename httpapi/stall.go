@@ -1,35 +1,26 @@
 package httpapi
 
 import (
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// stallGuard watches over the writes of a watch. If a write takes longer than stallPause, the
-// watch is paused: writers to the store skip it. If the write takes as long as WatchStall, the
-// guard cuts the watch.
-//
-// The timer is not set for each write: that took 4 % of the CPU time of a delivery. It rings at
-// most once in stallPause, and check then finds out how long the present write has taken.
+// stallGuard notes when the present write of an answer began, or the read of a body, and the
+// memory that waits with it. See backlog.
 type stallGuard struct {
-	limit time.Duration
-	w     *registry.Watcher
-	cut   func()
-	began time.Time // the times below count from here
+	call *call
+	w    *registry.Watcher // nil if the request is not a watch
 
-	since atomic.Int64 // when the present write began; or noWrite, or pausedWrite
-	armed atomic.Bool  // the timer is set
+	since atomic.Int64         // when the present write began; or noWrite, or pausedWrite
+	last  atomic.Pointer[byte] // the last byte of the memory, which identifies it; nil between writes
+	bytes atomic.Int64         // of the memory
 
-	mu     sync.Mutex // is held while the watch is paused or resumed; guards the fields below
-	timer  *time.Timer
-	paused int64 // when the write of pausedWrite began
+	// Guarded by backlog.mu.
+	began   int64 // when the write of the last check began, or noWrite
+	isCut   bool
+	closeAt int64 // when the connection is closed if a write goes on; 0: never
 }
-
-// stallPause is how long a write may take until the watch is paused.
-const stallPause = time.Second
 
 // Values of stallGuard.since.
 const (
@@ -37,73 +28,56 @@ const (
 	pausedWrite = -2
 )
 
-func newStallGuard(limit time.Duration, w *registry.Watcher, cut func()) *stallGuard {
-	g := &stallGuard{limit: limit, w: w, cut: cut, began: time.Now()}
-	g.since.Store(noWrite)
-	return g
+// begin is called before a write of data.
+func (g *stallGuard) begin(data []byte) {
+	g.hold(data)
+	b := &g.call.api.backlog
+	g.since.Store(b.recent())
+	// check reads since after it has cleared armed. So one of the two sets the timer.
+	if !b.armed.Load() {
+		b.arm()
+	}
 }
 
-// begin is called before a write.
-func (g *stallGuard) begin() {
-	g.since.Store(int64(time.Since(g.began)))
-	// check reads since after it has cleared armed. So one of the two sets the timer.
-	if !g.armed.Load() {
-		g.mu.Lock()
-		g.armLocked(g.pauseAfter())
-		g.mu.Unlock()
+// hold notes the memory of data, up to its capacity.
+func (g *stallGuard) hold(data []byte) {
+	if n := cap(data); n > 0 {
+		g.last.Store(&data[:n][n-1])
+		g.bytes.Store(int64(n))
 	}
 }
 
 // end is called after the write.
 func (g *stallGuard) end() {
+	g.last.Store(nil) // an idle watch must not keep its last frame
 	if g.since.Swap(noWrite) == pausedWrite {
-		g.mu.Lock()
+		mu := &g.call.api.backlog.mu
+		mu.Lock()
 		g.w.Resume()
-		g.mu.Unlock()
+		mu.Unlock()
 	}
 }
 
-// stop releases the timer, after the last write.
-func (g *stallGuard) stop() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.timer != nil {
-		g.timer.Stop()
-	}
-}
-
-func (g *stallGuard) pauseAfter() time.Duration { return min(g.limit, stallPause) }
-
-func (g *stallGuard) armLocked(after time.Duration) {
-	g.armed.Store(true)
-	if g.timer == nil {
-		g.timer = time.AfterFunc(after, g.check)
+// beganLocked sets began. It pauses a watch whose write has taken stallPause.
+func (g *stallGuard) beganLocked(now int64) {
+	since := g.since.Load()
+	if since == pausedWrite {
 		return
 	}
-	g.timer.Reset(after)
+	g.began = since
+	if g.w == nil || since == noWrite || now-since < int64(stallPause) {
+		return
+	}
+	if !g.pauseLocked(since) {
+		g.began = noWrite
+	}
 }
 
-// check is called by the timer.
-func (g *stallGuard) check() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.armed.Store(false)
-	now := int64(time.Since(g.began))
-	switch since := g.since.Load(); since {
-	case noWrite:
-	case pausedWrite:
-		if left := g.limit - time.Duration(now-g.paused); left > 0 {
-			g.armLocked(left)
-		} else {
-			g.cut()
-		}
-	default:
-		if left := g.pauseAfter() - time.Duration(now-since); left > 0 {
-			g.armLocked(left)
-		} else if g.since.CompareAndSwap(since, pausedWrite) {
-			g.paused = since
-			g.w.Pause()
-			g.armLocked(max(g.limit-time.Duration(now-since), 0))
-		}
+// pauseLocked pauses the watch, unless the write that began at a time has ended: nobody would resume it.
+func (g *stallGuard) pauseLocked(since int64) bool {
+	if !g.since.CompareAndSwap(since, pausedWrite) {
+		return false
 	}
+	g.w.Pause()
+	return true
 }

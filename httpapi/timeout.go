@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -129,10 +131,10 @@ func (d *deadline) end() {
 	}
 }
 
-// cutter ends the reads and writes of a watch at a time.
+// cutter ends the reads and writes of a request at a time.
 type cutter struct {
 	timer clock.Timer // of the end of the watch, or nil
-	stall *stallGuard // nil without WatchStall
+	stall stallGuard  // of the writes; see call.guard
 
 	mu     sync.Mutex // guards the fields below
 	done   bool       // it has cut the request
@@ -149,7 +151,29 @@ func (c *call) limitWrites() {
 	}
 }
 
-// cutNow ends the watch, unless its writes succeed soon.
+// guard returns the guard of the call, which it adds to the backlog. w is nil unless it is a watch.
+func (c *call) guard(w *registry.Watcher) *stallGuard {
+	g := &c.cut.stall
+	if g.call == nil {
+		g.call, g.w = c, w
+		g.since.Store(noWrite)
+		if at := c.deadline.at; !at.IsZero() {
+			g.closeAt = int64(at.Sub(c.api.backlog.start) + 2*closeGrace)
+		}
+		c.api.backlog.add(g)
+	}
+	return g
+}
+
+// closeConnection closes the connection, if the server uses ConnContext. HTTP/2 cannot even write
+// the end of a stream if the client takes no byte.
+func (c *call) closeConnection() {
+	if conn, ok := c.req.Context().Value(connKey{}).(net.Conn); ok {
+		conn.Close()
+	}
+}
+
+// cutNow ends the request, unless its writes succeed soon.
 func (c *call) cutNow() {
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()
@@ -166,14 +190,14 @@ func (c *call) cutNow() {
 // from the connection, which may get more requests, unless a write has failed.
 func (c *call) endTime() {
 	c.deadline.end()
-	if c.cut.timer == nil && c.cut.stall == nil {
+	if c.cut.timer == nil && c.cut.stall.call == nil {
 		return
 	}
 	if c.cut.timer != nil {
 		c.cut.timer.Stop()
 	}
-	if c.cut.stall != nil {
-		c.cut.stall.stop()
+	if c.cut.stall.call != nil {
+		c.api.backlog.drop(&c.cut.stall)
 	}
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()

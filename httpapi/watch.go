@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
@@ -78,15 +78,9 @@ func (c *call) watch() error {
 // sender returns a function that sends a part of a watch. last marks the last one of the
 // parts that are ready at once.
 func (c *call) sender(w *registry.Watcher, flush func() error) func(part chunk, last bool) error {
-	send := c.chunkWriter(flush)
-	limit := c.api.watchStall
-	if limit <= 0 {
-		return send
-	}
-	guard := newStallGuard(limit, w, c.cutNow)
-	c.cut.stall = guard
+	send, guard := c.chunkWriter(flush), c.guard(w)
 	return func(part chunk, last bool) error {
-		guard.begin()
+		guard.begin(part.all)
 		defer guard.end()
 		return send(part, last)
 	}
@@ -97,7 +91,7 @@ func (c *call) chunkWriter(flush func() error) func(part chunk, last bool) error
 	conn := c.connection()
 	if conn == nil {
 		return func(part chunk, last bool) error {
-			if _, err := c.Write(part.data()); err != nil || !last {
+			if _, err := c.write(part.data()); err != nil || !last {
 				return err
 			}
 			return flush()
@@ -162,6 +156,9 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part c
 	for {
 		events, err := w.Next(ctx)
 		count.events.Add(int64(len(events)))
+		for _, ev := range events {
+			c.reportItem(ev.Item)
+		}
 		if c.sendEvents(events, send) != nil {
 			return
 		}
@@ -175,21 +172,20 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part c
 	}
 }
 
-// sendEvents sends events. The frame of a single event is sent as it is shared. Several
-// frames are joined, so that the connection gets few writes.
-func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) error {
-	if len(events) == 1 {
-		frame, err := c.frame(events[0])
+// sendEvents sends events. A single event, or a large one, is sent from the memory that all
+// watches share. Others are joined, so that the connection gets few writes.
+func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) (err error) {
+	if len(events) == 1 && c.sharesFrame(events[0]) {
+		f, err := c.frame(events[0])
 		if err != nil {
 			return err
 		}
-		return send(frame, true)
+		return sendFrame(f, true, send)
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	var err error
-	c.api.frames.buffers.Use(func(joined []byte) []byte {
+	c.api.frames.joined.Use(func(joined []byte) []byte {
 		joined, err = c.sendJoined(joined, events, send)
 		return c.unread(joined)
 	})
@@ -197,56 +193,74 @@ func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, las
 }
 
 // sendJoined sends the frames of events. It joins them in a buffer, which it returns.
-func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) ([]byte, error) {
+func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) (_ []byte, err error) {
 	joined = append(joined, chunkHead...)
 	for i, ev := range events {
-		frame, err := c.frame(ev)
+		var f *frame // that is sent by itself, or nil
+		if !c.sharesFrame(ev) {
+			joined, err = c.appendEvent(joined, ev)
+		} else if f, err = c.frame(ev); err == nil && len(f.all) < watchWrite {
+			joined, f = append(joined, f.data()...), nil
+		}
 		if err != nil {
 			return joined, err
 		}
-		joined = append(joined, frame.data()...)
-		last := i == len(events)-1
-		if len(joined) < len(chunkHead)+watchWrite && !last {
-			continue
+		last, ready := i == len(events)-1, len(joined)-len(chunkHead)
+		if ready >= watchWrite || ready > 0 && (last || f != nil) {
+			var part chunk
+			part, joined = endChunk(joined)
+			if err := send(part, last && f == nil); err != nil {
+				return joined, err
+			}
+			joined = joined[:len(chunkHead)]
 		}
-		var part chunk
-		part, joined = endChunk(joined)
-		if err := send(part, last); err != nil {
-			return joined, err
+		if f != nil {
+			if err := sendFrame(f, last, send); err != nil {
+				return joined, err
+			}
 		}
-		joined = joined[:len(chunkHead)]
 	}
 	return joined, nil
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. A
-// watch that waits for its client keeps this many bytes of frames.
+// sendFrame sends a shared frame, and keeps it alive meanwhile, so that other watches find it.
+func sendFrame(f *frame, last bool, send func(part chunk, last bool) error) error {
+	defer runtime.KeepAlive(f)
+	return send(f.chunk, last)
+}
+
+// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. Larger frames
+// are not joined.
 const watchWrite = 8 << 10
 
-// frame returns the frame of an event, which must not be changed.
-func (c *call) frame(ev registry.ItemEvent) (chunk, error) {
-	c.report(caller.Sight{Namespace: ev.Item.Namespace(), Name: ev.Item.Name()}, ev.Item.ResourceVersion())
-	if ev.Type == watch.Bookmark || c.media.as.Kind == asTable {
-		return c.newFrame(ev) // a bookmark is of one watch, and a row depends on the time
-	}
-	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (chunk, error) {
-		return c.newFrame(ev)
+// sharesFrame reports whether other watches may send the same bytes for an event: a bookmark is of
+// one watch, and a row depends on the time. Small objects of a state are hardly ever sent by
+// several watches at a time.
+func (c *call) sharesFrame(ev registry.ItemEvent) bool {
+	return ev.Type != watch.Bookmark && c.media.as.Kind != asTable && !(ev.Initial && ev.Item.Size() < watchWrite)
+}
+
+// frame returns the shared frame of an event, which must not be changed.
+func (c *call) frame(ev registry.ItemEvent) (*frame, error) {
+	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (frame chunk, err error) {
+		c.api.frames.buffers.Use(func(buf []byte) []byte {
+			if buf, err = c.appendEvent(append(buf, chunkHead...), ev); err == nil {
+				frame, buf = endChunk(buf)
+				frame.all = bytes.Clone(frame.all)
+			}
+			return buf
+		})
+		return frame, err
 	})
 }
 
-func (c *call) newFrame(ev registry.ItemEvent) (frame chunk, err error) {
+// appendEvent appends the frame of an event.
+func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
 	// The bookmark after the initial events needs its metadata for the annotation.
 	c.table.keepObject = ev.Type == watch.Bookmark && ev.InitialEnd
-	c.api.frames.buffers.Use(func(buf []byte) []byte {
-		buf, err = c.appendFrame(append(buf, chunkHead...), ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
-		if err == nil {
-			frame, buf = endChunk(buf)
-			frame.all = bytes.Clone(frame.all)
-		}
-		return buf
-	})
+	dst, err := c.appendFrame(dst, ev.Type, func(dst []byte) ([]byte, error) { return c.appendItem(dst, ev.Item) })
 	c.table.noColumns = true // only the first event has them
-	return frame, err
+	return dst, err
 }
 
 // appendFrame appends an event, whose object is what object appends.

@@ -5,9 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// batchSize is how many changes a Poll returns at most. With a limit, a watcher that is far
-// behind sends its first events early.
-const batchSize = 256
+// batchSize is how many changes a Poll returns at most, and batchBytes the Size up to which it
+// adds another one. With limits, a watcher that is far behind sends its first events early, and one
+// that is not read keeps few changes that the history has dropped.
+const (
+	batchSize  = 256
+	batchBytes = 256 << 10
+)
 
 // Watcher is a position in the history. Only one goroutine at a time may call its methods,
 // except Signal.
@@ -99,6 +103,7 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 		}
 		w.seek(marked - 1)
 	}
+	bytes := int64(0)
 	for end := len(dst) + batchSize; ; {
 		head := w.hub.ring.head.Load()
 		limit := min(head, last)
@@ -118,10 +123,10 @@ func (w *Watcher[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more b
 				break
 			}
 			if contains(w.scope, c) {
-				if len(dst) >= end && c.Version != w.after { // a batch has all changes of a version
+				if (len(dst) >= end || bytes >= batchBytes) && c.Version != w.after { // a batch has all changes of a version
 					return dst, true, nil
 				}
-				dst = append(dst, c)
+				dst, bytes = append(dst, c), bytes+c.Size
 				w.seen.Store(c.Version)
 			}
 			w.after = c.Version

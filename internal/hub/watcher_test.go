@@ -112,6 +112,22 @@ func TestPollReturnsABatchAtMost(t *testing.T) {
 	assert.Len(t, slices.Compact(all), 2*batchSize+3)
 }
 
+// A watcher that is not read must not keep a batch of large objects.
+func TestPollReturnsFewLargeChanges(t *testing.T) {
+	p := newHub(t, batchSize)
+	w := p.watch(Scope{}, first)
+	for range 5 {
+		c := p.next("ns", "a")
+		c.Size = batchBytes / 2
+		p.Publish(c)
+	}
+	for i, want := range []int{2, 2, 1} {
+		got, more := poll(t, w)
+		assert.Len(t, got, want)
+		assert.Equal(t, i < 2, more)
+	}
+}
+
 func TestExactlyABatchHasNoMore(t *testing.T) {
 	p := newHub(t, 2*batchSize)
 	w := p.watch(Scope{}, first)

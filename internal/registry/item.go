@@ -60,6 +60,9 @@ func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
 // the version of the state before, or 0.
 func (it *Item) Version() uint64 { return it.version }
 
+// Size returns the size that the object is stored with, in bytes.
+func (it *Item) Size() int { return int(it.size) }
+
 // Metadata returns a deep copy of the object's metadata.
 func (it *Item) Metadata() meta.ObjectMeta {
 	return *it.Copy().GetObjectMeta()

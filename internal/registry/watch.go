@@ -30,6 +30,8 @@ const initialEventsEnd = "k8s.io/initial-events-end"
 type ItemEvent struct {
 	Type watch.EventType
 	Item *Item
+	// Initial marks the events of the state at the start of the watch.
+	Initial bool
 	// InitialEnd marks the bookmark that follows the initial events.
 	InitialEnd bool
 }
@@ -271,7 +273,7 @@ func (w *Watcher) poll() {
 	if w.initial.tree != nil {
 		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is that of the context
 		for _, it := range items {
-			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it})
+			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it, Initial: true})
 		}
 		if w.rest = next; next != "" {
 			return

@@ -30,9 +30,10 @@ func TestServerHasTheLimitsOfAKubeAPIServer(t *testing.T) {
 		return api
 	}
 	o := limited()
-	assert.Equal(t, httpapi.Options{Reads: 400, Writes: 200, ClientShare: 50, RequestTimeout: time.Minute, WatchStall: time.Minute, WatchesPerClient: 5000, Hosts: []string{"10.0.0.1:80", "10.0.0.1"}}, o)
-	o = limited("-request-timeout=0", "-allow-host=a.example,b.example")
+	assert.Equal(t, httpapi.Options{Reads: 400, Writes: 200, ClientShare: 50, RequestTimeout: time.Minute, WatchStall: time.Minute, SlowClientBytes: 256 << 20, WatchesPerClient: 5000, Hosts: []string{"10.0.0.1:80", "10.0.0.1"}}, o)
+	o = limited("-request-timeout=0", "-slow-client-bytes=0", "-allow-host=a.example,b.example")
 	assert.EqualValues(t, -1, o.RequestTimeout)
+	assert.EqualValues(t, -1, o.SlowClientBytes)
 	assert.Equal(t, []string{"a.example", "b.example", "10.0.0.1:80", "10.0.0.1"}, o.Hosts)
 }
 

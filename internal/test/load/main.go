@@ -22,6 +22,8 @@ func loads() map[string]func(args []string) error {
 		"conflicts":   conflicts,
 		"connections": connections,
 		"crash":       crash,
+		"deaf":        deaf,
+		"deliveries":  deliveries,
 		"fixtures":    fixtures,
 		"future":      future,
 		"greedy":      greedy,

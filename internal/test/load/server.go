@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,16 +33,18 @@ type server struct {
 	addr   string
 }
 
-// start parses the arguments of a load and starts a server with the flags that follow them.
-func start(f *flag.FlagSet, args []string) (*server, error) {
+// start parses the arguments of a load and starts a server with flags of its own and those that
+// follow the arguments.
+func start(f *flag.FlagSet, args []string, own ...string) (*server, error) {
 	s := &server{}
 	f.StringVar(&s.binary, "server", "", "`file` of the built examples/server; what follows the flags is for it")
 	f.Parse(args)
 	if s.binary == "" {
 		return nil, errors.New("set -server")
 	}
-	s.flags = f.Args()
+	s.flags = append(own, f.Args()...)
 	raiseFiles()
+	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the loopback
 	return s, s.run()
 }
 
@@ -61,8 +64,7 @@ func (s *server) run(more ...string) error {
 	if err != nil {
 		return fmt.Errorf("the server did not start: %w", err)
 	}
-	line, s.addr, _ = strings.Cut(strings.TrimSpace(line), "://")
-	s.scheme = line[strings.LastIndexByte(line, ' ')+1:]
+	s.scheme, s.addr, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "serving on "), "://")
 	go io.Copy(io.Discard, lines)
 	return nil
 }
@@ -105,7 +107,7 @@ func (s *server) cores(d time.Duration) float64 {
 
 // do sends a request and returns the code and the body of the answer.
 func (s *server) do(method, path, contentType, body string, headers ...string) (int, string) {
-	req, err := http.NewRequest(method, "http://"+s.addr+path, strings.NewReader(body))
+	req, err := http.NewRequest(method, s.scheme+"://"+s.addr+path, strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
 	}
