@@ -76,11 +76,17 @@ type ContenderOptions struct {
 	// LeaseDuration: the difference is the time a leader has to stop. Zero means
 	// DefaultRenewDeadline.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two renewals in Run, which may be up to a tenth
-	// longer. It must be less than
-	// RenewDeadline/1.2 and at least one second, because client-go cannot
-	// distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
+	// RetryPeriod is the time between two attempts, which may be up to a tenth longer. It
+	// must be less than RenewDeadline/1.2 and at least one second, because client-go
+	// cannot distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
 	RetryPeriod time.Duration
+	// RenewPeriod is the time from a renewal that succeeded to the next one in Run, which
+	// may be up to a tenth longer, or shorter if the watch of the Lease fails. Client-go
+	// has no such option. A longer period costs the server less, but a leader survives
+	// less time without its server: RenewDeadline - RenewPeriod. It must be at least
+	// RetryPeriod, and together with RetryPeriod less than RenewDeadline/1.2. Zero means
+	// RetryPeriod.
+	RenewPeriod time.Duration
 	// ReleaseOnCancel makes Run release the Lease after lead has returned, so
 	// that others need not wait for it to expire.
 	ReleaseOnCancel bool
@@ -111,6 +117,7 @@ func (o *ContenderOptions) setDefaults() {
 	o.LeaseDuration = cmp.Or(o.LeaseDuration, DefaultLeaseDuration)
 	o.RenewDeadline = cmp.Or(o.RenewDeadline, DefaultRenewDeadline)
 	o.RetryPeriod = cmp.Or(o.RetryPeriod, DefaultRetryPeriod)
+	o.RenewPeriod = cmp.Or(o.RenewPeriod, o.RetryPeriod)
 }
 
 func (o *ContenderOptions) validate() error {
@@ -136,6 +143,12 @@ func (o *ContenderOptions) validate() error {
 	}
 	if o.RetryPeriod < time.Second {
 		refuse("RetryPeriod %s must be 1s or more", o.RetryPeriod)
+	}
+	if o.RenewPeriod < o.RetryPeriod {
+		refuse("RenewPeriod %s must be RetryPeriod %s or more", o.RenewPeriod, o.RetryPeriod)
+	}
+	if o.RenewPeriod > o.RetryPeriod && float64(o.RenewDeadline) <= jitterFactor*float64(o.RenewPeriod+o.RetryPeriod) {
+		refuse("RenewDeadline %s must be greater than RenewPeriod %s and RetryPeriod %s by a factor of %v", o.RenewDeadline, o.RenewPeriod, o.RetryPeriod, jitterFactor)
 	}
 	if err := registry.CheckFieldManager(o.FieldManager, "CreateOptions"); err != nil {
 		refuse("FieldManager: %w", err)

@@ -17,19 +17,21 @@ import (
 func TestContenderRefusesBadOptions(t *testing.T) {
 	good := ContenderOptions{Namespace: "default", Name: "leader", Identity: "a"}
 	for text, spoil := range map[string]func(o *ContenderOptions){
-		`Namespace "": a lowercase RFC 1123 label`:                                func(o *ContenderOptions) { o.Namespace = "" },
-		`Namespace "a.b": must not contain dots`:                                  func(o *ContenderOptions) { o.Namespace = "a.b" },
-		`Name "A": a lowercase RFC 1123 subdomain`:                                func(o *ContenderOptions) { o.Name = "A" },
-		"Identity must not be empty":                                              func(o *ContenderOptions) { o.Identity = "" },
-		"LeaseDuration 10s must be greater than RenewDeadline 10s":                func(o *ContenderOptions) { o.LeaseDuration = 10 * time.Second },
-		"LeaseDuration 10.5s must be whole seconds":                               func(o *ContenderOptions) { o.LeaseDuration = 10500 * time.Millisecond },
-		"LeaseDuration -1s must be greater than RenewDeadline 10s":                func(o *ContenderOptions) { o.LeaseDuration = -time.Second },
-		"must be whole seconds, 2147483647 at most":                               func(o *ContenderOptions) { o.LeaseDuration = math.MaxInt32*time.Second + time.Second },
-		"RenewDeadline 2.4s must be greater than RetryPeriod 2s by a factor":      func(o *ContenderOptions) { o.RenewDeadline = 2400 * time.Millisecond },
-		"RenewDeadline -1s must be greater than RetryPeriod 2s by a factor of 1.": func(o *ContenderOptions) { o.RenewDeadline = -time.Second },
-		"RetryPeriod 999ms must be 1s or more":                                    func(o *ContenderOptions) { o.RetryPeriod = 999 * time.Millisecond },
-		"RetryPeriod -1s must be 1s or more":                                      func(o *ContenderOptions) { o.RetryPeriod = -time.Second },
-		"FieldManager: ":                                                          func(o *ContenderOptions) { o.FieldManager = strings.Repeat("x", 129) },
+		`Namespace "": a lowercase RFC 1123 label`:                                 func(o *ContenderOptions) { o.Namespace = "" },
+		`Namespace "a.b": must not contain dots`:                                   func(o *ContenderOptions) { o.Namespace = "a.b" },
+		`Name "A": a lowercase RFC 1123 subdomain`:                                 func(o *ContenderOptions) { o.Name = "A" },
+		"Identity must not be empty":                                               func(o *ContenderOptions) { o.Identity = "" },
+		"LeaseDuration 10s must be greater than RenewDeadline 10s":                 func(o *ContenderOptions) { o.LeaseDuration = 10 * time.Second },
+		"LeaseDuration 10.5s must be whole seconds":                                func(o *ContenderOptions) { o.LeaseDuration = 10500 * time.Millisecond },
+		"LeaseDuration -1s must be greater than RenewDeadline 10s":                 func(o *ContenderOptions) { o.LeaseDuration = -time.Second },
+		"must be whole seconds, 2147483647 at most":                                func(o *ContenderOptions) { o.LeaseDuration = math.MaxInt32*time.Second + time.Second },
+		"RenewDeadline 2.4s must be greater than RetryPeriod 2s by a factor":       func(o *ContenderOptions) { o.RenewDeadline = 2400 * time.Millisecond },
+		"RenewDeadline -1s must be greater than RetryPeriod 2s by a factor of 1.":  func(o *ContenderOptions) { o.RenewDeadline = -time.Second },
+		"RetryPeriod 999ms must be 1s or more":                                     func(o *ContenderOptions) { o.RetryPeriod = 999 * time.Millisecond },
+		"RenewPeriod 1.5s must be RetryPeriod 2s or more":                          func(o *ContenderOptions) { o.RenewPeriod = 1500 * time.Millisecond },
+		"RenewDeadline 10s must be greater than RenewPeriod 7s and RetryPeriod 2s": func(o *ContenderOptions) { o.RenewPeriod = 7 * time.Second },
+		"RetryPeriod -1s must be 1s or more":                                       func(o *ContenderOptions) { o.RetryPeriod = -time.Second },
+		"FieldManager: ":                                                           func(o *ContenderOptions) { o.FieldManager = strings.Repeat("x", 129) },
 	} {
 		t.Run(text, func(t *testing.T) {
 			opts := good

@@ -11,9 +11,10 @@ import (
 )
 
 // Run acquires the Lease as Acquire does, calls lead once, and renews the Lease until
-// lead has returned. It renews each RetryPeriod and up to a tenth more, so that many
-// leaders do not renew at once, and tries failed renewals again after as long. One watch
-// shows other writes during the term. If it fails, the term goes on.
+// lead has returned. It renews each RenewPeriod and tries failed renewals again each
+// RetryPeriod, and up to a tenth later, so that many leaders do not renew at once. One watch
+// shows other writes during the term. If it fails, the term goes on, and the next renewal
+// comes soon, because the server may be gone.
 //
 // The context of lead ends when ctx ends or the Lease is lost: as soon as another
 // holder is seen, and at the latest RenewDeadline after the last successful
@@ -85,8 +86,9 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[error], deadline clock.Timer) error {
 	f := c.startFollowing(ctx, t.lease)
 	defer func() { f.stop() }()
-	for tried := t.began; ; {
-		l, fresh, err := c.wait(ctx, f, c.next(tried))
+	tried := t.began
+	for due := c.after(tried, c.opts.RenewPeriod); ; {
+		l, fresh, err := c.wait(ctx, f, due)
 		switch {
 		case ctx.Err() != nil && t.holds(c.clock.Now()):
 			return nil
@@ -98,6 +100,9 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 			c.log(slog.LevelInfo, "lease: the watch failed", "error", err)
 			f.stop()
 			f = new(follower)
+			if soon := c.next(tried); soon.Before(due) {
+				due = soon
+			}
 			continue
 		case fresh && !t.owns(l):
 			return c.lose(l)
@@ -113,7 +118,9 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 			continue
 		}
 		c.contact(err)
+		due = c.next(tried)
 		if failed.Store(&err); err == nil {
+			due = c.after(tried, c.opts.RenewPeriod)
 			t = c.term.Load()
 			c.leads.Store(t)
 			deadline.Reset(t.expires.Sub(c.clock.Now()))

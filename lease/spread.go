@@ -12,8 +12,11 @@ const jitter = 0.1
 
 // next returns when to renew, or to try again, after a time: RetryPeriod later and a little more,
 // so that leaders that began at once do not renew at once for ever.
-func (c *Contender) next(after time.Time) time.Time {
-	return after.Add(c.opts.RetryPeriod + time.Duration(jitter*c.chance(after)*float64(c.opts.RetryPeriod)))
+func (c *Contender) next(tried time.Time) time.Time { return c.after(tried, c.opts.RetryPeriod) }
+
+// after returns a time which is that long after another one, or up to a tenth later.
+func (c *Contender) after(at time.Time, d time.Duration) time.Time {
+	return at.Add(d + time.Duration(jitter*c.chance(at)*float64(d)))
 }
 
 // Times after which Contenders try to take a Lease that has become free. A thousand of them need

@@ -20,7 +20,8 @@ import (
 type tally struct {
 	Client
 	gets, updates, watches atomic.Int64
-	deaf                   atomic.Bool   // watches fail
+	deaf                   atomic.Bool   // watches fail at their next event
+	failing                atomic.Bool   // updates fail
 	pause                  time.Duration // before an update reaches the store
 }
 
@@ -33,6 +34,9 @@ func (c *tally) Get(ctx context.Context, namespace, name string) (*Lease, error)
 
 func (c *tally) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error) {
 	c.updates.Add(1)
+	if c.failing.Load() {
+		return nil, errors.New("no answer")
+	}
 	time.Sleep(c.pause)
 	return c.Client.Update(ctx, l, opts)
 }
@@ -172,4 +176,34 @@ func TestTermOutlivesItsWatches(t *testing.T) {
 		assert.LessOrEqual(t, client.watches.Load(), int64(32), "not more often than renewals")
 		assert.Greater(t, client.watches.Load(), int64(10))
 	})
+}
+
+// RenewPeriod is for renewals that succeed. After a failed one, and while its watch fails, a leader
+// renews each RetryPeriod.
+func TestRenewPeriodIsLongerWhileAllIsWell(t *testing.T) {
+	for name, row := range map[string]struct {
+		deaf, failing bool
+		renewals      int64 // that are tried in a minute
+	}{
+		"all is well": {renewals: 12},               // 5 s, 10 s, ...
+		"no watch":    {deaf: true, renewals: 16},   // 5 s, 7 s, 12 s, 14 s, ...: each first one ends the watch
+		"no answers":  {failing: true, renewals: 3}, // 5 s, 7 s, 9 s
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := newTally(t)
+				client.deaf.Store(row.deaf)
+				c := exact(t, client, ContenderOptions{Namespace: namespace, Name: "leader", Identity: "a", RenewPeriod: 5 * time.Second})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
+				defer cancel()
+				err := c.Run(ctx, func(ctx context.Context, _ Holding) {
+					client.updates.Store(0)
+					client.failing.Store(row.failing)
+					<-ctx.Done()
+				})
+				assert.Equal(t, row.failing, errors.Is(err, ErrLost))
+				assert.Equal(t, row.renewals, client.updates.Load())
+			})
+		})
+	}
 }

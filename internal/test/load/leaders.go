@@ -22,6 +22,7 @@ func leaders(args []string) error {
 	f := flag.NewFlagSet("leaders", flag.ExitOnError)
 	n := f.Int("n", 1000, "how many")
 	clients := f.Int("clients", 1000, "among how many clients, each with its own connections, they are divided")
+	renew := f.Duration("renew-period", 0, "RenewPeriod of the Contenders")
 	over := f.Duration("over", lease.DefaultRetryPeriod, "time in which they begin, one after the other")
 	length := f.Duration("for", 20*time.Second, "how long to measure")
 	s, err := start(f, args)
@@ -41,7 +42,7 @@ func leaders(args []string) error {
 	began := time.Now()
 	for i := range *n {
 		c, err := lease.NewContender(client.In(connected[i%len(connected)], lease.Kind()), lease.ContenderOptions{
-			Namespace: "default", Name: "leader-" + strconv.Itoa(i), Identity: "load-" + strconv.Itoa(i),
+			Namespace: "default", Name: "leader-" + strconv.Itoa(i), Identity: "load-" + strconv.Itoa(i), RenewPeriod: *renew,
 		})
 		if err != nil {
 			return err
@@ -64,7 +65,7 @@ func leaders(args []string) error {
 		time.Sleep(100 * time.Millisecond)
 	}
 	fmt.Printf("%d of %d lead after %.1f s\n", leading.Load(), *n, time.Since(began).Seconds())
-	time.Sleep(2 * lease.DefaultRetryPeriod)
+	time.Sleep(2 * max(*renew, lease.DefaultRetryPeriod))
 	cores := s.cores(*length)
 	fmt.Printf("%d leaders, %d clients: the server takes %.3f cores, %d MB, %d files; %d lead, %d lost\n", *n, *clients, cores, s.rss(), s.files(), leading.Load(), lost.Load())
 	return nil
