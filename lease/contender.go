@@ -50,6 +50,9 @@ type Client interface {
 // Lease was deleted.
 var ErrLost = errors.New("lease: not held, or no longer held")
 
+// errLate is the ErrLost of a term whose time is over.
+var errLate = fmt.Errorf("%w: no renewal was answered within RenewDeadline", ErrLost)
+
 // Defaults of ContenderOptions, as in client-go.
 const (
 	DefaultLeaseDuration = 15 * time.Second

@@ -25,8 +25,11 @@ func (c *Contender) Renew(ctx context.Context) error {
 func (c *Contender) renew(ctx context.Context) error {
 	began := c.clock.Now()
 	t := c.term.Load()
-	if t == nil || !t.holds(began) {
+	if t == nil {
 		return ErrLost
+	}
+	if !t.holds(began) {
+		return errLate
 	}
 	next := *t
 	// The electors of client-go compare whole seconds. They do not see a renewal
@@ -45,7 +48,7 @@ func (c *Contender) renew(ctx context.Context) error {
 	c.term.Store(&next)
 	c.observe(l, c.clock.Now())
 	if !next.holds(c.clock.Now()) {
-		return ErrLost // the write took too long
+		return errLate
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	defer cancel(nil)
 	var failed atomic.Pointer[error] // of the last renewal
 	failed.Store(new(error))
-	deadline := c.clock.AfterFunc(t.expires.Sub(c.clock.Now()), func() { cancel(because(ErrLost, *failed.Load())) })
+	deadline := c.clock.AfterFunc(t.expires.Sub(c.clock.Now()), func() { cancel(because(errLate, *failed.Load())) })
 	defer deadline.Stop()
 
 	keeping, done := context.WithCancel(context.WithoutCancel(ctx))
@@ -93,7 +93,7 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 		case ctx.Err() != nil && t.holds(c.clock.Now()):
 			return nil
 		case ctx.Err() != nil:
-			return because(ErrLost, *failed.Load())
+			return because(errLate, *failed.Load())
 		case errors.Is(err, store.ErrClosed):
 			return err
 		case err != nil:

