@@ -183,9 +183,9 @@ func TestTermOutlivesItsWatches(t *testing.T) {
 func TestRenewPeriodIsLongerWhileAllIsWell(t *testing.T) {
 	for name, row := range map[string]struct {
 		deaf, failing bool
-		renewals      int64 // that are tried in a minute
+		renewals      int64 // that are tried in 59 seconds
 	}{
-		"all is well": {renewals: 12},               // 5 s, 10 s, ...
+		"all is well": {renewals: 11},               // 5 s, 10 s, ...
 		"no watch":    {deaf: true, renewals: 16},   // 5 s, 7 s, 12 s, 14 s, ...: each first one ends the watch
 		"no answers":  {failing: true, renewals: 3}, // 5 s, 7 s, 9 s
 	} {
@@ -194,7 +194,7 @@ func TestRenewPeriodIsLongerWhileAllIsWell(t *testing.T) {
 				client := newTally(t)
 				client.deaf.Store(row.deaf)
 				c := exact(t, client, ContenderOptions{Namespace: namespace, Name: "leader", Identity: "a", RenewPeriod: 5 * time.Second})
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 				defer cancel()
 				err := c.Run(ctx, func(ctx context.Context, _ Holding) {
 					client.updates.Store(0)
