@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -237,10 +238,15 @@ func TestWrongFlagsAreOneLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"-server http://a -kubeconfig b": "contend: -server and -kubeconfig: set one\n",
 		"-token-file a":                  "contend: -certificate-authority and -token-file: need -server; a kubeconfig has its own\n",
-		"-grace 5s":                      "contend: -grace 5s: must be more than 0 and less than 5s, which is -lease-duration minus -renew-deadline: others may start their command then\n",
+		"-grace 5s -- true":              "contend: -grace 5s: must be more than 0 and less than 5s, which is -lease-duration minus -renew-deadline: others may start their command then\n",
 		"-nonsense":                      "contend: flag provided but not defined: -nonsense\n",
 		"-server http://a -certificate-authority main.go": "contend: -certificate-authority: main.go has no certificate\n",
 		"-server http://a -name A_B":                      "",
+		"-server http://a -lease-duration 3s -- true":     "contend: lease: contender: LeaseDuration 3s must be greater than RenewDeadline 10s\n",
+		"-server http://a -lease-duration 100ms":          "",
+		"-server http://a -name job --":                   "contend: --: needs a command\n",
+		"-server= -name job":                              "contend: -server: is empty\n",
+		"-server http://a -- ./does-not-exist":            "contend: exec: \"./does-not-exist\": stat ./does-not-exist: no such file or directory\n",
 	} {
 		errs := &bytes.Buffer{}
 		assert.NotZero(t, run(t.Context(), strings.Fields(args), io.Discard, errs), args)
@@ -255,11 +261,13 @@ func TestWrongFlagsAreOneLine(t *testing.T) {
 }
 
 func TestCommandThatCannotBeStartedIsAnError(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(program, []byte("\x7fELF"), 0o700))
 	api := apitest.New(t)
-	p := start(t, api, "--", "./does-not-exist")
+	p := start(t, api, "--", program)
 	p.line(t)
 	p.line(t)
 	assert.Equal(t, exitFailed, <-p.code)
-	assert.Contains(t, p.errs.String(), "does-not-exist")
+	assert.Contains(t, p.errs.String(), program)
 	assert.Empty(t, holder(t, api))
 }
