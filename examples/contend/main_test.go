@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // role is the variable that makes this program another one: contend itself, or a command.
@@ -67,8 +69,26 @@ func worker() {
 type program struct {
 	stop context.CancelFunc
 	out  *bufio.Reader
-	errs *bytes.Buffer // to read after code
+	errs *buffer
 	code chan int
+}
+
+// buffer is the standard error of contend and of its command, which write at once.
+type buffer struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // start runs contend against the API, with a Lease named job and the identity me.
@@ -76,7 +96,7 @@ func start(t *testing.T, api *apitest.API, args ...string) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	p := &program{cancel, bufio.NewReader(r), &bytes.Buffer{}, make(chan int, 1)}
+	p := &program{cancel, bufio.NewReader(r), &buffer{}, make(chan int, 1)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -168,6 +188,21 @@ func TestOnceEndsWithTheTerm(t *testing.T) {
 	p.line(t)
 	assert.Equal(t, exitUnfinished, <-p.code)
 	assert.Equal(t, "another", holder(t, api))
+}
+
+func TestStopBeforeTheCommandHasRunIsUnfinished(t *testing.T) {
+	api := apitest.New(t)
+	another, seconds := "another", int32(15)
+	_, err := lease.In(api.Store()).Create(t.Context(), &lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "job"},
+		Spec:       lease.LeaseSpec{HolderIdentity: &another, LeaseDurationSeconds: &seconds},
+	}, store.CreateOptions{})
+	require.NoError(t, err)
+	p := start(t, api, "--", os.Args[0])
+	p.stop()
+	assert.Equal(t, exitUnfinished, <-p.code)
+	assert.Equal(t, "another", holder(t, api))
+	assert.NotContains(t, p.errs.String(), "contend:")
 }
 
 func TestCommandThatIgnoresSIGTERMIsKilled(t *testing.T) {
