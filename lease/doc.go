@@ -27,6 +27,7 @@
 //
 // The Leases are those of a store, or of a server elsewhere: package httpapi/client.
 // There a Contender needs the permission to get, list, watch, create and update Leases.
+// docs/lock-service.md is about such a server on three machines.
 //
 // Each contender respects a holder for leaseDurationSeconds after it saw the record
 // change, by its own clock; see Observation. Other clocks and renewTime do not

@@ -8,9 +8,10 @@
 // A term ends when no server could be reached in time, or somebody else has the Lease. The
 // command then gets SIGTERM, and SIGKILL after -grace. contend waits for the Lease again, and
 // starts the command again; with -once it exits with code 75. When the command ends by
-// itself, contend releases the Lease and exits with the code of the command. At SIGINT and
-// SIGTERM it ends the command, releases the Lease, and exits with the code of the command, or
-// with 75 if the command did not run.
+// itself, contend releases the Lease and exits with the code of the command, which is 128 and
+// the number of the signal if one ended it. At SIGINT and SIGTERM it ends the command, releases
+// the Lease, and exits with the code of the command, or with 75 if the command did not run. A
+// wrong flag is 2, another error 1.
 //
 // The environment of the command has
 //
@@ -35,6 +36,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -65,7 +67,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	o.log = slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	code, err := o.contend(ctx, out, errs)
 	if err != nil {
-		fmt.Fprintln(errs, "contend:", err)
+		fmt.Fprintln(errs, "contend:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return code
 }

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // role is the variable that makes this program another one: contend itself, or a command.
@@ -66,8 +69,26 @@ func worker() {
 type program struct {
 	stop context.CancelFunc
 	out  *bufio.Reader
-	errs *bytes.Buffer // to read after code
+	errs *buffer
 	code chan int
+}
+
+// buffer is the standard error of contend and of its command, which write at once.
+type buffer struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // start runs contend against the API, with a Lease named job and the identity me.
@@ -75,7 +96,7 @@ func start(t *testing.T, api *apitest.API, args ...string) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	p := &program{cancel, bufio.NewReader(r), &bytes.Buffer{}, make(chan int, 1)}
+	p := &program{cancel, bufio.NewReader(r), &buffer{}, make(chan int, 1)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -169,6 +190,21 @@ func TestOnceEndsWithTheTerm(t *testing.T) {
 	assert.Equal(t, "another", holder(t, api))
 }
 
+func TestStopBeforeTheCommandHasRunIsUnfinished(t *testing.T) {
+	api := apitest.New(t)
+	another, seconds := "another", int32(15)
+	_, err := lease.In(api.Store()).Create(t.Context(), &lease.Lease{
+		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "job"},
+		Spec:       lease.LeaseSpec{HolderIdentity: &another, LeaseDurationSeconds: &seconds},
+	}, store.CreateOptions{})
+	require.NoError(t, err)
+	p := start(t, api, "--", os.Args[0])
+	p.stop()
+	assert.Equal(t, exitUnfinished, <-p.code)
+	assert.Equal(t, "another", holder(t, api))
+	assert.NotContains(t, p.errs.String(), "contend:")
+}
+
 func TestCommandThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	t.Setenv(role, "deaf")
 	p := start(t, apitest.New(t), "-grace", "10ms", "--", os.Args[0])
@@ -237,10 +273,15 @@ func TestWrongFlagsAreOneLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"-server http://a -kubeconfig b": "contend: -server and -kubeconfig: set one\n",
 		"-token-file a":                  "contend: -certificate-authority and -token-file: need -server; a kubeconfig has its own\n",
-		"-grace 5s":                      "contend: -grace 5s: must be more than 0 and less than 5s, which is -lease-duration minus -renew-deadline: others may start their command then\n",
+		"-grace 5s -- true":              "contend: -grace 5s: must be more than 0 and less than 5s, which is -lease-duration minus -renew-deadline: others may start their command then\n",
 		"-nonsense":                      "contend: flag provided but not defined: -nonsense\n",
 		"-server http://a -certificate-authority main.go": "contend: -certificate-authority: main.go has no certificate\n",
 		"-server http://a -name A_B":                      "",
+		"-server http://a -lease-duration 3s -- true":     "contend: lease: contender: LeaseDuration 3s must be greater than RenewDeadline 10s\n",
+		"-server http://a -lease-duration 100ms":          "",
+		"-server http://a -name job --":                   "contend: --: needs a command\n",
+		"-server= -name job":                              "contend: -server: is empty\n",
+		"-server http://a -- ./does-not-exist":            "contend: exec: \"./does-not-exist\": stat ./does-not-exist: no such file or directory\n",
 	} {
 		errs := &bytes.Buffer{}
 		assert.NotZero(t, run(t.Context(), strings.Fields(args), io.Discard, errs), args)
@@ -255,11 +296,13 @@ func TestWrongFlagsAreOneLine(t *testing.T) {
 }
 
 func TestCommandThatCannotBeStartedIsAnError(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(program, []byte("\x7fELF"), 0o700))
 	api := apitest.New(t)
-	p := start(t, api, "--", "./does-not-exist")
+	p := start(t, api, "--", program)
 	p.line(t)
 	p.line(t)
 	assert.Equal(t, exitFailed, <-p.code)
-	assert.Contains(t, p.errs.String(), "does-not-exist")
+	assert.Contains(t, p.errs.String(), program)
 	assert.Empty(t, holder(t, api))
 }

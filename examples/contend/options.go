@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -57,21 +58,46 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	}
 	if f.NArg() > 0 {
 		o.command = f.Args()
+	} else if len(args) > 0 && args[len(args)-1] == "--" {
+		return nil, errors.New("--: needs a command")
+	}
+	empty := ""
+	f.Visit(func(f *flag.Flag) {
+		if f.Value.String() == "" {
+			empty = f.Name
+		}
+	})
+	if empty != "" { // of a variable that is not set: the default may be another server
+		return nil, fmt.Errorf("-%s: is empty", empty)
 	}
 	o.lease.ReleaseOnCancel = true
 	return o, o.check()
 }
 
 func (o *options) check() error {
-	switch margin := o.lease.LeaseDuration - o.lease.RenewDeadline; {
+	if err := o.checkCommand(); err != nil {
+		return err
+	}
+	switch {
 	case o.servers != "" && o.kubeconfig != "":
 		return errors.New("-server and -kubeconfig: set one")
 	case o.servers == "" && (o.caFile != "" || o.tokenFile != ""):
 		return errors.New("-certificate-authority and -token-file: need -server; a kubeconfig has its own")
-	case o.grace <= 0 || o.grace >= margin:
-		return fmt.Errorf("-grace %s: must be more than 0 and less than %s, which is -lease-duration minus -renew-deadline: others may start their command then", o.grace, margin)
 	}
 	return nil
+}
+
+// checkCommand finds mistakes before the Lease is taken, which may be weeks later.
+func (o *options) checkCommand() error {
+	if o.command == nil {
+		return nil
+	}
+	// If there is no margin, lease.NewContender says so.
+	if margin := o.lease.LeaseDuration - o.lease.RenewDeadline; margin > 0 && (o.grace <= 0 || o.grace >= margin) {
+		return fmt.Errorf("-grace %s: must be more than 0 and less than %s, which is -lease-duration minus -renew-deadline: others may start their command then", o.grace, margin)
+	}
+	_, err := exec.LookPath(o.command[0])
+	return err
 }
 
 // newIdentity returns a name that no other process has: a process that starts again must not
