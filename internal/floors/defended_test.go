@@ -58,7 +58,7 @@ func defended() []defence {
 		}},
 		{"a type of the API, of a field, or of an observation", []string{
 			"lease.Client.Clock", "lease.Client.Create",
-			"lease.Client.Watch", "lease.Contender.Acquire", "lease.DefaultLeaseDuration", "lease.DefaultRenewDeadline",
+			"lease.Client.Watch", "lease.Contender.Acquire",
 			"lease.LeaseList", "lease.Overlap",
 		}},
 		{"a type of the API", []string{
