@@ -14,7 +14,7 @@
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
 //     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
 //     for tests).
-//   - Caches: hot.go, intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
+//   - Caches: intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
 //   - A store whose objects a Backend keeps: engine.go (its life), enginefollow.go (changes of
 //     the Backend), enginewrite.go, engineread.go, stored.go (keys and values).

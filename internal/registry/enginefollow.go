@@ -78,7 +78,6 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	defer st.mu.Unlock()
 	for r, tree := range trees {
 		r.tree, r.fresh = tree, nil
-		r.hot.clear()
 		r.snapshots.dropBefore(math.MaxUint64)
 	}
 	e.mu.Lock()
@@ -149,11 +148,10 @@ func (f *follower) Reached(version uint64) {
 
 // adopt prepares an item for the tree, and returns its entry.
 func (r *Resource) adopt(it *Item) entry {
-	e := it.entry()
 	if it.account == nil { // it is new here
-		it.account, it.slot = r.account, r.hot.index(e.key)
+		it.account = r.account
 	}
-	return e
+	return it.entry()
 }
 
 // applyLocked makes a change of the Backend in the tree.
@@ -161,11 +159,9 @@ func (r *Resource) applyLocked(c *change) {
 	r.fresh = nil
 	if c.new == nil {
 		r.tree.Delete(c.old.entry())
-		r.hot.drop(c.old)
 		return
 	}
 	r.tree.ReplaceOrInsert(r.adopt(c.new))
-	r.hot.put(c.new, r.tree.Len())
 }
 
 // noteUnreadable notes that an object can no longer be read, or can be read again. It forgets

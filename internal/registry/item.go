@@ -26,7 +26,6 @@ type Item struct {
 	kind    *Kind
 	obj     Object // handed out only by Stored
 	version uint64 // of the change that made this state
-	slot    uint16 // in the hot table, once it is stored
 	size    uint32 // see Store.bytes; once it is stored
 	asked   atomic.Bool
 	memo    atomic.Pointer[memo]

@@ -24,7 +24,6 @@ type Resource struct {
 
 	account   *account
 	snapshots snapshotCache
-	hot       hotTable
 }
 
 // Info describes a kind.
@@ -149,16 +148,9 @@ func (r *Resource) Peek(namespace, name string) *Item { return r.lookup(key{name
 
 // lookup returns the current state of an object, or nil.
 func (r *Resource) lookup(k key) *Item {
-	if it := r.hot.get(k); it != nil {
-		return it
-	}
 	r.st.mu.RLock()
 	defer r.st.mu.RUnlock()
-	it := r.lookupLocked(k)
-	if it != nil {
-		r.hot.put(it, r.tree.Len())
-	}
-	return it
+	return r.lookupLocked(k)
 }
 
 func (r *Resource) lookupLocked(k key) *Item {
@@ -167,16 +159,7 @@ func (r *Resource) lookupLocked(k key) *Item {
 }
 
 // isCurrent reports whether an item is still the state of its object in this store.
-func (r *Resource) isCurrent(it *Item) bool {
-	if r.hot.has(it) {
-		return true
-	}
-	r.st.mu.RLock()
-	defer r.st.mu.RUnlock()
-	return r.lookupLocked(it.key()) == it
-}
+func (r *Resource) isCurrent(it *Item) bool { return r.lookup(it.key()) == it }
 
 // isCurrentLocked is isCurrent with the lock held.
-func (r *Resource) isCurrentLocked(it *Item) bool {
-	return r.hot.has(it) || r.lookupLocked(it.key()) == it
-}
+func (r *Resource) isCurrentLocked(it *Item) bool { return r.lookupLocked(it.key()) == it }

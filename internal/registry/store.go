@@ -189,7 +189,7 @@ func (st *Store) Resource(d *Kind) *Resource {
 		panic(fmt.Sprintf("store: the store is on a backend and was opened without %s", d.groupResource()))
 	}
 	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess), hot: hotTable{seed: maphash.MakeSeed()}}
+		r = &Resource{st: st, kind: d, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
 		st.resources[d.groupResource()] = r
 	}
 	if r.kind != d {
@@ -245,6 +245,5 @@ func (r *Resource) forkLocked(st *Store, parent *Resource) {
 	r.st, r.kind, r.id, r.account = st, parent.kind, parent.id, &account{limit: maxRemembered}
 	r.tree = parent.tree.Clone()
 	r.seeded = parent.seeded.fork()
-	r.hot.seed = parent.hot.seed // the slots of its items depend on it
 	r.snapshots.kept = parent.snapshots.all()
 }

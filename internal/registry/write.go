@@ -372,18 +372,11 @@ func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, 
 	st := r.st
 	it := newItem(r.kind, obj, st.version+1)
 	it.size, it.account = uint32(size), r.account
-	e := it.entry()
-	if old != nil {
-		it.slot = old.slot
-	} else {
-		it.slot = r.hot.index(e.key)
-	}
-	if have, taken := r.tree.ReplaceOrInsert(e); taken && old == nil {
+	if have, taken := r.tree.ReplaceOrInsert(it.entry()); taken && old == nil {
 		r.tree.ReplaceOrInsert(have)
 		return nil, &lostRace{have.item}
 	}
 	setResourceVersion(obj, it.version)
-	r.hot.put(it, r.tree.Len())
 	if st.bytes += it.counted(); old != nil {
 		st.bytes -= old.counted()
 	}
@@ -394,7 +387,6 @@ func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, 
 // removedLocked ends the removal of an object from the tree. It returns the version of the change.
 func (r *Resource) removedLocked(old *Item, origin uint64, at time.Time) (version uint64) {
 	r.rememberUIDLocked(old.meta())
-	r.hot.drop(old)
 	r.st.bytes -= old.counted()
 	return r.publishLocked(&hub.Change[change]{At: at, Payload: change{old: old, origin: origin}})
 }

@@ -34,18 +34,6 @@ func (s *Table[T]) At(hash uint64, full int) *atomic.Pointer[T] {
 	return &(*t)[hash%uint64(len(*t))]
 }
 
-// Peek returns the place for a hash, to read it. It is nil if nothing was written yet.
-func (s *Table[T]) Peek(hash uint64) *atomic.Pointer[T] {
-	t := s.table.Load()
-	if t == nil {
-		return nil
-	}
-	return &(*t)[hash%uint64(len(*t))]
-}
-
-// Clear forgets all pointers.
-func (s *Table[T]) Clear() { s.table.Store(nil) }
-
 func newTable[T any](n int) *[]atomic.Pointer[T] {
 	if n > small {
 		return new(make([]atomic.Pointer[T], n))
