@@ -16,18 +16,6 @@ import (
 // are nil. A pointer to a zero time stays a pointer, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
 
-// CopyOut is like Copy, but takes fewer and larger blocks of memory. It is for copies
-// that are soon garbage.
-func (t *Type) CopyOut(obj any) any {
-	src, r := t.check(obj), t.layout()
-	if r.managers >= 0 {
-		if dst := r.manager.copy(r, src); dst != nil {
-			return r.asObject(dst)
-		}
-	}
-	return t.copyOnto(src, nil)
-}
-
 // CopyStruct returns a copy of the struct alone. All that the struct refers to is shared, so it
 // must never change.
 func (t *Type) CopyStruct(obj any) any {

@@ -15,10 +15,6 @@ type copyLayout struct {
 	block  reflect.Type // the struct, then the values of its pointers
 	steps  []copyStep   // to do after the struct was assigned
 	nilPtr any          // a nil pointer to the struct
-	// managers is the index of the step of managedFields, or -1 without a block and for
-	// other structs than objects. manager is for copies of objects with one manager.
-	managers int
-	manager  managerLayout
 }
 
 // copyStep detaches one member of a struct that has been assigned.
@@ -50,7 +46,7 @@ func (t *Type) layout() *copyLayout {
 // a pointer is allocated. The values of pointers in the metadata are not in the block, as
 // the pointers are nearly always nil.
 func newCopyLayout(t *Type, inBlock bool) *copyLayout {
-	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface(), managers: -1}
+	r := &copyLayout{nilPtr: reflect.Zero(t.ptrType).Interface()}
 	fields := []reflect.StructField{{Name: "Value", Type: t.goType}}
 	var pointers []int // indexes of the steps whose value is in the block, large values first
 	var walk func(t *Type, base uintptr)
@@ -66,9 +62,6 @@ func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 				continue
 			case inMeta:
 				step.sharesBase = f.Type.nilable()
-				if inBlock && f.Type.goType == reflect.TypeFor[[]meta.ManagedFieldsEntry]() {
-					r.managers = len(r.steps)
-				}
 			}
 			r.steps = append(r.steps, step)
 		}
@@ -85,7 +78,6 @@ func newCopyLayout(t *Type, inBlock bool) *copyLayout {
 	if r.block = t.goType; len(pointers) > 0 {
 		r.block = reflect.StructOf(fields)
 	}
-	r.manager.fields = fields
 	for i, step := range pointers {
 		r.steps[step].valueOffset = r.block.Field(i + 1).Offset
 	}

@@ -69,7 +69,7 @@ func (it *Item) Metadata() meta.ObjectMeta {
 
 // Copy returns a deep copy in the stored form.
 func (it *Item) Copy() Object {
-	return it.kind.forms[0].typ.CopyOut(it.obj).(Object)
+	return it.kind.forms[0].typ.Copy(it.obj).(Object)
 }
 
 // Stored returns the object itself, in the stored form. It must not be changed.
