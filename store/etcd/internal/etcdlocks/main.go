@@ -94,7 +94,7 @@ func run(n, ttl int, d time.Duration) error {
 	}
 	before := s.cpu()
 	time.Sleep(d)
-	fmt.Printf("%d sessions of %d s, kept alive: %.4f cores\n", n, ttl, (s.cpu() - before).Seconds()/d.Seconds())
+	fmt.Printf("%d sessions of %d s, kept alive: %.4f cores\n", n, ttl, (s.cpu()-before).Seconds()/d.Seconds())
 	return s.release(sessions)
 }
 
