@@ -105,7 +105,7 @@ func TestLeaderThatDoesNotStopIsUnhealthy(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			time.Sleep(time.Until(c.leads.Load().began.Add(35 * time.Second)))
 			assert.NoError(t, c.Healthy(t.Context()))
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			assert.EqualError(t, c.Healthy(t.Context()), `lease: "c" still leads 20s after its lease default/leader has expired`)
 		})
 		assert.NoError(t, c.Healthy(t.Context()), "it leads no more")
