@@ -93,7 +93,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		if !c.identify() {
 			return
 		}
-		if !c.enter(c.user) {
+		if !c.enter() {
 			return
 		}
 		defer c.leave()

@@ -41,11 +41,11 @@ const privileged = "system:masters"
 
 var errTooManyRequests = errors.New("too many requests")
 
-// enter counts a request of a user, until leave is called. If there are too many it
+// enter counts the request, until leave is called. If there are too many it
 // answers 429 and returns false.
-func (c *call) enter(user User) bool {
+func (c *call) enter() bool {
 	l, host := &c.api.limits, tally.Host(c.req.RemoteAddr)
-	c.client, c.exempt = cmp.Or(user.Name, host), slices.Contains(user.Groups, privileged)
+	c.client, c.exempt = cmp.Or(c.user.Name, host), slices.Contains(c.user.Groups, privileged)
 	switch {
 	case c.watches: // a real server has no limit for these
 		c.slots, c.client, c.exempt = l.watches, host, false
