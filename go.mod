@@ -3,6 +3,7 @@ module github.com/kubecoord/kubecoord
 go 1.26.0
 
 require (
+	github.com/blang/semver/v4 v4.0.0
 	github.com/google/btree v1.1.3
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v2 v2.4.4
