@@ -79,6 +79,7 @@ func requirable() map[string]bool {
 	return map[string]bool{
 		"github.com/blang/semver/v4":     false,
 		"github.com/google/btree":        false,
+		"github.com/munnerz/goautoneg":   false,
 		"golang.org/x/sync":              false,
 		"github.com/stretchr/testify":    false,
 		"sigs.k8s.io/json":               false,
