@@ -73,13 +73,13 @@ func TestAllocationsOfARequest(t *testing.T) {
 		contentType          string
 		most                 float64
 	}{
-		{"get", "GET", leases + "/l0", http.StatusOK, nil, nil, "", 4},
-		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 27},
-		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 16},
-		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 27},
-		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 25},
-		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 6},
-		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 133},
+		{"get", "GET", leases + "/l0", http.StatusOK, nil, nil, "", 8},
+		{"renew", "PUT", leases + "/l0", http.StatusOK, nil, renewTime, typeJSON, 31},
+		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 20},
+		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 31},
+		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 29},
+		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 10},
+		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 137},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// With a clock that stands still, so that no write gets another time in managedFields.
