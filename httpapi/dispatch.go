@@ -93,7 +93,11 @@ func (c *call) prepare(streams bool) error {
 			return unsupportedPatch()
 		}
 		if !matchesRoute(c.req.Header.Get("Accept")) {
-			return notAcceptableRoute(streams)
+			types := []string{typeJSON, typeYAML, typeProtobuf}
+			if streams {
+				types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
+			}
+			return notAcceptableRoute(types...)
 		}
 	}
 	if e := c.endpoint; e != nil {

@@ -205,11 +205,7 @@ func notAcceptable(types ...string) error {
 		"only the following media types are accepted: "+strings.Join(types, ", "))
 }
 
-func notAcceptableRoute(streams bool) error {
-	types := []string{typeJSON, typeYAML, typeProtobuf}
-	if streams {
-		types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
-	}
+func notAcceptableRoute(types ...string) error {
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
 }
