@@ -105,7 +105,7 @@ type API struct {
 	// resources are the kinds in the store of this API. Forks share the rest of what is served.
 	resources []*registry.Resource
 	groups    []*apiGroup
-	openAPI   openAPI
+	openAPI   func() *openAPI
 	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce    func() bool // reports whether every handler ends with the context of its request
 	auditIDs  auditIDs
@@ -136,7 +136,7 @@ func New(st *store.Store, opts Options) *API {
 		a.addKind(i, kinds[i])
 	}
 	a.scheme = registry.NewScheme(kinds...)
-	a.openAPI = openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
+	a.openAPI = sync.OnceValue(a.buildOpenAPI)
 	a.start(opts)
 	return a
 }

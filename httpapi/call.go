@@ -17,10 +17,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A request passes call.go (headers, authentication), target.go (what the path names),
-// dispatch.go (the verb and the common checks), the file of the verb (get, list,
-// watch, write, patch, delete) and respond.go. The comment of a verb lists its query
-// parameters. Package internal/registry implements the effect of a verb.
+// A request passes call.go (headers, authentication), route.go (the path), dispatch.go (the
+// verb and the common checks), the file of the verb (get, list, watch, write, patch, delete)
+// and respond.go or listbody.go. The comment of a verb lists its query parameters. Package
+// internal/registry implements the effect of a verb.
 
 // LogEntry describes one request and its answer.
 type LogEntry struct {
@@ -84,7 +84,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		steps = steps[:2]
 	}
 	if c.passes(steps...) {
-		c.dispatch(a.parse(r.URL.Path))
+		c.route(r.URL.Path)(c)
 		c.release()
 	}
 }
