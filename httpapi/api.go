@@ -111,7 +111,7 @@ type API struct {
 	auditIDs  auditIDs
 	buffers   sync.Pool // of *buffers
 	frames    frames
-	lists     scratch.Pool // for the writes of lists
+	scratch   scratch.Pool // for parts of lists, and frames
 	scheme    *registry.Scheme
 
 	ctx   context.Context // ends with Close

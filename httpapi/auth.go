@@ -231,9 +231,12 @@ func (c *call) verbName(named, watching bool) string {
 
 // forbidden returns the error of a request that is not allowed.
 func forbidden(a Attributes, reason string) error {
+	if reason != "" {
+		reason = ": " + reason
+	}
 	if !a.IsResource {
 		text := escaped(fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path))
-		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+withReason(text, reason))
+		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+text+reason)
 	}
 	where := "at the cluster scope"
 	if a.Namespace != "" {
@@ -250,12 +253,5 @@ func forbidden(a Attributes, reason string) error {
 		subject = fmt.Sprintf("%s %q", gr, a.Name)
 	}
 	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden,
-		&meta.StatusDetails{Name: a.Name, Group: gr.Group, Kind: gr.Resource}, subject+" is forbidden: "+withReason(text, reason))
-}
-
-func withReason(text, reason string) string {
-	if reason == "" {
-		return text
-	}
-	return text + ": " + reason
+		&meta.StatusDetails{Name: a.Name, Group: gr.Group, Kind: gr.Resource}, subject+" is forbidden: "+text+reason)
 }

@@ -37,7 +37,7 @@ func (c *call) limitTime() (err error) {
 		}
 	}
 	if limit > 0 {
-		c.deadline.at = c.began.Add(limit)
+		c.deadline.Context, c.deadline.at = c.req.Context(), c.began.Add(limit)
 		c.limitBody(c.deadline.at)
 	}
 	return err
@@ -55,7 +55,6 @@ func (c *call) context() context.Context {
 	if c.deadline.at.IsZero() {
 		return c.req.Context()
 	}
-	c.deadline.Context = c.req.Context()
 	return &c.deadline
 }
 
