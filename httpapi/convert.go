@@ -184,15 +184,33 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 	return &listBody{
 		head: head, separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
 		item: func(dst []byte, i int) ([]byte, error) {
-			cells, err := json.Marshal(items[i].Cells(now))
+			dst, err := appendCells(append(dst, `{"cells":`...), items[i].Cells(now))
 			if err != nil {
 				return dst, err
 			}
-			dst = append(append(dst, `{"cells":`...), cells...)
 			dst, err = c.appendRowObject(append(dst, `,"object":`...), items[i])
 			return append(dst, '}'), err
 		},
 	}
+}
+
+func appendCells(dst []byte, cells []any) ([]byte, error) {
+	dst = append(dst, '[')
+	for i, cell := range cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if s, ok := cell.(string); ok {
+			dst = codec.AppendString(dst, s)
+			continue
+		}
+		text, err := json.Marshal(cell)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, text...)
+	}
+	return append(dst, ']'), nil
 }
 
 func (c *call) columns() []columnDefinition {
