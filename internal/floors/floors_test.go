@@ -81,6 +81,7 @@ func reachRules() []reach {
 func requirable() map[string]bool {
 	return map[string]bool{
 		"github.com/google/btree":        false,
+		"github.com/munnerz/goautoneg":   false,
 		"golang.org/x/sync":              false,
 		"github.com/stretchr/testify":    false,
 		"sigs.k8s.io/json":               false,
