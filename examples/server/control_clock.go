@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -34,7 +33,7 @@ type clockView struct {
 
 func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 	_, manual := c.api.Store().Clock().(*clock.Manual)
-	return answer(w, http.StatusOK, clockView{(*registry.Store)(c.api.Store()).Now().UTC(), manual})
+	return answer(w, http.StatusOK, clockView{c.api.Store().Clock().Now().UTC(), manual})
 }
 
 // maxForward limits one move of a clock.

@@ -59,10 +59,10 @@ func defended() []defence {
 		{"a type of the API, of a field, or of an observation", []string{
 			"lease.Client.Clock", "lease.Client.Create",
 			"lease.Client.Watch", "lease.Contender.Acquire",
-			"lease.LeaseList", "lease.Overlap",
+			"lease.Overlap",
 		}},
 		{"a type of the API", []string{
-			"candidate.Elector", "candidate.LeaseCandidateList", "endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
+			"candidate.Elector", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
 			"endpoints.ProtocolUDP", "endpoints.Target",
 		}},
 		{"a fault, a limit or a finding that a test may name", []string{

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -189,11 +188,11 @@ func apiText(t *metricText, s httpapi.Stats) {
 }
 
 func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
-	st := (*registry.Store)(from.Store())
+	st := from.Store()
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
 	for _, kind := range httpapi.Kinds() {
 		info := kind.Registered().Info()
-		t.sample("apiserver_resource_objects", float64(st.Resource(kind.Registered()).Len()), "group", info.Group, "resource", info.Plural)
+		t.sample("apiserver_resource_objects", float64(st.Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
 	size, err := st.Size(), error(nil)
 	id := "memory-0"
