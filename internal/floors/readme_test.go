@@ -74,22 +74,6 @@ func TestReadmeIsShort(t *testing.T) {
 	assert.LessOrEqual(t, strings.Count(string(data), "\n"), 160, "lines; tables belong into docs")
 }
 
-func TestRowsOfSupportNameOneOrTwoTests(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "support.md"))
-	require.NoError(t, err)
-	rows := 0
-	for line := range strings.Lines(string(data)) {
-		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-		if len(cells) != 3 || cells[0] == "what" || strings.HasPrefix(cells[0], "---") {
-			continue
-		}
-		rows++
-		tests := len(namedTests(cells[2]))
-		assert.True(t, tests == 1 || tests == 2, "got %d tests, want 1 or 2: %s", tests, line)
-	}
-	assert.Greater(t, rows, 30)
-}
-
 func TestEachRowOfDocumentsVersusRealityNamesItsTest(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "documents-versus-reality.md"))
 	require.NoError(t, err)
