@@ -129,8 +129,7 @@ type Source struct {
 	Size func(context.Context) (int64, error)
 }
 
-// Metrics returns a handler that answers /metrics to those who may read it, and passes other
-// requests on to h.
+// Metrics returns a handler for /metrics, with authentication and authorization. It passes other requests on to h.
 func (f *Front) Metrics(from Source, h http.Handler) http.Handler {
 	scrape := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := f.metrics.text(r.Context(), from)
