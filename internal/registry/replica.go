@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/btree"
-
 )
 
 // ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
