@@ -112,9 +112,6 @@ func (h *Hub[P]) markLocked(s Scope, c *Change[P]) {
 			continue
 		}
 		r.marked = c.Version
-		if r.onWake != nil {
-			r.onWake()
-		}
 		h.toWake = append(h.toWake, r)
 	}
 }

@@ -67,7 +67,7 @@ func awaitRelease(mu *sync.Mutex) {
 func pauseOften(t *testing.T, h *Hub[string], all *published, rnd *rand.Rand) {
 	r := &reader{h: h, scope: stressScopes[rnd.IntN(len(stressScopes))]}
 	start := h.snapshot().head
-	r.w = h.Read(r.scope, start, nil, nil)
+	r.w = h.Read(r.scope, start, nil)
 	defer r.w.Close()
 	for n := rnd.IntN(100); n >= 0; n-- {
 		r.w.Pause()

@@ -31,7 +31,7 @@ func TestPollReturnsEachChangeOfTheScopeOnce(t *testing.T) {
 
 func TestOnlyWantedChangesWakeTheWatcher(t *testing.T) {
 	p := newHub(t, 4)
-	w := p.Read(Scope{}, first, nil, func(c *Change[string]) bool { return c.Name == "a" })
+	w := p.Read(Scope{}, first, func(c *Change[string]) bool { return c.Name == "a" })
 	p.publishMany(9, "ns", "b") // more than the history
 	assert.False(t, woken(w))
 	version, ok := w.Settled()
@@ -249,7 +249,7 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 		versions, _ := poll(t, w)
 		assert.Empty(t, versions)
 	}
-	_, _, err = p.Read(Scope{}, first, nil, nil).Poll(nil, math.MaxUint64)
+	_, _, err = p.Read(Scope{}, first, nil).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	p.publish("ns", "b")
 	p.publish("other", "a")
