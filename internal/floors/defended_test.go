@@ -62,7 +62,7 @@ func defended() []defence {
 			"lease.LeaseList", "lease.Overlap",
 		}},
 		{"a type of the API", []string{
-			"candidate.Elector", "candidate.LeaseCandidateList", "endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
+			"candidate.Coordinator", "candidate.LeaseCandidateList", "endpoints.EndpointsList", "endpoints.Kind", "endpoints.ObjectReference", "endpoints.ProtocolSCTP",
 			"endpoints.ProtocolUDP", "endpoints.Target",
 		}},
 		{"a fault, a limit or a finding that a test may name", []string{
