@@ -91,7 +91,7 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
 	if e.info.Native {
-		goType = e.target().InternalType()
+		goType = e.bodyType.InternalType()
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
@@ -105,7 +105,7 @@ func notAList(e *endpoint) error {
 		return errors.New("content is not a list")
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.target().InternalType()))
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.bodyType.InternalType()))
 }
 
 // tableOptions say what a Table contains besides cells.
@@ -163,11 +163,11 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 
 // appendRow appends the row of an object in a Table.
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
-	cells, err := json.Marshal(it.Cells(c.table.now))
+	dst, err := appendCells(append(dst, `{"cells":`...), it.Cells(c.table.now))
 	if err != nil {
 		return dst, err
 	}
-	dst = append(append(append(dst, `{"cells":`...), cells...), `,"object":`...)
+	dst = append(dst, `,"object":`...)
 	switch {
 	case c.table.include == "Object":
 		dst, err = c.appendWhole(dst, it)
@@ -177,6 +177,26 @@ func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
 		dst, err = c.appendPartial(dst, it)
 	}
 	return append(dst, '}'), err
+}
+
+// appendCells appends the cells of a row as JSON.
+func appendCells(dst []byte, cells []any) ([]byte, error) {
+	dst = append(dst, '[')
+	for i, cell := range cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if s, ok := cell.(string); ok {
+			dst = codec.AppendString(dst, s)
+			continue
+		}
+		text, err := json.Marshal(cell)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, text...)
+	}
+	return append(dst, ']'), nil
 }
 
 func (c *call) columns() []columnDefinition {

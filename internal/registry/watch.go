@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -40,13 +39,13 @@ type ItemEvent struct {
 type Watcher struct {
 	r   *Resource
 	sel selection
-	hub *hub.Watcher[change]
+	hub *hub.Reader[change]
 	err error // returned after the last events
 
 	wants func(*hub.Change[change]) bool // or nil
 
-	initial   snapshot // whose objects are the initial events; it has no tree when they are sent
-	rest      string   // where those begin that are not sent
+	initial   snapshot // the objects of the initial events; it has no tree once they are sent
+	rest      string   // the key of the first object that is not sent
 	version   uint64   // of the last event or bookmark
 	first     uint64   // the version that the watch starts after
 	endMark   bool     // the bookmark after the initial events is due
@@ -54,7 +53,7 @@ type Watcher struct {
 
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
-	lastMark bool      // the last bookmark was sent, or is not due at all
+	last     time.Time // when the last bookmark is due; zero if it was sent, or is not due at all
 
 	// The alarm and the end of the context wake the watch, as a change does.
 	alarm  clock.Timer // nil until it is set
@@ -63,10 +62,8 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	worker  *atwork.Worker  // woken with the watch
-	stays   bool            // the worker stays at work after Next
 	replica *Replica        // that serves the watch, or nil
-	leave   <-chan struct{} // closed when the watch should go elsewhere; may be nil
+	leave   <-chan struct{} // closed when the backend is lost and clients should reconnect; may be nil
 	at      position        // of the replica
 
 	changes []*hub.Change[change]
@@ -98,10 +95,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 			return nil, err
 		}
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
-	if w.stays = w.worker != nil; !w.stays {
-		w.worker = atwork.New(r.st.clock)
-	}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
 	if wants := opts.Wants; wants != nil {
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
@@ -118,7 +112,9 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 	now := w.r.st.clock.Now()
 	if opts.Timeout != 0 {
 		w.deadline = now.Add(opts.Timeout)
-		w.lastMark = opts.Timeout <= bookmarkBeforeEnd
+		if opts.Timeout > bookmarkBeforeEnd {
+			w.last = w.deadline.Add(-bookmarkBeforeEnd)
+		}
 	}
 	w.next = now.Add(bookmarkInterval)
 }
@@ -148,20 +144,12 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64, now time.Time) error {
-	hub, err := w.r.st.hub.WatchWanted(w.sel.scope(w.r.id), after, now, w.woken(), w.wants)
-	if err != nil {
-		return expiredWatch(err)
+	h := w.r.st.hub
+	w.hub, w.version = h.Read(w.sel.scope(w.r.id), after, w.wants), after
+	if oldest := h.Oldest(now); after < oldest {
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = hub, after
 	return nil
-}
-
-// woken returns the function that a writer calls before it wakes the watch, or nil.
-func (w *Watcher) woken() func() {
-	if w.worker == nil {
-		return nil
-	}
-	return w.worker.Wake
 }
 
 // startWithState takes the current state and the position after it in one step, so that no
@@ -198,11 +186,7 @@ func expiredWatch(err error) error {
 // *meta.StatusError: the watch expired, or its version did not come. It is the error of the
 // Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
-	if !w.stays {
-		defer w.worker.Away()
-	}
 	for {
-		seen := w.worker.Wakes()
 		if w.err == nil {
 			w.err = w.ended(ctx)
 		}
@@ -213,7 +197,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.wait(ctx, seen)
+			w.wait(ctx)
 		}
 	}
 }
@@ -245,14 +229,6 @@ func (w *Watcher) ended(ctx context.Context) error {
 // isOver reports whether a time has come; the zero time never does.
 func (w *Watcher) isOver(t time.Time) bool {
 	return !t.IsZero() && !w.r.st.clock.Now().Before(t)
-}
-
-// lastBookmark returns when the last bookmark is due, or the zero time.
-func (w *Watcher) lastBookmark() time.Time {
-	if w.deadline.IsZero() {
-		return time.Time{}
-	}
-	return w.deadline.Add(-bookmarkBeforeEnd)
 }
 
 // earliest returns the earlier of two times; the zero time is none.
@@ -335,7 +311,7 @@ func (w *Watcher) tick() {
 		return
 	}
 	now := w.r.st.clock.Now()
-	ending := !w.lastMark && w.isOver(w.lastBookmark())
+	ending := w.isOver(w.last)
 	if !ending && now.Before(w.next) {
 		return
 	}
@@ -344,7 +320,9 @@ func (w *Watcher) tick() {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
-	w.lastMark = w.lastMark || ending
+	if ending {
+		w.last = time.Time{}
+	}
 	if !ok && len(w.events) == 0 {
 		return // the replica is behind the start of the watch
 	}
@@ -364,24 +342,14 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find events or the watch has ended. seen is Wakes of the
-// worker, read before poll.
-func (w *Watcher) wait(ctx context.Context, seen uint64) {
+// wait blocks until poll may find events or the watch has ended.
+func (w *Watcher) wait(ctx context.Context) {
 	until := earliest(w.deadline, w.replicaDue())
 	if w.bookmarks {
-		until = earliest(until, w.next)
-		if !w.lastMark {
-			until = earliest(until, w.lastBookmark())
-		}
+		until = earliest(earliest(until, w.next), w.last)
 	}
 	w.setAlarm(until)
 	w.bind(ctx)
-	if !w.worker.Rest(seen) {
-		return
-	}
-	if w.stays {
-		defer w.worker.Work()
-	}
 	if w.replica == nil {
 		<-w.hub.Wake()
 		return
@@ -407,7 +375,6 @@ func (w *Watcher) setAlarm(at time.Time) {
 		return
 	}
 	w.alarm = w.r.st.clock.AfterFunc(left, func() {
-		w.worker.Wake()
 		w.rang.Store(true)
 		w.hub.Signal()
 	})

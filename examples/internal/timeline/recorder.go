@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -57,7 +56,7 @@ type home struct {
 	version uint64
 }
 
-// NewRecorder returns a Recorder. Give its Log to an Elector, and call Run.
+// NewRecorder returns a Recorder. Give its Log to a Coordinator, and call Run.
 func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.PerLease <= 0 {
 		opts.PerLease = 2000
@@ -65,7 +64,7 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.Total <= 0 {
 		opts.Total = 20000
 	}
-	stamp := (*registry.Store)(st).Now
+	stamp := st.Clock().Now
 	return &Recorder{
 		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
 		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
@@ -76,7 +75,7 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 // now returns the time by tick, counted from from.
 func (r *Recorder) now() time.Time { return r.from.Add(r.tick().Sub(r.started)) }
 
-// Log records an event. It is for candidate.ElectorOptions and does not block.
+// Log records an event. It is for candidate.CoordinatorOptions and does not block.
 func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	m := Mark{Type: ev.Type, Candidate: bounded(ev.Candidate)}
 	if ev.Err != nil {

@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// apiGroup is an API group with its served versions.
+type apiGroup struct {
+	name     string // "" is the core group
+	root     string // such as /apis/coordination.k8s.io
+	versions []*groupVersion
+}
+
+// groupVersion is one version of a group.
+type groupVersion struct {
+	meta.GroupVersion
+	root      string // such as /apis/coordination.k8s.io/v1
+	endpoints []*endpoint
+}
+
+// endpoint is one kind in one version.
+type endpoint struct {
+	bodyType   registry.Target
+	number     int // the index in API.resources
+	info       *registry.Info
+	version    int    // the index of the version in the kind
+	apiVersion string // group and version, such as coordination.k8s.io/v1
+	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
+	jsonHead, jsonListHead string
+}
+
+// addKind adds a kind to its group, in all its versions.
+func (a *API) addKind(number int, kind *registry.Kind) {
+	info := kind.Info()
+	g := a.group(info.Group)
+	for i, v := range info.Versions {
+		gv := g.version(v.Name)
+		e := &endpoint{bodyType: registry.Target{Kind: kind, Version: i}, number: number, info: info, version: i, apiVersion: gv.String()}
+		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
+		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
+		if info.Unstructured {
+			e.jsonHead = `{"apiVersion":"` + e.apiVersion + `","kind":"` + info.Kind + `",`
+		}
+		gv.endpoints = append(gv.endpoints, e)
+	}
+}
+
+func (a *API) group(name string) *apiGroup {
+	if i := slices.IndexFunc(a.groups, func(g *apiGroup) bool { return g.name == name }); i >= 0 {
+		return a.groups[i]
+	}
+	g := &apiGroup{name: name, root: "/apis/" + name}
+	if name == "" {
+		g.root = "/api"
+	}
+	a.groups = append(a.groups, g)
+	return g
+}
+
+func (g *apiGroup) version(name string) *groupVersion {
+	if i := slices.IndexFunc(g.versions, func(v *groupVersion) bool { return v.Version == name }); i >= 0 {
+		return g.versions[i]
+	}
+	v := &groupVersion{GroupVersion: meta.GroupVersion{Group: g.name, Version: name}, root: g.root + "/" + name}
+	g.versions = append(g.versions, v)
+	return v
+}
+
+// statusSubresource is the name of the only subresource.
+const statusSubresource = "status"
+
+// resourceName is the meaning of a path below a group version.
+type resourceName struct {
+	namespace, resource, name, subresource string
+
+	namespaced bool // a namespace is given; it may be empty
+	trailing   bool // parts follow the subresource
+	watching   bool // the path is below the deprecated watch/
+}
+
+// route returns the function that answers a path, and sets the endpoint and the resourceName
+// of a path of a resource. An escaped character, also a slash, counts as the character itself.
+// A path with empty segments, dots or a slash at its end is not redirected.
+func (c *call) route(p string) func(*call) {
+	if strings.HasPrefix(p, openAPIV3+"/") {
+		return (*call).openAPI
+	}
+	for _, g := range c.api.groups {
+		for _, v := range g.versions {
+			if rest, ok := below(p, v.root); ok {
+				return c.routeIn(v, rest)
+			}
+		}
+		if rest, ok := below(p, g.root); ok {
+			return g.route(rest)
+		}
+	}
+	if p == "/apis/" {
+		return (*call).groupList
+	}
+	return routeFixed(p)
+}
+
+// below returns the rest of a path that is root or below it.
+func below(p, root string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(p, root)
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+// indexPath is another name of the path /.
+const indexPath = "/index.html"
+
+// routeFixed returns the function for a path outside all groups. Most of these paths may
+// also end in a slash.
+func routeFixed(p string) func(*call) {
+	if !strings.HasPrefix(p, "/") {
+		return (*call).unknownPath
+	}
+	if rest, ok := below(p, "/version"); ok {
+		if strings.Trim(rest, "/") == "" {
+			return (*call).serverVersion
+		}
+		return (*call).unknownResource
+	}
+	if path.Clean(p) != p {
+		p = strings.TrimSuffix(p, "/")
+		if path.Clean(p) != p || p == "/" || p == indexPath || p == openAPIV2 || isHealthPath(p) {
+			return (*call).unknownPath
+		}
+	}
+	switch p {
+	case "/", indexPath:
+		return (*call).paths
+	case "/apis":
+		return (*call).groupListOrAggregated
+	case openAPIV2:
+		return (*call).openAPI
+	case openAPIV3:
+		return (*call).openAPIIndex
+	}
+	name, check, found := strings.Cut(p[1:], "/")
+	switch {
+	case !isHealthPath(p) || strings.Contains(check, "/"):
+		return (*call).unknownPath
+	case !found:
+		return func(c *call) { c.health(name) }
+	}
+	return func(c *call) { c.healthCheck(name, check) }
+}
+
+// route returns the function for a path outside all versions of the group. rest follows
+// the root of the group. In a real server the aggregator serves the group, also with
+// one slash at the end; with more slashes the path is a route.
+func (g *apiGroup) route(rest string) func(*call) {
+	switch {
+	case strings.Trim(rest, "/") != "":
+		return (*call).unknownResource
+	case g.name == "":
+		return (*call).legacyVersions
+	}
+	return func(c *call) { c.groupDocument(g, len(rest) > 1) }
+}
+
+// routeIn is route for a path in a group version. rest follows its root.
+func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
+	trimmed := strings.Trim(rest, "/")
+	switch {
+	case trimmed == "":
+		return func(c *call) { c.resourceList(v) }
+	case strings.HasPrefix(rest, "//"):
+		return (*call).unknownResource
+	}
+	var parts [6]string // for nearly all paths
+	n := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
+	for _, e := range v.endpoints {
+		if e.info.Plural == n.resource {
+			if !n.namespaced {
+				n.namespace = "" // the namespace is the object itself
+			}
+			c.endpoint, c.resourceName = e, n
+			return (*call).resourceRequest
+		}
+	}
+	if v.Group == "" && n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching {
+		return func(c *call) { c.namespaceObject(n.name) }
+	}
+	return (*call).unknownResource
+}
+
+// parseResource reads the parts of a path:
+// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]] (upstream:
+// apiserver, endpoints/request/requestinfo.go). The resource may be namespaces
+// itself.
+func parseResource(parts []string) (n resourceName) {
+	if len(parts) > 1 && parts[0] == "watch" {
+		n.watching, parts = true, parts[1:]
+	}
+	if len(parts) > 1 && parts[0] == "namespaces" {
+		n.namespace = parts[1]
+		if len(parts) > 2 && parts[2] != statusSubresource && parts[2] != "finalize" {
+			n.namespaced, parts = true, parts[2:]
+		}
+	}
+	at := func(i int) string {
+		if i < len(parts) {
+			return parts[i]
+		}
+		return ""
+	}
+	n.resource, n.name, n.subresource, n.trailing = at(0), at(1), at(2), len(parts) > 3
+	return n
+}
+
+// isVerbAlone reports whether a path below a version, of any group, is only the
+// deprecated watch or proxy, which no resource follows.
+func isVerbAlone(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	last := parts[len(parts)-1]
+	return (last == "watch" || last == "proxy") && (len(parts) == 3 && parts[0] == "api" || len(parts) == 4 && parts[0] == "apis")
+}
