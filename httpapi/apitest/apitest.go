@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -52,20 +54,20 @@ type Options struct {
 // API is the server of one test. Its methods may be called from any goroutine.
 // Methods that can fail the test must be called from the goroutine of the test.
 type API struct {
-	t       TB
-	opts    Options
-	st      *registry.Store
-	api     *httpapi.API
-	kinds   []*registry.Info
-	closing chan struct{} // closed by Close: every wait ends
-	record  *record
-	ended   sync.Once
-	socket  socket
+	t        TB
+	opts     Options
+	st       *registry.Store
+	api      *httpapi.API
+	kinds    []*registry.Info
+	closing  chan struct{} // closed by Close: every wait ends
+	recorder *verdict.Recorder
+	ended    sync.Once
+	socket   socket
 
 	mu     sync.Mutex // guards all below and their contents; no callback runs under it
 	closed bool
 	calls  sync.WaitGroup // requests in progress; none is added once closed
-	faults []*Injected
+	faults []*Fault
 	log    []*Request // the last keepRequests
 	open   map[*exchange]struct{}
 }
@@ -96,7 +98,7 @@ func New(t TB, opts ...Options) *API {
 		return nil
 	}
 	a := newAPI(t, (*registry.Store)(st), o)
-	a.st.Record(recordLimit(o.KeepHistory))
+	a.st.Record(a.recorder.Limit())
 	for _, kind := range kinds {
 		a.kinds = append(a.kinds, a.st.Resource(kind.Registered()).Info())
 	}
@@ -108,9 +110,12 @@ func New(t TB, opts ...Options) *API {
 // newAPI returns an API without its handler.
 func newAPI(t TB, st *registry.Store, o Options) *API {
 	return &API{
-		t: t, opts: o, st: st, record: newRecord(o.KeepHistory), closing: make(chan struct{}), open: map[*exchange]struct{}{},
+		t: t, opts: o, st: st, recorder: verdict.NewRecorder(historyLimit(o.KeepHistory)), closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 }
+
+// historyLimit returns the number of entries for Options.KeepHistory.
+func historyLimit(keep int) int { return max(cmp.Or(keep, 10_000), 0) }
 
 // apiOptions returns the options of the handler, with the faults around it.
 func (a *API) apiOptions() httpapi.Options {
@@ -229,7 +234,7 @@ func (a *API) Host() string { return "http://apitest" }
 // works in a testing/synctest bubble.
 func (a *API) Transport() http.RoundTripper { return a.api.Transport() }
 
-// TransportFor is like Transport and names its client: see Fault.Client and
+// TransportFor is like Transport and names its client: see Match.Client and
 // Request.Client. Verify tells clients apart by this name.
 func (a *API) TransportFor(client string) http.RoundTripper {
 	return namedTransport{a.api.Transport(), client}

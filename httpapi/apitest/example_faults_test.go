@@ -13,16 +13,15 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/fixture"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A create is carried out, but its answer is lost. The client tries again and gets a
 // conflict.
-func ExampleCut() {
+func ExampleCutAfter() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutAfter})
+	api.Fault(apitest.CutAfter().First(1), apitest.Match{Verb: "create"})
 	client := &http.Client{Transport: api.Transport()}
 	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
 	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
@@ -35,12 +34,12 @@ func ExampleCut() {
 }
 
 // A server that is overloaded asks for patience, and then does not answer in time.
-func ExampleFault_Answer() {
+func ExampleAnswer() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: http.StatusTooManyRequests}})
-	api.Fault(apitest.Fault{When: func(r apitest.Request) bool { return r.Client != "admin" }, Hang: true})
+	api.Fault(apitest.Answer(http.StatusTooManyRequests).First(1))
+	api.Fault(apitest.Hang(), apitest.Match{Client: "worker"})
 	client := &http.Client{Transport: api.TransportFor("worker"), Timeout: time.Millisecond}
 	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
 	_, err := client.Get(api.Host() + path)
@@ -51,11 +50,11 @@ func ExampleFault_Answer() {
 }
 
 // A watch ends in the middle of its second event.
-func ExampleTear() {
+func ExampleCutWatch() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{Verb: "watch", Tear: &apitest.Tear{After: 1, MidFrame: true}})
+	api.Fault(apitest.CutWatch(1), apitest.Match{Verb: "watch"})
 	client := &http.Client{Transport: api.Transport()}
 	resp, err := client.Get(api.Host() + path + "?watch=true")
 	if err != nil {
@@ -80,7 +79,7 @@ func ExampleAdversary() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 42, Percent: 30, MaxDelay: time.Millisecond}})
+	adversary := api.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 42, Percent: 30, MaxDelay: time.Millisecond}))
 	client := &http.Client{Transport: api.Transport()}
 	created := 0
 	for i := range 20 {
@@ -92,7 +91,7 @@ func ExampleAdversary() {
 	adversary.Remove()
 	fmt.Println(len(api.Faults()), "faults left")
 	// Output:
-	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 14 creates were answered
+	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 15 creates were answered
 	// 0 faults left
 }
 

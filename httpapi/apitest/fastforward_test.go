@@ -49,7 +49,7 @@ func TestFastForwardReleasesDelayedEvents(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
 		}
-		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		d.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 		s := d.watch(t, leases+"?watch=true")
 		for _, want := range []string{"ADDED a", "ADDED b", "ADDED c"} {
 			d.FastForward(time.Minute)
@@ -65,7 +65,7 @@ func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
 	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
 	d := doorTo(api)
-	api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+	api.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 	s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
 	d.create(t, "a")
 	for <-c.set != time.Minute {
@@ -81,7 +81,7 @@ func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
 }
 
 func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
-	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
+	for name, stale := range map[string]*apitest.StaleOptions{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
@@ -89,7 +89,7 @@ func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
 			d.create(t, "a")
 			version := "1002"
 			if stale != nil {
-				api.Fault(apitest.Fault{Stale: stale})
+				api.Fault(apitest.Stale(*stale))
 				d.create(t, "b")
 			}
 			done := make(chan answer, 1)
@@ -119,7 +119,7 @@ func TestFastForwardEndsADelay(t *testing.T) {
 	c := signalling{clock.NewManual(start), make(chan time.Duration, 1)}
 	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
 	d := doorTo(api)
-	delay := api.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
+	delay := api.Fault(apitest.Delay(time.Hour), apitest.Match{Verb: "create"})
 	done := make(chan answer, 1)
 	go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
 	assert.Equal(t, time.Hour, <-c.set)
@@ -136,7 +136,7 @@ func TestFastForwardEndsADelay(t *testing.T) {
 // A Go client may measure its deadline by the same clock.
 func TestFastForwardLetsAClientGiveUp(t *testing.T) {
 	api := byHand(t, 0)
-	hung := api.Fault(apitest.Fault{Verb: "list", Hang: true})
+	hung := api.Fault(apitest.Hang(), apitest.Match{Verb: "list"})
 	ctx, cancel := clock.WithDeadline(t.Context(), api.Store().Clock(), start.Add(time.Minute), context.DeadlineExceeded)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", api.Host()+leases, nil)

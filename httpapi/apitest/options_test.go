@@ -88,7 +88,7 @@ func TestMethodsReturnIfFatalfDoes(t *testing.T) {
 	assert.Nil(t, apitest.New(p, apitest.Options{}, apitest.Options{}))
 	assert.Nil(t, apitest.New(p, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}}))
 	api := apitest.New(p)
-	assert.Nil(t, api.Fault(apitest.Fault{}))
+	assert.Nil(t, api.Fault(apitest.Effect{}))
 	assert.Empty(t, api.Faults())
 	api.FastForward(time.Hour)
 	api.Close()
@@ -156,7 +156,7 @@ func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
 			d := doorTo(api)
 			if query == "" {
-				api.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+				api.Fault(apitest.Stale(apitest.StaleOptions{}))
 			}
 			d.create(t, "a")
 			done := make(chan struct{})

@@ -3,9 +3,12 @@ package apitest
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // Request is a request that the server received, and its outcome so far.
@@ -32,7 +35,9 @@ type Request struct {
 	Status    int
 	Done, Cut bool
 	// Faults are the faults that hit the request, in their order.
-	Faults []*Injected
+	Faults []*Fault
+
+	kind *registry.Info // that Resource names, or nil
 }
 
 // String returns the request in one line: the verb, the resource and the object, or
@@ -71,7 +76,7 @@ func objectPath(namespace, name string) string {
 // Requests are requests in the order of their arrival.
 type Requests []Request
 
-// Where returns the requests for which keep returns true.
+// Where returns the requests for which keep returns true, such as Match.Matches.
 func (rs Requests) Where(keep func(Request) bool) Requests {
 	var out Requests
 	for _, r := range rs {
@@ -87,10 +92,25 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 // difference: missing lines begin with "-", unexpected ones with "+".
 func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
-	got := make([]string, len(rs))
+	return assertLines(t, want, rs.lines())
+}
+
+// AssertAnyOrder is like Assert for requests that may come in any order.
+func (rs Requests) AssertAnyOrder(t TB, want ...string) bool {
+	t.Helper()
+	return assertLines(t, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(rs.lines())))
+}
+
+func (rs Requests) lines() []string {
+	lines := make([]string, len(rs))
 	for i, r := range rs {
-		got[i] = r.String()
+		lines[i] = r.String()
 	}
+	return lines
+}
+
+func assertLines(t TB, want, got []string) bool {
+	t.Helper()
 	text, same := diff(want, got)
 	if !same {
 		t.Errorf("apitest: requests: got %d, want %d (- wanted, + got):\n%s", len(got), len(want), text)

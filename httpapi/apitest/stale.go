@@ -9,13 +9,29 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Stale serves reads from a replica of the API server whose watch cache lags behind
-// the store. Each Fault has its own replica. With Fault.Client one client reads from
-// the replica while others see the current state. Remove makes the replica catch up
-// and connects its clients to a server that does not lag.
-//
-// One of ResourceVersion, Changes and Age says how far the replica lags. With
-// none of them it stops at the state of the moment when the fault is activated.
+// StaleOptions configures Stale. One of ResourceVersion, Changes and Age says how far the
+// replica lags. With none of them it stops at the state of the moment when the fault is
+// activated.
+type StaleOptions struct {
+	// ResourceVersion is where the replica stops, as far back as history reaches.
+	ResourceVersion string
+	// Changes is how many changes the replica lags, counted per kind.
+	Changes int
+	// Age is how long the replica lags, by the clock of the store.
+	Age time.Duration
+	// SkipMissed makes the replica catch up with one list instead of each change:
+	// its clients never see the states between. Open watches end with an ERROR 410.
+	SkipMissed bool
+	// EveryRead serves reads without a resourceVersion from the replica as well,
+	// including gets. No API server does so, but a cache in front of one may.
+	EveryRead bool
+}
+
+// Stale serves reads from a replica of the API server whose watch cache lags behind the
+// store. All requests of a fault share its replica. With Match.Client one client reads
+// from the replica while others see the current state. Remove makes the replica catch up
+// and connects its clients to a server that does not lag. The first Stale that a request
+// meets serves it.
 //
 // The rules are those of real servers (upstream: apiserver, storage/cacher), so not
 // every read is stale:
@@ -32,150 +48,125 @@ import (
 //     list waits for three seconds and reads from the store. A watch with initial
 //     events, as client-go 0.35 and later open it, waits too and ends with 504.
 //   - Writes go to the store: an update of a stale object gets a conflict.
-type Stale struct {
-	// ResourceVersion is where the replica stops, as far back as history reaches.
-	ResourceVersion string
-	// Changes is how many changes the replica lags, counted per kind.
-	Changes int
-	// Age is how long the replica lags, by the clock of the store.
-	Age time.Duration
-	// SkipMissed makes the replica catch up with one list instead of each change:
-	// its clients never see the states between. Open watches end with an ERROR 410.
-	SkipMissed bool
-	// EveryRead serves reads without a resourceVersion from the replica as well,
-	// including gets. No API server does so, but a cache in front of one may.
-	EveryRead bool
+func Stale(o StaleOptions) Effect {
+	return Effect{
+		text: o.text(), err: o.check(), on: isRead,
+		start: func(f *Fault) (err error) {
+			f.lag, err = f.api.newLag(o)
+			return err
+		},
+		act: func(m *meeting) bool {
+			consistent := m.req.Verb == "get" && m.req.Query.Get("resourceVersion") == "" && !o.EveryRead
+			if !m.inProgress && m.stale == nil && m.req.Resource != "" && !consistent && m.hit() {
+				m.readFrom(m.fault, o)
+			}
+			return false
+		},
+	}
 }
 
-// describe returns the replica in a few words.
-func (s *Stale) describe() string {
+func isRead(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" }
+
+// text describes the replica in a few words.
+func (o *StaleOptions) text() string {
 	how := "stopped"
 	switch {
-	case s.ResourceVersion != "":
-		how = "at version " + s.ResourceVersion
-	case s.Changes != 0:
-		how = fmt.Sprint(s.Changes, " changes behind")
-	case s.Age != 0:
-		how = fmt.Sprint(s.Age, " behind")
+	case o.ResourceVersion != "":
+		how = "at version " + o.ResourceVersion
+	case o.Changes != 0:
+		how = fmt.Sprint(o.Changes, " changes behind")
+	case o.Age != 0:
+		how = fmt.Sprint(o.Age, " behind")
 	}
-	if s.SkipMissed {
+	if o.SkipMissed {
 		how += ", skip missed"
 	}
-	if s.EveryRead {
+	if o.EveryRead {
 		how += ", every read"
 	}
 	return "stale (" + how + ")"
 }
 
-func (f *Fault) validateStale(ends []string) error {
-	switch verb := f.Verb; {
-	case len(ends) > 0:
-		return problem(ends[0], "got it with Stale, want one or the other: the read has no result")
-	case verb != "" && verb != "get" && verb != "list" && verb != "watch":
-		return problem("Verb", "got %q with Stale, want get, list, watch or none: writes are never stale", verb)
-	}
-	if err := f.Stale.validate(); err != nil {
-		return fmt.Errorf("Stale.%w", err)
-	}
-	return nil
-}
-
-func (s *Stale) validate() error {
+func (o *StaleOptions) check() error {
 	given := 0
-	for _, set := range []bool{s.ResourceVersion != "", s.Changes != 0, s.Age != 0} {
+	for _, set := range []bool{o.ResourceVersion != "", o.Changes != 0, o.Age != 0} {
 		if set {
 			given++
 		}
 	}
-	switch _, err := s.version(); {
+	switch _, err := o.version(); {
 	case err != nil:
-		return problem("ResourceVersion", "got %q, want a positive number", s.ResourceVersion)
-	case s.Changes < 0:
-		return problem("Changes", "got %d, want 0 or more", s.Changes)
-	case s.Age < 0:
-		return problem("Age", "got %v, want 0 or more", s.Age)
+		return problem("Stale.ResourceVersion", "got %q, want a positive number", o.ResourceVersion)
+	case o.Changes < 0:
+		return problem("Stale.Changes", "got %d, want 0 or more", o.Changes)
+	case o.Age < 0:
+		return problem("Stale.Age", "got %v, want 0 or more", o.Age)
 	case given > 1:
-		return problem("ResourceVersion, Changes, Age", "got %d of them, want one at most", given)
-	case s.SkipMissed && (s.Changes != 0 || s.Age != 0):
-		return problem("SkipMissed", "got it with Changes or Age, want a replica that stops")
+		return problem("Stale.ResourceVersion, Changes, Age", "got %d of them, want one at most", given)
+	case o.SkipMissed && (o.Changes != 0 || o.Age != 0):
+		return problem("Stale.SkipMissed", "got it with Changes or Age, want a replica that stops")
 	}
 	return nil
 }
 
 // version returns ResourceVersion as a number, 0 if it is empty.
-func (s *Stale) version() (uint64, error) {
-	if s.ResourceVersion == "" {
+func (o *StaleOptions) version() (uint64, error) {
+	if o.ResourceVersion == "" {
 		return 0, nil
 	}
-	v, err := strconv.ParseUint(s.ResourceVersion, 10, 64)
+	v, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	if err == nil && v == 0 {
 		err = strconv.ErrRange
 	}
 	return v, err
 }
 
-// concerns reports whether the replica serves a request.
-func (s *Stale) concerns(r *Request) bool {
+// lag is a replica that lags.
+type lag struct {
+	*registry.Replica
+	skipMissed bool
+}
+
+func (a *API) newLag(o StaleOptions) (*lag, error) {
+	version, _ := o.version()
+	replica, err := a.st.NewReplica(registry.ReplicaOptions{Version: version, Changes: o.Changes, Age: o.Age, EveryRead: o.EveryRead})
 	switch {
-	case r.Resource == "":
-		return false
-	case r.Verb == "get":
-		return s.EveryRead || r.Query.Get("resourceVersion") != ""
+	case err == nil:
+		return &lag{replica, o.SkipMissed}, nil
+	case o.ResourceVersion != "":
+		return nil, fmt.Errorf("Stale.Resource%w", err) // registry names its field Version
 	}
-	return r.Verb == "list" || r.Verb == "watch"
+	return nil, fmt.Errorf("Stale.%w", err)
 }
 
-// newReplica returns the replica of a valid Stale.
-func (a *API) newReplica(s *Stale) (*registry.Replica, error) {
-	version, _ := s.version()
-	opts := registry.ReplicaOptions{Version: version, Changes: s.Changes, Age: s.Age, EveryRead: s.EveryRead}
-	replica, err := a.st.NewReplica(opts)
-	if err != nil && s.ResourceVersion != "" {
-		err = fmt.Errorf("Resource%w", err) // registry names its field Version
+// end makes the replica catch up. l may be nil.
+func (l *lag) end() {
+	switch {
+	case l == nil:
+	case l.skipMissed:
+		l.Jump()
+	default:
+		l.CatchUp()
 	}
-	return replica, err
 }
 
-// catchUp makes the replica of the fault catch up. For an adversary it does so with every
-// replica that still serves a watch.
-func (in *Injected) catchUp() {
-	if in.replica != nil && in.fault.Stale.SkipMissed {
-		in.replica.Jump()
-		return
-	}
-	replicas := []*registry.Replica{in.replica}
-	in.api.mu.Lock()
-	for x := range in.api.open {
-		if x.stale == in {
-			replicas = append(replicas, x.replica)
+// readFrom serves a request from the replica of a fault. If the effect was chosen, the
+// request has a replica of its own.
+func (x *exchange) readFrom(f *Fault, o StaleOptions) {
+	l := f.lag
+	if l == nil {
+		if l, _ = x.api.newLag(o); l == nil {
+			return // the store does not record times, or has forgotten the version
 		}
-	}
-	in.api.mu.Unlock()
-	for _, replica := range replicas {
-		if replica != nil {
-			replica.CatchUp()
-		}
-	}
-}
-
-// readFrom serves a request from the replica of a fault. An adversary has a replica
-// for each request. The first fault that a request meets decides.
-func (x *exchange) readFrom(in *Injected, s *Stale) {
-	replica := in.replica
-	if replica == nil {
-		replica, _ = x.api.newReplica(s) // an error if the store does not know times
-	}
-	if replica == nil {
-		return
 	}
 	x.api.mu.Lock()
-	late := in.gone && in.replica == nil // Remove did not see this replica
+	late := f.gone && f.lag == nil // Remove did not see this replica
 	if x.stale == nil {
-		x.stale, x.replica = in, replica
-		x.r = x.r.WithContext(replica.Context(caller.WithStale(x.r.Context())))
+		x.stale, x.lag = f, l
+		x.r = x.r.WithContext(l.Context(caller.WithStale(x.r.Context())))
 	}
 	x.api.mu.Unlock()
 	if late {
-		replica.CatchUp()
+		l.end()
 	}
 }

@@ -11,9 +11,9 @@ import (
 // resourceVersion.
 const conflictCause = "the object has been modified; please apply your changes to the latest version and try again"
 
-// fill returns a Status as an error. Empty fields get the values that a real server
+// complete returns a Status as an error. Empty fields get the values that a real server
 // uses for the request (upstream: apimachinery, api/errors).
-func fill(s meta.Status, r Request) error {
+func complete(s meta.Status, r Request) error {
 	usual := usualStatus(int(s.Code), r)
 	s.Status = cmp.Or(s.Status, usual.Status)
 	s.Reason = cmp.Or(s.Reason, usual.Reason)

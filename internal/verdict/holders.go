@@ -1,4 +1,4 @@
-package apitest
+package verdict
 
 import (
 	"fmt"
@@ -10,25 +10,25 @@ import (
 )
 
 // findTwoHolders finds Leases that two clients held at the same time.
-func (v *verifier) findTwoHolders() {
-	audits := map[objectKey]*leaseAudit{}
+func (v *examiner) findTwoHolders() {
+	audits := map[object]*leaseAudit{}
 	var clock onward
 	forks := v.Forks
 	for _, c := range v.Changes {
-		if c.Resource != v.leaseResource {
+		if c.Resource != v.leases {
 			continue
 		}
 		for ; len(forks) > 0 && forks[0].Version < c.Version; forks = forks[1:] {
 			clock.shows(forks[0].At)
 		}
 		c.At = clock.shows(c.At)
-		k := keyOf(c.Resource, c.New)
-		if audits[k] == nil {
-			audits[k] = &leaseAudit{}
+		o := objectOf(c.Resource, c.New)
+		if audits[o] == nil {
+			audits[o] = &leaseAudit{}
 		}
-		if o, found := audits[k].see(c); found {
-			text := fmt.Sprintf("two held the Lease %s at once: %s", objectPath(k.namespace, k.name), o)
-			v.out.TwoHolders = append(v.out.TwoHolders, Finding{text, audits[k].timeline()})
+		if overlap, found := audits[o].see(c); found {
+			text := fmt.Sprintf("two held the Lease %s at once: %s", o.path(), overlap)
+			v.out.TwoHolders = append(v.out.TwoHolders, Finding{text, audits[o].timeline()})
 		}
 	}
 }
