@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing/iotest"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -60,7 +59,7 @@ func (x *exchange) receive(r *http.Request) {
 		data, err = io.ReadAll(io.LimitReader(r.Body, maxBody))
 		rest := io.Reader(r.Body)
 		if err != nil {
-			rest = iotest.ErrReader(err)
+			rest = failing{err}
 		}
 		x.r.Body = struct {
 			io.Reader
@@ -96,6 +95,12 @@ func (x *exchange) receive(r *http.Request) {
 		Selective: req.Query.Get("labelSelector")+req.Query.Get("fieldSelector")+req.Query.Get("shardSelector") != "", Guarded: guarded,
 	}
 }
+
+// failing is the rest of a body that could not be read.
+type failing struct{ err error }
+
+// Read returns the error.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // metadata is the part of an object that identifies it and its version.
 type metadata struct {

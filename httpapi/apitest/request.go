@@ -118,37 +118,25 @@ func assertLines(t TB, want, got []string) bool {
 	return same
 }
 
-// diff shows how to get from want to got with the fewest changed lines.
+// diff shows how got differs from want.
 func diff(want, got []string) (text string, same bool) {
-	// common[i][j] is the length of the longest common subsequence of want[i:], got[j:].
-	common := make([][]int, len(want)+1)
-	for i := range common {
-		common[i] = make([]int, len(got)+1)
-	}
-	for i := len(want) - 1; i >= 0; i-- {
-		for j := len(got) - 1; j >= 0; j-- {
-			if want[i] == got[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
 	var b strings.Builder
 	line := func(mark, s string) { b.WriteString("  " + mark + " " + s + "\n") }
 	same = true
-	for i, j := 0, 0; i < len(want) || j < len(got); {
+	for len(want) > 0 || len(got) > 0 {
 		switch {
-		case i < len(want) && j < len(got) && want[i] == got[j]:
-			line(" ", want[i])
-			i, j = i+1, j+1
-		case i < len(want) && (j == len(got) || common[i+1][j] >= common[i][j+1]):
-			line("-", want[i])
-			i, same = i+1, false
+		case len(want) > 0 && len(got) > 0 && want[0] == got[0]:
+			line(" ", want[0])
+			want, got = want[1:], got[1:]
+			continue
+		case len(got) == 0 || len(want) > 0 && (slices.Contains(want[1:], got[0]) || !slices.Contains(got[1:], want[0])):
+			line("-", want[0])
+			want = want[1:]
 		default:
-			line("+", got[j])
-			j, same = j+1, false
+			line("+", got[0])
+			got = got[1:]
 		}
+		same = false
 	}
 	return b.String(), same
 }

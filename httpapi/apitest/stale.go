@@ -1,8 +1,10 @@
 package apitest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
@@ -94,31 +96,13 @@ func (o *StaleOptions) check() error {
 			given++
 		}
 	}
-	switch _, err := o.version(); {
-	case err != nil:
-		return problem("Stale.ResourceVersion", "got %q, want a positive number", o.ResourceVersion)
-	case o.Changes < 0:
-		return problem("Stale.Changes", "got %d, want 0 or more", o.Changes)
-	case o.Age < 0:
-		return problem("Stale.Age", "got %v, want 0 or more", o.Age)
+	switch {
 	case given > 1:
 		return problem("Stale.ResourceVersion, Changes, Age", "got %d of them, want one at most", given)
 	case o.SkipMissed && (o.Changes != 0 || o.Age != 0):
 		return problem("Stale.SkipMissed", "got it with Changes or Age, want a replica that stops")
 	}
-	return nil
-}
-
-// version returns ResourceVersion as a number, 0 if it is empty.
-func (o *StaleOptions) version() (uint64, error) {
-	if o.ResourceVersion == "" {
-		return 0, nil
-	}
-	v, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
-	if err == nil && v == 0 {
-		err = strconv.ErrRange
-	}
-	return v, err
+	return cmp.Or(checkNumber("Stale.Changes", o.Changes), checkNumber("Stale.Age", o.Age))
 }
 
 // lag is a replica that lags.
@@ -128,15 +112,18 @@ type lag struct {
 }
 
 func (a *API) newLag(o StaleOptions) (*lag, error) {
-	version, _ := o.version()
-	replica, err := a.st.NewReplica(registry.ReplicaOptions{Version: version, Changes: o.Changes, Age: o.Age, EveryRead: o.EveryRead})
-	switch {
-	case err == nil:
-		return &lag{replica, o.SkipMissed}, nil
-	case o.ResourceVersion != "":
-		return nil, fmt.Errorf("Stale.Resource%w", err) // registry names its field Version
+	opts := registry.ReplicaOptions{Changes: o.Changes, Age: o.Age, EveryRead: o.EveryRead}
+	if o.ResourceVersion != "" {
+		var err error
+		if opts.Version, err = strconv.ParseUint(o.ResourceVersion, 10, 64); err != nil || opts.Version == 0 {
+			return nil, problem("Stale.ResourceVersion", "got %q, want a positive number", o.ResourceVersion)
+		}
 	}
-	return nil, fmt.Errorf("Stale.%w", err)
+	replica, err := a.st.NewReplica(opts)
+	if err != nil {
+		return nil, fmt.Errorf("Stale.%s", strings.Replace(err.Error(), "Version:", "ResourceVersion:", 1))
+	}
+	return &lag{replica, o.SkipMissed}, nil
 }
 
 // end makes the replica catch up. l may be nil.

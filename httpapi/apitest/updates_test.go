@@ -43,9 +43,9 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.patches("y", heldBy+"y"+endOf)
 			w.patches("x", heldBy+"x"+endOf)
 		}, `patch leases default/a by client "x" at 1003, without a resourceVersion, overwrote an update that it had not seen: it knew 1001 and replaced 1002: spec.holderIdentity was not there, then "y", and is "x"
-  0s  1001 ADDED leases default/a by create of client "z", 201
-  0s  1002 MODIFIED leases default/a by patch of client "y", 200
-  0s  1003 MODIFIED leases default/a by patch of client "x", 200`},
+  0s  1001 ADDED leases default/a by create of client "z", 201, held by nobody
+  0s  1002 MODIFIED leases default/a by patch of client "y", 200, held by "y"
+  0s  1003 MODIFIED leases default/a by patch of client "x", 200, held by "x"`},
 		"what was removed is there again": {func(w *writers) {
 			w.patches("x", heldBy+"x"+endOf)
 			w.patches("y", `{"spec":null}`)

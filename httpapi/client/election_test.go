@@ -16,7 +16,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // contenderOf returns a Contender with the timing of Kubernetes.

@@ -324,7 +324,7 @@ func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
 			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 				w := record(t, leases.Watch, store.WatchOptions{})
 				synctest.Wait()
-				api.Fault(apitest.Answer(row.code))
+				api.Fault(apitest.Answer(int(row.code)))
 				time.Sleep(10 * time.Minute)
 				ended, err := w.end()
 				assert.True(t, ended)

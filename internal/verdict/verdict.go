@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // Verdict is the result of Examine. Package apitest documents it.
@@ -104,6 +105,9 @@ func (v *examiner) excerpt(o object, version uint64) (lines []string) {
 			by = "by a request"
 		}
 		at := c.At.Sub(v.Changes[0].At).Round(time.Microsecond)
+		if o.resource == v.leases && c.Type != watch.Deleted {
+			by += ", " + holder(leaseAfter(c))
+		}
 		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type, o, by))
 	}
 	return lines

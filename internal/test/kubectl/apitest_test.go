@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A test starts a server and writes a kubeconfig for it, with and without TLS.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The timing of the electors here is the default of Kubernetes.

@@ -22,7 +22,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // controller is an informer for Leases that records its events: the label "phase" of each state.
