@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -63,8 +62,6 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	worker  *atwork.Worker  // woken with the watch
-	stays   bool            // the worker stays at work after Next
 	replica *Replica        // that serves the watch, or nil
 	leave   <-chan struct{} // closed when the watch should go elsewhere; may be nil
 	at      position        // of the replica
@@ -98,10 +95,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 			return nil, err
 		}
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx), worker: atwork.From(ctx)}
-	if w.stays = w.worker != nil; !w.stays {
-		w.worker = atwork.New(r.st.clock)
-	}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
 	if wants := opts.Wants; wants != nil {
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
@@ -148,20 +142,12 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64, now time.Time) error {
-	hub, err := w.r.st.hub.WatchWanted(w.sel.scope(w.r.id), after, now, w.woken(), w.wants)
+	hub, err := w.r.st.hub.WatchWanted(w.sel.scope(w.r.id), after, now, nil, w.wants)
 	if err != nil {
 		return expiredWatch(err)
 	}
 	w.hub, w.version = hub, after
 	return nil
-}
-
-// woken returns the function that a writer calls before it wakes the watch, or nil.
-func (w *Watcher) woken() func() {
-	if w.worker == nil {
-		return nil
-	}
-	return w.worker.Wake
 }
 
 // startWithState takes the current state and the position after it in one step, so that no
@@ -198,11 +184,7 @@ func expiredWatch(err error) error {
 // *meta.StatusError: the watch expired, or its version did not come. It is the error of the
 // Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
-	if !w.stays {
-		defer w.worker.Away()
-	}
 	for {
-		seen := w.worker.Wakes()
 		if w.err == nil {
 			w.err = w.ended(ctx)
 		}
@@ -213,7 +195,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.wait(ctx, seen)
+			w.wait(ctx)
 		}
 	}
 }
@@ -364,9 +346,8 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find events or the watch has ended. seen is Wakes of the
-// worker, read before poll.
-func (w *Watcher) wait(ctx context.Context, seen uint64) {
+// wait blocks until poll may find events or the watch has ended.
+func (w *Watcher) wait(ctx context.Context) {
 	until := earliest(w.deadline, w.replicaDue())
 	if w.bookmarks {
 		until = earliest(until, w.next)
@@ -376,12 +357,6 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) {
 	}
 	w.setAlarm(until)
 	w.bind(ctx)
-	if !w.worker.Rest(seen) {
-		return
-	}
-	if w.stays {
-		defer w.worker.Work()
-	}
 	if w.replica == nil {
 		<-w.hub.Wake()
 		return
@@ -407,7 +382,6 @@ func (w *Watcher) setAlarm(at time.Time) {
 		return
 	}
 	w.alarm = w.r.st.clock.AfterFunc(left, func() {
-		w.worker.Wake()
 		w.rang.Store(true)
 		w.hub.Signal()
 	})

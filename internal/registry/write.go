@@ -158,7 +158,7 @@ func (r *Resource) insert(ctx context.Context, o Object, req *Request) (*Item, e
 	if e := r.st.engine; e != nil {
 		return e.insert(ctx, r, o, req)
 	}
-	r.st.interned.intern(o, nil)
+	r.st.interned.Metadata(m, nil)
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
@@ -262,7 +262,7 @@ func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Re
 		}
 		return newItem(r.kind, o, current.version), nil
 	}
-	r.st.interned.intern(o, current.obj)
+	r.st.interned.Metadata(m, old)
 	at := r.st.changeTime()
 	r.st.mu.Lock()
 	defer r.st.mu.Unlock()
