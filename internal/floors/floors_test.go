@@ -23,12 +23,11 @@ type rule struct {
 // importRules returns the rules for direct imports. Only reachRules limit packages without a rule here.
 func importRules() []rule {
 	return []rule{
-		{"selector", []string{"internal/..."}, nil},
 		{"watch", []string{"internal/..."}, nil},
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
-		{"store/field", []string{"store/meta"}, nil},
-		{"internal/registry", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
+		{"store/field", []string{"store/meta", "internal/codec"}, nil},
+		{"internal/registry", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
@@ -46,6 +45,7 @@ type reach struct {
 	except   string   // a pattern of packages without the limit
 	refused  []string // patterns; other modules with their whole path
 	tests    bool     // the tests must not import them either
+	direct   bool     // only direct imports
 }
 
 func reachRules() []reach {
@@ -55,16 +55,18 @@ func reachRules() []reach {
 		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
 		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
 		{packages: "...", except: "internal/test/...", refused: []string{"internal/test/..."}},
-		{packages: "httpapi/...", refused: []string{"testing", "testing/..."}},
-		{packages: "examples/...", refused: []string{"testing", "testing/..."}},
+		{packages: "httpapi/...", except: "httpapi/apitest", refused: []string{"testing", "testing/..."}},
+		// From Go 1.27 on, net/http/httptest imports testing.
+		{packages: "httpapi/apitest", refused: []string{"testing", "testing/..."}, direct: true},
+		{packages: "examples/...", refused: []string{"testing", "testing/..."}, direct: true},
 		{packages: "store/fixture", refused: []string{"testing", "testing/..."}},
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
 		// Nor by way of a package in internal.
-		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
-		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
+		{packages: "internal/selector", refused: append([]string{"watch", "store/..."}, above...)},
+		{packages: "watch", refused: append([]string{"internal/selector", "store/..."}, above...)},
 		{packages: "store/...", refused: above},
 		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
 		{packages: "candidate/...", refused: []string{"endpoints/...", "httpapi/..."}},
@@ -98,7 +100,7 @@ func requirable() map[string]bool {
 
 // folders lists the folders that the root of the module may have. Names that begin with a dot are always allowed.
 func folders() []string {
-	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal", "docs"}
+	return []string{"lease", "candidate", "endpoints", "store", "watch", "httpapi", "examples", "internal", "docs"}
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -176,7 +178,7 @@ func TestRulesReportRefusedImports(t *testing.T) {
 		{"registry imports store", pkg{ImportPath: module + "/internal/registry", Imports: own("store")}, []string{"internal/registry imports", "got store"}},
 		{"registry reaches store", pkg{ImportPath: module + "/internal/registry", Deps: own("store")}, []string{"internal/registry reaches", "got store"}},
 		{"watch imports the store", pkg{ImportPath: module + "/watch", Imports: own("store")}, []string{"watch imports", "got store", "want only internal/..."}},
-		{"selector imports a library", pkg{ImportPath: module + "/selector", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"selector imports", "golang.org/x/sync/errgroup"}},
+		{"watch imports a library", pkg{ImportPath: module + "/watch", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"watch imports", "golang.org/x/sync/errgroup"}},
 		{"the store imports a kind", pkg{ImportPath: module + "/store", Imports: own("lease")}, []string{"store imports", "got lease"}},
 		{"field imports internal", pkg{ImportPath: module + "/store/field", Imports: own("internal/validate")}, []string{"store/field imports", "got internal/validate"}},
 		{"fixture imports a kind", pkg{ImportPath: module + "/store/fixture", Imports: own("lease")}, []string{"store/fixture imports", "got lease"}},
@@ -193,8 +195,8 @@ func TestRulesReportRefusedImports(t *testing.T) {
 		{"the API reaches a package for tests", pkg{ImportPath: module + "/httpapi", Deps: own("internal/test/wiretest")}, []string{"httpapi reaches", "got internal/test/wiretest"}},
 		{"a test imports a package for tests", pkg{ImportPath: module + "/httpapi", XTestImports: own("internal/test/wiretest")}, nil},
 		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
-		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, []string{"httpapi/apitest reaches", "got testing"}},
-		{"the server reaches testing", pkg{ImportPath: module + "/examples/server", Deps: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
+		{"apitest imports testing", pkg{ImportPath: module + "/httpapi/apitest", Imports: []string{"testing"}}, []string{"httpapi/apitest reaches", "got testing"}},
+		{"the server imports testing", pkg{ImportPath: module + "/examples/server", Imports: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
 		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},
 		{"a test imports the examples", pkg{ImportPath: module + "/httpapi", XTestImports: own("examples/server")}, []string{"a test of httpapi", "got examples/server"}},
 		{"the client imports the server", pkg{ImportPath: module + "/httpapi/client", Imports: own("store", "httpapi"), Deps: own("httpapi")}, []string{"httpapi/client imports", "httpapi/client reaches", "got httpapi"}},

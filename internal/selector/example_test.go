@@ -1,0 +1,95 @@
+package selector_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func ExampleParseLabels() {
+	labels, err := selector.ParseLabels("tier in (front, back), !canary")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(labels)
+	fmt.Println(labels.Matches(map[string]string{"tier": "front"}))
+	fmt.Println(labels.Matches(map[string]string{"tier": "front", "canary": ""}))
+
+	_, err = selector.ParseLabels("tier in front")
+	fmt.Println(err)
+	// Output:
+	// !canary,tier in (back,front)
+	// true
+	// false
+	// unable to parse requirement: found 'front' expected: '('
+}
+
+func ExampleParseFields() {
+	fields, err := selector.ParseFields("metadata.name==main,metadata.namespace!=kube-system")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lease := map[string]string{"metadata.name": "main", "metadata.namespace": "default"}
+	fmt.Println(fields)
+	fmt.Println(fields.Matches(func(field string) string { return lease[field] }))
+	fmt.Println(fields.Exact("metadata.name"))
+	known := []string{"metadata.name"}
+	fmt.Println(fields.Unknown(known))
+	fmt.Println(fields.Check(known))
+	// Output:
+	// metadata.name=main,metadata.namespace!=kube-system
+	// true
+	// main true
+	// metadata.namespace true
+	// "metadata.namespace" is not a known field selector: only "metadata.name"
+}
+
+func ExampleFieldEquals() {
+	ctx := context.Background()
+	leases := lease.In(store.New(store.Options{}))
+	for _, name := range []string{"main", "spare"} {
+		l := &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}
+		if _, err := leases.Create(ctx, l, store.CreateOptions{}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	list, err := leases.List(ctx, store.ListOptions{FieldSelector: selector.FieldEquals("metadata.name", "main").String()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range list.Items {
+		fmt.Println(l.Name)
+	}
+	// Output:
+	// main
+}
+
+func ExampleLabels_Empty() {
+	var all selector.Labels
+	fmt.Println(all.Empty(), all.Matches(nil))
+	// Output:
+	// true true
+}
+
+func ExampleParseShards() {
+	shards, warnings, err := selector.ParseShards(`shardRange(object.metadata.namespace, "0x0", "0x8000000000000000")`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(shards)
+	fmt.Println(warnings)
+	fmt.Println(shards.Matches("", "staging"), shards.Matches("", "default"))
+	// Output:
+	// shardRange(object.metadata.namespace, '0x0000000000000000', '0x8000000000000000')
+	// [shardSelector: Kubernetes 1.37 refuses the bound '0x0', write '0x0000000000000000']
+	// true false
+}

@@ -1,0 +1,125 @@
+package selector_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/selector"
+)
+
+const (
+	keyText   = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+	valueText = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
+
+func TestParseLabelsRefusesWithTheTextOfTheServer(t *testing.T) {
+	const operators = "expected: in, notin, =, ==, !=, gt, lt"
+	tests := []struct{ in, want string }{
+		{",", "found ',', expected: !, identifier, or 'end of string'"},
+		{"=x", "found '=', expected: !, identifier, or 'end of string'"},
+		{"(", "found '(', expected: !, identifier, or 'end of string'"},
+		{"k=1,", "found '', expected: identifier after ','"},
+		{"k=1,,o=1", "found ',', expected: identifier after ','"},
+		{"k=1 o=1", "found 'o', expected: ',' or 'end of string'"},
+		{"!k=1", "found '=', expected: ',' or 'end of string'"},
+		{"a=b=c", "found '=', expected: ',' or 'end of string'"},
+		{"!", "unable to parse requirement: found '', expected: identifier"},
+		{"!!k", "unable to parse requirement: found '!', expected: identifier"},
+		{"k!", "unable to parse requirement: found '!', " + operators},
+		{"k(1)", "unable to parse requirement: found '(', " + operators},
+		{"k exists", "unable to parse requirement: found 'exists', " + operators},
+		{"a b=1", "unable to parse requirement: found 'b', " + operators},
+		{"k IN (1)", "unable to parse requirement: found 'IN', " + operators},
+		{"k in", "unable to parse requirement: found '' expected: '('"},
+		{"k in 1", "unable to parse requirement: found '1' expected: '('"},
+		{"k in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"},
+		{"k in (=", "unable to parse requirement: found '=', expected: ',', ')' or identifier"},
+		{"k in (1", "unable to parse requirement: found '', expected: ',' or ')'"},
+		{"k in (1 2)", "unable to parse requirement: found '2', expected: ',' or ')'"},
+		{"k in (1,", "unable to parse requirement: found '', expected: ',', or identifier"},
+		{"k in (,(", "unable to parse requirement: found '(', expected: ',', or identifier"},
+		{"k=!x", "unable to parse requirement: found '!', expected: identifier"},
+		{"k=(1)", "unable to parse requirement: found '(', expected: identifier"},
+		{"k>=3", "unable to parse requirement: found '=', expected: identifier"},
+		{"k>x", `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`},
+		{"k<", `unable to parse requirement: values[0]: Invalid value: "": for 'Gt', 'Lt' operators, the value must be an integer`},
+		{"k>9223372036854775808", `unable to parse requirement: values[0]: Invalid value: "9223372036854775808": for 'Gt', 'Lt' operators, the value must be an integer`},
+		{"k>-x", `unable to parse requirement: [values[0]: Invalid value: "-x": for 'Gt', 'Lt' operators, the value must be an integer, values[0][k]: Invalid value: "-x": ` + valueText + "]"},
+		{"k>-5", `unable to parse requirement: values[0][k]: Invalid value: "-5": ` + valueText},
+		{"-x=1", `unable to parse requirement: <nil>: Invalid value: "-x": ` + keyText},
+		{"/=1", `unable to parse requirement: <nil>: Invalid value: "/": prefix part must be non-empty; name part must be non-empty; ` + keyText},
+		{"k=-bad-", `unable to parse requirement: values[0][k]: Invalid value: "-bad-": ` + valueText},
+		{"k=" + strings.Repeat("-", 64), `unable to parse requirement: values[0][k]: Invalid value: "` + strings.Repeat("-", 64) + `": must be no more than 63 bytes; ` + valueText},
+		{"k in (b,-,_)", `unable to parse requirement: [values[0][k]: Invalid value: "-": ` + valueText + `, values[1][k]: Invalid value: "_": ` + valueText + "]"},
+	}
+	for _, test := range tests {
+		t.Run(test.in, func(t *testing.T) {
+			got, err := selector.ParseLabels(test.in)
+			assert.EqualError(t, err, test.want)
+			assert.True(t, got.Empty())
+		})
+	}
+}
+
+func TestLabelsMatch(t *testing.T) {
+	tests := []struct {
+		in      string
+		text    string              // canonical
+		matches []map[string]string // selected
+		misses  []map[string]string // not selected
+	}{
+		{"", "", []map[string]string{nil, {"a": "b"}}, nil},
+		{" \t\r\n", "", []map[string]string{nil}, nil},
+		{"k", "k", []map[string]string{{"k": ""}}, []map[string]string{nil, {"o": "k"}}},
+		{"! k", "!k", []map[string]string{nil, {"o": "k"}}, []map[string]string{{"k": ""}}},
+		{"k = v", "k=v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
+		{"k==v", "k==v", []map[string]string{{"k": "v"}}, []map[string]string{nil, {"k": "w"}}},
+		{"k!=v", "k!=v", []map[string]string{nil, {"k": "w"}}, []map[string]string{{"k": "v"}}},
+		{"k=", "k=", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "w"}}},
+		{"k in(b,a,b)", "k in (a,b)", []map[string]string{{"k": "a"}, {"k": "b"}}, []map[string]string{nil, {"k": "c"}, {"k": ""}}},
+		{"k notin (a,b)", "k notin (a,b)", []map[string]string{nil, {"k": "c"}}, []map[string]string{{"k": "a"}, {"k": "b"}}},
+		{"k in (a,b),k in (b,c)", "k in (a,b),k in (b,c)", []map[string]string{{"k": "b"}}, []map[string]string{nil, {"k": "a"}, {"k": "c"}, {"k": ""}}},
+		{"k in ()", "k in ()", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
+		{"k in (,)", "k in ()", []map[string]string{{"k": ""}}, []map[string]string{nil, {"k": "a"}}},
+		{"k in (2,,1)", "k in (,1,2)", []map[string]string{{"k": ""}, {"k": "1"}}, []map[string]string{nil, {"k": "3"}}},
+		{"in in (in,notin),notin", "in in (in,notin),notin", []map[string]string{{"in": "in", "notin": ""}}, []map[string]string{{"in": "in"}}},
+		{"k>5", "k>5", []map[string]string{{"k": "6"}, {"k": "+7"}}, []map[string]string{nil, {"k": "5"}, {"k": "x"}, {"k": ""}, {"k": "9223372036854775808"}, {"k": "-9223372036854775809"}}},
+		{"k<5", "k<5", []map[string]string{{"k": "4"}, {"k": "-9223372036854775808"}, {"k": "0004"}}, []map[string]string{nil, {"k": "5"}, {"k": "-"}, {"k": "-9223372036854775809"}, {"k": "9999999999999999999"}}},
+		{"b=1,a=2,b=1", "a=2,b=1,b=1", []map[string]string{{"a": "2", "b": "1"}}, []map[string]string{{"a": "2"}, {"b": "1"}}},
+		{"example.com/k=v", "example.com/k=v", []map[string]string{{"example.com/k": "v"}}, []map[string]string{{"k": "v"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.in, func(t *testing.T) {
+			labels, err := selector.ParseLabels(test.in)
+			require.NoError(t, err)
+			assert.Equal(t, test.text, labels.String())
+			assert.Equal(t, test.text == "", labels.Empty())
+			for _, object := range test.matches {
+				assert.True(t, labels.Matches(object), "%v is not selected", object)
+			}
+			for _, object := range test.misses {
+				assert.False(t, labels.Matches(object), "%v is selected", object)
+			}
+		})
+	}
+}
+
+func TestMatchingAllocatesNothing(t *testing.T) {
+	labels, err := selector.ParseLabels("a in (x,y,z),b!=1,n>5,!gone")
+	require.NoError(t, err)
+	fields, err := selector.ParseFields(`metadata.name=a,metadata.namespace!=b`)
+	require.NoError(t, err)
+	shards, _, err := selector.ParseShards("shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')")
+	require.NoError(t, err)
+	object := map[string]string{"a": "y", "n": "no number"}
+	get := func(field string) string { return field }
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		labels.Matches(object)
+		fields.Matches(get)
+		fields.Exact("metadata.name")
+		shards.Matches("8f6b9a0e-0c3f-4c7a-9b53-0d4f6a9b1f11", "default")
+	}))
+}
