@@ -39,7 +39,7 @@ func defended() []defence {
 			"lease.Overlap",
 		}},
 		{"a type of the API", []string{
-			"candidate.Elector",
+			"candidate.Coordinator",
 		}},
 		{"the methods of testing.TB that New needs: *testing.T has them", []string{
 			"httpapi/apitest.TB.Cleanup", "httpapi/apitest.TB.Errorf", "httpapi/apitest.TB.Fatalf",
