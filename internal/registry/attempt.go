@@ -5,23 +5,43 @@ import (
 	"errors"
 )
 
-// attempt runs a write until no other one comes first. try makes the next state from the
-// current one, which is nil if there is no object, and commits it. Its error is errRace if
-// another write came first.
-func (r *Resource) attempt(ctx context.Context, req *Request, tries int, try func(current *Item) (*Item, error)) (*Item, error) {
-	if e := r.st.engine; e != nil {
-		return e.attempt(ctx, r, req, tries, try)
-	}
-	for ; tries > 0; tries-- {
+// attempt makes a change until no other write comes first. It begins with the state in the
+// tree, which on a Backend may be old. What is decided from that without a commit, a refusal or
+// a write that changes nothing, is decided again unless that is the present state (upstream:
+// apiserver, storage/etcd3/store.go, GuaranteedUpdate). The error is errRace after too many tries.
+func (r *Resource) attempt(ctx context.Context, req Request, tries int, c Change) (write, error) {
+	current, confirmed := r.lookup(req.key()), false
+	for {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return write{}, err
 		}
-		it, err := try(r.lookup(req.key()))
-		if err == nil || !errors.Is(err, errRace) {
-			return it, err
+		w, err := c.plan(r, current, req)
+		if err == nil && !w.done {
+			if w, err = r.st.source.commit(ctx, r, w); err == nil {
+				return w, nil // errors.AsType costs 4 us on first use
+			}
+			lost, isLost := errors.AsType[*lostRace](err)
+			if !isLost {
+				return w, err
+			}
+			if tries--; tries == 0 {
+				return w, errRace
+			}
+			current, confirmed = lost.have, true
+			continue
 		}
+		if confirmed {
+			return w, err
+		}
+		have, getErr := r.st.source.get(ctx, r, req.key())
+		if getErr != nil {
+			return write{}, getErr
+		}
+		if sameState(have, current) {
+			return w, err
+		}
+		current, confirmed = have, true
 	}
-	return nil, errRace
 }
 
 // errRace sends a write back to its first step.
@@ -34,42 +54,6 @@ type lostRace struct {
 
 // Error returns the text of errRace.
 func (*lostRace) Error() string { return errRace.Error() }
-
-// Is reports whether target is errRace.
-func (*lostRace) Is(target error) bool { return target == errRace }
-
-// attempt is Resource.attempt for a store on a Backend. It begins with the state in the cache,
-// which may be old. What try decides from that without a commit, a refusal or a write that
-// changes nothing, is decided again from the state that the Backend has, unless that is the
-// same (upstream: apiserver, storage/etcd3/store.go, GuaranteedUpdate).
-func (e *engine) attempt(ctx context.Context, r *Resource, req *Request, tries int, try func(current *Item) (*Item, error)) (*Item, error) {
-	current, confirmed := r.lookup(req.key()), false
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		it, err := try(current)
-		lost, isLost := errors.AsType[*lostRace](err)
-		switch {
-		case isLost && tries == 1:
-			return nil, errRace
-		case isLost:
-			current, confirmed = lost.have, true
-			tries--
-		case req.sent || confirmed:
-			return it, err
-		default:
-			have, fetchErr := e.fetch(ctx, r, req.key())
-			if fetchErr != nil {
-				return nil, fetchErr
-			}
-			if sameState(have, current) {
-				return it, err
-			}
-			current, confirmed = have, true
-		}
-	}
-}
 
 // sameState reports whether two items, which may be nil, are of the same version.
 func sameState(a, b *Item) bool {
