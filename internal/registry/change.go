@@ -51,8 +51,8 @@ func (c *replacement) plan(r *Resource, current *Item, req Request) (write, erro
 	}
 	o := c.object
 	*o.GetObjectMeta() = c.meta
-	if !r.kind.pure && c.meta.ResourceVersion == "" { // a function of the kind may change more than metadata
-		o = r.kind.copy(o)
+	if r.kind.prepareForUpdate != nil && c.meta.ResourceVersion == "" {
+		c.object = r.kind.copy(o) // for another attempt: the kind may change more than metadata
 	}
 	return r.put(current, o, &req)
 }
@@ -72,7 +72,7 @@ func (r *Resource) put(current *Item, o Object, req *Request) (write, error) {
 		return write{}, err
 	}
 	r.updateManagers(o, current, req)
-	return r.next(current, o, req, false)
+	return r.replace(current, o, req, false)
 }
 
 // checkUID compares the uid of an update with the current one.
@@ -133,7 +133,7 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 	o = t.fromWire(o)
 	r.updateManagers(o, current, &req)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return r.next(current, o, &req, false)
+	return r.replace(current, o, &req, false)
 }
 
 // target describes the object to the functions of package patch.
@@ -186,7 +186,7 @@ func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error
 	}
 	o := r.kind.fromWire(req.Version, applied)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return r.next(current, o, &req, true)
+	return r.replace(current, o, &req, true)
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.

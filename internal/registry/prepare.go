@@ -137,7 +137,9 @@ func (d *Kind) prepareSuccessor(o, old Object) {
 	if d.info.Status {
 		typ.CopyMember(o, old, memberStatus)
 	}
-	d.prepareForUpdate(o, old)
+	if d.prepareForUpdate != nil {
+		d.prepareForUpdate(o, old)
+	}
 	if !d.info.Native && !typ.EqualBeside(o, old, "metadata") {
 		o.GetObjectMeta().Generation++
 	}
