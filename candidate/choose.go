@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -50,11 +52,11 @@ func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrateg
 // that conflict.
 func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	best := candidates[0]
-	latest := parseTolerant(best.Spec.BinaryVersion)
+	latest, _ := semver.ParseTolerant(best.Spec.BinaryVersion) // 0.0.0 if it is not valid
 	var rival *LeaseCandidate // as late as best, with another strategy
 	for _, c := range candidates[1:] {
-		v := parseTolerant(c.Spec.BinaryVersion)
-		switch d := v.compare(latest); {
+		v, _ := semver.ParseTolerant(c.Spec.BinaryVersion)
+		switch d := v.Compare(latest); {
 		case d > 0:
 			best, latest, rival = c, v, nil
 		case d == 0 && rival == nil && c.Spec.Strategy != best.Spec.Strategy:
@@ -118,15 +120,15 @@ func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrate
 // pickBestLeaderOldestEmulationVersion, where the order of a map decides last.)
 func OldestEmulationVersion(candidates []*LeaseCandidate) *LeaseCandidate {
 	var best *LeaseCandidate
-	var bestEmulation, bestBinary version
+	var bestEmulation, bestBinary semver.Version
 	for _, c := range candidates {
-		emulation, ok := readTolerant(c.Spec.EmulationVersion)
-		binary, ok2 := readTolerant(c.Spec.BinaryVersion)
-		if !ok || !ok2 {
+		emulation, err := semver.ParseTolerant(c.Spec.EmulationVersion)
+		binary, err2 := semver.ParseTolerant(c.Spec.BinaryVersion)
+		if err != nil || err2 != nil {
 			continue
 		}
 		if best == nil || cmp.Or(
-			emulation.compare(bestEmulation), binary.compare(bestBinary),
+			emulation.Compare(bestEmulation), binary.Compare(bestBinary),
 			cmp.Compare(c.CreationTimestamp.Unix(), best.CreationTimestamp.Unix()), strings.Compare(c.Name, best.Name),
 		) < 0 {
 			best, bestEmulation, bestBinary = c, emulation, binary

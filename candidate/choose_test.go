@@ -124,22 +124,6 @@ func TestOldestEmulationVersion(t *testing.T) {
 	}
 }
 
-func TestReadTolerant(t *testing.T) {
-	for text, want := range map[string]string{
-		"1.2.3": "1.2.3", "v1.2.3": "1.2.3", " 1.2.3\n": "1.2.3", "1": "1.0.0", "v1.2": "1.2.0", "01.002.0003": "1.2.3", "00.0.0": "0.0.0",
-		"1.2.3-rc.1+b": "1.2.3-rc.1", "1.2.03-rc": "1.2.3-rc",
-		"": "", "v": "", "vv1": "", "1.2-rc": "", "1+b": "", "1.2.3.4": "", "1..3": "", "-1": "", "1.x": "", "latest": "",
-		"99999999999999999999.0.0": "",
-	} {
-		t.Run(text, func(t *testing.T) {
-			got, ok := readTolerant(text)
-			assert.Equal(t, want != "", ok)
-			strict, _ := parseVersion(want)
-			assert.Equal(t, strict, got)
-		})
-	}
-}
-
 func TestBallotChangesTheLease(t *testing.T) {
 	now, before := meta.NewMicroTime(time.Unix(100, 0)), meta.NewMicroTime(time.Unix(50, 0))
 	elect, third := &ballot{oldest, "a"}, &ballot{strategy: y}

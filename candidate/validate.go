@@ -1,6 +1,8 @@
 package candidate
 
 import (
+	"github.com/blang/semver/v4"
+
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/field"
 )
@@ -22,7 +24,7 @@ func validate(c, old *LeaseCandidate) field.Errors {
 	switch {
 	case s.Strategy == "":
 		errs = append(errs, field.Required("spec.strategy", ""))
-	case s.Strategy == lease.OldestEmulationVersion && emulation.isZero():
+	case s.Strategy == lease.OldestEmulationVersion && emulation.EQ(semver.Version{}):
 		errs = append(errs, field.Required(emulationVersion, neededByOldest))
 	default:
 		errs = append(errs, s.Strategy.Validate("spec.strategy")...)
@@ -42,10 +44,10 @@ func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	}
 	for i, strategy := range list {
 		if strategy == lease.OldestEmulationVersion {
-			if binary.isZero() {
+			if binary.EQ(semver.Version{}) {
 				errs = append(errs, field.Required(binaryVersion, neededByOldest))
 			}
-			if emulation.isZero() {
+			if emulation.EQ(semver.Version{}) {
 				errs = append(errs, field.Required(emulationVersion, neededByOldest))
 			}
 		}
@@ -54,27 +56,25 @@ func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateVersions checks the lease name and the versions. It returns and compares a
-// version that is absent or not valid as 0.0.0.
-func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emulation version, errs field.Errors) {
+// validateVersions checks the lease name and the versions. A version that is absent or not
+// valid compares as 0.0.0.
+func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emulation semver.Version, errs field.Errors) {
 	if s.LeaseName == "" {
 		errs = append(errs, field.Required("spec.leaseName", ""))
 	}
-	if s.EmulationVersion != "" {
-		var ok bool
-		if emulation, ok = parseVersion(s.EmulationVersion); !ok {
-			errs = append(errs, field.Invalid(emulationVersion, s.EmulationVersion, "must be a valid semantic version"))
+	parse := func(path field.Path, value string) semver.Version {
+		v, err := semver.Parse(value)
+		if err != nil && value != "" {
+			errs = append(errs, field.Invalid(path, value, "must be a valid semantic version"))
 		}
+		return v
 	}
-	if s.BinaryVersion != "" {
-		var ok bool
-		if binary, ok = parseVersion(s.BinaryVersion); !ok {
-			errs = append(errs, field.Invalid(binaryVersion, s.BinaryVersion, "must be a valid semantic version"))
-		}
-	} else if binaryRequired {
+	emulation = parse(emulationVersion, s.EmulationVersion)
+	binary = parse(binaryVersion, s.BinaryVersion)
+	if s.BinaryVersion == "" && binaryRequired {
 		errs = append(errs, field.Required(binaryVersion, ""))
 	}
-	if s.BinaryVersion != "" && s.EmulationVersion != "" && binary.compare(emulation) < 0 {
+	if s.BinaryVersion != "" && s.EmulationVersion != "" && binary.LT(emulation) {
 		errs = append(errs, field.Invalid(binaryVersion, s.BinaryVersion, "must be greater than or equal to `emulationVersion`"))
 	}
 	return binary, emulation, errs

@@ -172,7 +172,21 @@ func TestNameIsAConfigKey(t *testing.T) {
 	}
 }
 
-func TestValidCandidateCostsNoAllocation(t *testing.T) {
-	c := &LeaseCandidate{Spec: valid()}
-	assert.Zero(t, testing.AllocsPerRun(100, func() { validate(c, c) }))
+func TestVersionsAreStrict(t *testing.T) {
+	validBinary := func(v string) []string {
+		c := &LeaseCandidate{Spec: valid()}
+		c.Spec.Strategy, c.Spec.EmulationVersion, c.Spec.BinaryVersion = "example.com/x", "", v
+		return texts(validate(c, nil))
+	}
+	for _, v := range []string{
+		"0.0.0", "1.30.0-alpha.1+build.007", "1.30.0+build-1.2", "1.0.0--", "1.0.0-0a.01a", "1.0.0-0", "18446744073709551615.0.0",
+	} {
+		assert.Empty(t, validBinary(v), v)
+	}
+	for _, v := range []string{
+		"1", "1.2", "1.2.", "1..3", "1.2.3.4", "v1.2.3", " 1.2.3", "1.2.3 ", "01.2.3", "1.2.03", "-1.2.3", "1.2.x", "1.2.3-", "1.2.3+",
+		"1.2.3-a..b", "1.2.3-01", "1.2.3+ä", "1.2.3+a+b", "18446744073709551616.0.0", "1.2.3-18446744073709551616",
+	} {
+		assert.Equal(t, []string{of(binaryInvalid, v)}, validBinary(v), v)
+	}
 }

@@ -57,7 +57,6 @@ type call struct {
 
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called
-	set           int8 // the number of headers
 	deadline      deadline
 	cut           cutter
 
@@ -65,8 +64,7 @@ type call struct {
 	table    tableOptions
 	warnings warnings
 
-	memory  *buffers  // nil until the first use
-	headers [5]string // values that setHeader has stored
+	memory *buffers // nil until the first use
 }
 
 // ServeHTTP answers a request.
@@ -112,42 +110,22 @@ const noCache = "no-cache, private"
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{api: a, req: r, w: w}
 	h := w.Header()
-	id := header(r, "Audit-Id")
+	id := r.Header.Get("Audit-Id")
 	if id == "" {
 		id = a.auditIDs.next(r)
 	}
-	c.setHeader(h, "Audit-Id", id)
-	c.setHeader(h, "Cache-Control", noCache)
+	h.Set("Audit-Id", id)
+	h.Set("Cache-Control", noCache)
 	if a.setDate {
-		c.setHeader(h, "Date", a.st.Now().UTC().Format(http.TimeFormat))
+		h.Set("Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
 	return c
-}
-
-// header returns a header of a request, whose name is in the canonical form, or "".
-func header(r *http.Request, name string) string {
-	if values := r.Header[name]; len(values) > 0 {
-		return values[0]
-	}
-	return ""
-}
-
-// setHeader sets a header, whose name is in the canonical form. The value is stored in the
-// call, so that it needs no memory of its own.
-func (c *call) setHeader(h http.Header, name, value string) {
-	if int(c.set) == len(c.headers) {
-		h[name] = []string{value}
-		return
-	}
-	c.headers[c.set] = value
-	h[name] = c.headers[c.set : c.set+1 : c.set+1]
-	c.set++
 }
 
 func (c *call) log(start time.Time) {
 	c.api.log(LogEntry{
 		Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-		ContentType: header(c.req, "Content-Type"),
+		ContentType: c.req.Header.Get("Content-Type"),
 		Code:        c.code, Bytes: c.size, Duration: time.Since(start), Attributes: c.attributes(),
 	})
 }

@@ -92,7 +92,7 @@ func (c *call) prepare(streams bool) error {
 		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
-		if !matchesRoute(header(c.req, "Accept")) {
+		if !matchesRoute(c.req.Header.Get("Accept")) {
 			return notAcceptableRoute(streams)
 		}
 	}

@@ -2,9 +2,10 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/munnerz/goautoneg"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -46,62 +47,6 @@ type mediaType struct {
 	pretty bool
 	as     meta.TypeMeta // the type that objects are converted to; zero: none
 	suffix string        // parameters for the Content-Type
-}
-
-// clause is one part of an Accept header.
-type clause struct {
-	mainType, subType string
-	q                 float64
-	params            map[string]string
-}
-
-// parseAccept splits an Accept header and sorts the clauses by preference (upstream:
-// goautoneg).
-func parseAccept(header string) []clause {
-	var out []clause
-	for part := range strings.SplitSeq(header, ",") {
-		name, rest, _ := strings.Cut(strings.Trim(part, " "), ";")
-		cl := clause{q: 1}
-		var found bool
-		cl.mainType, cl.subType, found = strings.Cut(name, "/")
-		cl.mainType, cl.subType = strings.Trim(cl.mainType, " "), strings.Trim(cl.subType, " ")
-		switch {
-		case !found && cl.mainType == "*":
-			cl.subType = "*"
-		case !found || cl.subType == "" || strings.Contains(cl.subType, "/"):
-			continue
-		}
-		for param := range strings.SplitSeq(rest, ";") {
-			key, value, _ := strings.Cut(param, "=")
-			if value == "" || strings.Contains(value, "=") {
-				continue
-			}
-			if key = strings.Trim(key, " "); key == "q" {
-				cl.q, _ = strconv.ParseFloat(value, 32)
-				continue
-			}
-			if cl.params == nil {
-				cl.params = map[string]string{}
-			}
-			cl.params[key] = strings.Trim(value, " ")
-		}
-		out = append(out, cl)
-	}
-	slices.SortFunc(out, func(a, b clause) int {
-		if a.isBefore(b) {
-			return -1
-		}
-		return 0
-	})
-	return out
-}
-
-// isBefore reports whether a client prefers c to other, as upstream defines it. This
-// is not an order: a named type with a lower q and a wildcard are each before the
-// other. The result depends on the algorithm, so the sort must be that of the standard
-// library, which upstream uses, and not a stable one.
-func (c clause) isBefore(other clause) bool {
-	return c.q > other.q || c.mainType != "*" && other.mainType == "*" || c.subType != "*" && other.subType == "*"
 }
 
 // restrictions are the forms that an endpoint can answer in (upstream:
@@ -147,14 +92,13 @@ func negotiate(header string, r restrictions) (mediaType, bool) {
 			return m, true
 		}
 	}
-	for _, cl := range parseAccept(header) {
+	for _, cl := range goautoneg.ParseAccept(header) {
 		for _, f := range []format{formatJSON, formatYAML, formatProtobuf} {
-			mainType, subType, _ := strings.Cut(mediaTypeOf(f), "/")
-			if any := cl.mainType == "*" && cl.subType == "*"; !any && (cl.mainType != mainType || cl.subType != "*" && cl.subType != subType) {
-				continue
-			}
-			if m, ok := accept(cl.params, f, r); ok {
-				return m, true
+			switch cl.Type + "/" + cl.SubType {
+			case mediaTypeOf(f), "application/*", "*/*":
+				if m, ok := accept(cl.Params, f, r); ok {
+					return m, true
+				}
 			}
 		}
 	}
@@ -207,7 +151,7 @@ func canConvert(m mediaType) bool {
 
 // negotiateMedia chooses the media type of the answer.
 func (c *call) negotiateMedia() error {
-	m, ok := negotiate(header(c.req, "Accept"), c.restrictions())
+	m, ok := negotiate(c.req.Header.Get("Accept"), c.restrictions())
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}
@@ -252,7 +196,7 @@ func prettyWanted(c *call) bool {
 			return b
 		}
 	}
-	agent := header(c.req, "User-Agent")
+	agent := c.req.Header.Get("User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 

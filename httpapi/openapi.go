@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/munnerz/goautoneg"
+
 	"github.com/kubecoord/kubecoord/internal/openapi"
 )
 
@@ -115,11 +117,11 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 		accept = "*/*"
 	}
 	const prefix = "com.github.proto-openapi.spec."
-	for _, cl := range parseAccept(accept) {
-		if cl.mainType != "application" && cl.mainType != "*" {
+	for _, cl := range goautoneg.ParseAccept(accept) {
+		if cl.Type != "application" && cl.Type != "*" {
 			continue
 		}
-		switch cl.subType {
+		switch cl.SubType {
 		case "json", "*":
 			return typeJSON, d.json, true
 		case prefix + d.version + "@v1.0+protobuf", prefix + d.version + ".v1.0+protobuf":
@@ -161,7 +163,7 @@ func (c *call) openAPI(d *openAPIDocument) {
 // than clients ask for are ignored, as RFC 9110 allows (section 14.2).
 func (c *call) serveContent(modified time.Time, data []byte) {
 	r := c.req
-	if strings.Count(header(r, "Range"), ",") >= 16 {
+	if strings.Count(r.Header.Get("Range"), ",") >= 16 {
 		r = r.Clone(r.Context())
 		r.Header.Del("Range")
 	}

@@ -78,9 +78,8 @@ func mustJSON(doc any) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	h := c.Header()
-	c.setHeader(h, "Content-Type", contentType)
-	c.setHeader(h, "Content-Length", strconv.Itoa(len(data)))
+	c.Header().Set("Content-Type", contentType)
+	c.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	c.WriteHeader(code)
 	c.Write(data)
 }

@@ -88,7 +88,7 @@ func updateCode(created bool) int {
 
 // bodyFormat returns the format of a request body. The default is JSON.
 func bodyFormat(r *http.Request) (format, error) {
-	name := header(r, "Content-Type")
+	name := r.Header.Get("Content-Type")
 	switch name {
 	case "", typeJSON:
 		return formatJSON, nil
@@ -167,7 +167,7 @@ func managerOf(fieldManager string, r *http.Request) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
-	name, _, _ := strings.Cut(header(r, "User-Agent"), "/")
+	name, _, _ := strings.Cut(r.Header.Get("User-Agent"), "/")
 	name = printable(name)
 	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
 }

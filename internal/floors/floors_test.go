@@ -33,7 +33,7 @@ func importRules() []rule {
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
 		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
-		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"golang.org/x/sync/..."}},
+		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 		{"httpapi/client", []string{"store/...", "watch", "internal/..."}, nil},
 		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork", "internal/registry"}, []string{"golang.org/x/sync/..."}},
@@ -77,7 +77,9 @@ func reachRules() []reach {
 // requirable lists the modules that go.mod may require. The value is true if only an indirect requirement is allowed.
 func requirable() map[string]bool {
 	return map[string]bool{
+		"github.com/blang/semver/v4":     false,
 		"github.com/google/btree":        false,
+		"github.com/munnerz/goautoneg":   false,
 		"golang.org/x/sync":              false,
 		"github.com/stretchr/testify":    false,
 		"sigs.k8s.io/json":               false,

@@ -152,7 +152,7 @@ func TestCheckFailsTheTest(t *testing.T) {
 	l := &listener{TB: t}
 	d.Check(l)
 	require.Len(t, l.errors, 1)
-	assert.Contains(t, l.errors[0], `create leases default/a by client "c" was answered 201, but there is no such change`)
+	assert.Contains(t, l.errors[0], "a confirmed write is not in the history: create")
 }
 
 func TestCheckNeedsTheWholeHistory(t *testing.T) {

@@ -3,21 +3,19 @@ package consistency
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/test/skim"
-	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // recorder is a middleware that records the answers and watch events of the next handler.
@@ -26,49 +24,29 @@ type recorder struct {
 	st    *registry.Store
 	kinds []store.AnyKind
 
-	mu  sync.Mutex // guards log
-	log []observation
+	mu    sync.Mutex // guards what follows
+	tick  uint64
+	calls []*call
 }
 
-// observation is one answer, or one event of a watch.
-type observation struct {
-	call *call
-	kind observationKind
-	head skim.Head // of the object, list or event
-}
-
-// observationKind is the kind of an observation.
-type observationKind uint8
-
-const (
-	noAnswer       observationKind = iota // the handler ran and sent no answer
-	successAnswer                         // 2xx
-	notFoundAnswer                        // 404 for the object itself
-	errorAnswer                           // another answer
-	addedEvent
-	modifiedEvent
-	deletedEvent
-	bookmarkEvent
-	initialEndEvent
-	errorEvent
-)
-
-// call is a request for a resource. It does not change after it is part of an observation.
+// call is a request for a resource. It changes under the recorder's mutex only.
 type call struct {
-	origin         uint64 // of its changes, see registry.WithOrigin
-	floor, ceiling uint64 // the versions of the store when it came and when it was answered
+	origin            uint64 // of its changes, see registry.WithOrigin
+	floor             uint64 // the version of the store when it came
+	begin, first, end uint64 // ticks: it came, its first event, its answer
 
-	verb, group, version, resource, namespace, name string
-	client, userAgent                               string
-	query                                           url.Values
-	subresource                                     bool
-	dryRun                                          bool
-	stale                                           bool   // a lagging replica answers
-	base                                            uint64 // the resourceVersion in the body
+	httpapi.Attributes
+	client      string
+	query       url.Values
+	subresource bool
+	dryRun      bool
+	stale       bool   // a lagging replica answers
+	base        uint64 // the resourceVersion in the body
 
-	status  int // 0 without an answer
-	answer  skim.Head
-	altered bool // the answer differs from the object at its version
+	status int // 0 without an answer
+	answer head
+	wrong  bool // the answer differs from the object at its version
+	events []event
 }
 
 // ServeHTTP records a request for a resource.
@@ -81,11 +59,36 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 	c := newCall(r, attributes, body)
-	c.floor = rec.st.ResourceVersion()
 	a := &answer{ResponseWriter: w, rec: rec, call: c}
 	defer a.end()
+	rec.do(func() { c.floor, c.begin = rec.st.ResourceVersion(), rec.now() })
 	rec.next.ServeHTTP(a, r.WithContext(registry.WithOrigin(r.Context(), c.origin)))
 	a.complete = true
+}
+
+// do runs f with the mutex.
+func (rec *recorder) do(f func()) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	f()
+}
+
+// now returns the next tick that no other call has. The mutex must be held.
+func (rec *recorder) now() uint64 {
+	rec.tick += 2 // the tick between is for the floor of a call
+	return rec.tick
+}
+
+// recorded returns copies of the calls that have an answer.
+func (rec *recorder) recorded() (calls []*call) {
+	rec.do(func() {
+		for _, c := range rec.calls {
+			copied := *c
+			copied.events = slices.Clone(c.events)
+			calls = append(calls, &copied)
+		}
+	})
+	return calls
 }
 
 // failing returns the error that ended the body, or io.EOF.
@@ -100,60 +103,23 @@ func (f failing) Read([]byte) (int, error) {
 
 func newCall(r *http.Request, a httpapi.Attributes, body []byte) *call {
 	c := &call{
-		origin: registry.OriginOf(r.Context()), verb: a.Verb,
-		group: a.Group, version: a.Version, resource: a.Resource, namespace: a.Namespace, name: a.Name,
-		client: caller.Name(r.Context()), userAgent: r.UserAgent(), query: r.URL.Query(), stale: caller.Stale(r.Context()),
+		origin: registry.OriginOf(r.Context()), Attributes: a, client: fmt.Sprintf("client %q", caller.Name(r.Context())),
+		query: r.URL.Query(), stale: caller.Stale(r.Context()),
 	}
 	if c.origin == 0 {
 		c.origin = rand.Uint64() | 1
 	}
 	contentType := r.Header.Get("Content-Type")
-	if c.verb == "patch" && strings.HasPrefix(contentType, "application/apply-patch+") {
-		c.verb = "apply"
+	if c.Verb == "patch" && strings.HasPrefix(contentType, "application/apply-patch+") {
+		c.Verb = "apply"
 	}
-	c.dryRun = c.query.Has("dryRun") || strings.HasPrefix(c.verb, "delete") && bytes.Contains(body, []byte("All")) &&
+	c.dryRun = c.query.Has("dryRun") || strings.HasPrefix(c.Verb, "delete") && bytes.Contains(body, []byte("All")) &&
 		(bytes.Contains(body, []byte("dryRun")) || bytes.HasPrefix(body, []byte("k8s\x00")))
-	c.subresource = c.name != "" && c.verb != "create" && !strings.HasSuffix(strings.TrimSuffix(a.Path, "/"), "/"+c.name)
-	switch c.verb {
+	switch c.Verb {
 	case "update", "patch", "apply":
-		c.base = skimObject(body, contentType).ResourceVersion
+		c.base = headOf(body, contentType).version
 	}
 	return c
-}
-
-// skimObject returns the head of a document.
-func skimObject(data []byte, contentType string) skim.Head {
-	if strings.Contains(contentType, "yaml") {
-		data, _, _ = yaml.ToJSON(data)
-	}
-	return skim.Object(data)
-}
-
-func (rec *recorder) add(t observation) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	rec.log = append(rec.log, t)
-}
-
-// all returns the observations so far.
-func (rec *recorder) all() []observation {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return rec.log[:len(rec.log):len(rec.log)]
-}
-
-// groupResource returns the resource of the call.
-func (c *call) groupResource() meta.GroupResource {
-	return meta.GroupResource{Group: c.group, Resource: c.resource}
-}
-
-// mutates reports whether the verb may change something.
-func (c *call) mutates() bool {
-	switch c.verb {
-	case "create", "update", "patch", "apply", "delete", "deletecollection":
-		return true
-	}
-	return false
 }
 
 // answer records an answer before the client receives it. Only the events of a watch pass through before the answer is complete.
@@ -169,7 +135,7 @@ type answer struct {
 // Unwrap returns the writer below, for its deadlines.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-func (a *answer) watching() bool { return a.call.verb == "watch" && a.code == http.StatusOK }
+func (a *answer) watching() bool { return a.call.Verb == "watch" && a.code == http.StatusOK }
 
 // WriteHeader begins the answer.
 func (a *answer) WriteHeader(code int) {
@@ -177,9 +143,17 @@ func (a *answer) WriteHeader(code int) {
 		return
 	}
 	if a.code = code; a.watching() {
-		a.call.status, a.call.ceiling = code, a.rec.st.ResourceVersion()
+		a.answered()
 		a.ResponseWriter.WriteHeader(code)
 	}
+}
+
+// answered adds the call to the record.
+func (a *answer) answered() {
+	a.rec.do(func() {
+		a.call.status, a.call.end = a.code, a.rec.now()
+		a.rec.calls = append(a.rec.calls, a.call)
+	})
 }
 
 // Write records the events that are complete with p and sends p.
@@ -195,7 +169,14 @@ func (a *answer) Write(p []byte) (int, error) {
 		if n == 0 {
 			return a.ResponseWriter.Write(p)
 		}
-		a.event(skim.Event(a.data[:n], protobuf))
+		e := readEvent(a.data[:n], protobuf)
+		a.rec.do(func() {
+			c := a.call
+			if c.end = a.rec.now(); c.first == 0 {
+				c.first = c.end
+			}
+			c.events = append(c.events, e)
+		})
 		a.data = a.data[n:]
 	}
 }
@@ -211,25 +192,6 @@ func frameLength(data []byte, protobuf bool) int {
 	return int(binary.BigEndian.Uint32(data)) + 4
 }
 
-func (a *answer) event(head skim.Head) {
-	t := observation{call: a.call, head: head}
-	switch watch.EventType(head.Type) {
-	case watch.Added:
-		t.kind = addedEvent
-	case watch.Modified:
-		t.kind = modifiedEvent
-	case watch.Deleted:
-		t.kind = deletedEvent
-	case watch.Bookmark:
-		if t.kind = bookmarkEvent; head.InitialEnd {
-			t.kind = initialEndEvent
-		}
-	default:
-		t.kind = errorEvent
-	}
-	a.rec.add(t)
-}
-
 // FlushError sends the events of a watch.
 func (a *answer) FlushError() error {
 	a.WriteHeader(http.StatusOK)
@@ -239,28 +201,19 @@ func (a *answer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// end records the complete answer and sends it, or records that the handler did not return.
+// end records the complete answer and sends it. An answer without end leaves the outcome open.
 func (a *answer) end() {
-	c := a.call
 	if a.watching() {
 		return
 	}
-	c.ceiling = a.rec.st.ResourceVersion()
-	if !a.complete {
-		a.rec.add(observation{call: c, kind: noAnswer})
-		return
+	if a.complete {
+		a.WriteHeader(http.StatusOK)
+		a.call.answer = headOf(a.data, a.Header().Get("Content-Type"))
+		a.call.wrong = a.code < 300 && a.rec.altered(a.call, a.data)
 	}
-	a.WriteHeader(http.StatusOK)
-	c.status, c.answer = a.code, skimObject(a.data, a.Header().Get("Content-Type"))
-	t := observation{call: c, kind: errorAnswer, head: c.answer}
-	switch {
-	case a.code >= 200 && a.code < 300:
-		t.kind = successAnswer
-		c.altered = a.rec.altered(c, a.data)
-	case a.code == http.StatusNotFound && c.name != "" && c.answer.Name == c.name:
-		t.kind = notFoundAnswer
+	a.answered()
+	if a.complete {
+		a.ResponseWriter.WriteHeader(a.code)
+		a.ResponseWriter.Write(a.data)
 	}
-	a.rec.add(t)
-	a.ResponseWriter.WriteHeader(a.code)
-	a.ResponseWriter.Write(a.data)
 }

@@ -105,15 +105,25 @@ func (c *checker) checkHistory() {
 			c.find("change %d of %s has another uid than the state before", ch.Version, k)
 		}
 		uids[ch.New.UID] = true
-		now[k] = &ch.New
-		if ch.Type == watch.Deleted {
-			now[k] = nil
+		if now[k] = &ch.New; ch.Type == watch.Deleted {
+			delete(now, k)
+		}
+	}
+	if c.now == nil {
+		return
+	}
+	for _, k := range c.keys {
+		if s, ok := c.now[k]; ok != (now[k] != nil) || ok && s != *now[k] {
+			c.find("%s is now %+v, but its last change made %+v", k, s, now[k])
 		}
 	}
 }
 
-// effect identifies a change by what its writer chose: the identity of the write, or the uid of a deleted object.
-func effect(t watch.EventType, s State) string {
+// effect identifies a change by its request, or by what its writer chose: the identity of the write, or the uid of a deleted object.
+func effect(request string, t watch.EventType, s State) string {
+	if request != "" {
+		return request
+	}
 	if t == watch.Deleted {
 		return "deletion of " + s.UID
 	}
@@ -125,7 +135,10 @@ func (c *checker) checkWrites() {
 	changes := map[string]*Change{}
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		e := effect(ch.Type, ch.New)
+		if c.requests && ch.Effect == "" {
+			continue
+		}
+		e := effect(ch.Effect, ch.Type, ch.New)
 		if changes[e] != nil {
 			c.find("%s is in the history twice, at %d and %d", e, changes[e].Version, ch.Version)
 		}
@@ -133,25 +146,26 @@ func (c *checker) checkWrites() {
 	}
 	writers, unknown := map[string]*Operation{}, map[key]bool{} // unknown: a deletion without an answer
 	for _, o := range c.log.Operations {
-		e := effect("", o.In)
-		switch o.Verb {
-		case Get, List:
+		e := effect(o.Effect, "", o.In)
+		switch {
+		case o.Verb == Get || o.Verb == List:
 			continue
-		case Delete:
+		case o.Verb == Delete && c.requests:
+		case o.Verb == Delete:
 			if o.Err != nil {
 				unknown[o.In.key()] = unknown[o.In.key()] || reason(o.Err) == ""
 				continue
 			}
-			e = effect(watch.Deleted, o.Out)
+			e = effect("", watch.Deleted, o.Out)
 			if writers[e] != nil {
 				c.find("%s was confirmed twice: %s; %s", e, writers[e], o)
 			}
 		}
-		writers[e] = o
-		c.checkWrite(o, changes[e])
+		writers[e], o.change = o, changes[e]
+		c.checkWrite(o, o.change)
 	}
 	for e, ch := range changes {
-		if writers[e] == nil && ch.Version > c.Forked && !(ch.Type == watch.Deleted && unknown[ch.New.key()]) {
+		if !c.requests && writers[e] == nil && ch.Version > c.Forked && !(ch.Type == watch.Deleted && unknown[ch.New.key()]) {
 			c.find("change %d of %s has no writer: %s", ch.Version, ch.New.key(), e)
 		}
 	}
@@ -166,7 +180,8 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 		}
 		return
 	case ch == nil:
-		if o.Err == nil {
+		// The answer of a request that changed nothing is a read, see checkOperation.
+		if o.Err == nil && (!c.requests || o.Verb == Create || o.Verb == Delete && o.Out.Version == 0) {
 			c.find("a confirmed write is not in the history: %s", o)
 		}
 		return
@@ -183,7 +198,7 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 			c.find("a create replaced %+v: %s", ch.Old, o)
 		}
 	case Update: // an update also creates a missing Lease
-		if ch.Old != nil && o.In.Version != ch.Old.Version {
+		if ch.Old != nil && o.In.Version != ch.Old.Version && !(c.requests && o.In.Version == 0) {
 			c.find("an update replaced version %d: %s", ch.Old.Version, o)
 		}
 	case Patch:
@@ -195,7 +210,7 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 			c.find("a deletion removed another uid: %s", o)
 		}
 	}
-	if o.Verb != Delete && (ch.New.Write != o.In.Write || ch.New.Color != o.In.Color) {
+	if !c.requests && o.Verb != Delete && (ch.New.Write != o.In.Write || ch.New.Color != o.In.Color) {
 		c.find("a write has other content in the history: %s; %+v", o, ch.New)
 	}
 	if o.Err == nil {
@@ -237,12 +252,18 @@ func (c *checker) ceilings() func(tick uint64) uint64 {
 
 // checkOperation checks reads and refusals. The store had at most version ceiling when the operation ended.
 func (c *checker) checkOperation(o *Operation, ceiling uint64) {
+	if o.Floor != 0 {
+		c.knows(o.Begin-1, o, o.Floor)
+	}
 	if o.Err != nil {
 		c.checkRefusal(o, ceiling)
 		return
 	}
-	switch o.Verb {
-	case Get:
+	switch {
+	case o.Verb == Get || c.requests && o.Verb != List && o.Verb != Create && o.change == nil && o.Out.Version != 0:
+		if o.Verb != Get {
+			o.In.Version = 0 // a precondition
+		}
 		ch := c.change(o.Out.key(), o.Out.Version)
 		if ch == nil || ch.Type == watch.Deleted || ch.New != o.Out {
 			c.find("a get returned a state that is not in the history: %s", o)
@@ -253,7 +274,7 @@ func (c *checker) checkOperation(o *Operation, ceiling uint64) {
 			low := c.next(o.In.key(), max(floor, ch.Version), same)
 			return low, low != 0
 		})
-	case List:
+	case o.Verb == List:
 		c.checkPage(o)
 	}
 }
@@ -277,9 +298,8 @@ const stale = 1
 
 // checkPage checks a list or a page of one.
 func (c *checker) checkPage(o *Operation) {
-	p, sc, after := o.Page, scope{namespace: o.List.Namespace, color: o.List.Color}, ""
+	p := o.Page
 	if o.Before != nil {
-		after = o.Before.Page.Items[len(o.Before.Page.Items)-1].key().String()
 		if p.Version != o.Before.Page.Version {
 			c.find("a page has another version than the page before it, %d: %s", o.Before.Page.Version, o)
 		}
@@ -290,6 +310,19 @@ func (c *checker) checkPage(o *Operation) {
 	}
 	if o.List.Match == "Exact" && o.List.Version != fmt.Sprint(p.Version) {
 		c.find("a list is not of the exact version: %s", o)
+	}
+	if !p.Headless {
+		c.checkItems(o)
+	}
+	requested := version(o.List.Version)
+	c.addRead(o, requested, func(floor uint64) (uint64, bool) { return p.Version, p.Version >= floor })
+}
+
+// checkItems checks the items of a page, its token, and its count of the rest.
+func (c *checker) checkItems(o *Operation) {
+	p, sc, after := o.Page, scope{namespace: o.List.Namespace, color: o.List.Color}, ""
+	if o.Before != nil {
+		after = o.Before.Page.Items[len(o.Before.Page.Items)-1].key().String()
 	}
 	want, more := c.list(sc, p.Version, after), int64(0)
 	if o.List.Limit > 0 && len(want) > o.List.Limit && o.List.Version != "0" { // a watch cache ignores the limit
@@ -308,8 +341,6 @@ func (c *checker) checkPage(o *Operation) {
 	if left := cmp.Or(more, -1); p.Remaining != left && sc.color == "" || p.Remaining >= 0 && sc.color != "" {
 		c.find("remainingItemCount is %d, want %d: %s", p.Remaining, left, o)
 	}
-	requested := version(o.List.Version)
-	c.addRead(o, requested, func(floor uint64) (uint64, bool) { return p.Version, p.Version >= floor })
 }
 
 // checkRefusal checks that a refusal was true at some moment of the operation.
@@ -335,7 +366,9 @@ func (c *checker) checkRefusal(o *Operation, ceiling uint64) {
 		c.checkExpired(o, from, ceiling)
 		return
 	default:
-		c.find("an unexpected refusal: %s", o)
+		if !c.requests {
+			c.find("an unexpected refusal: %s", o)
+		}
 		return
 	}
 	place := func(floor uint64) (uint64, bool) {

@@ -9,7 +9,10 @@ import (
 
 // checkWatch checks a watch. The store had at most version ceiling when it ended.
 func (c *checker) checkWatch(w *Watched, ceiling uint64) {
-	sc := scope{w.Options.Namespace, w.Options.Name, w.Options.Color}
+	sc := w.Options.scope()
+	if w.Floor != 0 {
+		c.knows(w.Begin-1, w, w.Floor)
+	}
 	from := version(w.Options.Version)
 	events := w.Events
 	switch {
@@ -40,7 +43,7 @@ func (c *checker) checkInitial(w *Watched, sc scope) (uint64, []Event) {
 		return never, nil
 	}
 	from := w.Events[n].State.Version
-	if from > c.last() || from < c.first {
+	if from > c.last() || from < max(c.first, version(w.Options.Version)) {
 		c.find("initial events have a version that never was, %d: %s", from, w)
 		return never, nil
 	}
@@ -70,8 +73,14 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 	if len(w.Events) == 0 && w.Complete == 0 {
 		return never, nil
 	}
+	state := func(v uint64) []State {
+		if w.Options.NoState {
+			return nil
+		}
+		return c.list(sc, v, "")
+	}
 	fits := func(v uint64) bool {
-		items := c.list(sc, v, "")
+		items := state(v)
 		n := min(len(items), len(w.Events))
 		if !isInitial(w.Events[:n], items[:n]) {
 			return false
@@ -108,7 +117,7 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 		})
 	}
 	// Where several versions fit, the last events decide whether the watch is complete.
-	return from, w.Events[min(len(c.list(sc, from, "")), len(w.Events)):]
+	return from, w.Events[min(len(state(from)), len(w.Events)):]
 }
 
 // earliest returns a version before which no watch with these events can begin: the first event is either of the state that the watch

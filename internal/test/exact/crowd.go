@@ -279,5 +279,5 @@ func (f *Follower) upToDate(h *History) bool {
 	defer f.mu.Unlock()
 	w := f.last
 	seen := w.seen()
-	return seen != 0 && len(h.events(scope{w.Options.Namespace, w.Options.Name, w.Options.Color}, seen, 1)) == 0
+	return seen != 0 && len(h.events(w.Options.scope(), seen, 1)) == 0
 }

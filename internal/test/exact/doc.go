@@ -15,5 +15,5 @@
 //
 // The clients use doors: the Go API, package httpapi/client, the transport without a socket, HTTP over a socket, and a replica that
 // lags. Stores on a backend are checked by the history of the backend, where versions have gaps and several changes may have one
-// version. Package consistency checks the requests of any other client by the same history, but less exactly.
+// version. Package consistency records the requests of any other client and checks them here.
 package exact

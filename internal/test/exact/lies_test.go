@@ -28,7 +28,8 @@ func newPast() *past {
 	a1, a2, b3 := at("a", 11, "w1", "red"), at("a", 12, "w2", "red"), at("b", 13, "w3", "blue")
 	gone := at("a", 14, "w2", "red")
 	h := &History{Limit: 2, first: 10, end: 14, Changes: []Change{
-		{watch.Added, 11, nil, a1}, {watch.Modified, 12, &a1, a2}, {watch.Added, 13, nil, b3}, {watch.Deleted, 14, &a2, gone},
+		{Type: watch.Added, Version: 11, New: a1}, {Type: watch.Modified, Version: 12, Old: &a1, New: a2},
+		{Type: watch.Added, Version: 13, New: b3}, {Type: watch.Deleted, Version: 14, Old: &a2, New: gone},
 	}}
 	h.index()
 	in := func(s State, precondition uint64) State {
