@@ -196,7 +196,7 @@ func (c *call) Write(p []byte) (int, error) {
 // write is Write without a limit of time.
 func (c *call) write(p []byte) (int, error) {
 	if c.code == 0 {
-		c.code = http.StatusOK
+		c.WriteHeader(http.StatusOK)
 	}
 	n, err := c.w.Write(p)
 	c.size += int64(n)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -24,11 +26,19 @@ const (
 // appendPartial appends an object as PartialObjectMetadata.
 func (c *call) appendPartial(dst []byte, it *registry.Item) ([]byte, error) {
 	if c.media.format == formatProtobuf {
-		data, err := it.EncodedMetadata(registry.Protobuf)
-		return codec.AppendEnvelope(dst, c.media.as.APIVersion, asPartial, appendMessage(nil, 1, data)), err
+		data, err := appendPartialMessage(nil, it)
+		return codec.AppendEnvelope(dst, c.media.as.APIVersion, asPartial, data), err
 	}
-	data, err := it.EncodedMetadata(registry.JSON)
-	return append(append(c.appendConvertedHead(dst, asPartial), data...), '}'), err
+	data, err := it.AppendMetadata(c.appendConvertedHead(dst, asPartial), registry.JSON)
+	return append(data, '}'), err
+}
+
+// appendPartialMessage appends a PartialObjectMetadata in protobuf, without its type.
+func appendPartialMessage(dst []byte, it *registry.Item) ([]byte, error) {
+	data, err := it.AppendMetadata(dst, registry.Protobuf)
+	var room [16]byte
+	head := protowire.AppendTag(room[:0], 1, protowire.BytesType)
+	return slices.Insert(data, len(dst), protowire.AppendVarint(head, uint64(len(data)-len(dst)))...), err
 }
 
 // appendConvertedHead appends the beginning of a document of another kind in JSON, up to its metadata.
@@ -37,73 +47,39 @@ func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
 }
 
 // convertList returns a list in the kind that the client asks for.
-func (c *call) convertList(l *registry.List) (*listBody, error) {
-	m := l.Meta()
-	m.ShardInfo = nil
+func (c *call) convertList(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
 	switch c.media.as.Kind {
 	case asTable:
 		if err := c.readTableOptions(); err != nil {
 			return nil, err
 		}
-		return c.tableOf(m, l.Items), nil
+		return c.tableOf(m, items), nil
 	case asPartialList:
-		if c.media.format == formatProtobuf {
-			return c.partialListMessage(m, l.Items)
-		}
-		return c.partialList(m, l.Items), nil
+		return c.partialList(m, items), nil
 	}
 	return nil, isAList(c.endpoint)
 }
 
 func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
-	head := appendListMeta(c.appendConvertedHead(nil, asPartialList), &m)
+	b := &listBody{apiVersion: c.media.as.APIVersion, kind: asPartialList, items: items}
+	if c.media.format == formatProtobuf {
+		b.encode = appendPartialMessage
+		// The field numbers depend on the version.
+		if m := listMetaType().AppendProto(nil, &m); b.apiVersion == "meta.k8s.io/v1beta1" {
+			b.number, b.foot = 1, appendMessage(nil, 2, m)
+		} else {
+			b.number, b.head = 2, appendMessage(nil, 1, m)
+		}
+		return b
+	}
+	b.encode, b.separator = c.appendPartial, ","
+	b.head = appendListMeta(c.appendConvertedHead(nil, asPartialList), &m)
 	if len(items) == 0 {
-		return &listBody{head: append(head, `,"items":null`...), foot: []byte("}")}
+		b.foot = []byte(`,"items":null}`)
+		return b
 	}
-	return &listBody{
-		head: append(head, `,"items":[`...), separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
-		item: func(dst []byte, i int) ([]byte, error) { return c.appendPartial(dst, items[i]) },
-	}
-}
-
-// partialListMessage returns the protobuf form. Its field numbers depend on the
-// version.
-func (c *call) partialListMessage(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
-	number := protowire.Number(2)
-	if c.media.as.APIVersion == "meta.k8s.io/v1beta1" {
-		number = 1
-	}
-	b := &listBody{n: len(items), item: func(dst []byte, i int) ([]byte, error) {
-		metadata, err := items[i].EncodedMetadata(registry.Protobuf)
-		return appendMessage(dst, number, appendMessage(nil, 1, metadata)), err
-	}}
-	// The size of the message comes before the message. So the items are encoded twice,
-	// except for the first ones, which are kept.
-	const keptBytes = 256 << 10
-	var kept, buf []byte
-	for i := range items {
-		if i%checkEvery == checkEvery-1 && c.req.Context().Err() != nil {
-			return nil, c.req.Context().Err()
-		}
-		var err error
-		if buf, err = b.item(buf[:0], i); err != nil {
-			return nil, err
-		}
-		if b.size += len(buf); b.size <= keptBytes {
-			kept = append(kept, buf...)
-		}
-	}
-	list := appendMessage(nil, 3-number, listMetaType().AppendProto(nil, &m))
-	if number == 1 {
-		b.foot = list
-	} else {
-		b.head = list
-	}
-	b.inEnvelope(c.media.as.APIVersion, asPartialList)
-	if len(kept) == b.size {
-		b.joined = append(kept, b.foot...)
-	}
-	return b, nil
+	b.head, b.foot = append(b.head, `,"items":[`...), []byte("]}")
+	return b
 }
 
 func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
@@ -134,9 +110,10 @@ func notAList(e *endpoint) error {
 
 // tableOptions say what a Table contains besides cells.
 type tableOptions struct {
-	include    string // Metadata, Object or None
-	keepObject bool   // include metadata even if include is None
-	noColumns  bool   // omit the columns: an earlier table had them
+	include    string    // Metadata, Object or None
+	now        time.Time // of the cells
+	keepObject bool      // include metadata even if include is None
+	noColumns  bool      // omit the columns: an earlier table had them
 }
 
 // columnDefinition is a column on the wire.
@@ -172,7 +149,7 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 		}
 	}
 	b := c.tableOf(meta.ListMeta{ResourceVersion: it.ResourceVersion()}, []*registry.Item{it})
-	dst, err := b.appendItems(append(dst, b.head...))
+	dst, err := b.append(append(dst, b.head...), 0)
 	return append(dst, b.foot...), err
 }
 
@@ -180,19 +157,26 @@ func (c *call) appendItemTable(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 	head := appendListMeta(c.appendConvertedHead(nil, asTable), &m)
 	head = append(append(append(head, `,"columnDefinitions":`...), mustJSON(c.columns())...), `,"rows":[`...)
-	now := c.api.st.Now()
-	return &listBody{
-		head: head, separator: ",", foot: []byte("]}"), n: len(items), size: unknownSize,
-		item: func(dst []byte, i int) ([]byte, error) {
-			cells, err := json.Marshal(items[i].Cells(now))
-			if err != nil {
-				return dst, err
-			}
-			dst = append(append(dst, `{"cells":`...), cells...)
-			dst, err = c.appendRowObject(append(dst, `,"object":`...), items[i])
-			return append(dst, '}'), err
-		},
+	c.table.now = c.api.st.Now()
+	return &listBody{head: head, separator: ",", foot: []byte("]}"), items: items, encode: c.appendRow}
+}
+
+// appendRow appends the row of an object in a Table.
+func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
+	cells, err := json.Marshal(it.Cells(c.table.now))
+	if err != nil {
+		return dst, err
 	}
+	dst = append(append(append(dst, `{"cells":`...), cells...), `,"object":`...)
+	switch {
+	case c.table.include == "Object":
+		dst, err = c.appendWhole(dst, it)
+	case c.table.include == "None" && !c.table.keepObject:
+		dst = append(dst, "null"...)
+	default:
+		dst, err = c.appendPartial(dst, it)
+	}
+	return append(dst, '}'), err
 }
 
 func (c *call) columns() []columnDefinition {
@@ -204,14 +188,4 @@ func (c *call) columns() []columnDefinition {
 		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
 	}
 	return out
-}
-
-func (c *call) appendRowObject(dst []byte, it *registry.Item) ([]byte, error) {
-	switch {
-	case c.table.include == "Object":
-		return c.appendWhole(dst, it)
-	case c.table.include == "None" && !c.table.keepObject:
-		return append(dst, "null"...), nil
-	}
-	return c.appendPartial(dst, it)
 }

@@ -6,36 +6,97 @@ import (
 	"net/http"
 	"strconv"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// listBody is the body of a list that is written item by item, so that a long list
-// needs no more memory than a short one.
+// listBody is the body of a list that is written in parts, so that a long list needs no
+// more memory than a short one.
 type listBody struct {
-	head, foot []byte
-	separator  string // between two items
-	n          int    // the number of items
-	size       int    // of all items with the separators, or unknownSize
-	// item appends an item to dst. It may be called again for the same item.
-	item func(dst []byte, i int) ([]byte, error)
-	// joined, if not nil, is the rest of the list after head. convert clears it.
-	joined []byte
+	apiVersion, kind string
+	head, foot       []byte
+	items            []*registry.Item
+	number           protowire.Number // of the items in a protobuf message; 0: JSON
+	version          int              // of whole objects
+	// encode appends an item. It is nil for whole objects, whose bytes the registry remembers.
+	encode func(dst []byte, it *registry.Item) ([]byte, error)
+	// convert, if not nil, appends the JSON of an item in another layout.
+	convert   func(dst, item []byte) ([]byte, error)
+	separator string // between two items
+	size      int    // of all items with the separators; 0 if it is unknown
+	joined    []byte // the items with the separators, or nil
+
+	buf []byte // of encode
 }
 
-const unknownSize = -1
+// item returns an item before its conversion, until the next call. It must not be changed.
+func (b *listBody) item(i int) (data []byte, err error) {
+	switch {
+	case b.encode != nil:
+		b.buf, err = b.encode(b.buf[:0], b.items[i])
+		return b.buf, err
+	case b.number != 0:
+		return b.items[i].Encoded(b.version, formatProtobuf)
+	}
+	return b.items[i].Encoded(b.version, formatJSON)
+}
 
-// appendItems appends all items.
-func (b *listBody) appendItems(dst []byte) ([]byte, error) {
-	for i := range b.n {
-		if i > 0 {
-			dst = append(dst, b.separator...)
-		}
-		var err error
-		if dst, err = b.item(dst, i); err != nil {
-			return nil, err
+// append appends an item as it is in the list.
+func (b *listBody) append(dst []byte, i int) ([]byte, error) {
+	item, err := b.item(i)
+	if err != nil {
+		return dst, err
+	}
+	if i > 0 {
+		dst = append(dst, b.separator...)
+	}
+	switch {
+	case b.number != 0:
+		return appendMessage(dst, b.number, item), nil
+	case b.convert != nil:
+		return b.convert(dst, item)
+	}
+	return append(dst, item...), nil
+}
+
+// measure sets the size of a list of whole objects, or in protobuf. It encodes all items, so
+// that an error can still be answered. A list that the registry remembers gets its items joined.
+func (c *call) measure(b *listBody, l *registry.List) error {
+	f, most := c.media.format, 0
+	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
+		if b.joined, most = l.Joined(b.version, f); b.joined != nil {
+			b.size = len(b.joined)
+			return nil
 		}
 	}
-	return dst, nil
+	b.size = max(len(b.items)-1, 0) * len(b.separator)
+	for i := range b.items {
+		if err := checkEnd(c.req.Context(), i); err != nil {
+			return c.orClosed(err)
+		}
+		item, err := b.item(i)
+		if err != nil {
+			return err
+		}
+		b.size += len(item)
+		if b.number != 0 {
+			b.size += protowire.SizeTag(b.number) + protowire.SizeVarint(uint64(len(item)))
+		}
+	}
+	if most == 0 || b.size > most {
+		return nil
+	}
+	joined, err := make([]byte, 0, b.size), error(nil)
+	for i := 0; i < len(b.items) && err == nil; i++ {
+		joined, err = b.append(joined, i)
+	}
+	if err == nil {
+		l.Remember(b.version, f, joined)
+		b.joined = joined
+	}
+	return err
 }
 
 // itemMark stands for the items while the rest of a list is converted.
@@ -44,174 +105,138 @@ const (
 	itemMarkYAML = "- \"\\x01\"\n"
 )
 
-// convert converts a list: the rest of it as one document, in which mark becomes the
-// place of the items, and each item by itself.
-func (b *listBody) convert(rest func([]byte) ([]byte, error), mark string, item func(dst, item []byte) ([]byte, error)) error {
+// convertRest converts a list without its items, in which mark becomes the place of the items.
+func (b *listBody) convertRest(convert func([]byte) ([]byte, error), mark string) error {
 	skeleton := bytes.Clone(b.head)
-	if b.n > 0 {
+	if len(b.items) > 0 {
 		skeleton = append(skeleton, itemMark...)
 	}
-	text, err := rest(append(skeleton, b.foot...))
-	if err != nil {
-		return err
-	}
-	b.head, b.foot = text, nil
-	if b.n > 0 {
+	text, err := convert(append(skeleton, b.foot...))
+	if err == nil {
 		b.head, b.foot, _ = bytes.Cut(text, []byte(mark))
+		b.size = 0
 	}
-	original := b.item
-	var buf []byte
-	b.item = func(dst []byte, i int) ([]byte, error) {
-		var err error
-		if buf, err = original(buf[:0], i); err != nil {
-			return dst, err
-		}
-		return item(dst, buf)
-	}
-	b.joined, b.size = nil, unknownSize
-	return nil
+	return err
 }
 
 // indent converts a list to indented JSON.
 func (b *listBody) indent() error {
 	const inside = "    " // before each line of an item
 	b.separator = ",\n" + inside
-	return b.convert(
-		func(data []byte) ([]byte, error) { return appendIndented(nil, data, "") }, itemMark,
-		func(dst, item []byte) ([]byte, error) { return appendIndented(dst, item, inside) })
+	b.convert = func(dst, item []byte) ([]byte, error) { return appendIndented(dst, item, inside) }
+	return b.convertRest(func(data []byte) ([]byte, error) { return appendIndented(nil, data, "") }, itemMark)
 }
 
 // toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
 // YAML. The error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	// An item is converted in a sequence that is the whole document: its indentation is the same.
-	item := b.item
-	var buf []byte
-	for i := range b.n {
-		if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		var err error
-		if buf, err = item(append(buf[:0], '['), i); err != nil {
+	sequence := func(item []byte) []byte { return append(append([]byte{'['}, item...), ']') }
+	for i := range b.items {
+		if err := checkEnd(ctx, i); err != nil {
 			return false, err
 		}
-		if buf = append(buf, ']'); !yaml.IsPlain(buf) {
-			if _, err := yaml.FromJSON(buf); err != nil {
+		item, err := b.item(i)
+		if err != nil {
+			return false, err
+		}
+		if item = sequence(item); !yaml.IsPlain(item) {
+			if _, err := yaml.FromJSON(item); err != nil {
 				return false, nil
 			}
 		}
 	}
-	err := b.convert(yaml.FromJSON, itemMarkYAML, func(dst, item []byte) ([]byte, error) {
-		text, err := yaml.FromJSON(append(append([]byte{'['}, item...), ']'))
-		return append(dst, text...), err
-	})
-	if err != nil {
+	if b.convertRest(yaml.FromJSON, itemMarkYAML) != nil {
 		return false, nil
 	}
 	b.separator = ""
+	b.convert = func(dst, item []byte) ([]byte, error) {
+		text, err := yaml.FromJSON(sequence(item))
+		return append(dst, text...), err
+	}
 	return true, nil
 }
 
-// writeListBody answers with a list of JSON or protobuf. It converts JSON to YAML, or
-// indents it, if the client wants that (see writeDocument).
-func (c *call) writeListBody(b *listBody) error {
-	m := c.media
-	if m.format == formatYAML {
-		ok, err := b.toYAML(c.req.Context())
-		if err != nil {
-			return err
-		}
-		if !ok {
-			m.format = formatJSON
-		}
+// checkEnd returns the error of a context, which it reads for some of the items of a loop.
+func checkEnd(ctx context.Context, i int) error {
+	const every = 64
+	if i%every < every-1 {
+		return nil
 	}
-	if m.format == formatJSON && (!m.pretty || b.indent() != nil) {
-		b.foot = append(b.foot, '\n')
-	}
-	return c.sendList(mediaTypeOf(m.format)+m.suffix, b)
+	return ctx.Err()
 }
 
-// The sizes of the writes of a list in bytes, and how many items it writes before it
-// looks at the context. A Transport holds a write of twice the buffer, see pipeBuffer.
+// The sizes of the writes of a list, in bytes. A Transport holds a write of twice the buffer,
+// see pipeBuffer.
 const (
 	listBuffer = 64 << 10
 	listWrite  = 256 << 10
-	checkEvery = 64
 )
 
 // sendList sends a list. Content-Length is set if the size is known or the list is
 // short; as from a real server, other lists are in chunks. An error before the first
 // byte is returned. After that it cuts the answer.
-func (c *call) sendList(contentType string, b *listBody) error {
-	h := c.Header()
-	h["Content-Type"] = []string{contentType}
-	if b.size != unknownSize {
-		h["Content-Length"] = []string{strconv.Itoa(len(b.head) + b.size + len(b.foot))}
+func (c *call) sendList(contentType string, b *listBody) (err error) {
+	c.Header().Set("Content-Type", contentType)
+	if b.size > 0 {
+		c.setLength(len(b.head) + b.size + len(b.foot))
 	}
 	if b.joined != nil {
-		c.WriteHeader(http.StatusOK)
-		c.Write(b.head)
-		for i := 0; i < len(b.joined); i += listWrite {
-			if i > 0 && c.req.Context().Err() != nil {
-				panic(http.ErrAbortHandler)
-			}
-			if _, err := c.Write(b.joined[i:min(i+listWrite, len(b.joined))]); err != nil {
-				break // the client is gone
-			}
-		}
+		c.sendJoinedItems(b)
 		return nil
 	}
-	for i := 0; ; {
-		var err error
-		c.api.lists.Use(func(buf []byte) []byte {
-			buf, i, err = c.sendPart(buf, b, i)
-			return c.unread(buf)
-		})
-		if err != nil || i > b.n {
-			return err
-		}
-		c.takeTurn() // without a buffer, which a slow client could keep from others
-	}
+	c.api.lists.Use(func(buf []byte) []byte {
+		buf, err = c.sendItems(append(buf, b.head...), b)
+		return c.unread(buf)
+	})
+	return err
 }
 
-// sendPart sends the part of a list that begins with an item, and returns the item of the next
-// part. That is n for the foot, and n+1 after it. It makes the part in buf, which it returns.
-func (c *call) sendPart(buf []byte, b *listBody, i int) ([]byte, int, error) {
-	h, ctx := c.Header(), c.req.Context()
-	if c.code == 0 {
-		buf = append(buf, b.head...)
+func (c *call) setLength(n int) { c.Header().Set("Content-Length", strconv.Itoa(n)) }
+
+// sendJoinedItems sends a list whose items are joined.
+func (c *call) sendJoinedItems(b *listBody) {
+	c.Write(b.head)
+	for rest := b.joined; len(rest) > 0; {
+		n := min(listWrite, len(rest))
+		if c.req.Context().Err() != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if _, err := c.Write(rest[:n]); err != nil {
+			return // the client is gone
+		}
+		rest = rest[n:]
 	}
-	for ; i < b.n && len(buf) < listBuffer; i++ {
-		var err error
-		if i > 0 {
-			buf = append(buf, b.separator...)
-		}
-		if i%checkEvery == checkEvery-1 {
-			err = ctx.Err()
-		}
+	c.Write(b.foot)
+}
+
+// sendItems sends a list in parts. It makes them in buf, which begins with the head of the
+// list, and returns buf.
+func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
+	for i := range b.items {
+		err := checkEnd(c.req.Context(), i)
 		if err == nil {
-			buf, err = b.item(buf, i)
+			buf, err = b.append(buf, i)
 		}
 		switch {
 		case err != nil && c.code == 0:
-			h.Del("Content-Length")
-			return buf, i, c.orClosed(err)
+			c.Header().Del("Content-Length")
+			return buf, c.orClosed(err)
 		case err != nil:
 			panic(http.ErrAbortHandler)
+		case len(buf) < listBuffer:
+			continue
 		}
-	}
-	if i == b.n && len(buf) < listBuffer {
-		buf = append(buf, b.foot...)
-		i++
-		if c.code == 0 && b.size == unknownSize {
-			h["Content-Length"] = []string{strconv.Itoa(len(buf))}
+		if _, err := c.Write(buf); err != nil {
+			return buf, nil // the client is gone
 		}
+		buf = buf[:0]
+		c.takeTurn()
 	}
-	if c.code == 0 {
-		c.WriteHeader(http.StatusOK)
+	buf = append(buf, b.foot...)
+	if c.code == 0 && b.size == 0 {
+		c.setLength(len(buf))
 	}
-	if _, err := c.Write(buf); err != nil {
-		i = b.n + 1 // the client is gone
-	}
-	return buf, i, nil
+	c.Write(buf)
+	return buf, nil
 }

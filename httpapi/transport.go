@@ -3,11 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"errors"
-	"io"
-	"log"
 	"net/http"
-	"runtime/debug"
-	"strconv"
 	"strings"
 )
 
@@ -25,18 +21,35 @@ var errClosed = errors.New("httpapi: API is closed")
 
 // RoundTrip starts the request and returns when the header of its answer is known.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		closeBody(req.Body)
+	err := req.Context().Err()
+	if err == nil && !t.api.begin() {
+		err = errClosed
+	}
+	if err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
 		return nil, err
 	}
-	if !t.api.begin() {
-		closeBody(req.Body)
-		return nil, errClosed
-	}
+	p := newPipe(t.api, req)
 	if t.api.runsAtOnce(req) {
-		return t.answerAtOnce(req)
+		p.serve()
+	} else {
+		p.stream()
+		go func() {
+			growStack()
+			p.serve()
+		}()
+		select {
+		case <-p.started:
+		case <-req.Context().Done():
+			p.cancel(req.Context().Err())
+		}
 	}
-	return t.stream(req)
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	return p.response(req)
 }
 
 // CancelRequest does nothing: the context of a request ends it. client-go looks for
@@ -99,9 +112,7 @@ func asReceived(r *http.Request) {
 		r.URL = &u
 	}
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
-	if r.Host == "" {
-		r.Host = r.URL.Host
-	}
+	r.Host = cmp.Or(r.Host, r.URL.Host)
 	switch {
 	case r.Body == nil:
 		r.Body = http.NoBody
@@ -111,42 +122,5 @@ func asReceived(r *http.Request) {
 	r.RemoteAddr = transportAddr
 	if r.Header == nil {
 		r.Header = http.Header{}
-	}
-}
-
-func closeBody(body io.Closer) {
-	if body != nil {
-		body.Close()
-	}
-}
-
-// serveGuarded calls a handler, and then ended. whole is false if the handler panicked or
-// ended its goroutine: a server then cuts the connection.
-func serveGuarded(h http.Handler, w http.ResponseWriter, r *http.Request, ended func(whole bool)) {
-	whole := false
-	defer func() {
-		if problem := recover(); problem != nil && problem != http.ErrAbortHandler {
-			log.Printf("httpapi: panic serving %s %s: %v\n%s", r.Method, r.URL.Path, problem, debug.Stack())
-		}
-		ended(whole)
-	}()
-	h.ServeHTTP(w, r)
-	whole = true
-}
-
-// fillResponse completes the response to req.
-func fillResponse(resp *http.Response, req *http.Request, code int, header http.Header, body io.ReadCloser) {
-	length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
-	if err != nil {
-		length = -1
-	}
-	status := "200 OK"
-	if code != http.StatusOK {
-		status = strconv.Itoa(code) + " " + http.StatusText(code)
-	}
-	*resp = http.Response{
-		Status: status, StatusCode: code,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: body, ContentLength: length, Request: req,
 	}
 }

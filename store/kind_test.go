@@ -349,7 +349,7 @@ func TestItemRemembersItsBytes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, &kept[0], &again[0], "other forms do not push it out")
 
-	metadata, err := it.EncodedMetadata(registry.JSON)
+	metadata, err := it.AppendMetadata(nil, registry.JSON)
 	require.NoError(t, err)
 	assert.NotContains(t, string(metadata), `"color"`)
 	assert.Contains(t, string(first), `"metadata":`+string(metadata))

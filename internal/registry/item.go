@@ -151,13 +151,13 @@ func (d *Kind) encode(typ *codec.Type, o Object, format Format) ([]byte, error) 
 	})
 }
 
-// EncodedMetadata returns the encoded metadata. It is not cached.
-func (it *Item) EncodedMetadata(format Format) ([]byte, error) {
+// AppendMetadata appends the encoded metadata. It is not cached.
+func (it *Item) AppendMetadata(dst []byte, format Format) ([]byte, error) {
 	typ := it.kind.forms[0].typ.Field("metadata").Type
 	if format == Protobuf {
-		return typ.AppendProto(nil, it.meta()), nil
+		return typ.AppendProto(dst, it.meta()), nil
 	}
-	return typ.AppendJSON(nil, it.meta())
+	return typ.AppendJSON(dst, it.meta())
 }
 
 // Cells returns the cells of the object's row in a Table.

@@ -26,11 +26,15 @@ type List struct {
 	kind *Kind
 }
 
-// Joined returns the encoded items of the list in one text, which is remembered until
-// the next change. join makes it, of limit bytes at most, or returns nil. Joined returns
-// nil for a list that nobody has asked for before.
-func (l *List) Joined(version int, f Format, join func(limit int) []byte) []byte {
-	return l.page.joinedAs(l.kind.versions[version].form, f, join)
+// Joined returns the joined items of the list that Remember stored since the last change. If
+// it returns nil, the caller should join up to limit bytes, if that is not 0, and store them.
+func (l *List) Joined(version int, f Format) (data []byte, limit int) {
+	return l.page.joinedAs(l.kind.versions[version].form, f)
+}
+
+// Remember stores the joined items of the list for Joined.
+func (l *List) Remember(version int, f Format, data []byte) {
+	l.page.remember(l.kind.versions[version].form, f, data)
 }
 
 // Meta returns the metadata of the list.

@@ -114,33 +114,38 @@ func (c *pageCache) shrink() {
 	}
 }
 
-// joinedAs returns what join makes of the items. It returns nil if the page was asked for
-// only once, if join returns nil, and while the first caller joins.
-func (p *page) joinedAs(form int, f Format, join func(limit int) []byte) []byte {
+// joinedAs returns what remember stored, and how many bytes it may store: 0 if the page was
+// asked for only once, and for all but the first caller.
+func (p *page) joinedAs(form int, f Format) (data []byte, limit int) {
 	c := p.cache
 	if c == nil {
-		return nil
+		return nil, 0
 	}
-	c.mu.Lock()
-	i := slices.IndexFunc(p.joined, func(j joinedItems) bool { return j.form == form && j.format == f })
-	if i >= 0 || !p.again {
-		defer c.mu.Unlock()
-		if i < 0 {
-			return nil
-		}
-		return p.joined[i].data
-	}
-	i = len(p.joined)
-	p.joined = append(p.joined, joinedItems{form, f, nil})
-	c.mu.Unlock()
-	data := join(c.limit / 2)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.joined[i].data = data
+	switch i := p.indexJoined(form, f); {
+	case i >= 0:
+		return p.joined[i].data, 0
+	case !p.again:
+		return nil, 0
+	}
+	p.joined = append(p.joined, joinedItems{form, f, nil})
+	return nil, c.limit / 2
+}
+
+// remember stores the joined items. joinedAs must have allowed it.
+func (p *page) remember(form int, f Format, data []byte) {
+	c := p.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.joined[p.indexJoined(form, f)].data = data
 	if p.bytes > 0 {
 		p.bytes += len(data)
 		c.bytes += len(data)
 		c.shrink()
 	}
-	return data
+}
+
+func (p *page) indexJoined(form int, f Format) int {
+	return slices.IndexFunc(p.joined, func(j joinedItems) bool { return j.form == form && j.format == f })
 }

@@ -1,0 +1,295 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// pipeBuffer is how many bytes of an answer may wait for its reader. A handler then
+// blocks, as it does on a full socket.
+const pipeBuffer = 256 << 10
+
+// pipe is the ResponseWriter of a request through a Transport and the body of its response. If
+// the goroutine of the client runs the handler, the answer is whole when the client gets it:
+// the channels and cancel are nil, and nothing waits.
+type pipe struct {
+	api       *API
+	req       http.Request // as the server receives it
+	resp      http.Response
+	client    context.Context
+	header    http.Header // the handler's
+	code      int
+	sent      http.Header   // with code
+	closeBody func()        // of the request; nil without one
+	started   chan struct{} // closed when the client gets the header; code is 0 if the answer was cut before
+	begun     bool          // used by the handler: started is closed
+
+	more chan struct{} // capacity 1: data or the end can be read
+	room chan struct{} // capacity 1: data was read
+	// cancel ends the context of req: with the answer, and when the body is closed.
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex // guards all below
+	data   []byte
+	off    int // the number of bytes of data that were read
+	done   bool
+	closed bool  // by the client
+	err    error // why the answer was cut
+
+	// The deadlines of writes and of the body of the request, or nil.
+	writeBy, readBy *time.Timer
+}
+
+// newPipe returns the pipe of a request that the goroutine of the client answers.
+func newPipe(a *API, req *http.Request) *pipe {
+	p := &pipe{api: a, client: req.Context(), header: make(http.Header, 8), req: *req}
+	asReceived(&p.req)
+	if req.Body != nil && req.Body != http.NoBody {
+		p.closeBody = sync.OnceFunc(func() { req.Body.Close() })
+	}
+	return p
+}
+
+// stream prepares the pipe for a handler in a goroutine of its own.
+func (p *pipe) stream() {
+	ctx, cancel := context.WithCancelCause(p.client)
+	p.req, p.cancel = *p.req.WithContext(ctx), cancel
+	p.started, p.more, p.room = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
+}
+
+// serve runs the handler. If it panics or ends its goroutine, the answer is cut, as a server
+// cuts the connection.
+func (p *pipe) serve() {
+	defer p.api.calls.Done()
+	if p.closeBody != nil {
+		defer p.closeBody()
+		if p.cancel != nil { // a handler that reads the body must see the end too
+			defer context.AfterFunc(p.req.Context(), p.closeBody)()
+		}
+	}
+	whole := false
+	defer func() {
+		if problem := recover(); problem != nil && problem != http.ErrAbortHandler {
+			log.Printf("httpapi: panic serving %s %s: %v\n%s", p.req.Method, p.req.URL.Path, problem, debug.Stack())
+		}
+		p.finish(whole)
+	}()
+	p.api.ServeHTTP(p, &p.req)
+	whole = true
+}
+
+// response returns the response to req after its start.
+func (p *pipe) response(req *http.Request) (*http.Response, error) {
+	if p.code == 0 {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return nil, p.err
+	}
+	length, err := strconv.ParseInt(p.sent.Get("Content-Length"), 10, 64)
+	if err != nil {
+		length = -1
+	}
+	status := "200 OK"
+	if p.code != http.StatusOK {
+		status = strconv.Itoa(p.code) + " " + http.StatusText(p.code)
+	}
+	p.resp = http.Response{
+		Status: status, StatusCode: p.code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: p.sent, Body: p, ContentLength: length, Request: req,
+	}
+	return &p.resp, nil
+}
+
+// stackOfARequest is the stack that the verbs need, in bytes, with a reserve.
+const stackOfARequest = 12 << 10
+
+// growStack grows the stack of a new goroutine while the stack is almost empty. Otherwise
+// the stack would grow in three steps, and each step copies it. The three steps took a tenth
+// of the time of client-go's electors and the API together.
+//
+//go:noinline
+func growStack() {
+	var room [stackOfARequest]byte
+	use(&room)
+}
+
+//go:noinline
+func use(*[stackOfARequest]byte) {}
+
+// Header returns the header of the answer.
+func (p *pipe) Header() http.Header { return p.header }
+
+// WriteHeader fixes the header. Only the first call counts. The client gets the header
+// with the next Write or Flush, as with a socket.
+func (p *pipe) WriteHeader(code int) {
+	if p.code != 0 {
+		return
+	}
+	if p.code, p.sent = code, p.header; p.cancel != nil { // else nobody sees later changes
+		p.sent = p.header.Clone()
+	}
+}
+
+// start gives the client the header.
+func (p *pipe) start() {
+	p.WriteHeader(http.StatusOK)
+	if !p.begun && p.started != nil {
+		p.begun = true
+		close(p.started)
+	}
+}
+
+// Flush starts the answer.
+func (p *pipe) Flush() { p.start() }
+
+// Write passes data to the reader, and waits while the buffer is full. The answer to
+// HEAD has no body.
+func (p *pipe) Write(data []byte) (int, error) {
+	p.WriteHeader(http.StatusOK)
+	if p.req.Method == http.MethodHead {
+		return len(data), nil
+	}
+	for !p.append(data) {
+		select {
+		case <-p.room:
+		case <-p.api.ctx.Done():
+			return 0, errClosed
+		case <-p.req.Context().Done():
+			return 0, context.Cause(p.req.Context())
+		}
+	}
+	signal(p.more)
+	p.start()
+	return len(data), nil
+}
+
+// append adds data to the buffer. It reports false if the buffer is full.
+func (p *pipe) append(data []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.cancel == nil && p.data == nil:
+		length, _ := strconv.Atoi(p.sent.Get("Content-Length"))
+		p.data = make([]byte, 0, max(length, len(data)))
+	case p.cancel != nil && len(p.data)-p.off >= pipeBuffer:
+		return false
+	case p.off > len(p.data)/2:
+		// Drop the data that was read, in case the reader never catches up.
+		p.data, p.off = p.data[:copy(p.data, p.data[p.off:])], 0
+	}
+	p.data = append(p.data, data...)
+	return true
+}
+
+// SetWriteDeadline cuts the answer at a time. The zero time removes the deadline.
+func (p *pipe) SetWriteDeadline(at time.Time) error {
+	if p.cancel != nil {
+		p.setDeadline(&p.writeBy, at, func() { p.cancel(io.ErrUnexpectedEOF) })
+	}
+	return nil
+}
+
+// SetReadDeadline closes the body of the request at a time. The zero time removes the
+// deadline.
+func (p *pipe) SetReadDeadline(at time.Time) error {
+	if p.cancel != nil && p.closeBody != nil {
+		p.setDeadline(&p.readBy, at, p.closeBody)
+	}
+	return nil
+}
+
+func (p *pipe) setDeadline(timer **time.Timer, at time.Time, passed func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *timer != nil {
+		(*timer).Stop()
+		*timer = nil
+	}
+	if !at.IsZero() && !p.done {
+		*timer = time.AfterFunc(time.Until(at), passed)
+	}
+}
+
+// finish completes the answer, or cuts it.
+func (p *pipe) finish(whole bool) {
+	err := context.Cause(p.req.Context())
+	if whole {
+		p.start()
+	} else {
+		err = cmp.Or(err, io.ErrUnexpectedEOF)
+	}
+	p.mu.Lock()
+	p.done, p.err = true, err
+	p.mu.Unlock()
+	if p.cancel == nil {
+		return
+	}
+	if !p.begun {
+		close(p.started)
+	}
+	p.SetWriteDeadline(time.Time{})
+	p.SetReadDeadline(time.Time{})
+	signal(p.more)
+	p.cancel(nil)
+}
+
+// Read returns data from the handler, and waits for it.
+func (p *pipe) Read(dst []byte) (int, error) {
+	for {
+		n, err := p.take(dst)
+		if n > 0 || err != nil || len(dst) == 0 {
+			signal(p.room)
+			return n, err
+		}
+		select {
+		case <-p.more:
+		case <-p.req.Context().Done():
+		}
+	}
+}
+
+// take moves data to dst. It returns neither data nor an error if the reader must wait.
+func (p *pipe) take(dst []byte) (n int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch n = copy(dst, p.data[p.off:]); {
+	case p.closed:
+		return 0, http.ErrBodyReadAfterClose
+	case p.client.Err() != nil:
+		return 0, context.Cause(p.client)
+	case n == 0 && p.done:
+		return 0, cmp.Or(p.err, io.EOF)
+	case n == 0:
+		return 0, context.Cause(p.req.Context())
+	}
+	if p.off += n; p.off == len(p.data) && p.cancel != nil {
+		p.data, p.off = p.data[:0], 0
+	}
+	return n, nil
+}
+
+// Close ends the request: the handler sees its context end.
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	if p.cancel != nil {
+		p.cancel(http.ErrBodyReadAfterClose)
+	}
+	return nil
+}
+
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
