@@ -14,23 +14,21 @@ import (
 // copy is normalised as by encoding and decoding: times are in UTC and cut to the
 // precision of their type, and empty slices and maps that are left out on the wire
 // are nil. A pointer to a zero time stays a pointer, although its JSON is null.
-func (t *Type) Copy(obj any) any { return t.copyOnto(t.check(obj), nil) }
+func (t *Type) Copy(obj any) any { return t.CopyOnto(obj, nil) }
+
+// CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
+// finalizers and managedFields of base where they are equal. It is for objects that never
+// change.
+func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any {
+	return reflect.NewAt(t.goType, t.copy(t.check(obj), base)).Interface()
+}
 
 // CopyStruct returns a copy of the struct alone. All that the struct refers to is shared, so it
 // must never change.
 func (t *Type) CopyStruct(obj any) any {
-	r := t.copyLayout
-	return r.asObject(r.new(t.goType, t.check(obj)))
-}
-
-// CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
-// finalizers and managedFields of base where they are equal. It is for objects
-// that never change.
-func (t *Type) CopyOnto(obj any, base *meta.ObjectMeta) any { return t.copyOnto(t.check(obj), base) }
-
-func (t *Type) copyOnto(src unsafe.Pointer, base *meta.ObjectMeta) any {
-	r := t.layout()
-	return r.asObject(r.copy(src, base))
+	to := reflect.New(t.goType)
+	t.assign(to.UnsafePointer(), t.check(obj))
+	return to.Interface()
 }
 
 // detach turns the value at p, which was assigned from another value, into a deep
@@ -60,6 +58,26 @@ func (t *Type) detach(p unsafe.Pointer) {
 	case shapeTree:
 		m := (*map[string]any)(p)
 		*m = copyObject(*m)
+	}
+}
+
+// assign sets the value at p to the value at q.
+func (t *Type) assign(p, q unsafe.Pointer) {
+	switch t.shape { // frequent types without reflection
+	case shapeString:
+		*(*string)(p) = *(*string)(q)
+	case shapeInt32:
+		*(*int32)(p) = *(*int32)(q)
+	case shapeInt64:
+		*(*int64)(p) = *(*int64)(q)
+	case shapeBool:
+		*(*bool)(p) = *(*bool)(q)
+	case shapeTime:
+		*(*meta.Time)(p) = *(*meta.Time)(q)
+	case shapeMicroTime:
+		*(*meta.MicroTime)(p) = *(*meta.MicroTime)(q)
+	default:
+		t.value(p).Set(t.value(q))
 	}
 }
 
@@ -97,10 +115,10 @@ func (t *Type) detachPointer(p *unsafe.Pointer) {
 	if *p == nil {
 		return
 	}
-	to := reflect.New(t.goType).UnsafePointer()
-	t.assign(to, *p)
+	old := *p
+	to := t.allocate(p)
+	t.assign(to, old)
 	t.detach(to)
-	*p = to
 }
 
 func (t *Type) detachList(p unsafe.Pointer) {
@@ -109,8 +127,8 @@ func (t *Type) detachList(p unsafe.Pointer) {
 		s.cap = 0 // stays nil or empty; an append must not write to the old array
 		return
 	}
-	if s.len == 1 && t.Elem.copyLayout != nil {
-		*s = slice{data: t.Elem.layout().copy(s.data, nil), len: 1, cap: 1}
+	if s.len == 1 && t.Elem.shape == shapeStruct {
+		*s = slice{data: t.Elem.copy(s.data, nil), len: 1, cap: 1}
 		return
 	}
 	list := t.value(p)

@@ -35,7 +35,6 @@ func TestCopyStructCopiesOnlyTheStruct(t *testing.T) {
 	require.Equal(t, original, copied)
 	copied.Count++
 	require.NotEqual(t, original, copied)
-	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { every.CopyStruct(original) }), 1.0)
 }
 
 // scramble overwrites everything reachable from v.

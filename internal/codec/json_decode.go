@@ -16,15 +16,14 @@ import (
 // order of the document and at most 100 in all. Error texts are the API server's,
 // which name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
-	return t.DecodeJSONLike(data, obj, nil, false, strict)
+	return t.DecodeJSONLike(data, obj, nil, strict)
 }
 
 // DecodeJSONLike is DecodeJSON. like is nil or an object that never changes; strings of
-// obj that are equal in like may share its memory. constant promises that the maps of obj
-// never change; they may be those of other objects.
-func (t *Type) DecodeJSONLike(data []byte, obj, like any, constant, strict bool) (strictErrs []error, err error) {
+// obj that are equal in like may share its memory.
+func (t *Type) DecodeJSONLike(data []byte, obj, like any, strict bool) (strictErrs []error, err error) {
 	p := t.check(obj)
-	if t.readJSON(data, p, t.address(like), constant) {
+	if t.readJSON(data, p, t.address(like)) {
 		return nil, nil
 	}
 	if t.Rest != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
-// result is the one of merging and decoding documents. The maps and lists of obj do not
-// change; those that the patch changes are replaced. If MergeJSON returns false, the patch
+// result is the one of merging and decoding documents. Nothing that obj refers to
+// changes; the patch replaces it. If MergeJSON returns false, the patch
 // has something unusual, and obj may be half merged: the caller must discard obj and
 // merge documents.
 func (t *Type) MergeJSON(patch []byte, obj any) bool {
@@ -15,11 +15,8 @@ func (t *Type) MergeJSON(patch []byte, obj any) bool {
 	if !t.readable {
 		return false
 	}
-	r := t.reader(patch)
-	r.patching = true
-	ok := r.peek() == '{' && r.mergeStruct(t, p) && r.atEnd()
-	t.release(r)
-	return ok
+	r := jsonReader{data: patch, patching: true}
+	return r.peek() == '{' && r.mergeStruct(t, p) && r.atEnd()
 }
 
 // mergeStruct reads the patch of a struct.
@@ -54,8 +51,9 @@ func (r *jsonReader) mergeField(f *Field, p unsafe.Pointer) bool {
 	case t.shape == shapeStruct:
 		if f.Pointer {
 			q := (*unsafe.Pointer)(p)
-			if p = *q; p == nil {
-				p = t.allocate(q)
+			old := *q
+			if p = t.allocate(q); old != nil {
+				t.assign(p, old)
 			}
 		}
 		return c == '{' && r.mergeStruct(t, p)
@@ -101,7 +99,7 @@ func (r *jsonReader) mergeMap(m *map[string]string) bool {
 				return false
 			}
 			delete(*m, key)
-		} else if (*m)[key], ok = r.text(); !ok {
+		} else if (*m)[key], ok = r.text(nil); !ok {
 			return false
 		}
 		if more, ok := r.more('}'); !more {

@@ -27,7 +27,7 @@ func (r *jsonReader) plainObject() (map[string]any, bool) {
 	tree := map[string]any{}
 	for more := !empty; ok && more; {
 		r.peek()
-		name, isText := r.text()
+		name, isText := r.text(nil)
 		if !isText || len(name) > maxPlainKey || name == "<<" || !r.skip(':') {
 			return nil, false
 		}
@@ -63,7 +63,7 @@ func (r *jsonReader) plainValue() (any, bool) {
 	case '[':
 		return r.plainList()
 	case '"':
-		return r.text()
+		return r.text(nil)
 	case 'n':
 		return nil, r.word("null")
 	case 't':

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -23,46 +22,25 @@ type jsonReader struct {
 	// patching refuses null, FieldsV1 and custom types: a merge patch does more with these
 	// than replace the value.
 	patching bool
-	// constant promises that the maps of the object never change. Then they are shared.
-	constant bool
-	texts    *textCache // nil: none
-	maps     *mapCache  // nil until the first use
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
 const maxReadDepth = 100
 
 // readJSON reads a document into the zero struct at p. If it returns false, the struct is
-// zero again. Nothing in the struct shares memory with data. like is nil or a struct that
-// never changes; equal strings at the same place share its memory. constant promises that
-// the maps of the struct never change; they may be those of other objects.
-func (t *Type) readJSON(data []byte, p, like unsafe.Pointer, constant bool) bool {
+// zero again. Nothing in the struct shares memory with data. like is nil or a struct that never
+// changes; equal strings at the same place share its memory: a renewal then takes half the
+// allocations.
+func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
 	}
-	r := t.reader(data)
-	r.constant = constant
-	ok := r.peek() == '{' && r.structValue(t, p, like) && r.atEnd()
-	t.release(r)
-	if !ok {
-		t.value(p).SetZero()
+	r := jsonReader{data: data}
+	if r.peek() == '{' && r.structValue(t, p, like) && r.atEnd() {
+		return true
 	}
-	return ok
-}
-
-// reader returns a reader of a document. It must be released.
-func (t *Type) reader(data []byte) *jsonReader {
-	r, _ := t.readers.Get().(*jsonReader)
-	if r == nil {
-		r = &jsonReader{texts: new(textCache)}
-	}
-	r.data, r.at, r.depth, r.patching, r.constant = data, 0, 0, false, false
-	return r
-}
-
-func (t *Type) release(r *jsonReader) {
-	r.data = nil
-	t.readers.Put(r)
+	t.value(p).SetZero()
+	return false
 }
 
 // atEnd reports whether nothing but spaces follows.
@@ -124,8 +102,7 @@ func (r *jsonReader) word(w string) bool {
 	return true
 }
 
-// value reads a value of type t into the zero value at p. like is nil or a value of that
-// type.
+// value reads a value of type t into the zero value at p. like is nil or a value of that type.
 func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	c := r.peek()
 	switch {
@@ -136,7 +113,7 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	}
 	switch t.shape {
 	case shapeString:
-		s, ok := r.textLike((*string)(like))
+		s, ok := r.text((*string)(like))
 		*(*string)(p) = s
 		return ok
 	case shapeBool:
@@ -175,7 +152,6 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 		return ok
 	}
 	var seen uint64
-	var block unsafe.Pointer
 	for next := 0; ; {
 		i := r.member(t, next)
 		if i < 0 || seen&(1<<i) != 0 {
@@ -191,7 +167,7 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 					return false
 				}
 			} else {
-				to = t.pointTo(i, (*unsafe.Pointer)(to), &block)
+				to = f.Type.allocate((*unsafe.Pointer)(to))
 			}
 		}
 		if to != nil && !r.value(f.Type, to, f.in(like)) {
@@ -209,52 +185,6 @@ func (f *Field) in(p unsafe.Pointer) unsafe.Pointer {
 		return nil
 	}
 	return f.target(p)
-}
-
-// pointees is the layout of a block of the values that the pointers of a struct point to.
-type pointees struct {
-	block   reflect.Type // nil if each value is allocated alone
-	offsets []int        // of the value of each field; -1: not in the block
-}
-
-// pointTo makes the pointer of field i point to a zero value. The scalars that the
-// pointers of one struct point to are in one block, as in a copyLayout.
-func (t *Type) pointTo(i int, p, block *unsafe.Pointer) unsafe.Pointer {
-	layout := t.pointees.Load()
-	if layout == nil && t.pointed.Add(1) > firstCopies {
-		layout = t.newPointees()
-		t.pointees.Store(layout)
-	}
-	if layout == nil || layout.block == nil || layout.offsets[i] < 0 {
-		return t.Fields[i].Type.allocate(p)
-	}
-	if *block == nil {
-		*block = reflect.New(layout.block).UnsafePointer()
-	}
-	*p = unsafe.Add(*block, layout.offsets[i])
-	return *p
-}
-
-// newPointees lays out the block of a struct for pointTo.
-func (t *Type) newPointees() *pointees {
-	layout := &pointees{offsets: make([]int, len(t.Fields))}
-	var members []reflect.StructField
-	for i, f := range t.Fields {
-		if layout.offsets[i] = -1; f.Pointer && f.Type.shape != shapeStruct {
-			layout.offsets[i] = len(members)
-			members = append(members, reflect.StructField{Name: "P" + strconv.Itoa(i), Type: f.Type.goType})
-		}
-	}
-	if len(members) < 2 || t.goType == reflect.TypeFor[meta.ObjectMeta]() { // its pointers are nearly always nil
-		return layout
-	}
-	layout.block = reflect.StructOf(members)
-	for i, member := range layout.offsets {
-		if member >= 0 {
-			layout.offsets[i] = int(layout.block.Field(member).Offset)
-		}
-	}
-	return layout
 }
 
 // member skips the name of a member and the colon. It returns the index of the field, or
@@ -296,14 +226,10 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	start := r.at
 	for n := 0; ; n++ {
 		if n == s.cap {
-			r.grow(list, like, r.at-start)
+			list.Grow(r.expected(n, r.at-start))
 		}
 		s.len = n + 1
-		likeItem := unsafe.Pointer(nil)
-		if like != nil && n < like.len {
-			likeItem = t.item(like, n)
-		}
-		if !r.value(t.Elem, t.item(s, n), likeItem) {
+		if !r.value(t.Elem, t.item(s, n), t.itemIn(like, n)) {
 			return false
 		}
 		if more, ok := r.more(']'); !more {
@@ -317,20 +243,22 @@ func (r *jsonReader) list(t *Type, p unsafe.Pointer, like *slice) bool {
 	}
 }
 
-// grow makes room in a list. size is how many bytes of the document its items took so far.
-// grow expects as many items as like has. Without like it estimates how many items the rest
-// of the document holds.
-func (r *jsonReader) grow(list reflect.Value, like *slice, size int) {
-	n := list.Len()
-	switch {
-	case like != nil && n < like.len:
-		list.Grow(like.len - n)
-	case n == 0:
-		list.Grow(1)
-	default:
-		rest := (len(r.data) - r.at) * n / max(size, n)
-		list.Grow(min(1+rest, 63*n))
+// itemIn returns the address of item i of a list, or nil if there is none.
+func (t *Type) itemIn(s *slice, i int) unsafe.Pointer {
+	if s == nil || i >= s.len {
+		return nil
 	}
+	return t.item(s, i)
+}
+
+// expected estimates how many more items a list has, after n items that took size bytes of
+// the document.
+func (r *jsonReader) expected(n, size int) int {
+	if n == 0 {
+		return 1
+	}
+	rest := (len(r.data) - r.at) * n / max(size, n)
+	return min(1+rest, 63*n)
 }
 
 // custom reads a value of a type with methods of its own.
@@ -351,13 +279,14 @@ func (r *jsonReader) custom(t *Type, p unsafe.Pointer) bool {
 // fieldsV1 reads a value of any form and keeps its text.
 func (r *jsonReader) fieldsV1(to, like *meta.FieldsV1) bool {
 	raw, ok := r.raw()
-	if !ok {
-		return false
+	to.Raw = rawLike(raw, like)
+	return ok
+}
+
+// rawLike returns a copy of b: the bytes of like, if these are equal.
+func rawLike(b []byte, like *meta.FieldsV1) []byte {
+	if like != nil && len(b) > 0 && bytes.Equal(like.Raw, b) {
+		return slices.Clip(like.Raw)
 	}
-	if like != nil && bytes.Equal(like.Raw, raw) {
-		to.Raw = slices.Clip(like.Raw)
-	} else {
-		to.Raw = append(make([]byte, 0, len(raw)), raw...)
-	}
-	return true
+	return bytes.Clone(b)
 }

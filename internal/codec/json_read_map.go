@@ -1,61 +1,12 @@
 package codec
 
 import (
-	"bytes"
 	"reflect"
 	"unsafe"
 )
 
-// mapCache holds maps that occurred before, with their JSON. Most objects have the labels
-// of many others, so most maps need neither memory nor a reader.
-type mapCache [64]struct {
-	text []byte
-	m    map[string]string
-}
-
-// The bounds of a map in the cache.
-const (
-	maxCachedMap     = 256 // bytes of JSON
-	maxCachedEntries = 8
-)
-
-// constantMap reads an object into a map that never changes.
-func (r *jsonReader) constantMap(t *Type, to *map[string]string) bool {
-	start := r.at
-	// The end may be that of a string that contains a brace; it only makes the hash.
-	end := bytes.IndexByte(r.data[start:], '}') + 1
-	if end <= 2 || end > maxCachedMap {
-		return r.newMap(t, unsafe.Pointer(to))
-	}
-	if r.maps == nil {
-		r.maps = new(mapCache)
-	}
-	slot := &r.maps[hashText(r.data[start:start+end])%uint64(len(r.maps))]
-	// An object ends with its own brace, so what follows does not matter.
-	if slot.m != nil && bytes.HasPrefix(r.data[start:], slot.text) {
-		r.at += len(slot.text)
-		*to = slot.m
-		return true
-	}
-	if !r.newMap(t, unsafe.Pointer(to)) {
-		return false
-	}
-	if size := r.at - start; size <= maxCachedMap && len(*to) <= maxCachedEntries {
-		slot.text, slot.m = append(slot.text[:0], r.data[start:r.at]...), *to
-	}
-	return true
-}
-
 // mapValue reads an object into a map.
 func (r *jsonReader) mapValue(t *Type, p unsafe.Pointer) bool {
-	if t.stringMap && r.constant {
-		return r.constantMap(t, (*map[string]string)(p))
-	}
-	return r.newMap(t, p)
-}
-
-// newMap is mapValue for a map that is not shared.
-func (r *jsonReader) newMap(t *Type, p unsafe.Pointer) bool {
 	empty, ok := r.open('}')
 	if !ok {
 		return false
@@ -75,7 +26,7 @@ func (r *jsonReader) newMap(t *Type, p unsafe.Pointer) bool {
 				return false
 			}
 			m[key] = ""
-		} else if m[key], ok = r.text(); !ok {
+		} else if m[key], ok = r.text(nil); !ok {
 			return false
 		}
 		if len(m) != n {
@@ -113,7 +64,7 @@ func (r *jsonReader) otherMap(t *Type, p unsafe.Pointer, empty bool) bool {
 // key reads the name of a member of a map, and the colon.
 func (r *jsonReader) key() (string, bool) {
 	r.peek()
-	key, ok := r.text()
+	key, ok := r.text(nil)
 	if !ok || r.peek() != ':' {
 		return "", false
 	}

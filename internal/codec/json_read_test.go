@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -68,12 +67,8 @@ func sameAsLibrary(t testing.TB, typ *Type, data []byte) bool {
 	strictErrs, err := kjson.UnmarshalStrict(bytes.Clone(data), want)
 	_ = kjson.UnmarshalCaseSensitivePreserveInts([]byte(clientBodies[len(data)%len(clientBodies)]), other) // any object will do
 	body := bytes.Clone(data)
-	ok := typ.readJSON(body, typ.check(got), nil, false)
-	require.Equal(t, ok, typ.readJSON(body, typ.check(shares), typ.check(other), false), "%s", data)
-	constant := []any{fresh(typ), fresh(typ)} // the second one may have the maps of the first
-	for _, o := range constant {
-		require.Equal(t, ok, typ.readJSON(body, typ.check(o), nil, true), "%s", data)
-	}
+	ok := typ.readJSON(body, typ.check(got), nil)
+	require.Equal(t, ok, typ.readJSON(body, typ.check(shares), typ.check(other)), "%s", data)
 	for i := range body {
 		body[i] = 'x' // the object must not share the memory of the body
 	}
@@ -85,11 +80,8 @@ func sameAsLibrary(t testing.TB, typ *Type, data []byte) bool {
 	require.Empty(t, strictErrs, "%s", data)
 	require.Equal(t, want, got, "%s", data)
 	require.Equal(t, want, shares, "%s", data)
-	for _, o := range constant {
-		require.Equal(t, want, o, "%s", data)
-	}
 	again := fresh(typ)
-	require.True(t, typ.readJSON(data, typ.check(again), typ.check(want), false))
+	require.True(t, typ.readJSON(data, typ.check(again), typ.check(want)))
 	require.Equal(t, want, again, "%s", data)
 	return true
 }
@@ -127,27 +119,9 @@ func TestReaderSharesStringsOfTheLiveObject(t *testing.T) {
 	doc, err := typ.AppendJSON(nil, someEndpoints(50))
 	require.NoError(t, err)
 	live := new(Endpoints)
-	require.True(t, typ.readJSON(doc, typ.check(live), nil, false))
-	allocs := testing.AllocsPerRun(100, func() { typ.readJSON(doc, typ.check(new(Endpoints)), typ.check(live), false) })
+	require.True(t, typ.readJSON(doc, typ.check(live), nil))
+	allocs := testing.AllocsPerRun(100, func() { typ.readJSON(doc, typ.check(new(Endpoints)), typ.check(live)) })
 	assert.LessOrEqual(t, allocs, 115.0, "50 addresses with 2 pointers each")
-}
-
-func TestReaderSharesConstantMaps(t *testing.T) {
-	typ := compileFor[Lease]("coordination.k8s.io/v1")
-	read := func(labels string, constant bool) map[string]string {
-		l := new(Lease)
-		require.True(t, typ.readJSON([]byte(`{"metadata":{"labels":`+labels+`,"annotations":{"x":"y"}}}`), typ.check(l), nil, constant))
-		return l.Labels
-	}
-	same := func(a, b map[string]string) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
-	one := read(`{"a":"}","b":"c"}`, true)
-	assert.Equal(t, map[string]string{"a": "}", "b": "c"}, one)
-	other := read(`{"a":"}","b":"d"}`, true)
-	assert.Equal(t, map[string]string{"a": "}", "b": "d"}, other, "the hash is the same")
-	assert.True(t, same(other, read(`{"a":"}","b":"d"}`, true)))
-	assert.False(t, same(other, read(`{"a":"}","b":"d"}`, false)), "who does not promise gets a map of its own")
-	many := `{"long":"` + strings.Repeat("x", maxCachedMap) + `"}`
-	assert.False(t, same(read(many, true), read(many, true)))
 }
 
 func TestReaderLeavesTheUnusualToTheLibrary(t *testing.T) {
@@ -164,7 +138,7 @@ func TestReaderLeavesTheUnusualToTheLibrary(t *testing.T) {
 		assert.False(t, sameAsLibrary(t, typ, []byte(doc)), doc)
 	}
 	everything := &Everything{Untagged: "before"}
-	assert.False(t, typ.readJSON([]byte(`{}`), typ.check(everything), nil, false), "an object that is not zero")
+	assert.False(t, typ.readJSON([]byte(`{}`), typ.check(everything), nil), "an object that is not zero")
 	assert.Equal(t, "before", everything.Untagged)
 }
 

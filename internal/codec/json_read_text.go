@@ -93,21 +93,24 @@ func hexRune(b []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// text reads a string.
-func (r *jsonReader) text() (string, bool) { return r.textLike(nil) }
-
-// textLike reads a string. If like is equal, it returns like, which needs no memory.
-func (r *jsonReader) textLike(like *string) (string, bool) {
+// text reads a string. If like is equal, it returns like, which needs no memory.
+func (r *jsonReader) text(like *string) (string, bool) {
 	text, form, ok := r.quoted()
 	switch {
 	case !ok || form&notASCII != 0 && !utf8.Valid(text):
 		return "", false
 	case form&escaped != 0:
 		return unescape(text)
-	case like != nil && *like == string(text):
-		return *like, true
 	}
-	return r.texts.get(text), true
+	return textLike(text, like), true
+}
+
+// textLike returns b as a string: like, if that is equal.
+func textLike(b []byte, like *string) string {
+	if like != nil && *like == string(b) {
+		return *like
+	}
+	return string(b)
 }
 
 // unescape replaces the escapes of a string, which are valid. It returns false for
@@ -142,36 +145,4 @@ func unescape(text []byte) (string, bool) {
 		}
 	}
 	return string(out), true
-}
-
-// textCache holds strings that occurred before. The bodies of a client repeat most of
-// their strings, so most strings need no new memory.
-type textCache [256]string
-
-// maxCachedText is the length up to which strings are cached.
-const maxCachedText = 64
-
-// get returns b as a string.
-func (c *textCache) get(b []byte) string {
-	if c == nil || len(b) < 2 || len(b) > maxCachedText {
-		return string(b)
-	}
-	slot := &c[hashText(b)%uint64(len(c))]
-	if *slot != string(b) {
-		*slot = string(b)
-	}
-	return *slot
-}
-
-// hashText returns a hash of the first and the last eight bytes.
-func hashText(b []byte) uint64 {
-	var first, last uint64
-	if len(b) >= 8 {
-		first, last = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[len(b)-8:])
-	} else {
-		for _, x := range b {
-			first = first<<8 | uint64(x)
-		}
-	}
-	return ((first*31+last)*31 + uint64(len(b))) * 0x9e3779b97f4a7c15 >> 40
 }

@@ -22,8 +22,6 @@ type cursor struct {
 	number   int32
 	wireType int
 
-	texts *textCache // for the strings of the message; nil: none
-
 	size    int // of the message
 	overrun int // how many bytes map entries have read beyond their ends
 }

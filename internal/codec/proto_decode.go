@@ -1,12 +1,10 @@
 package codec
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"time"
 	"unsafe"
 
@@ -27,28 +25,23 @@ func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLik
 // DecodeProtoLike is DecodeProto. like is nil or an object that never changes; strings and
 // FieldsV1 of obj that are equal in like may share its memory.
 func (t *Type) DecodeProtoLike(data []byte, obj, like any) error {
-	r := t.reader(nil)
-	err := t.readMessage(t.check(obj), t.address(like), data, 0, r.texts)
-	t.release(r)
-	return err
+	return t.readMessage(t.check(obj), t.address(like), data, 0)
 }
 
 // readMessage reads the fields of a message into the struct at p. like is nil or a struct that
 // never changes.
-func (t *Type) readMessage(p, like unsafe.Pointer, data []byte, depth int, texts *textCache) error {
+func (t *Type) readMessage(p, like unsafe.Pointer, data []byte, depth int) error {
 	if depth > maxProtoDepth {
 		return errors.New("proto: exceeded maximum recursion depth")
 	}
 	c := newCursor(t.Name, data)
-	c.texts = texts
-	var block unsafe.Pointer
 	for c.more() {
 		if err := c.next(); err != nil {
 			return err
 		}
 		var err error
 		if f := t.fieldByNumber(int(c.number)); f != nil {
-			err = t.readField(c, f, p, like, &block, depth)
+			err = f.readMember(c, f.at(p), f.in(like), depth)
 		} else {
 			err = c.skip()
 		}
@@ -68,10 +61,9 @@ func (t *Type) fieldByNumber(number int) *Field {
 	return nil
 }
 
-// readField reads the current field of the message into the struct at p. block is for pointTo.
-func (t *Type) readField(c *cursor, f *Field, p, like unsafe.Pointer, block *unsafe.Pointer, depth int) error {
+// readMember reads the current field of the message into the member at to.
+func (f *Field) readMember(c *cursor, to, like unsafe.Pointer, depth int) error {
 	value := f.Type
-	to, like := f.at(p), f.in(like)
 	switch {
 	case value.shape == shapeList && value.wireType() != wireBytes && c.wireType == wireBytes:
 		return f.readPacked(c, to)
@@ -79,10 +71,7 @@ func (t *Type) readField(c *cursor, f *Field, p, like unsafe.Pointer, block *uns
 		if err := c.expect(value.wireType(), f.goName); err != nil {
 			return err
 		}
-		likeItem := unsafe.Pointer(nil)
-		if n := (*slice)(to).len; like != nil && n < (*slice)(like).len {
-			likeItem = value.item((*slice)(like), n)
-		}
+		likeItem := value.itemIn((*slice)(like), (*slice)(to).len)
 		return value.Elem.readValue(c, value.grow(to), likeItem, depth)
 	case value.shape == shapeMap:
 		return f.readEntry(c, to, depth)
@@ -93,7 +82,7 @@ func (t *Type) readField(c *cursor, f *Field, p, like unsafe.Pointer, block *uns
 	if f.Pointer {
 		q := (*unsafe.Pointer)(to)
 		if to = *q; to == nil || value.Kind == Scalar { // other objects may share the old scalar
-			to = t.pointTo(f.index, q, block)
+			to = value.allocate(q)
 		}
 	}
 	return value.readValue(c, to, like, depth)
@@ -152,7 +141,7 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 		case 1:
 			var b []byte
 			b, err = c.takeBytes()
-			key = c.texts.get(b)
+			key = string(b)
 		case 2:
 			value.Elem().SetZero()
 			err = f.Type.Elem.readValue(c, value.UnsafePointer(), nil, depth)
@@ -204,11 +193,7 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	}
 	switch t.shape {
 	case shapeString:
-		if like != nil && *(*string)(like) == string(b) {
-			*(*string)(p) = *(*string)(like)
-		} else {
-			*(*string)(p) = c.texts.get(b)
-		}
+		*(*string)(p) = textLike(b, (*string)(like))
 	case shapeBytes:
 		*(*[]byte)(p) = append([]byte{}, b...)
 	case shapeTime:
@@ -226,7 +211,7 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	case shapeFieldsV1:
 		return readFieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like), b)
 	case shapeStruct:
-		return t.readMessage(p, like, b, depth+1, c.texts)
+		return t.readMessage(p, like, b, depth+1)
 	}
 	return nil
 }
@@ -278,11 +263,7 @@ func readFieldsV1(f, like *meta.FieldsV1, data []byte) error {
 			return c.skip()
 		}
 		raw, err := c.bytes("Raw")
-		if like != nil && len(raw) > 0 && bytes.Equal(like.Raw, raw) {
-			f.Raw = slices.Clip(like.Raw)
-		} else {
-			f.Raw = bytes.Clone(raw)
-		}
+		f.Raw = rawLike(raw, like)
 		return err
 	})
 }

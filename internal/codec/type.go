@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -60,18 +59,11 @@ type Type struct {
 	fallible  bool     // whether a value may have no JSON form; only for the object
 	jsonOnly  bool     // whether a field has no protobuf number; only for the object
 
-	// Layouts of copies, only for the object and the items of lists that are a Struct.
-	copyLayout  *copyLayout                // without a block
-	blockLayout atomic.Pointer[copyLayout] // nil for the first copies
-	copies      atomic.Int32               // without a block
+	copier atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
 
 	// For jsonReaders, only for the object.
 	readable bool           // whether a jsonReader can read it
 	zero     unsafe.Pointer // a zero value
-	readers  sync.Pool      // of *jsonReader
-
-	pointees atomic.Pointer[pointees] // only for a Struct, see pointTo
-	pointed  atomic.Int32             // how often pointTo had no pointees
 }
 
 // Field is one member of a Struct.
@@ -172,12 +164,6 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	}
 	if c.err != nil {
 		return nil, c.err
-	}
-	out.copyLayout = newCopyLayout(out, false)
-	for _, part := range c.seen {
-		if item := part.Elem; part.shape == shapeList && item.shape == shapeStruct && item.copyLayout == nil {
-			item.copyLayout = newCopyLayout(item, false)
-		}
 	}
 	return out, nil
 }

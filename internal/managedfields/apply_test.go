@@ -355,7 +355,7 @@ func TestApplyAsKubectlIgnoresAnUnusableAnnotation(t *testing.T) {
 			w := world{t: t, kind: leases}
 			o := w.object(0, `{"metadata":{},"spec":{"strategy":"s"}}`)
 			o.GetObjectMeta().Annotations = map[string]string{lastAppliedAnnotation: text}
-			leases.Update(0, nil, o, "u", at(0), nil)
+			leases.Update(0, nil, o, "u", at(0))
 			w.keep(0, o)
 			assert.EqualError(t, w.apply("kubectl", `{"spec":{"strategy":"t"}}`),
 				`Apply failed with 1 conflict: conflict with "u" using coordination.k8s.io/v1: .spec.strategy`)
@@ -384,7 +384,7 @@ func FuzzApply(f *testing.F) {
 		if _, err := typ.FromUnstructured(liveDoc, o, false); err != nil {
 			return
 		}
-		leases.Update(0, nil, o, "u", at(0), nil)
+		leases.Update(0, nil, o, "u", at(0))
 		before := typ.Copy(o)
 		doc["apiVersion"], doc["kind"] = "coordination.k8s.io/v1", "Lease"
 		sent := appendValue(nil, doc)

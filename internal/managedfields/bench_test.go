@@ -29,7 +29,7 @@ func TestRenewalIsCheap(t *testing.T) {
 	sent, now := obj.ManagedFields, at(10)
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() {
 		obj.ManagedFields = sent
-		leases.Update(0, live, obj, "you", now, nil)
+		leases.Update(0, live, obj, "you", now)
 	}), 4.0)
 	assert.Equal(t, 10, obj.ManagedFields[1].Time.Second())
 }
@@ -48,7 +48,7 @@ func BenchmarkUpdate(b *testing.B) {
 				if obj.ManagedFields = sent; row.live == nil {
 					obj.ManagedFields = nil
 				}
-				leases.Update(0, row.live, obj, row.manager, at(10), nil)
+				leases.Update(0, row.live, obj, row.manager, at(10))
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func BenchmarkEndpoints(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					obj.GetObjectMeta().ManagedFields = nil
-					endpointsKind.Update(0, w.live, obj, manager, at(5), nil)
+					endpointsKind.Update(0, w.live, obj, manager, at(5))
 				}
 			})
 		}

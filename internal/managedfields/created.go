@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ import (
 // create returns the managedFields of a new object, whose manager owns all fields that an
 // empty object does not have. It returns false if the object has a member of a kind that
 // only track can handle.
-func (k *Kind) create(version int, obj Object, manager string, now time.Time, shared *Shared) (entries []meta.ManagedFieldsEntry, ok bool) {
+func (k *Kind) create(version int, obj Object, manager string, now time.Time) (entries []meta.ManagedFieldsEntry, ok bool) {
 	if k.Subresource != "" {
 		return nil, false
 	}
@@ -31,9 +32,10 @@ func (k *Kind) create(version int, obj Object, manager string, now time.Time, sh
 			return buf
 		}
 		buf = append(buf, '}')
-		entries = shared.list(meta.ManagedFieldsEntry{
+		entries = []meta.ManagedFieldsEntry{{
 			Manager: managerName(manager), Operation: meta.ManagedFieldsOperationUpdate, APIVersion: v.APIVersion, FieldsType: "FieldsV1",
-		}, meta.NewTime(now), buf)
+			Time: new(meta.NewTime(now)), FieldsV1: &meta.FieldsV1{Raw: bytes.Clone(buf)},
+		}}
 		return buf
 	})
 	return entries, ok

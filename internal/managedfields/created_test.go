@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -68,24 +67,6 @@ func TestStatusIsNotCreated(t *testing.T) {
 	w = world{t: t, kind: &kind}
 	w.update("m", `{"metadata":{},"spec":{}}`)
 	assert.Zero(t, w.short)
-}
-
-func TestSharedListsAreShared(t *testing.T) {
-	s := NewShared()
-	write := func(manager, text string, second int) []meta.ManagedFieldsEntry {
-		w := world{t: t, kind: leases, now: second, shared: s}
-		w.update(manager, text)
-		return w.live.GetObjectMeta().ManagedFields
-	}
-	const text = `{"metadata":{},"spec":{"strategy":"s"}}`
-	a := write("m", text, 1)
-	assert.Same(t, &a[0], &write("m", text, 1)[0])
-	later := write("m", text, 2)
-	assert.NotSame(t, &a[0], &later[0])
-	assert.Same(t, a[0].FieldsV1, later[0].FieldsV1)
-	assert.Same(t, a[0].FieldsV1, write("n", text, 2)[0].FieldsV1)
-	long := `{"metadata":{"labels":{"` + strings.Repeat("x", maxShared) + `":""}},"spec":{}}`
-	assert.NotSame(t, write("m", long, 1)[0].FieldsV1, write("m", long, 2)[0].FieldsV1)
 }
 
 // FuzzUpdate makes random writes by several managers; world compares each update with track.
@@ -195,41 +176,4 @@ func randomText(r *rand.Rand, kind *Kind, version int) string {
 	}
 	rest := object()
 	return `{"metadata":` + metadata + strings.Replace(","+rest[1:], ",}", "}", 1)
-}
-
-// Each part of an entry tells two lists of one manager and second apart.
-func TestSharedListsDiffer(t *testing.T) {
-	s := NewShared()
-	entry := meta.ManagedFieldsEntry{Manager: "m", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1"}
-	now := meta.NewTime(at(1))
-	first := s.list(entry, now, []byte(`{}`))
-	for _, change := range []func(e *meta.ManagedFieldsEntry){
-		func(e *meta.ManagedFieldsEntry) { e.Operation = "Apply" },
-		func(e *meta.ManagedFieldsEntry) { e.APIVersion = "v2" },
-		func(e *meta.ManagedFieldsEntry) { e.FieldsType = "" },
-		func(e *meta.ManagedFieldsEntry) { e.Subresource = "status" },
-	} {
-		want := entry
-		change(&want)
-		got := s.list(want, now, []byte(`{}`))
-		want.Time, want.FieldsV1 = &now, &meta.FieldsV1{Raw: []byte(`{}`)}
-		assert.Equal(t, []meta.ManagedFieldsEntry{want}, got)
-		assert.Same(t, first[0].FieldsV1, got[0].FieldsV1)
-		first = s.list(entry, now, []byte(`{}`))
-	}
-	later := meta.NewTime(at(1).Add(sharedLists * time.Second)) // has the same place
-	assert.Equal(t, later, *s.list(entry, later, []byte(`{}`))[0].Time)
-	assert.Equal(t, `{"f:a":{}}`, string(s.list(entry, now, []byte(`{"f:a":{}}`))[0].FieldsV1.Raw))
-}
-
-func TestSetsOfLongerListsAreShared(t *testing.T) {
-	s := NewShared()
-	list := func() []meta.ManagedFieldsEntry {
-		return []meta.ManagedFieldsEntry{{Manager: "a", FieldsV1: &meta.FieldsV1{Raw: []byte(`{}`)}}, {Manager: "b"}}
-	}
-	a, b := s.Share(list()), s.Share(list())
-	assert.Equal(t, list(), a)
-	assert.Same(t, a[0].FieldsV1, b[0].FieldsV1)
-	one := []meta.ManagedFieldsEntry{{Manager: "b", Time: new(meta.NewTime(at(1)))}}
-	assert.Equal(t, one, s.Share(slices.Clone(one)), "an entry may lack a set")
 }

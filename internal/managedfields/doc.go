@@ -34,7 +34,7 @@
 // the record.
 //
 // A create is simple too: the writer owns what the object has. Update writes the set from
-// the object, by a plan of its type, and many objects share one copy of it; see [Shared].
+// the object, by a plan of its type.
 //
 // # Differences
 //

@@ -3,7 +3,6 @@ package managedfields
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -151,8 +150,7 @@ type world struct {
 	live Object // nil at first
 	now  int
 
-	shared *Shared
-	short  int // how many updates took a short cut
+	short int // how many updates took a short cut
 }
 
 func (w *world) object(version int, text string) Object {
@@ -201,17 +199,12 @@ func (w *world) updateTo(version int, manager string, o Object) {
 	if os, err := w.kind.track(version, live, o, manager, at(w.now)); err == nil {
 		want = os.encode()
 	}
-	_, short := w.kind.update(version, live, o, manager, at(w.now), nil)
+	_, short := w.kind.update(version, live, o, manager, at(w.now))
 	if short {
 		w.short++
 	}
-	if w.shared == nil {
-		w.shared = NewShared()
-	}
-	w.kind.Update(version, live, o, manager, at(w.now), w.shared)
+	w.kind.Update(version, live, o, manager, at(w.now))
 	require.Equal(w.t, want, o.GetObjectMeta().ManagedFields, "short cut: %t", short)
-	shared := w.shared.Share(slices.Clone(o.GetObjectMeta().ManagedFields))
-	require.Equal(w.t, want, shared)
 	w.keep(version, o)
 }
 

@@ -12,7 +12,7 @@ import (
 // renew is Update for the most frequent write: a manager changes values of fields
 // that no other manager owns. Such a write only changes times in the record. renew
 // returns false if more may change. It neither decodes nor encodes a set.
-func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time, shared *Shared) ([]meta.ManagedFieldsEntry, bool) {
+func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
 	r := renewal{entries: live.GetObjectMeta().ManagedFields, own: -1, reset: k.Reset}
 	if k.Subresource == "" {
 		r.sent = obj.GetObjectMeta().ManagedFields
@@ -26,7 +26,7 @@ func (k *Kind) renew(version int, live, obj Object, manager string, now time.Tim
 	if !k.Versions[version].Type.Diff(live, obj, r.keepsOwners) {
 		return nil, false
 	}
-	return r.after(now, shared), true
+	return r.after(now), true
 }
 
 type renewal struct {
@@ -96,7 +96,7 @@ func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
 
 // after returns the record after the write. A client that sends the record decides about
 // its times, except that the writer's entry has the time now if it gained a field.
-func (r *renewal) after(now time.Time, shared *Shared) []meta.ManagedFieldsEntry {
+func (r *renewal) after(now time.Time) []meta.ManagedFieldsEntry {
 	changed := false
 	for i := range r.entries {
 		at, has := r.timeOf(i, now)
@@ -105,9 +105,6 @@ func (r *renewal) after(now time.Time, shared *Shared) []meta.ManagedFieldsEntry
 	}
 	if !changed {
 		return r.entries
-	}
-	if at, has := r.timeOf(0, now); len(r.entries) == 1 && has {
-		return shared.list(r.entries[0], at, r.entries[0].FieldsV1.Raw)
 	}
 	entries := slices.Clone(r.entries)
 	for i := range entries {

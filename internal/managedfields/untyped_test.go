@@ -47,7 +47,7 @@ func TestUntypedFieldsAreOwnedByTheirForm(t *testing.T) {
 			}}
 			next := &blob{Rest: treeOf(t, row.after)}
 			next.UID = "u"
-			kind.Update(0, live, next, "m", at(1), nil)
+			kind.Update(0, live, next, "m", at(1))
 			got := ""
 			for _, e := range next.ManagedFields {
 				if e.Manager == "m" {

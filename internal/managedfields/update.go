@@ -12,14 +12,13 @@ import (
 // live is the object that obj replaces, in the same version, or nil. now is the time
 // of the write.
 //
-// Update changes nothing else in obj. The new managedFields may share memory with the
-// managedFields of live and with shared, which may be nil, so none may be changed
-// afterwards.
+// Update changes nothing else in obj. The new managedFields may share memory with those of
+// live, so neither may be changed afterwards.
 //
 // The managedFields of live must come from this package.
-func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time, shared *Shared) {
+func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
 	m := obj.GetObjectMeta()
-	if entries, ok := k.update(version, live, obj, manager, now, shared); ok {
+	if entries, ok := k.update(version, live, obj, manager, now); ok {
 		m.ManagedFields = entries
 		return
 	}
@@ -36,14 +35,14 @@ func (k *Kind) Update(version int, live, obj Object, manager string, now time.Ti
 }
 
 // update is Update for a renewal or a create. It returns false for other writes.
-func (k *Kind) update(version int, live, obj Object, manager string, now time.Time, shared *Shared) ([]meta.ManagedFieldsEntry, bool) {
+func (k *Kind) update(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
 	if live != nil {
-		return k.renew(version, live, obj, manager, now, shared)
+		return k.renew(version, live, obj, manager, now)
 	}
 	if sent := obj.GetObjectMeta().ManagedFields; sent != nil && !isReset(sent) {
 		return nil, false
 	}
-	return k.create(version, obj, manager, now, shared)
+	return k.create(version, obj, manager, now)
 }
 
 // track returns the owners after a write. It has no shortcuts.

@@ -307,7 +307,7 @@ func TestRenewalsAreUpdates(t *testing.T) {
 			}
 		}
 		name, now := manager(), at(w.now+r.IntN(2))
-		got, ok := leases.renew(0, w.live, o, name, now, nil)
+		got, ok := leases.renew(0, w.live, o, name, now)
 		if !ok {
 			continue
 		}
@@ -346,7 +346,7 @@ func TestRenewalRefusesOwnersOfSystemFields(t *testing.T) {
 		w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
 		m := w.live.GetObjectMeta()
 		m.UID, m.ManagedFields[0].FieldsV1 = "u", &meta.FieldsV1{Raw: []byte(text)}
-		_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5), nil)
+		_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5))
 		assert.Equal(t, want, ok, text)
 	}
 }
@@ -367,7 +367,7 @@ func TestRenewalRefusesUnreadableRecords(t *testing.T) {
 			w := world{t: t, kind: leases}
 			w.update("m", `{"metadata":{},"spec":{"strategy":"s"}}`)
 			w.live.GetObjectMeta().ManagedFields[0].FieldsV1.Raw = []byte(text)
-			_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5), nil)
+			_, ok := leases.renew(0, w.live, w.object(0, `{"metadata":{},"spec":{"strategy":"t"}}`), "m", at(5))
 			assert.False(t, ok)
 		})
 	}

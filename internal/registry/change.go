@@ -267,7 +267,7 @@ func (r *Resource) updateManagersAt(o Object, current *Item, req *Request, now t
 	}
 	// Version 0 has the stored form.
 	wire := d.convert(o, 0, req.Version)
-	d.managersOf(req).Update(req.Version, live, wire, manager, now, r.st.interned.table().managers)
+	d.managersOf(req).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
 }
 

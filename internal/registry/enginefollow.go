@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // follower receives the changes of the Backend for the cache. Only the goroutine of Follow
@@ -51,11 +52,11 @@ func (e *engine) itemOf(r *Resource, k key, s backend.Stored) (*Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	var old Object
+	var old *meta.ObjectMeta
 	if have != nil && have.UID() == it.UID() {
-		old = have.obj
+		old = have.meta()
 	}
-	e.st.interned.intern(it.obj, old)
+	e.st.interned.Metadata(it.meta(), old)
 	return it, nil
 }
 

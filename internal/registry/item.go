@@ -185,11 +185,6 @@ func (l *lastState) of(c *hub.Change[change]) *Item {
 
 func (d *Kind) copy(o Object) Object { return d.forms[0].typ.Copy(o).(Object) }
 
-// copyOnto returns a copy that shares what is equal in its metadata and in base.
-func (d *Kind) copyOnto(o Object, base *meta.ObjectMeta) Object {
-	return d.forms[0].typ.CopyOnto(o, base).(Object)
-}
-
 func (d *Kind) typeMeta(version int) meta.TypeMeta {
 	return d.versions[version].named
 }

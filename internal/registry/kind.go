@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -84,11 +83,10 @@ type Kind struct {
 	forms    []form // forms[0] is the stored form
 
 	unconditionalUpdate, validateMetadataOnUpdate bool
-	// pure kinds have no function that may change an object, so a new object may
+	// pure kinds have no function that may change an object, so a patched object may
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
-	bases          sync.Pool    // of *meta.ObjectMeta, for copyNew
 	managers       *managedfields.Kind
 	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
 

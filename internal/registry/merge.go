@@ -20,11 +20,11 @@ func (c Patch) mergeOrdinary(t Target, current *Item) (Object, bool) {
 }
 
 // decoded returns what decoding the JSON of an item returns, or nil if that is not simple.
-// It may share the maps and lists of the item's metadata.
+// It may share memory with the item.
 func (t Target) decoded(current *Item) Object {
 	if t.stored(current) != nil && t.schema().RoundTrips(current.obj) {
 		if t.Kind.pure {
-			return t.Kind.copyOnto(current.obj, current.meta())
+			return t.schema().CopyStruct(current.obj).(Object) // the patch replaces what it changes
 		}
 		return t.Kind.copy(current.obj)
 	}
@@ -33,7 +33,7 @@ func (t Target) decoded(current *Item) Object {
 		return nil
 	}
 	o := t.Kind.newWire(t.Version)
-	if _, err := t.schema().DecodeJSONLike(live, o, t.stored(current), false, false); err != nil {
+	if _, err := t.schema().DecodeJSON(live, o, false); err != nil {
 		return nil
 	}
 	return o

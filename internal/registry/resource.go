@@ -85,17 +85,13 @@ func (r *Resource) Len() int {
 func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.kind.groupResource(), name) }
 
 // Own returns a copy of a caller's object in the stored form, with defaults filled in.
-// current is the state that it replaces, or nil; the copy may share unchanged parts
-// with it.
+// current is the state that it replaces, or nil; the copy may share unchanged parts with it.
 func (r *Resource) Own(o Object, current *Item) Object {
 	fields := o.GetObjectMeta().ManagedFields
-	switch {
-	case !r.kind.pure:
+	if current != nil && r.kind.pure {
+		o = r.kind.forms[0].typ.CopyOnto(o, current.meta()).(Object)
+	} else {
 		o = r.kind.copy(o)
-	case current != nil:
-		o = r.kind.copyOnto(o, current.meta())
-	default:
-		o = r.st.interned.copyNew(r.kind, o)
 	}
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	if fields != nil && len(fields) == 0 {

@@ -56,7 +56,7 @@ func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
 		// In UTC a time may be outside of the years that can be encoded.
 		return nil, fmt.Errorf("the object cannot be decoded again after it is encoded; a time may be outside the years 0 to 9999")
 	}
-	r.st.interned.intern(o, nil)
+	r.st.interned.Metadata(m, nil)
 	return &Restored{r, o, version, size, newUID}, nil
 }
 

@@ -133,8 +133,7 @@ func (t Target) decodeOwn(data []byte, f Format, strict bool, live *Item) (d dec
 		return d, false
 	}
 	d.object = t.Kind.newWire(t.Version)
-	constant := t.Kind.pure && t.Kind.forms[t.Kind.versions[t.Version].form].from == nil
-	problems, err := t.schema().DecodeJSONLike(data, d.object, t.stored(live), constant, true)
+	problems, err := t.schema().DecodeJSONLike(data, d.object, t.stored(live), true)
 	d.named = *d.object.GetTypeMeta()
 	return d, err == nil && len(problems) == 0 && d.named == t.typeMeta()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // reader serves reads: from memory, from a cache that follows a Backend (engine.go), or from
@@ -91,11 +92,11 @@ func (m memory) open(w *Watcher, after uint64) error {
 func (m memory) commit(_ context.Context, r *Resource, w write) (write, error) {
 	st := m.st
 	if w.obj != nil {
-		var old Object
+		var old *meta.ObjectMeta
 		if w.old != nil {
-			old = w.old.obj
+			old = w.old.meta()
 		}
-		st.interned.intern(w.obj, old)
+		st.interned.Metadata(w.obj.GetObjectMeta(), old)
 	}
 	at := st.changeTime()
 	st.mu.Lock()

@@ -3,13 +3,13 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sync"
 	"time"
 
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/internal/intern"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -40,7 +40,7 @@ type Store struct {
 	now      func() time.Time // the time that objects are stamped with
 	clock    clock.Clock      // for timers
 	hub      *hub.Hub[change]
-	interned internTable
+	interned *intern.Table
 	seed     uint64 // of uids and generated names; 0 is random
 	aging    bool   // changes record their time
 	first    uint64 // the version before all changes
@@ -117,7 +117,7 @@ func newStore(opts Options) *Store {
 		clock:     clock.Waiting(opts.Clock),
 		seed:      opts.Seed,
 		aging:     opts.HistoryAge > 0,
-		interned:  internTable{seed: maphash.MakeSeed()},
+		interned:  intern.New(),
 		hub:       hub.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
@@ -231,7 +231,7 @@ func (st *Store) Fork() (*Store, error) {
 	}
 	f.aging, f.version, f.bytes, f.hub = st.aging, st.version, st.bytes, st.hub.Fork()
 	f.record = st.record.forkLocked(st.version, forkedAt)
-	f.interned.useSlotsOf(&st.interned)
+	f.interned = st.interned
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
 	all := make([]Resource, len(st.resources))
 	for gr, r := range st.resources {

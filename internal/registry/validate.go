@@ -3,10 +3,10 @@ package registry
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -33,13 +33,13 @@ func (d *Kind) validateCreate(version int, o Object) field.Errors {
 	return errs
 }
 
-// validateUpdate returns the problems of an update. Parts that share memory with old are
+// validateUpdate returns the problems of an update. Parts that equal those of old are
 // valid.
 func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
 	var managers, errs field.Errors
-	if !sameEntries(m.ManagedFields, oldMeta.ManagedFields) {
+	if !managedfields.SameOwners(m.ManagedFields, oldMeta.ManagedFields) {
 		managers = validateManagedFields(m.ManagedFields)
 	}
 	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
@@ -155,10 +155,10 @@ func problemsIn[T any](items []T, of func(i int, item T) field.Errors) (errs fie
 }
 
 // validateShared validates labels, annotations and owner references. Maps are walked in
-// order, so that the same object always gets the same answer. A map that shares memory
-// with old, which may be nil, is valid.
+// order, so that the same object always gets the same answer. A map that equals
+// that of old, which may be nil, is valid.
 func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
-	if old == nil || !sameMap(m.Labels, old.Labels) {
+	if old == nil || !maps.Equal(m.Labels, old.Labels) {
 		for k, v := range m.Labels {
 			if validate.QualifiedName(k) != nil || validate.LabelValue(v) != nil {
 				errs = labelErrors(m.Labels)
@@ -166,15 +166,10 @@ func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 			}
 		}
 	}
-	if old == nil || !sameMap(m.Annotations, old.Annotations) {
+	if old == nil || !maps.Equal(m.Annotations, old.Annotations) {
 		errs = append(errs, validateAnnotations(m.Annotations)...)
 	}
 	return append(errs, validateOwnerReferences(m.OwnerReferences)...)
-}
-
-// sameMap reports whether two maps share memory.
-func sameMap(a, b map[string]string) bool {
-	return len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 func labelErrors(labels map[string]string) field.Errors {

@@ -1,0 +1,111 @@
+// Package intern lets stored objects, which never change, share equal strings, maps and
+// managedFields. Most objects of a kind have the labels and the manager of many others.
+package intern
+
+import (
+	"bytes"
+	"hash/maphash"
+	"maps"
+	"strings"
+	"sync/atomic"
+
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Table finds values that were stored before. A value whose slot was reused is stored once
+// more, which costs only memory. Any goroutine may use a Table.
+type Table struct {
+	seed  maphash.Seed
+	slots [slots]atomic.Pointer[any]
+}
+
+// The size of a table, and the limits of a value in it: it stays in the table after the last
+// object with it has gone.
+const (
+	slots      = 1024
+	maxText    = 64
+	maxEntries = 8
+	maxValue   = 256
+	maxSet     = 1024
+)
+
+// New returns an empty table.
+func New() *Table { return &Table{seed: maphash.MakeSeed()} }
+
+// find returns the value in the slot of hash, if it is the same as the wanted one. If not, it
+// puts there what keep returns.
+func find[T any](t *Table, hash uint64, same func(T) bool, keep func() T) T {
+	slot := &t.slots[hash%slots]
+	if have := slot.Load(); have != nil {
+		if found, ok := (*have).(T); ok && same(found) {
+			return found
+		}
+	}
+	value := keep()
+	var kept any = value
+	slot.Store(&kept)
+	return value
+}
+
+// Metadata replaces values of an object that is about to be stored by equal ones that are
+// stored already. old is the metadata of the state before, or nil. It may share memory with m;
+// all else that m refers to must belong to m alone.
+func (t *Table) Metadata(m, old *meta.ObjectMeta) {
+	if old == nil {
+		old = &meta.ObjectMeta{Namespace: t.text(m.Namespace), Name: strings.Clone(m.Name), UID: m.UID} // parts of a request
+	}
+	m.Namespace, m.Name, m.UID = old.Namespace, old.Name, old.UID
+	m.Labels, m.Annotations = t.entries(m.Labels, old.Labels), t.entries(m.Annotations, old.Annotations)
+	if have := m.ManagedFields; len(have) > 0 && (len(old.ManagedFields) == 0 || &have[0] != &old.ManagedFields[0]) {
+		m.ManagedFields = t.managers(have)
+	}
+}
+
+func (t *Table) text(s string) string {
+	if s == "" || len(s) > maxText {
+		return s
+	}
+	return find(t, maphash.String(t.seed, s), func(have string) bool { return have == s }, func() string { return strings.Clone(s) })
+}
+
+// entries returns a map that equals m, perhaps old.
+func (t *Table) entries(m, old map[string]string) map[string]string {
+	switch {
+	case len(m) == 0 || len(m) > maxEntries:
+		return m
+	case maps.Equal(m, old):
+		return old
+	}
+	var hash uint64 // does not depend on the order of the entries
+	for k, v := range m {
+		if len(v) > maxValue {
+			return m
+		}
+		hash += maphash.String(t.seed, k) ^ 3*maphash.String(t.seed, v)
+	}
+	return find(t, hash, func(have map[string]string) bool { return maps.Equal(have, m) }, func() map[string]string { return m })
+}
+
+// managers replaces the parts of each entry. A list of one entry is shared as a whole: many
+// objects are written by one manager within a second.
+func (t *Table) managers(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+	for i := range entries {
+		e := &entries[i]
+		e.Manager, e.APIVersion, e.FieldsType, e.Subresource = t.text(e.Manager), t.text(e.APIVersion), t.text(e.FieldsType), t.text(e.Subresource)
+		e.Operation = meta.ManagedFieldsOperationType(t.text(string(e.Operation)))
+		if set := e.FieldsV1; set != nil && len(set.Raw) <= maxSet {
+			e.FieldsV1 = find(t, maphash.Bytes(t.seed, set.Raw),
+				func(have *meta.FieldsV1) bool { return bytes.Equal(have.Raw, set.Raw) }, func() *meta.FieldsV1 { return set })
+		}
+	}
+	if len(entries) > 1 || entries[0].Time == nil {
+		return entries
+	}
+	want := entries[0]
+	same := func(have []meta.ManagedFieldsEntry) bool {
+		e := have[0]
+		e.Time = want.Time
+		return e == want && have[0].Time.Unix() == want.Time.Unix()
+	}
+	return find(t, maphash.String(t.seed, want.Manager)+uint64(want.Time.Unix()), same, func() []meta.ManagedFieldsEntry { return entries })
+}
