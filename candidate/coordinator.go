@@ -9,11 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -27,7 +25,6 @@ type coordinator struct {
 	contestOf map[namespacedName]*contest // by the name of a candidate
 	queue     queue                       // contests that are due at a time
 	touched   []*contest                  // contests that have changed
-	holds     []func()                    // each ends a hold on the clock
 }
 
 func newCoordinator(e *Elector) *coordinator {
@@ -37,12 +34,15 @@ func newCoordinator(e *Elector) *coordinator {
 // run handles contests that have changed or are due, until the context ends.
 func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 	c.ctx = ctx
-	worker := atwork.New(c.clock)
-	defer worker.Away()
-	timer := worker.NewTimer(c.clock, time.Hour)
+	due := make(chan struct{}, 1)
+	timer := c.clock.AfterFunc(time.Hour, func() {
+		select {
+		case due <- struct{}{}:
+		default: // the last one has not been received yet
+		}
+	})
 	defer timer.Stop()
 	for {
-		seen := worker.Wakes()
 		c.applyReady(in)
 		now := c.clock.Now()
 		for len(c.queue) > 0 && !now.Before(c.queue[0].due) {
@@ -52,26 +52,14 @@ func (c *coordinator) run(ctx context.Context, in <-chan batch) error {
 		if len(c.queue) > 0 {
 			timer.Reset(c.queue[0].due.Sub(c.clock.Now()))
 		}
-		c.release()
-		if !worker.Rest(seen) {
-			continue
-		}
 		select {
 		case n := <-in:
 			c.apply(n)
-		case <-timer.C():
+		case <-due: // perhaps that of an earlier contest
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-}
-
-// release ends the holds on the clock, when all changes have been handled.
-func (c *coordinator) release() {
-	for _, release := range c.holds {
-		release()
-	}
-	c.holds = c.holds[:0]
 }
 
 // applyReady applies all changes that are ready, so that a contest with many changes is
@@ -127,7 +115,6 @@ func (c *coordinator) attend(k *contest) {
 
 // apply applies changes of candidates or of Leases.
 func (c *coordinator) apply(n batch) {
-	c.holds = append(c.holds, n.release)
 	if n.ofLeases {
 		c.applyLeases(n)
 		return
@@ -344,27 +331,19 @@ func (q *queue) Pop() any {
 type batch struct {
 	registry.Update
 	ofLeases bool // not of candidates
-	// release ends the hold on the clock. It is called when the changes have been
-	// handled.
-	release func()
 }
 
 // follow passes on the changes of a resource until the context ends or the store is
 // closed. wants is as in registry.WatchOptions, and is nil for candidates.
-func follow(ctx context.Context, c clock.Clock, r *registry.Resource, wants func(*registry.Item) bool, out chan<- batch) error {
-	w := atwork.New(c)
-	w.Work()
-	defer w.Away()
-	for n, err := range r.Follow(atwork.With(ctx, w), wants) {
+func follow(ctx context.Context, r *registry.Resource, wants func(*registry.Item) bool, out chan<- batch) error {
+	for n, err := range r.Follow(ctx, wants) {
 		if err != nil {
 			return err
 		}
 		n.Events = slices.Clone(n.Events) // Follow reuses the slice
-		release := atwork.Hold(c)
 		select {
-		case out <- batch{n, wants != nil, release}:
+		case out <- batch{n, wants != nil}:
 		case <-ctx.Done():
-			release()
 			return ctx.Err()
 		}
 	}

@@ -176,9 +176,9 @@ func TestListIsTheWholeState(t *testing.T) {
 	require.NotNil(t, k.lease)
 	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
 	require.NoError(t, err)
-	c.apply(batch{registry.Update{Relisted: true}, true, func() {}})
+	c.apply(batch{registry.Update{Relisted: true}, true})
 	assert.Nil(t, k.lease)
-	c.apply(batch{registry.Update{Relisted: true}, false, func() {}})
+	c.apply(batch{registry.Update{Relisted: true}, false})
 	assert.Empty(t, k.entrants)
 	assert.Empty(t, c.contestOf)
 }
@@ -359,27 +359,21 @@ func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
 
 func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
 	in(t, func(t *testing.T) {
-		m := clock.NewManual(time.Now())
-		st := store.New(store.Options{Clock: m})
+		st := store.New(store.Options{})
 		defer st.Close()
 		candidates := In(st)
 		ctx, cancel := context.WithCancel(t.Context())
 		out, done := make(chan batch), make(chan error, 1)
-		go func() { done <- follow(ctx, m, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
-		next := func() batch {
-			n := <-out
-			n.release()
-			return n
-		}
+		go func() { done <- follow(ctx, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
 		create := func(name string) {
 			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
 			require.NoError(t, err)
 		}
-		assert.True(t, next().Relisted)
+		assert.True(t, (<-out).Relisted)
 		create("a")
-		a := next()
+		a := <-out
 		create("b")
-		b := next()
+		b := <-out
 		require.Len(t, a.Events, 1)
 		require.Len(t, b.Events, 1)
 		assert.Equal(t, "a", a.Events[0].Item.Name())
@@ -389,17 +383,7 @@ func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
 		synctest.Wait() // nobody receives it
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
-		m.FastForward(time.Second) // otherwise the bubble has a deadlock
 	})
-}
-
-func TestClockIsReleasedOnce(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	calls := 0
-	c.holds = append(c.holds, func() { calls++ })
-	c.release()
-	c.release()
-	assert.Equal(t, 1, calls)
 }
 
 // A preferredHolder without candidates asks the holder to make way for nobody.

@@ -128,8 +128,8 @@ func (e *Elector) elect(ctx context.Context) error {
 	batches := make(chan batch)
 	candidates, leases := e.st.Resource(Kind().Registered()), e.st.Resource(lease.Kind().Registered())
 	c := newCoordinator(e)
-	g.Go(func() error { return follow(ctx, e.clock, candidates, nil, batches) })
-	g.Go(func() error { return follow(ctx, e.clock, leases, c.wantsLease, batches) })
+	g.Go(func() error { return follow(ctx, candidates, nil, batches) })
+	g.Go(func() error { return follow(ctx, leases, c.wantsLease, batches) })
 	g.Go(func() error { return c.run(ctx, batches) })
 	return g.Wait()
 }

@@ -33,7 +33,11 @@ type world struct {
 
 // newWorld starts an Elector, which ends with the test or with stop.
 func newWorld(t *testing.T, opts ElectorOptions) *world {
-	st := store.New(store.Options{HistoryAge: math.MaxInt64}) // with the times of changes, as on etcd
+	return newWorldOn(t, store.Options{HistoryAge: math.MaxInt64}, opts) // with the times of changes, as on etcd
+}
+
+func newWorldOn(t *testing.T, of store.Options, opts ElectorOptions) *world {
+	st := store.New(of)
 	t.Cleanup(st.Close)
 	w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
 	w.elect(opts)

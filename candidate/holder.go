@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // The Lease that an Elector with an Identity holds while it decides, as in a real control
@@ -46,12 +47,8 @@ func (e *Elector) runAsHolder(ctx context.Context) error {
 
 // pause waits before this Elector contends again.
 func (e *Elector) pause(ctx context.Context) error {
-	timer := e.clock.NewTimer(lease.DefaultRetryPeriod)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	waiting, cancel := clock.WithDeadline(ctx, e.clock, e.clock.Now().Add(lease.DefaultRetryPeriod), nil)
+	defer cancel()
+	<-waiting.Done()
+	return ctx.Err()
 }

@@ -135,9 +135,9 @@ type countedTimer struct {
 	c *timers
 }
 
-func (c *timers) NewTimer(d time.Duration) clock.Timer {
+func (c *timers) AfterFunc(d time.Duration, f func()) clock.Timer {
 	c.set++
-	return countedTimer{c.Clock.NewTimer(d), c}
+	return countedTimer{c.Clock.AfterFunc(d, f), c}
 }
 
 func (t countedTimer) Stop() bool {
@@ -145,7 +145,6 @@ func (t countedTimer) Stop() bool {
 	return t.Timer.Stop()
 }
 
-// A timer that is left keeps a manual clock busy.
 func TestElectorLeavesNoTimer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -32,12 +32,10 @@ func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
-	defer c.worker.Away()
 	return c.acquire(ctx)
 }
 
 func (c *Contender) acquire(ctx context.Context) error {
-	c.worker.Work()
 	f := new(follower)
 	defer func() { f.stop() }()
 	var l *Lease

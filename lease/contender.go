@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -177,7 +176,6 @@ func (o *ContenderOptions) validate() error {
 type Contender struct {
 	leases Client
 	clock  clock.Clock
-	worker *atwork.Worker // of the running method, if it waits
 	opts   ContenderOptions
 	// chance returns a number from 0 to less than 1 for a time: see spread.go.
 	chance func(at time.Time) float64
@@ -228,7 +226,6 @@ func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 		return nil, err
 	}
 	c := &Contender{leases: leases, clock: leases.Clock(), opts: opts, chance: chanceOf(opts.Identity)}
-	c.worker = atwork.New(c.clock)
 	if clock.Waiting(c.clock) != clock.Clock(clock.Real{}) { // a clock that is moved by hand must not stand still before the turn
 		c.chance = func(time.Time) float64 { return 0 }
 	}

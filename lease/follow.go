@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
@@ -51,7 +51,7 @@ type follower struct {
 	end  context.CancelFunc // nil in the zero value
 	done chan struct{}      // closed when the goroutine has ended
 
-	mu    sync.Mutex    // guards all below; taken before that of the worker
+	mu    sync.Mutex    // guards all below
 	state *Lease        // the last one
 	err   error         // the end of the watch
 	fresh bool          // wait has not returned the state or err yet
@@ -65,25 +65,20 @@ func (c *Contender) startFollowing(ctx context.Context, from *Lease) *follower {
 		after = from.ResourceVersion
 	}
 	f := &follower{done: make(chan struct{}), news: make(chan struct{})}
-	w := atwork.New(c.clock)
-	ctx, f.end = context.WithCancel(atwork.With(ctx, w))
-	w.Work()
+	ctx, f.end = context.WithCancel(ctx)
 	go func() {
 		defer close(f.done)
-		defer w.Away()
 		for l, err := range follow(ctx, c.leases, c.opts.Namespace, c.opts.Name, after) {
-			f.put(l, err, c.worker)
+			f.put(l, err)
 		}
 	}()
 	return f
 }
 
-// put hands over a state, or the end of the watch. It wakes the worker with mu held, so that wait
-// either finds the state or does not rest.
-func (f *follower) put(l *Lease, err error, w *atwork.Worker) {
+// put hands over a state, or the end of the watch.
+func (f *follower) put(l *Lease, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w.Wake()
 	f.state, f.err = l, err
 	if !f.fresh {
 		f.fresh = true
@@ -102,11 +97,11 @@ func (f *follower) stop() {
 // wait waits for a new state of the Lease and returns it; states between two calls are left out. It
 // returns false at the given time, the error of ctx at its end, and the error of the watch once.
 func (c *Contender) wait(ctx context.Context, f *follower, until time.Time) (*Lease, bool, error) {
-	waiting, cancel := atwork.WithDeadline(atwork.With(ctx, c.worker), c.clock, until, context.DeadlineExceeded)
+	waiting, cancel := clock.WithDeadline(ctx, c.clock, until, context.DeadlineExceeded)
 	defer cancel()
 	for {
 		f.mu.Lock()
-		l, err, fresh, news, seen := f.state, f.err, f.fresh, f.news, c.worker.Wakes()
+		l, err, fresh, news := f.state, f.err, f.fresh, f.news
 		if fresh {
 			f.fresh, f.news = false, make(chan struct{})
 		}
@@ -118,11 +113,10 @@ func (c *Contender) wait(ctx context.Context, f *follower, until time.Time) (*Le
 			return l, err == nil, err
 		case waiting.Err() != nil:
 			return nil, false, nil
-		case c.worker.Rest(seen):
-			select {
-			case <-news:
-			case <-waiting.Done():
-			}
+		}
+		select {
+		case <-news:
+		case <-waiting.Done():
 		}
 	}
 }

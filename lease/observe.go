@@ -4,8 +4,6 @@ import (
 	"context"
 	"iter"
 	"math"
-
-	"github.com/kubecoord/kubecoord/internal/atwork"
 )
 
 // Observe yields the current Holding of a Lease, and each new one: when a holder
@@ -18,25 +16,21 @@ import (
 func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		c := leases.Clock()
-		worker := atwork.New(c)
-		worker.Work()
-		defer worker.Away()
 		var o Observation
 		var last Holding
 		begun := false
 		// watch follows the Lease until it expires, and reports whether the loop goes on. It
 		// begins with the current state, as the last ones may not have been read by then.
 		watch := func() bool {
-			watching, end := context.WithCancel(atwork.With(ctx, worker))
+			watching, end := context.WithCancel(ctx)
 			defer end()
-			expiry := c.AfterFunc(math.MaxInt64, func() { worker.Wake(); end() })
+			expiry := c.AfterFunc(math.MaxInt64, end)
 			defer expiry.Stop()
 			for l, err := range follow(watching, leases, namespace, name, "") {
 				switch {
 				case err != nil && watching.Err() != nil && ctx.Err() == nil:
 					return true
 				case err != nil:
-					worker.Away()
 					yield(Holding{}, err)
 					return false
 				}
@@ -53,11 +47,9 @@ func Observe(ctx context.Context, leases Client, namespace, name string) iter.Se
 					continue
 				}
 				begun, last = true, h
-				worker.Away()
 				if !yield(h, nil) {
 					return false
 				}
-				worker.Work()
 			}
 			return true
 		}

@@ -36,7 +36,6 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	c.enter()
 	defer c.leave()
 	if err := c.acquire(ctx); err != nil {
-		c.worker.Away()
 		return err
 	}
 	t := c.term.Load()
@@ -51,7 +50,6 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	kept := make(chan error)
 	go func() {
 		err := c.keep(keeping, t, &failed, deadline)
-		c.worker.Away()
 		if err != nil {
 			cancel(err)
 		}

@@ -40,8 +40,8 @@ func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 // maxForward limits one move of a clock.
 const maxForward = 366 * 24 * time.Hour
 
-// moveClock moves the clock: Leases expire, watches time out, delays end. It answers
-// when all of that has happened.
+// moveClock moves the clock: Leases expire, watches time out, delays end. It does not wait for
+// any of this: a client polls for the outcome.
 func (c control) moveClock(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Forward string `json:"forward"`

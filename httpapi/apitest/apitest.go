@@ -188,8 +188,8 @@ func (a *API) Close() {
 }
 
 // FastForward moves the manual clock of the API by d: watches time out, history
-// expires, Leases run out, delays end. Package clock says what it waits for. It fails
-// the test if Options.Store.Clock is not a clock.Manual.
+// expires, Leases run out, delays end. It does not wait for any of this: see package clock.
+// It fails the test if Options.Store.Clock is not a clock.Manual.
 func (a *API) FastForward(d time.Duration) {
 	a.t.Helper()
 	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })

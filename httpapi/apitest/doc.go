@@ -22,8 +22,9 @@
 //
 // # Time
 //
-// In a testing/synctest bubble time passes as usual there. Outside of one, set
-// Options.Store.Clock to clock.NewManual and call [API.FastForward].
+// In a testing/synctest bubble time is virtual: time.Sleep moves it, and everything that is due
+// happens in its order. Outside of one, such as over a socket, set Options.Store.Clock to
+// clock.NewManual and call [API.FastForward].
 //
 // # Verdicts
 //

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // exchange is a request that passes through the faults.
@@ -32,10 +32,6 @@ type exchange struct {
 
 	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
 	broken atomic.Bool       // the connection must be cut
-
-	// worker is at work from the end of the faults to the beginning of the answer. In
-	// a watch it is at work while an event is being sent.
-	worker *atwork.Worker
 
 	discard bool              // the answer must not be sent
 	stale   *Injected         // whose replica serves the request, or nil; guarded by api.mu
@@ -76,8 +72,8 @@ func (h *faultHandler) AnswersAtOnce() bool { return !h.inner && len(h.api.Fault
 // begin receives a request and counts it as in progress.
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
-	x := &exchange{api: a, w: w, cancel: cancel, worker: atwork.New(a.st.Clock())}
-	x.receive(r, atwork.With(ctx, x.worker))
+	x := &exchange{api: a, w: w, cancel: cancel}
+	x.receive(r, ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -102,7 +98,6 @@ func (x *exchange) request() Request {
 }
 
 func (x *exchange) end() {
-	x.worker.Away()
 	x.api.mu.Lock()
 	defer x.api.mu.Unlock()
 	delete(x.api.open, x)
@@ -121,7 +116,6 @@ func (x *exchange) apply(f *Fault, in *Injected) bool {
 	}
 	switch {
 	case f.Hang:
-		x.worker.Away()
 		select {
 		case <-x.r.Context().Done():
 		case <-x.api.closing:
@@ -189,19 +183,15 @@ func (x *exchange) record() {
 // wait holds the request back. It reports whether the request may continue: its client
 // has not gone, and the test has not ended.
 func (x *exchange) wait(d time.Duration) bool {
-	waiter, done := x.worker.StandIn(x.api.st.Clock())
-	defer done()
-	seen := waiter.Wakes()
-	timer := waiter.NewTimer(x.api.st.Clock(), d)
-	defer timer.Stop()
-	waiter.Rest(seen) // or the timer has fired already
+	c := x.api.st.Clock()
+	waiting, cancel := clock.WithDeadline(x.r.Context(), c, c.Now().Add(d), nil)
+	defer cancel()
 	select {
-	case <-timer.C():
-		return !x.broken.Load()
-	case <-x.r.Context().Done():
+	case <-waiting.Done():
+		return x.r.Context().Err() == nil && !x.broken.Load()
 	case <-x.api.closing:
+		return false
 	}
-	return false
 }
 
 // pass waits for the end of the partitions that hold the request. It reports whether
@@ -216,7 +206,6 @@ func (x *exchange) pass() bool {
 		}
 		gate := x.gates[i]
 		x.api.mu.Unlock()
-		x.worker.Away()
 		select {
 		case <-gate:
 		case <-x.r.Context().Done():

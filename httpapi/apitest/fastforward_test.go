@@ -4,20 +4,40 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// eachManualDoor runs a test through a transport and over a socket, outside of any bubble.
-func eachManualDoor(t *testing.T, test func(t *testing.T, d *door)) {
+// forward moves the clock of an API in a bubble, when nothing else happens there, and waits for what
+// that causes.
+func forward(api *apitest.API, d time.Duration) {
+	synctest.Wait()
+	api.FastForward(d)
+	synctest.Wait()
+}
+
+// Through a transport and over a socket, outside of any bubble: the times of a watch are known when
+// its answer begins.
+func TestFastForwardEndsAWatch(t *testing.T) {
+	test := func(t *testing.T, d *door) {
+		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=90")
+		d.create(t, "a")
+		assert.Equal(t, "ADDED a", s.next())
+		d.FastForward(time.Minute)
+		assert.Equal(t, "BOOKMARK ", s.next())
+		d.FastForward(28 * time.Second)
+		assert.Equal(t, "BOOKMARK ", s.next(), "its version is the current one")
+		d.FastForward(2 * time.Second)
+		assert.Equal(t, "0 bytes, EOF", s.next())
+	}
 	t.Run("transport", func(t *testing.T) {
 		api := byHand(t, 0)
 		test(t, doorTo(api))
@@ -30,107 +50,76 @@ func eachManualDoor(t *testing.T, test func(t *testing.T, d *door)) {
 	})
 }
 
-func TestFastForwardEndsAWatch(t *testing.T) {
-	eachManualDoor(t, func(t *testing.T, d *door) {
-		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=90")
-		d.create(t, "a")
-		assert.Equal(t, "ADDED a", s.next())
-		d.FastForward(time.Minute)
-		assert.Equal(t, "BOOKMARK ", s.next())
-		d.FastForward(28 * time.Second)
-		assert.Equal(t, "BOOKMARK ", s.next(), "its version is the current one")
-		d.FastForward(2 * time.Second)
-		assert.Equal(t, "0 bytes, EOF", s.next())
-	})
-}
-
 func TestFastForwardReleasesDelayedEvents(t *testing.T) {
-	eachManualDoor(t, func(t *testing.T, d *door) {
+	synctest.Test(t, func(t *testing.T) {
+		d := doorTo(byHand(t, 0))
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
 		}
 		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
 		s := d.watch(t, leases+"?watch=true")
 		for _, want := range []string{"ADDED a", "ADDED b", "ADDED c"} {
-			d.FastForward(time.Minute)
+			forward(d.API, time.Minute)
 			assert.Equal(t, want, s.next())
 		}
 		d.create(t, "d")
-		d.FastForward(time.Minute)
+		forward(d.API, time.Minute)
 		assert.Equal(t, "ADDED d", s.next())
 	})
 }
 
 func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
-	c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
-	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-	d := doorTo(api)
-	api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
-	s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
-	d.create(t, "a")
-	for <-c.set != time.Minute {
-	}
-	d.create(t, "b")
-	api.FastForward(time.Minute)
-	assert.Equal(t, "ADDED a", s.next())
-	for <-c.set != time.Minute {
-	}
-	api.FastForward(time.Minute) // past the end of the watch
-	assert.Equal(t, "ADDED b", s.next())
-	assert.Equal(t, "0 bytes, EOF", s.next())
+	synctest.Test(t, func(t *testing.T) {
+		d := doorTo(byHand(t, 0))
+		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
+		d.create(t, "a")
+		synctest.Wait()
+		d.create(t, "b")
+		forward(d.API, time.Minute)
+		assert.Equal(t, "ADDED a", s.next())
+		forward(d.API, time.Minute) // past the end of the watch
+		assert.Equal(t, "ADDED b", s.next())
+		assert.Equal(t, "0 bytes, EOF", s.next())
+	})
 }
 
 func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
 	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
-			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
-			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-			d := doorTo(api)
-			d.create(t, "a")
-			version := "1002"
-			if stale != nil {
-				api.Fault(apitest.Fault{Stale: stale})
-				d.create(t, "b")
-			}
-			done := make(chan answer, 1)
-			go func() {
-				done <- d.do(t, "GET", leases+"?watch=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion="+version, "")
-			}()
-			for <-c.set != 3*time.Second {
-			}
-			api.FastForward(time.Hour)
-			assert.Contains(t, (<-done).String(), "Too large resource version: 1002, current: ")
+			synctest.Test(t, func(t *testing.T) {
+				d := doorTo(byHand(t, 0))
+				d.create(t, "a")
+				if stale != nil {
+					d.Fault(apitest.Fault{Stale: stale})
+					d.create(t, "b")
+				}
+				done := make(chan answer, 1)
+				go func() {
+					done <- d.do(t, "GET", leases+"?watch=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion=1002", "")
+				}()
+				forward(d.API, 3*time.Second-1)
+				assert.Empty(t, done)
+				forward(d.API, 1)
+				assert.Contains(t, (<-done).String(), "Too large resource version: 1002, current: ")
+			})
 		})
 	}
 }
 
-// signalling is a clock that reports each new timer.
-type signalling struct {
-	*clock.Manual
-	set chan time.Duration
-}
-
-func (s signalling) AfterFunc(d time.Duration, f func()) clock.Timer {
-	defer func() { s.set <- d }()
-	return s.Manual.AfterFunc(d, f)
-}
-
 func TestFastForwardEndsADelay(t *testing.T) {
-	c := signalling{clock.NewManual(start), make(chan time.Duration, 1)}
-	api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-	d := doorTo(api)
-	delay := api.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
-	done := make(chan answer, 1)
-	go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
-	assert.Equal(t, time.Hour, <-c.set)
-	api.FastForward(time.Hour - 1)
-	assert.Equal(t, "create leases default/a pending", api.Requests()[0].String())
-	api.FastForward(1)
-	_, err := lease.In(api.Store()).Get(t.Context(), "default", "a")
-	assert.NoError(t, err, "the write is done by the time that FastForward returns")
-	a := <-done
-	assert.Equal(t, http.StatusCreated, a.code, a)
-	assert.Equal(t, 1, delay.Hits())
+	synctest.Test(t, func(t *testing.T) {
+		d := doorTo(byHand(t, 0))
+		delay := d.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
+		done := make(chan answer, 1)
+		go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
+		forward(d.API, time.Hour-1)
+		assert.Equal(t, "create leases default/a pending", d.Requests()[0].String())
+		forward(d.API, 1)
+		a := <-done
+		assert.Equal(t, http.StatusCreated, a.code, a)
+		assert.Equal(t, 1, delay.Hits())
+	})
 }
 
 // A Go client may measure its deadline by the same clock.

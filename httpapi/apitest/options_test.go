@@ -17,7 +17,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
@@ -152,24 +151,24 @@ func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
 		"true list of replica": "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := signalling{clock.NewManual(start), make(chan time.Duration, 100)}
-			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: c}})
-			d := doorTo(api)
-			if query == "" {
-				api.Fault(apitest.Fault{Stale: &apitest.Stale{}})
-			}
-			d.create(t, "a")
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				a := d.do(t, "GET", leases+query, "")
-				assert.True(t, name == "watch" || a.code != http.StatusOK, "%s", a)
-			}()
-			for <-c.set != 3*time.Second {
-			}
-			api.Close()
-			<-done
-			assert.True(t, api.Requests()[1].Done)
+			synctest.Test(t, func(t *testing.T) {
+				d := doorTo(byHand(t, 0))
+				if query == "" {
+					d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+				}
+				d.create(t, "a")
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					a := d.do(t, "GET", leases+query, "")
+					assert.True(t, name == "watch" || a.code != http.StatusOK, "%s", a)
+				}()
+				synctest.Wait()
+				assert.False(t, d.Requests()[1].Done)
+				d.Close()
+				<-done
+				assert.True(t, d.Requests()[1].Done)
+			})
 		})
 	}
 }

@@ -57,16 +57,13 @@ func TestAdversaryLagsBehind(t *testing.T) {
 func TestReplicaLagsByAManualClock(t *testing.T) {
 	for range 20 { // events come in the order of their times, however far the clock moves
 		synctest.Test(t, func(t *testing.T) {
-			m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: m}})
-			d := doorTo(api)
+			d := doorTo(byHand(t, 0))
 			d.Fault(apitest.Fault{Stale: &apitest.Stale{Age: 2 * time.Second}})
 			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
 			d.create(t, "a")
 			done := make(chan answer)
 			go func() { done <- d.do(t, "GET", leases+"?resourceVersion=1001", "") }()
-			synctest.Wait()
-			m.FastForward(3 * time.Second)
+			forward(d.API, 2*time.Second)
 			assert.Equal(t, "1001: a", names(t, <-done))
 			assert.Equal(t, "ADDED a", w.next())
 		})

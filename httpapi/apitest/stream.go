@@ -54,11 +54,7 @@ func (a *answer) WriteHeader(code int) {
 	if a.code != 0 {
 		return
 	}
-	if a.code = code; a.watching() {
-		a.x.worker.Work()
-	} else {
-		a.x.worker.Away()
-	}
+	a.code = code
 	if !a.x.pass() {
 		a.fail()
 		return
@@ -77,7 +73,6 @@ func (a *answer) fail() { a.x.broken.Store(true) }
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
-		defer a.grace()()
 		if a.torn || !a.x.pass() {
 			a.fail()
 			return 0, errFault
@@ -113,7 +108,6 @@ func (a *answer) FlushError() error {
 	if a.x.broken.Load() || a.torn {
 		return errFault
 	}
-	defer a.grace()()
 	if err := http.NewResponseController(a.w).Flush(); err != nil {
 		return err
 	}
@@ -122,23 +116,6 @@ func (a *answer) FlushError() error {
 
 // watching reports whether the answer is a stream of events.
 func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
-
-// sendGrace is how long a manual clock waits, in real time, for a watcher that does not
-// read. Nothing else shows whether the watcher will read.
-const sendGrace = time.Second
-
-// grace marks the worker as away if a write to a watcher blocks for longer than
-// sendGrace. The caller must call sent after the write.
-func (a *answer) grace() (sent func()) {
-	if a.x.worker == nil || !a.watching() {
-		return func() {}
-	}
-	limit := time.AfterFunc(sendGrace, a.x.worker.Away)
-	return func() {
-		limit.Stop()
-		a.x.worker.Work()
-	}
-}
 
 // holdBack delays an event that arrived at the given time. Each event waits for the
 // one before it. It reports whether the watch may continue.
@@ -161,7 +138,6 @@ func (a *answer) sendFrame(frame []byte, came time.Time) error {
 		}
 		return errFault
 	}
-	defer a.grace()()
 	for _, t := range a.x.tears {
 		if t.MidFrame && t.After == a.events {
 			a.w.Write(frame[:len(frame)/2])

@@ -36,7 +36,7 @@ func importRules() []rule {
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 		{"httpapi/client", []string{"store/...", "watch", "internal/..."}, nil},
-		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/atwork", "internal/registry"}, []string{"golang.org/x/sync/..."}},
+		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/registry"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 

@@ -45,9 +45,7 @@
 // # Locks
 //
 // Locks are taken in this order: Replica.mu, Store.mu, engine.mu, the locks of internal/hub,
-// the lock of an atwork.Worker, the lock of a clock.Manual. No other lock is taken while
-// snapshotCache.mu is held. While Store.mu is held, no object is copied or encoded, and no
-// function of the user is called: the functions of a kind, Warn, and Now and Fork of a clock
-// (TestNoCallbackUnderTheLock). The exception is Hold, if the clock has this method: it is called
-// when a watch is woken.
+// the lock of a clock.Manual. No other lock is taken while snapshotCache.mu is held. While
+// Store.mu is held, no object is copied or encoded, and no function of the user is called: the
+// functions of a kind, Warn, and the methods of a clock (TestNoCallbackUnderTheLock).
 package registry

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -54,6 +53,7 @@ type engine struct {
 // FirstVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
 // and the quota are those of the Backend, whose other users know no seed and no such clock.
 func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
+	_, manual := o.Clock.(interface{ FastForward(time.Duration) })
 	for _, refused := range []struct {
 		name, why string
 		set       bool
@@ -61,7 +61,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 		{"FirstVersion", "the backend gives the versions", o.FirstVersion != 0},
 		{"Seed", "uids would repeat those of other stores on the same backend", o.Seed != 0},
 		{"Quota", "the backend has its own", o.Quota != 0},
-		{"Clock", "a clock that is moved by hand does not move the backend", atwork.New(o.Clock) != nil},
+		{"Clock", "a clock that is moved by hand does not move the backend", manual},
 	} {
 		if refused.set {
 			return nil, fmt.Errorf("store: %s: must not be set for a store on a backend: %s", refused.name, refused.why)
@@ -109,7 +109,7 @@ func (e *engine) prepare() {
 		}
 	}
 	close(e.loaded)
-	regular := e.st.clock.NewTimer(watchProgress)
+	regular := time.NewTimer(watchProgress)
 	defer regular.Stop()
 	for {
 		select {
@@ -118,7 +118,7 @@ func (e *engine) prepare() {
 			}
 		case <-e.ctx.Done():
 			return
-		case <-regular.C():
+		case <-regular.C:
 			if e.st.Watchers() > 0 {
 				e.askNow()
 			}
@@ -157,10 +157,10 @@ const progressInterval = 100 * time.Millisecond
 
 // pause waits for progressInterval. It returns false if the engine has ended.
 func (e *engine) pause() bool {
-	t := e.st.clock.NewTimer(progressInterval)
+	t := time.NewTimer(progressInterval)
 	defer t.Stop()
 	select {
-	case <-t.C():
+	case <-t.C:
 		return true
 	case <-e.ctx.Done():
 		return false

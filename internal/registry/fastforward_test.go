@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"context"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -22,110 +21,70 @@ func newManualStore(t testing.TB, opts registry.Options) (*registry.Store, *cloc
 	return newStoreWith(t, opts), m
 }
 
-// reader reads a watch in a goroutine of its own and hands on one event at a time, outside of any bubble.
-type reader struct {
-	m      *clock.Manual
-	events chan string
-	end    error // set before events is closed
-}
-
-func read(t testing.TB, st *registry.Store, m *clock.Manual, opts registry.WatchOptions) *reader {
-	ctx, cancel := context.WithCancel(t.Context())
-	w, err := leaseResource(st).Watch(ctx, opts)
-	require.NoError(t, err)
-	r := &reader{m, make(chan string), nil}
-	go func() {
-		defer close(r.events)
-		defer w.Close()
-		for {
-			events, err := w.Next(ctx)
-			if err != nil {
-				r.end = err
-				return
-			}
-			for _, ev := range events {
-				select {
-				case r.events <- m.Now().Sub(epoch).String() + " " + eventText(ev):
-				case <-ctx.Done():
-				}
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		for range r.events {
-		}
-	})
-	return r
+// forward moves the clock, and waits until the watches have seen it.
+func forward(m *clock.Manual, d time.Duration) {
+	synctest.Wait() // until they have set their timers
+	m.FastForward(d)
+	synctest.Wait()
 }
 
 func TestFastForwardBringsBookmarks(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	opts := fromNow()
-	opts.AllowWatchBookmarks, opts.Namespace = true, "ns"
-	r := read(t, st, m, opts)
-	createAll(t, leasesIn(st), "other/a")
-	m.FastForward(time.Minute)
-	assert.Equal(t, "1m0s BOOKMARK @1001", <-r.events)
-	createAll(t, leasesIn(st), "ns/a")
-	assert.Equal(t, "1m0s ADDED ns/a@1002", <-r.events)
-	m.FastForward(time.Minute)
-	assert.Equal(t, "2m0s BOOKMARK @1002", <-r.events)
-	assert.Empty(t, r.events)
-}
-
-// The first bookmark is due when there is nothing to report yet.
-func TestFastForwardWaitsForTheWatchThatItWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, m := newManualStore(t, registry.Options{})
 		opts := fromNow()
 		opts.AllowWatchBookmarks, opts.Namespace = true, "ns"
-		rec := record(t, st, opts)
-		synctest.Wait()
-		m.AfterFunc(time.Minute+time.Second, func() { createAll(t, leasesIn(st), "other/a") })
-		m.FastForward(2*time.Minute - time.Second)
-		assert.Empty(t, rec.take())
-		m.FastForward(time.Second)
-		assert.Equal(t, []string{"BOOKMARK @1001"}, rec.take())
+		r := record(t, st, opts)
+		createAll(t, leasesIn(st), "other/a")
+		forward(m, time.Minute-1)
+		assert.Empty(t, r.take())
+		forward(m, 1)
+		assert.Equal(t, []string{"BOOKMARK @1001"}, r.take())
+		createAll(t, leasesIn(st), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1002"}, r.take())
+		forward(m, time.Minute)
+		assert.Equal(t, []string{"BOOKMARK @1002"}, r.take())
 	})
 }
 
 func TestFastForwardEndsWatches(t *testing.T) {
 	for _, timeout := range []time.Duration{90 * time.Second, time.Hour} {
 		t.Run(timeout.String(), func(t *testing.T) {
-			st, m := newManualStore(t, registry.Options{})
-			opts := fromNow()
-			opts.Timeout = timeout
-			r := read(t, st, m, opts)
-			m.FastForward(timeout / 2)
-			createAll(t, leasesIn(st), "ns/a")
-			assert.Contains(t, <-r.events, "ADDED ns/a@1001", "it goes on at half of its time")
-			m.FastForward(timeout - timeout/2)
-			_, more := <-r.events
-			assert.False(t, more)
-			assert.Equal(t, io.EOF, r.end)
+			synctest.Test(t, func(t *testing.T) {
+				st, m := newManualStore(t, registry.Options{})
+				opts := fromNow()
+				opts.Timeout = timeout
+				r := record(t, st, opts)
+				forward(m, timeout-1)
+				createAll(t, leasesIn(st), "ns/a")
+				assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
+				m.FastForward(1)
+				assert.Equal(t, io.EOF, r.ended())
+			})
 		})
 	}
 }
 
-func TestFastForwardDoesNotEndAWatchWithoutATimeout(t *testing.T) {
-	st, m := newManualStore(t, registry.Options{})
-	r := read(t, st, m, fromNow())
-	m.FastForward(48 * time.Hour)
-	createAll(t, leasesIn(st), "ns/a")
-	assert.Equal(t, "48h0m0s ADDED ns/a@1001", <-r.events)
-}
-
-// The clock waits for a watch that has been woken, not for who reads it.
-func TestFastForwardDoesNotWaitForReaders(t *testing.T) {
+// A watch that is opened, but has not set its timer yet, ends too.
+func TestFastForwardEndsAWatchThatDoesNotWaitYet(t *testing.T) {
 	st, m := newManualStore(t, registry.Options{})
 	opts := fromNow()
-	opts.AllowWatchBookmarks = true
-	r := read(t, st, m, opts)
-	createAll(t, leasesIn(st), "ns/a", "ns/b")
-	m.FastForward(10 * time.Minute)
-	assert.Equal(t, epoch.Add(10*time.Minute).UTC(), m.Now().UTC(), "though nobody has taken the event")
-	assert.Contains(t, <-r.events, "ns/a@1001")
+	opts.Timeout = time.Minute
+	w, err := leaseResource(st).Watch(t.Context(), opts)
+	require.NoError(t, err)
+	defer w.Close()
+	m.FastForward(time.Minute)
+	_, err = w.Next(t.Context())
+	assert.Equal(t, io.EOF, err)
+}
+
+func TestFastForwardDoesNotEndAWatchWithoutATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, m := newManualStore(t, registry.Options{})
+		r := record(t, st, fromNow())
+		forward(m, 48*time.Hour)
+		createAll(t, leasesIn(st), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, r.take())
+	})
 }
 
 func TestFastForwardMakesHistoryOld(t *testing.T) {
@@ -155,28 +114,17 @@ func TestFastForwardStampsObjects(t *testing.T) {
 	assert.Equal(t, m.Now(), st.Now())
 }
 
-// signalling is a clock that tells when somebody has begun to wait for a time.
-type signalling struct {
-	*clock.Manual
-	set chan time.Duration
-}
-
-func (s signalling) AfterFunc(d time.Duration, f func()) clock.Timer {
-	defer func() { s.set <- d }()
-	return s.Manual.AfterFunc(d, f)
-}
-
 func TestFastForwardEndsTheWaitForAVersionToCome(t *testing.T) {
-	c := signalling{clock.NewManual(epoch), make(chan time.Duration, 1)}
-	st := newStoreWith(t, registry.Options{Clock: c})
-	done := make(chan error, 1)
-	go func() {
-		_, err := leaseResource(st).Get(t.Context(), "ns", "a", "2000")
-		done <- err
-	}()
-	assert.Equal(t, 3*time.Second, <-c.set)
-	c.FastForward(3*time.Second - 1)
-	assert.Empty(t, done)
-	c.FastForward(1)
-	assertStatus(t, <-done, 504, store.ErrTimeout, "Timeout: Too large resource version: 2000, current: 1000")
+	synctest.Test(t, func(t *testing.T) {
+		st, m := newManualStore(t, registry.Options{})
+		done := make(chan error, 1)
+		go func() {
+			_, err := leaseResource(st).Get(t.Context(), "ns", "a", "2000")
+			done <- err
+		}()
+		forward(m, 3*time.Second-1)
+		assert.Empty(t, done)
+		m.FastForward(1)
+		assertStatus(t, <-done, 504, store.ErrTimeout, "Timeout: Too large resource version: 2000, current: 1000")
+	})
 }

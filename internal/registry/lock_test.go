@@ -31,10 +31,6 @@ type checkedClock struct {
 }
 
 func (c checkedClock) Now() time.Time { c.called("Now"); return c.Real.Now() }
-func (c checkedClock) NewTimer(d time.Duration) clock.Timer {
-	c.called("NewTimer")
-	return c.Real.NewTimer(d)
-}
 func (c checkedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	c.called("AfterFunc")
 	return c.Real.AfterFunc(d, f)
@@ -132,7 +128,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	idle, err := r.Watch(ctx, WatchOptions{ResourceVersion: strconv.FormatUint(st.ResourceVersion(), 10), Timeout: time.Hour})
 	require.NoError(t, err)
-	idle.wait(ended, 0) // the ended context wakes it, after it has set its timer
+	idle.wait(ended) // the ended context wakes it, after it has set its timer
 	idle.Close()
 
 	_, err = r.Delete(ctx, req, DeleteOptions{})

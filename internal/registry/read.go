@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -57,22 +56,13 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	if st.ResourceVersion() >= version {
 		return nil
 	}
-	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.reach(ctx, version) })
-}
-
-// reach blocks until the store has a version. The worker of the context rests.
-func (st *Store) reach(ctx context.Context, version uint64) error {
-	w := atwork.From(ctx)
-	w.Rest(w.Wakes()) // false if the context ends at this moment
-	return st.hub.WaitFor(ctx, version)
+	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
 }
 
 // waitAtMost calls wait for a version with a limit of futureWait. After that the error
 // names the current version.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
-	waiter, done := atwork.From(ctx).StandIn(c)
-	defer done()
-	ctx, cancel := atwork.WithDeadline(atwork.With(ctx, waiter), c, c.Now().Add(futureWait), errTooLarge)
+	ctx, cancel := clock.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()
 	err := wait(ctx)
 	switch {
@@ -93,34 +83,3 @@ func tooLarge(version, current uint64, retryAfter int32) error {
 }
 
 const errTooLarge = meta.ReasonTimeout
-
-// alarm is a timer that each round of a wait may set again. All rounds use one timer. If
-// each round had its own, the timer of a past round could hold the clock for a worker that
-// no longer receives from it.
-type alarm struct {
-	worker *atwork.Worker
-	clock  clock.Clock
-	timer  clock.Timer // nil until it is set
-}
-
-func (a *alarm) set(d time.Duration) {
-	if a.timer == nil {
-		a.timer = a.worker.NewTimer(a.clock, d)
-		return
-	}
-	a.timer.Reset(d)
-}
-
-// rings returns the channel of the timer, which may fire early.
-func (a *alarm) rings() <-chan time.Time {
-	if a.timer == nil {
-		return nil
-	}
-	return a.timer.C()
-}
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/btree"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -239,40 +239,34 @@ func (p *Replica) state(r *Resource) (snapshot, error) {
 // waitFor waits until the Replica has a version, at most futureWait.
 func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
 	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
-		a := alarm{worker: atwork.From(ctx), clock: p.st.clock}
-		defer a.stop()
 		for {
-			seen := atwork.From(ctx).Wakes()
 			at := p.position(r)
 			if at.version == everything {
-				return p.st.reach(ctx, version)
+				return p.st.hub.WaitFor(ctx, version)
 			}
 			if at.version >= version {
 				return nil
 			}
-			if err := p.wait(ctx, at, seen, &a); err != nil {
+			if err := p.wait(ctx, at); err != nil {
 				return err
 			}
 		}
 	})
 }
 
-// wait blocks until the Replica may have left a position. seen is Wakes of the worker,
-// read before the position.
-func (p *Replica) wait(ctx context.Context, at position, seen uint64, a *alarm) error {
+// wait blocks until the Replica may have left a position.
+func (p *Replica) wait(ctx context.Context, at position) error {
+	waiting, cancel := ctx, context.CancelFunc(func() {})
 	if !at.next.IsZero() {
-		a.set(at.next.Sub(p.st.now()))
+		waiting, cancel = clock.WithDeadline(ctx, p.st.clock, p.st.clock.Now().Add(at.next.Sub(p.st.now())), nil)
 	}
-	if !a.worker.Rest(seen) {
-		return ctx.Err()
-	}
+	defer cancel()
 	select {
 	case <-at.moved:
 	case <-at.grown:
-	case <-a.rings():
 	case <-p.st.hub.Done():
 		return hub.ErrClosed
-	case <-ctx.Done():
+	case <-waiting.Done():
 		return ctx.Err()
 	}
 	return nil
@@ -321,6 +315,6 @@ func (p *Replica) open(w *Watcher, after uint64) error {
 	if oldest := max(min(p.st.oldest(), at.version), at.floor); after < oldest {
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = p.st.hub.WatchLate(w.sel.scope(w.r.id), after, w.woken()), after
+	w.hub, w.version = p.st.hub.WatchLate(w.sel.scope(w.r.id), after, nil), after
 	return nil
 }

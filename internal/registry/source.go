@@ -81,7 +81,7 @@ func (memory) at(r *Resource, version uint64) (snapshot, error) { return r.at(ve
 func (memory) position(*Resource) position { return position{version: everything} }
 
 func (m memory) open(w *Watcher, after uint64) error {
-	opened, err := m.st.hub.WatchWanted(w.sel.scope(w.r.id), after, m.st.now(), w.woken(), w.wants)
+	opened, err := m.st.hub.WatchWanted(w.sel.scope(w.r.id), after, m.st.now(), nil, w.wants)
 	if err != nil {
 		return expiredWatch(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -63,11 +62,9 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	worker *atwork.Worker  // woken with the watch
-	stays  bool            // the worker stays at work after Next
-	from   reader          // that serves the watch
-	at     position        // of the reader
-	leave  <-chan struct{} // closed when the Backend is lost and clients should reconnect; may be nil
+	from  reader          // that serves the watch
+	at    position        // of the reader
+	leave <-chan struct{} // closed when the Backend is lost and clients should reconnect; may be nil
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -96,10 +93,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err := r.st.engine.checkStart(opts.EndWithoutContact); err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx), worker: atwork.From(ctx)}
-	if w.stays = w.worker != nil; !w.stays {
-		w.worker = atwork.New(r.st.clock)
-	}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx)}
 	if wants := opts.Wants; wants != nil {
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
@@ -144,14 +138,6 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 	return w.startWithState(w.bookmarks)
 }
 
-// woken returns the function that a writer calls before it wakes the watch, or nil.
-func (w *Watcher) woken() func() {
-	if w.worker == nil {
-		return nil
-	}
-	return w.worker.Wake
-}
-
 // startWithState starts with the state that reads see now, and after it: no change is lost
 // or sent twice.
 func (w *Watcher) startWithState(endMark bool) error {
@@ -183,11 +169,7 @@ func expiredWatch(err error) error {
 // *meta.StatusError: the watch expired, or its version did not come. It is the error of the
 // Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
-	if !w.stays {
-		defer w.worker.Away()
-	}
 	for {
-		seen := w.worker.Wakes()
 		if w.err == nil {
 			w.err = w.ended(ctx)
 		}
@@ -198,7 +180,7 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 			return w.events, nil
 		}
 		if w.err == nil {
-			w.wait(ctx, seen)
+			w.wait(ctx)
 		}
 	}
 }
@@ -360,9 +342,8 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 	w.events = append(w.events, ItemEvent{Type: watch.Bookmark, Item: it, InitialEnd: initialEnd})
 }
 
-// wait blocks until poll may find events or the watch has ended. seen is Wakes of the
-// worker, read before poll.
-func (w *Watcher) wait(ctx context.Context, seen uint64) {
+// wait blocks until poll may find events or the watch has ended.
+func (w *Watcher) wait(ctx context.Context) {
 	until := w.deadline
 	if st := w.r.st; !w.at.next.IsZero() { // the clock of timers may differ
 		until = earliest(until, st.clock.Now().Add(w.at.next.Sub(st.now())))
@@ -375,12 +356,6 @@ func (w *Watcher) wait(ctx context.Context, seen uint64) {
 	}
 	w.setAlarm(until)
 	w.bind(ctx)
-	if !w.worker.Rest(seen) {
-		return
-	}
-	if w.stays {
-		defer w.worker.Work()
-	}
 	if w.at.version == everything {
 		<-w.hub.Wake()
 		return
@@ -406,7 +381,6 @@ func (w *Watcher) setAlarm(at time.Time) {
 		return
 	}
 	w.alarm = w.r.st.clock.AfterFunc(left, func() {
-		w.worker.Wake()
 		w.rang.Store(true)
 		w.hub.Signal()
 	})

@@ -10,22 +10,16 @@ import (
 type Clock interface {
 	// Now returns the time.
 	Now() time.Time
-	// NewTimer returns a Timer that sends the time on its channel after d, or at once if d
-	// is zero or less.
-	NewTimer(d time.Duration) Timer
-	// AfterFunc returns a Timer that calls f after d. Its channel is nil.
+	// AfterFunc returns a Timer that calls f after d, or at once if d is zero or less. It
+	// does not wait for f.
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is like a time.Timer.
+// Timer is what AfterFunc returns, such as a *time.Timer.
 type Timer interface {
-	// C returns the channel on which the time is sent.
-	C() <-chan time.Time
-	// Reset makes the Timer fire after d from now, and reports whether it was pending. A
-	// time that was sent before and not received is dropped.
+	// Reset makes the Timer fire after d from now, and reports whether it was pending.
 	Reset(d time.Duration) bool
-	// Stop prevents the Timer from firing, and reports whether it was pending. A time that
-	// was sent before and not received is dropped.
+	// Stop prevents the Timer from firing, and reports whether it was pending.
 	Stop() bool
 }
 
@@ -35,20 +29,8 @@ type Real struct{}
 // Now returns time.Now.
 func (Real) Now() time.Time { return time.Now() }
 
-// NewTimer returns a time.Timer.
-func (Real) NewTimer(d time.Duration) Timer { return realTimer{time.NewTimer(d)} }
-
 // AfterFunc returns time.AfterFunc: f runs in its own goroutine.
-func (Real) AfterFunc(d time.Duration, f func()) Timer { return realTimer{time.AfterFunc(d, f)} }
-
-// realTimer is a time.Timer with a method for its channel.
-type realTimer struct{ t *time.Timer }
-
-func (r realTimer) C() <-chan time.Time { return r.t.C }
-
-func (r realTimer) Reset(d time.Duration) bool { return r.t.Reset(d) }
-
-func (r realTimer) Stop() bool { return r.t.Stop() }
+func (Real) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 
 // Func is a clock that only gives timestamps: the function may return any time. Timers are
 // those of Real.
@@ -57,11 +39,8 @@ type Func func() time.Time
 // Now calls the function.
 func (f Func) Now() time.Time { return f() }
 
-// NewTimer returns a Timer of Real.
-func (f Func) NewTimer(d time.Duration) Timer { return Real{}.NewTimer(d) }
-
 // AfterFunc returns a Timer of Real.
-func (f Func) AfterFunc(d time.Duration, do func()) Timer { return Real{}.AfterFunc(d, do) }
+func (f Func) AfterFunc(d time.Duration, do func()) Timer { return time.AfterFunc(d, do) }
 
 // Waiting returns the clock to compute timers with: Real for nil and for a Func, else the
 // clock itself.

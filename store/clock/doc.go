@@ -1,31 +1,31 @@
-// Package clock holds the clocks of a store: Real, which is package time and the default;
-// Func, which only gives timestamps; and Manual, which tests move by hand.
+// Package clock has the clocks of a store: Real, which is package time and the default;
+// Func, which only gives timestamps; and Manual, which a test moves.
 //
 //	m := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 //	st := store.New(store.Options{Clock: m})
 //	...
 //	m.FastForward(time.Hour)
 //
-// All timers of this module use the clock of its store. So a FastForward makes watches time
+// All timers of this module use the clock of their store. So a FastForward makes watches time
 // out, sends bookmarks, ages the history, lets Leases expire and makes Electors ping.
 //
-// # Other timers
+// # What FastForward does not do
+//
+// FastForward sets the time and fires the timers that are due. It does not wait until the
+// goroutines that these timers wake have done their work. They find the new time, as after a
+// pause of the machine: a leader that renews each two seconds loses its Lease in
+// FastForward(time.Minute). A test waits for the outcome, such as the end of a watch, and
+// moves the clock in steps if something has to happen between two times.
 //
 // FastForward moves one clock. Other timers stay real: those of client-go (retries, resyncs
 // and jitter of informers, renewals of its electors, timeouts of requests), time.Sleep,
-// deadlines of package context, and sockets. Test such code in a testing/synctest bubble.
-// There a store needs no Clock: Real is virtual, and so are all other timers.
+// deadlines of package context, and sockets.
 //
-// # What FastForward waits for
+// # Waiting in Go tests
 //
-// FastForward goes from one timer to the next. Before each step it waits until the goroutines
-// that the last step woke are idle, so that the timers they set are in order. This covers the
-// goroutines of this module: the Contenders of package lease, the Electors of package
-// candidate, watches until they hand over their events (with package apitest: until these
-// are sent), delayed requests until the start of their answer, and all goroutines of this
-// module that the writes of these wake.
-//
-// It does not cover the goroutines of others: a client that receives an event, or the body of
-// a loop over a watch. A test must wait for what they do, such as a write, or they must call
-// Hold. If a client has to answer before a later timer, move the clock in two steps.
+// A Go test that has to wait for timers runs in a testing/synctest bubble. There a store needs
+// no Clock: Real is virtual, and so are all other timers. time.Sleep lets everything that is
+// due happen in its order, each at its time, and synctest.Wait returns when all goroutines of
+// the bubble wait. A Manual is for clients outside of the bubble's reach: over sockets, or in
+// other languages.
 package clock

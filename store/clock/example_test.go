@@ -13,7 +13,7 @@ import (
 
 var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// FastForward returns when the watch has ended at its timeout.
+// The watch ends at its timeout.
 func ExampleManual() {
 	m := clock.NewManual(newYear)
 	st := store.New(store.Options{Clock: m})
@@ -43,20 +43,6 @@ func ExampleManual() {
 	// Output:
 	// a
 	// false 2h0m0s
-}
-
-// Hold stops the clock while a goroutine works.
-func ExampleManual_Hold() {
-	m := clock.NewManual(newYear)
-	release := m.Hold()
-	go func() {
-		defer release()
-		m.AfterFunc(time.Minute, func() { fmt.Println("a minute has passed") })
-	}()
-	m.FastForward(time.Hour)
-
-	// Output:
-	// a minute has passed
 }
 
 // Timestamps stand still, and timers are real.

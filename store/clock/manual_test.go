@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// diary records events with the time since the start, by its clock.
+// diary records the order in which timers fire.
 type diary struct {
 	m       *clock.Manual
 	entries []string
@@ -28,12 +29,12 @@ type diary struct {
 
 func newDiary() *diary { return &diary{m: clock.NewManual(start)} }
 
-// note returns a function that records a word.
+// note returns a function that records a word and the time since the start, by the clock.
 func (d *diary) note(word string) func() {
 	return func() { d.entries = append(d.entries, word+" "+d.m.Now().Sub(start).String()) }
 }
 
-func TestTimersGoOffInTheirOrder(t *testing.T) {
+func TestTimersFireInTheirOrder(t *testing.T) {
 	d := newDiary()
 	d.m.AfterFunc(3*time.Second, d.note("c"))
 	d.m.AfterFunc(time.Second, d.note("a"))
@@ -46,15 +47,14 @@ func TestTimersGoOffInTheirOrder(t *testing.T) {
 	assert.Empty(t, d.entries)
 
 	d.m.FastForward(4 * time.Second)
-	assert.Equal(t, []string{"a 1s", "a, set later 1s", "b 2s", "c 3s"}, d.entries)
-	assert.Equal(t, start.Add(4*time.Second), d.m.Now())
+	assert.Equal(t, []string{"a 4s", "a, set later 4s", "b 4s", "c 4s"}, d.entries, "at the new time")
 	d.m.FastForward(time.Second)
-	assert.Equal(t, "late 5s", d.entries[len(d.entries)-1], "what is due at the very end goes off")
+	assert.Equal(t, "late 5s", d.entries[len(d.entries)-1], "due at the very end")
 }
 
-// Each step sets, resets or stops a timer, or moves the clock. A timer that is due goes off in
+// Each step sets, resets or stops a timer, or moves the clock. A timer that is due fires in
 // the order of times, and of their setting.
-func TestManyTimersGoOffInTheirOrder(t *testing.T) {
+func TestManyTimersFireInTheirOrder(t *testing.T) {
 	type entry struct {
 		name, set int
 		at        time.Duration
@@ -81,7 +81,7 @@ func TestManyTimersGoOffInTheirOrder(t *testing.T) {
 					return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.set, b.set))
 				}) {
 					if e.at <= until {
-						want = append(want, entry{name: e.name, at: e.at})
+						want = append(want, entry{name: e.name, at: until})
 						delete(pending, e.name)
 					}
 				}
@@ -100,7 +100,7 @@ func TestManyTimersGoOffInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTimersThatTimersSetGoOffToo(t *testing.T) {
+func TestTimersCountFromTheTimeWhenTheyAreSet(t *testing.T) {
 	d := newDiary()
 	var tick clock.Timer
 	tick = d.m.AfterFunc(time.Minute, func() {
@@ -108,8 +108,19 @@ func TestTimersThatTimersSetGoOffToo(t *testing.T) {
 		tick.Reset(time.Minute)
 		d.m.AfterFunc(time.Second, d.note("tock"))
 	})
-	d.m.FastForward(2 * time.Minute)
-	assert.Equal(t, []string{"tick 1m0s", "tock 1m1s", "tick 2m0s"}, d.entries)
+	d.m.FastForward(3 * time.Minute)
+	assert.Equal(t, []string{"tick 3m0s"}, d.entries, "those that it set are due later")
+	d.m.FastForward(time.Minute)
+	assert.Equal(t, []string{"tick 3m0s", "tock 4m0s", "tick 4m0s"}, d.entries)
+}
+
+func TestTimerMayStopOneThatIsDueAtTheSameTime(t *testing.T) {
+	d := newDiary()
+	var second clock.Timer
+	d.m.AfterFunc(time.Second, func() { assert.True(t, second.Stop()) })
+	second = d.m.AfterFunc(time.Second, d.note("second"))
+	d.m.FastForward(time.Hour)
+	assert.Empty(t, d.entries)
 }
 
 func TestResetPutsATimerOff(t *testing.T) {
@@ -120,88 +131,42 @@ func TestResetPutsATimerOff(t *testing.T) {
 	assert.Empty(t, d.entries)
 	d.m.FastForward(time.Second)
 	assert.Equal(t, []string{"off 3s"}, d.entries)
-	assert.False(t, timer.Reset(time.Second), "it has gone off")
+	assert.False(t, timer.Reset(time.Second), "it has fired")
 	d.m.FastForward(time.Second)
 	assert.Equal(t, []string{"off 3s", "off 4s"}, d.entries)
 }
 
-func TestChannelHoldsTheTimeUntilAReset(t *testing.T) {
-	for name, row := range map[string]struct {
-		do   func(clock.Timer) bool
-		want bool
-	}{
-		"stopped":  {clock.Timer.Stop, true},
-		"reset":    {func(timer clock.Timer) bool { return timer.Reset(time.Hour) }, true},
-		"received": {func(timer clock.Timer) bool { <-timer.C(); return timer.Stop() }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := clock.NewManual(start)
-			timer := m.NewTimer(time.Second)
-			m.FastForward(time.Minute)
-			assert.Equal(t, row.want, row.do(timer), "whether anybody can have seen it go off")
-			assert.Empty(t, timer.C())
-		})
+func TestTimerThatIsDueAtOnceNeedsNoFastForward(t *testing.T) {
+	for _, d := range []time.Duration{0, -time.Second} {
+		m := clock.NewManual(start)
+		fired := make(chan bool)
+		timer := m.AfterFunc(d, func() { fired <- true })
+		assert.True(t, <-fired)
+		assert.False(t, timer.Reset(d))
+		assert.True(t, <-fired)
 	}
-	m := clock.NewManual(start)
-	timer := m.NewTimer(time.Second)
-	m.FastForward(time.Minute)
-	assert.Equal(t, start.Add(time.Second), <-timer.C(), "the time at which it went off")
-	timer.Reset(0)
-	assert.Equal(t, start.Add(time.Minute), <-timer.C(), "at once")
-	timer.Reset(-time.Second)
-	assert.Equal(t, start.Add(time.Minute), <-timer.C(), "at once")
 }
 
-func TestFunctionThatIsDueAtOnceIsWaitedFor(t *testing.T) {
+// A function may call the clock, and wait for other goroutines that do.
+func TestClockIsNotLockedWhileAFunctionRuns(t *testing.T) {
 	d := newDiary()
-	goOn, entered := make(chan struct{}), make(chan struct{})
-	d.m.AfterFunc(0, func() {
-		close(entered)
-		<-goOn
-		d.note("due")()
+	d.m.AfterFunc(time.Second, func() {
+		done := make(chan struct{})
+		go func() { defer close(done); d.m.FastForward(time.Second) }()
+		<-done
+		d.note("first")()
 	})
-	<-entered
-	go close(goOn)
-	d.m.FastForward(0)
-	assert.Equal(t, []string{"due 0s"}, d.entries)
-}
-
-func TestNoTimePassesWhileTheClockIsHeld(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDiary()
-		var release func()
-		d.m.AfterFunc(time.Second, func() { release = d.m.Hold() })
-		d.m.AfterFunc(2*time.Second, d.note("second"))
-		var wg sync.WaitGroup
-		wg.Go(func() { d.m.FastForward(3 * time.Second) })
-		synctest.Wait()
-		assert.Empty(t, d.entries)
-		assert.Equal(t, start.Add(time.Second), d.m.Now())
-
-		// A goroutine that holds the clock may still set the next timer.
-		d.m.AfterFunc(500*time.Millisecond, d.note("first"))
-		another := d.m.Hold()
-		release()
-		release()
-		synctest.Wait()
-		assert.Empty(t, d.entries, "a second release of one hold is not that of another")
-		another()
-		wg.Wait()
-		assert.Equal(t, []string{"first 1.5s", "second 2s"}, d.entries)
-	})
+	d.m.AfterFunc(2*time.Second, d.note("second"))
+	d.m.FastForward(time.Second)
+	assert.Equal(t, []string{"second 2s", "first 2s"}, d.entries)
 }
 
 func TestTimeOfAllFastForwardsPasses(t *testing.T) {
 	m := clock.NewManual(start)
-	var mu sync.Mutex
-	ticks := 0
-	var tick clock.Timer
-	tick = m.AfterFunc(time.Second, func() {
-		mu.Lock()
-		ticks++
-		mu.Unlock()
-		tick.Reset(time.Second)
-	})
+	var fired atomic.Int32
+	for i := range 80 {
+		m.AfterFunc(time.Duration(i+1)*time.Second, func() { fired.Add(1) })
+	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -213,7 +178,7 @@ func TestTimeOfAllFastForwardsPasses(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, start.Add(80*time.Second), m.Now())
-	assert.Equal(t, 80, ticks)
+	assert.EqualValues(t, 80, fired.Load())
 }
 
 func TestTimeDoesNotGoBack(t *testing.T) {

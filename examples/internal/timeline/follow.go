@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/internal/atwork"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/watch"
@@ -28,10 +27,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 
 // follow calls each for the objects of a collection and for each change of them.
 func follow[T any](ctx context.Context, c *store.Collection[T], each func(watch.EventType, *T)) error {
-	worker := atwork.New(c.Clock())
-	worker.Work()
-	defer worker.Away()
-	for ev, err := range c.Follow(atwork.With(ctx, worker), store.WatchOptions{}) {
+	for ev, err := range c.Follow(ctx, store.WatchOptions{}) {
 		if err != nil {
 			return err
 		}
