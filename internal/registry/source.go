@@ -81,9 +81,11 @@ func (memory) at(r *Resource, version uint64) (snapshot, error) { return r.at(ve
 func (memory) position(*Resource) position { return position{version: everything} }
 
 func (m memory) open(w *Watcher, after uint64) error {
-	opened, err := m.st.hub.WatchWanted(w.sel.scope(w.r.id), after, m.st.now(), nil, w.wants)
-	if err != nil {
-		return expiredWatch(err)
+	now, h := m.st.now(), m.st.hub
+	opened := h.Read(w.sel.scope(w.r.id), after, w.wants)
+	if oldest := h.Oldest(now); after < oldest {
+		opened.Close()
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
 	w.hub, w.version = opened, after
 	return nil
@@ -156,7 +158,7 @@ func (r *Resource) publishLocked(old, it *Item, origin uint64, at time.Time) (ve
 	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
 	st.version = c.Version
 	st.record.addLocked(c)
-	st.hub.Publish(c)
+	st.hub.Publish(c.Version, c)
 	return c.Version
 }
 
