@@ -153,7 +153,7 @@ func (a *API) start(opts Options) {
 	}
 	a.timeout = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0)
 	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
-	a.backlog.start, a.backlog.guards = time.Now(), map[*stallGuard]struct{}{}
+	a.backlog.start, a.backlog.clock, a.backlog.guards = time.Now(), a.st.Clock(), map[*stallGuard]struct{}{}
 	a.limits = newLimits(opts)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()

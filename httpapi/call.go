@@ -186,9 +186,9 @@ func (c *call) Write(p []byte) (int, error) {
 	c.leave() // the client may not read
 	if c.size+int64(len(p)) > unblockedAnswer {
 		c.limitWrites()
-		guard := c.guard(nil)
-		guard.begin(p)
-		defer guard.end()
+		guard := c.guard()
+		guard.start(p)
+		defer guard.stop()
 	}
 	return c.write(p)
 }
@@ -204,28 +204,6 @@ func (c *call) write(p []byte) (int, error) {
 		c.setFailed()
 	}
 	return n, err
-}
-
-func (c *call) setFailed() {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	c.cut.failed = true
-}
-
-// failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
-// the data of that write, so nothing may use its memory again.
-func (c *call) failed() bool {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	return c.cut.failed
-}
-
-// unread returns a buffer from which the answer was written, or nil if it may still be read.
-func (c *call) unread(buf []byte) []byte {
-	if c.failed() {
-		return nil
-	}
-	return buf
 }
 
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has
