@@ -30,11 +30,11 @@ type Options struct {
 	// Authorize, if not nil, decides whether each request is allowed. A request that
 	// is not allowed is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
-	// Elect, if not nil, starts a candidate.Elector with these options. It elects
+	// Elect, if not nil, starts a candidate.Coordinator with these options. It elects
 	// the holders of Leases among their LeaseCandidates until Close, as the
 	// coordinator of a real control plane does. New panics if the options are not
-	// valid: to check options from a user, call candidate.NewElector first.
-	Elect *candidate.ElectorOptions
+	// valid: to check options from a user, call candidate.NewCoordinator first.
+	Elect *candidate.CoordinatorOptions
 	// Middleware, if not nil, wraps the handler of the API, for requests through a
 	// Transport too, and for health paths. A handler that panics cuts the connection; a
 	// Transport reports a cut connection.
@@ -105,13 +105,13 @@ type API struct {
 	// resources are the kinds in the store of this API. Forks share the rest of what is served.
 	resources []*registry.Resource
 	groups    []*apiGroup
-	openAPI   openAPI
+	openAPI   func() *openAPI
 	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce    func() bool // reports whether every handler ends with the context of its request
 	auditIDs  auditIDs
 	buffers   sync.Pool // of *buffers
 	frames    frames
-	lists     scratch.Pool // for the writes of lists
+	scratch   scratch.Pool // for parts of lists, and frames
 	scheme    *registry.Scheme
 
 	ctx   context.Context // ends with Close
@@ -136,7 +136,7 @@ func New(st *store.Store, opts Options) *API {
 		a.addKind(i, kinds[i])
 	}
 	a.scheme = registry.NewScheme(kinds...)
-	a.openAPI = openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
+	a.openAPI = sync.OnceValue(a.buildOpenAPI)
 	a.start(opts)
 	return a
 }
@@ -166,7 +166,7 @@ func (a *API) start(opts Options) {
 	}
 	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > len(Kinds()))
 	if opts.Elect != nil {
-		elector, err := candidate.NewElector((*store.Store)(a.st), *opts.Elect)
+		elector, err := candidate.NewCoordinator((*store.Store)(a.st), *opts.Elect)
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
 		}

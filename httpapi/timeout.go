@@ -22,7 +22,7 @@ const requestTimeout = time.Minute
 // limit of the server; watches ignore it. An error about it comes before all others, on
 // every path.
 func (c *call) limitTime() (err error) {
-	if c.watches = c.isWatch(); c.watches {
+	if c.watches = mayWatch(c.req) && c.attributes().Verb == "watch"; c.watches {
 		return nil
 	}
 	limit := c.api.timeout
@@ -37,7 +37,7 @@ func (c *call) limitTime() (err error) {
 		}
 	}
 	if limit > 0 {
-		c.deadline.at = time.Now().Add(limit)
+		c.deadline.Context, c.deadline.at = c.req.Context(), c.began.Add(limit)
 		c.limitBody(c.deadline.at)
 	}
 	return err
@@ -50,15 +50,11 @@ func (c *call) limitBody(at time.Time) {
 	}
 }
 
-// isWatch reports whether the request is a watch. A watch has a timeout of its own.
-func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes().Verb == "watch" }
-
 // context returns the context of the request, with its deadline.
 func (c *call) context() context.Context {
 	if c.deadline.at.IsZero() {
 		return c.req.Context()
 	}
-	c.deadline.Context = c.req.Context()
 	return &c.deadline
 }
 

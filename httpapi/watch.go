@@ -178,7 +178,7 @@ func (w *watchWriter) sendEvents(events []registry.ItemEvent) (err error) {
 	if len(events) == 0 {
 		return nil
 	}
-	w.api.frames.joined.Use(func(joined []byte) []byte {
+	w.api.scratch.Use(func(joined []byte) []byte {
 		joined, err = w.sendJoined(joined, events)
 		return w.unread(joined)
 	})
@@ -232,7 +232,7 @@ func (c *call) sharesFrame(ev registry.ItemEvent) bool {
 // frame returns the shared frame of an event, which must not be changed.
 func (c *call) frame(ev registry.ItemEvent) (*frame, error) {
 	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (frame chunk, err error) {
-		c.api.frames.buffers.Use(func(buf []byte) []byte {
+		c.api.scratch.Use(func(buf []byte) []byte {
 			if buf, err = c.appendEvent(append(buf, chunkHead...), ev); err == nil {
 				frame, buf = endChunk(buf)
 				frame.all = bytes.Clone(frame.all)
