@@ -99,7 +99,7 @@
 // # Coordinated leader election
 //
 // A store keeps strategy and preferredHolder, as a cluster with the feature gate
-// CoordinatedLeaderElection does. candidate.Elector is the coordinator that picks
+// CoordinatedLeaderElection does. candidate.Coordinator is the coordinator that picks
 // the holder of a Lease among its LeaseCandidates.
 //
 // A Contender takes no part in coordinated election, but it may share a Lease with
