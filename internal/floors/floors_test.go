@@ -35,7 +35,7 @@ func importRules() []rule {
 		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "github.com/google/btree", "golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 		{"httpapi/client", []string{"store/...", "watch", "internal/..."}, nil},
-		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/registry"}, []string{"golang.org/x/sync/..."}},
+		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate"}, []string{"golang.org/x/sync/..."}},
 	}
 }
 
@@ -59,6 +59,8 @@ func reachRules() []reach {
 		// From Go 1.27 on, net/http/httptest imports testing.
 		{packages: "httpapi/apitest", refused: []string{"testing", "testing/..."}, direct: true},
 		{packages: "examples/...", refused: []string{"testing", "testing/..."}, direct: true},
+		// Examples import only what a user can import.
+		{packages: "examples/...", refused: []string{"internal/..."}, direct: true, tests: true},
 		{packages: "store/fixture", refused: []string{"testing", "testing/..."}},
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
