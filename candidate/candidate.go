@@ -33,8 +33,8 @@
 //
 //   - The Coordinator compares no two clocks. It counts the duration of a Lease from when its
 //     store saw the Lease change, and the age of a sign of life from when it saw renewTime
-//     change. So clocks may jump, and may differ by less than a day. Only the times in a
-//     candidate that it sees for the first time tell whether to ping that candidate.
+//     change. So clocks may jump, and may differ by less than a day. It trusts the times
+//     in a candidate only when it first sees it, to decide whether to ping it.
 //   - The Coordinator does not change leaseTransitions, as upstream. A leader must fence its
 //     writes by the resourceVersion of its Lease; see package lease.
 //

@@ -109,7 +109,7 @@ func (o *CoordinatorOptions) validate() error {
 // the new state and decides again. With an Identity only one decides at a time.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if c.opts.Identity != "" {
-		return c.runAsHolder(ctx)
+		return c.runWithLeaderElection(ctx)
 	}
 	return newElections(c).run(ctx)
 }
@@ -117,15 +117,15 @@ func (c *Coordinator) Run(ctx context.Context) error {
 // The Lease that a Coordinator with an Identity holds while it decides, as in a real control
 // plane (upstream: controlplane/controller/leaderelection, run_with_leaderelection.go).
 const (
-	holderNamespace = "kube-system"
-	holderLease     = "leader-election-controller"
+	controllerNamespace = "kube-system"
+	controllerLease     = "leader-election-controller"
 )
 
-// runAsHolder elects whenever this Coordinator holds the Lease of the Coordinators. As
+// runWithLeaderElection elects whenever this Coordinator holds the Lease of the Coordinators. As
 // upstream it does not release the Lease at its end: others wait until it expires.
-func (c *Coordinator) runAsHolder(ctx context.Context) error {
+func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	contender, err := lease.NewContender(c.leases, lease.ContenderOptions{
-		Namespace: holderNamespace, Name: holderLease, Identity: c.opts.Identity, FieldManager: c.opts.FieldManager,
+		Namespace: controllerNamespace, Name: controllerLease, Identity: c.opts.Identity, FieldManager: c.opts.FieldManager,
 	})
 	if err != nil {
 		return err

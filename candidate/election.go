@@ -366,8 +366,8 @@ func (e *election) lookUp() {
 }
 
 // applyLease applies a state of the Lease, nil if deleted, unless it is older than the
-// last known state. The first state was seen when the history of the store says so.
-// renewTime does not tell when, because the clock of the holder may differ.
+// last known state. The time of the first state comes from the history of the store, not
+// from renewTime, because the clock of the holder may differ.
 func (e *election) applyLease(l *lease.Lease, resourceVersion string) {
 	if !isNewer(resourceVersion, e.leaseVersion) {
 		return

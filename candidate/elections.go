@@ -47,15 +47,15 @@ func (s *elections) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	s.ctx = ctx
 	changes := make(chan func())
-	g.Go(func() error { return s.follow(Kind().Registered(), nil, s.applyCandidates, changes) })
-	g.Go(func() error { return s.follow(lease.Kind().Registered(), s.wantsLease, s.applyLeases, changes) })
+	g.Go(func() error { return s.watch(Kind().Registered(), nil, s.applyCandidates, changes) })
+	g.Go(func() error { return s.watch(lease.Kind().Registered(), s.wantsLease, s.applyLeases, changes) })
 	g.Go(func() error { return s.elect(changes) })
 	return g.Wait()
 }
 
-// follow sends the changes of all objects of a kind to the goroutine of elect. wants is as
+// watch sends the changes of all objects of a kind to the goroutine of elect. wants is as
 // in registry.WatchOptions.
-func (s *elections) follow(kind *registry.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
+func (s *elections) watch(kind *registry.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
 	for n, err := range s.st.Resource(kind).Follow(s.ctx, wants) {
 		if err != nil {
 			return err

@@ -353,7 +353,7 @@ func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
 	assert.Empty(t, c.byLease)
 }
 
-func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
+func TestWatchSendsCopiesOfTheChanges(t *testing.T) {
 	in(t, func(t *testing.T) {
 		c, candidates := newTestCoordinator(t, CoordinatorOptions{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -361,7 +361,7 @@ func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
 		changes, done := make(chan func()), make(chan error, 1)
 		var seen []registry.Update
 		go func() {
-			done <- c.follow(Kind().Registered(), nil, func(n registry.Update) { seen = append(seen, n) }, changes)
+			done <- c.watch(Kind().Registered(), nil, func(n registry.Update) { seen = append(seen, n) }, changes)
 		}()
 		create := func(name string) {
 			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})

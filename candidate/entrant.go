@@ -72,7 +72,7 @@ func isUnanswered(c *LeaseCandidate) bool {
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
-// maxSkew is how far the clock of a candidate may be behind that of the store.
+// maxSkew is how far the clock of a candidate may be behind the store's.
 const maxSkew = 24 * time.Hour
 
 // update applies a newer state of a candidate. A new renewTime is a sign of life if it is

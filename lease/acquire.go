@@ -138,8 +138,8 @@ func (c *Contender) attempt(ctx context.Context, l *Lease) (*Lease, bool, error)
 	return l, c.begin(l, began), nil
 }
 
-// gaveUp reports whether the Lease is that of a term which the Contender has tried to release.
-// Nobody else can hold it, and if the release takes place later it is a conflict.
+// gaveUp reports whether the Lease still shows a term that the Contender has tried to release.
+// Nobody else can hold it, and a release that takes place later is a conflict.
 func (c *Contender) gaveUp(l *Lease) bool {
 	t := c.term.Load()
 	return t != nil && t.released && t.owns(l)
@@ -203,7 +203,7 @@ func (c *Contender) after(at time.Time, d time.Duration) time.Time {
 }
 
 // Times after which Contenders try to take a Lease that has become free. A thousand of them need
-// some 20 ms to see who was first. One in a hundred does not wait, so that a crowd has a new holder
+// some 20 ms to see the first write. One in a hundred does not wait, so that a crowd has a new holder
 // before the others write.
 const (
 	firstTurn = 20 * time.Millisecond

@@ -116,7 +116,7 @@ func (c *Contender) wait(ctx context.Context, w leaseWatch, until time.Time) (l 
 var errSlow = errors.New("lease: no answer within half of RenewDeadline")
 
 // isTemporary reports whether a later request may succeed: if the server was too busy, failed or
-// gave no answer. It also does for the end of a context. What an error says of itself counts more
+// gave no answer. The end of a context counts too. The method Temporary of an error counts more
 // than its Status: a 404 may come from a proxy.
 func isTemporary(err error) bool {
 	if errors.Is(err, errSlow) {
@@ -132,8 +132,8 @@ func isTemporary(err error) bool {
 	return ok && (e.Status.Code == http.StatusTooManyRequests || e.Status.Code >= http.StatusInternalServerError)
 }
 
-// isMissing reports whether an answer says that there is no Lease of that name. A 404 that names
-// nothing, or something else, says nothing about the Lease.
+// isMissing reports whether there is no Lease, by the error of a request. A 404 that names nothing
+// or another object may come from a proxy.
 func (c *Contender) isMissing(err error) bool {
 	if !errors.Is(err, store.ErrNotFound) || isTemporary(err) {
 		return false

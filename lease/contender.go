@@ -176,14 +176,14 @@ type Contender struct {
 	leases Client
 	clock  clock.Clock
 	opts   ContenderOptions
-	// chance returns a number from 0 to less than 1 for a time: see spread.go.
+	// chance returns a number from 0 to less than 1 for a time; see chanceOf.
 	chance func(at time.Time) float64
 
 	busy     atomic.Bool // a method is running
 	observed Observation // used by the running method only
 	reported Holding     // to OnNewLeader; used by the running method only
 	alone    bool        // the last request failed; used by the running method only
-	// unconfirmed is what the last take has written, whether or not there was an
+	// unconfirmed is the term that the last take has written, whether or not there was an
 	// answer. Only the running method uses it. It has no holding.
 	unconfirmed *term
 	// term is nil unless the Contender wrote its name into the Lease and has not
@@ -268,7 +268,7 @@ func (c *Contender) contact(err error) {
 	}
 }
 
-// observe adds the state of the Lease at a time to what the Contender knows, and reports a new Holding.
+// observe adds a state of the Lease at a time, and reports a new Holding.
 func (c *Contender) observe(l *Lease, at time.Time) {
 	c.observed.Observe(l, at)
 	h := newHolding(l)
@@ -295,7 +295,7 @@ func (c *Contender) log(level slog.Level, text string, args ...any) {
 	logger.Log(context.Background(), level, text, args...)
 }
 
-// tolerance is how long after LeaseDuration a leader may be late: that of kube-controller-manager
+// tolerance is how long after LeaseDuration a leader may be late, as in kube-controller-manager
 // (upstream: client-go, leaderelection/healthzadaptor.go).
 const tolerance = 20 * time.Second
 

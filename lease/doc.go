@@ -25,7 +25,7 @@
 //		// leads until ctx ends
 //	})
 //
-// The Leases are those of a store, or of a server elsewhere: package httpapi/client.
+// The Leases are in a store, or on a server elsewhere: package httpapi/client.
 // There a Contender needs the permission to get, list, watch, create and update Leases.
 // docs/lock-service.md is about such a server on three machines.
 //

@@ -31,8 +31,8 @@ import (
 // deletion of the Lease, or the error of the last renewal. An answer that is not about
 // the Lease, such as a 404 of a proxy, is no deletion: renewals go on until RenewDeadline.
 //
-// The release gets half of RenewDeadline for its answer. Its error is added to that of
-// Run. Run may be called again at once, and then takes the Lease again even if the release
+// The release gets half of RenewDeadline for its answer. Its error is added to the
+// error of Run. Run may be called again at once, and then takes the Lease again even if the release
 // has not taken place: should the release come later, it is a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
 	c.enter()

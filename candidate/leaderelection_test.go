@@ -17,7 +17,7 @@ import (
 
 // decider returns who holds the Lease of the Coordinators.
 func (w *world) decider() string {
-	l, err := w.leases.Get(context.Background(), holderNamespace, holderLease)
+	l, err := w.leases.Get(context.Background(), controllerNamespace, controllerLease)
 	require.NoError(w.t, err)
 	return *l.Spec.HolderIdentity
 }
@@ -63,7 +63,7 @@ func TestCoordinatorThatLosesItsLeaseStopsDeciding(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, CoordinatorOptions{Identity: "one"})
 		synctest.Wait()
-		_, err := w.leases.Modify(t.Context(), holderNamespace, holderLease, func(l *lease.Lease) error {
+		_, err := w.leases.Modify(t.Context(), controllerNamespace, controllerLease, func(l *lease.Lease) error {
 			l.Spec.HolderIdentity = new("other")
 			return nil
 		}, store.UpdateOptions{})
@@ -101,10 +101,10 @@ func TestCoordinatorThatIsPausedEndsWithItsContext(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := newWorld(t, CoordinatorOptions{Identity: "one"})
 		synctest.Wait()
-		_, err := w.leases.Delete(t.Context(), holderNamespace, holderLease, store.DeleteOptions{})
+		_, err := w.leases.Delete(t.Context(), controllerNamespace, controllerLease, store.DeleteOptions{})
 		require.NoError(t, err)
 		time.Sleep(time.Second) // it contends again a second later
-		_, err = w.leases.Get(t.Context(), holderNamespace, holderLease)
+		_, err = w.leases.Get(t.Context(), controllerNamespace, controllerLease)
 		assert.ErrorIs(t, err, store.ErrNotFound)
 		start := time.Now()
 		w.stop() // checks the error
