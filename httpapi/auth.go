@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/selector"
 	"github.com/kubecoord/kubecoord/internal/validate"
-	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

@@ -53,9 +53,6 @@ func defended() []defence {
 			"store.ConfigKeyName", "store.DNSSubdomainName", "store.List",
 			"store.MatchExact", "store.MatchNotOlderThan", "store.Store.Watchers",
 		}},
-		{"the parsed form of a selector, which a Parse function returns", []string{
-			"selector.Fields", "selector.Fields.Empty", "selector.Shards", "selector.Shards.Empty",
-		}},
 		{"a type of the API, of a field, or of an observation", []string{
 			"lease.Client.Clock", "lease.Client.Create",
 			"lease.Client.Watch", "lease.Contender.Acquire",

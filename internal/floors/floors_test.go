@@ -23,12 +23,11 @@ type rule struct {
 // importRules returns the rules for direct imports. Only reachRules limit packages without a rule here.
 func importRules() []rule {
 	return []rule{
-		{"selector", []string{"internal/..."}, nil},
 		{"watch", []string{"internal/..."}, nil},
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta"}, nil},
-		{"internal/registry", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
+		{"internal/registry", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
@@ -63,8 +62,8 @@ func reachRules() []reach {
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
 		// Nor by way of a package in internal.
-		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
-		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
+		{packages: "internal/selector", refused: append([]string{"watch", "store/..."}, above...)},
+		{packages: "watch", refused: append([]string{"internal/selector", "store/..."}, above...)},
 		{packages: "store/...", refused: above},
 		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
 		{packages: "candidate/...", refused: []string{"endpoints/...", "httpapi/..."}},
@@ -98,7 +97,7 @@ func requirable() map[string]bool {
 
 // folders lists the folders that the root of the module may have. Names that begin with a dot are always allowed.
 func folders() []string {
-	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal", "docs"}
+	return []string{"lease", "candidate", "endpoints", "store", "watch", "httpapi", "examples", "internal", "docs"}
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -176,7 +175,7 @@ func TestRulesReportRefusedImports(t *testing.T) {
 		{"registry imports store", pkg{ImportPath: module + "/internal/registry", Imports: own("store")}, []string{"internal/registry imports", "got store"}},
 		{"registry reaches store", pkg{ImportPath: module + "/internal/registry", Deps: own("store")}, []string{"internal/registry reaches", "got store"}},
 		{"watch imports the store", pkg{ImportPath: module + "/watch", Imports: own("store")}, []string{"watch imports", "got store", "want only internal/..."}},
-		{"selector imports a library", pkg{ImportPath: module + "/selector", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"selector imports", "golang.org/x/sync/errgroup"}},
+		{"watch imports a library", pkg{ImportPath: module + "/watch", Imports: []string{"golang.org/x/sync/errgroup"}}, []string{"watch imports", "golang.org/x/sync/errgroup"}},
 		{"the store imports a kind", pkg{ImportPath: module + "/store", Imports: own("lease")}, []string{"store imports", "got lease"}},
 		{"field imports internal", pkg{ImportPath: module + "/store/field", Imports: own("internal/validate")}, []string{"store/field imports", "got internal/validate"}},
 		{"fixture imports a kind", pkg{ImportPath: module + "/store/fixture", Imports: own("lease")}, []string{"store/fixture imports", "got lease"}},

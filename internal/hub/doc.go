@@ -1,22 +1,28 @@
-// Package hub keeps the history of all changes of a store, and lets any number of watchers
+// Package hub keeps the history of the changes of a store, and lets any number of readers
 // follow it.
 //
 // # Order
 //
-// Every change has a version, not less than that of the change before it, a number, which is
-// one greater, and a slot in one ring. There may be gaps between versions, and several changes
-// may have one version: readers see all of them or none. A watcher is a position in that ring.
-// It sees the changes of its scope in their order, each exactly once.
+// Every change has a version, which is not less than the version of the change before it.
+// There may be gaps between versions, and several changes may have one version: readers see
+// all of them or none. A reader is a position in the history: a version. It sees the changes
+// of its scope in their order, each exactly once.
 //
-// # Slow watchers
+// # Slow readers
 //
-// A writer never waits for a watcher, and watchers have no queues. The writer marks the
-// watchers whose scope the change touches. A watcher whose next change was overwritten gets
-// an *ExpiredError and must list again. A watcher that has nothing to read does not expire,
-// however many changes there are in other scopes.
+// A writer never waits for a reader, and readers have no queues. The writer marks the readers
+// whose scope a change is in. A reader whose next change has left the history gets an
+// *ExpiredError and must list again. A reader that has nothing to read does not expire, however
+// many changes there are in other scopes.
+//
+// # Lock
+//
+// One mutex guards the history and all marks, for a few lines at a time. Changes are appended
+// to a slice, and no element of it is written to again. So a reader copies the slice header
+// under the lock, and selects its changes without it.
 //
 // # Forks
 //
-// A fork has the same history and no watchers, and is independent of its parent. Both share
-// the history up to the fork. Before either writes to a part of it, it copies that part.
+// A fork has the same history and no readers, and is independent of its parent. Both share the
+// slice up to the fork; the next change of either copies it.
 package hub

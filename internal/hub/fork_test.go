@@ -59,7 +59,7 @@ func (w *world) write(n uint64, skip bool) {
 func (w *world) check(t *testing.T) {
 	t.Helper()
 	require.Equal(t, w.oldest, w.Oldest(w.now), "%s, size %d, seed %d", w.name, w.size, w.seed)
-	for v := max(first, w.oldest-pageSlots); v <= w.version+3; v++ {
+	for v := max(first, w.oldest-64); v <= w.version+3; v++ {
 		got, want := "", w.holds[v]
 		if v <= w.oldest {
 			want = ""
@@ -75,7 +75,7 @@ func (w *world) check(t *testing.T) {
 
 // Hubs that are forked from each other are held against plain maps.
 func TestForkedHubsGoTheirOwnWays(t *testing.T) {
-	for _, size := range []int{1, 7, pageSlots, pageSlots + 1, 5 * pageSlots} {
+	for _, size := range []int{1, 7, 64, 65, 320} {
 		for seed := range uint64(10) {
 			rnd := rand.New(rand.NewPCG(seed, uint64(size)))
 			worlds := []*world{{publisher: newHub(t, size), name: "w0", seed: seed, size: uint64(size), holds: map[uint64]string{}, oldest: first}}
@@ -94,7 +94,7 @@ func TestForkedHubsGoTheirOwnWays(t *testing.T) {
 						w.oldest, w.kept = w.version, nil
 					}
 				default:
-					w.write(rnd.Uint64N(pageSlots), false)
+					w.write(rnd.Uint64N(64), false)
 				}
 				if op%10 == 0 {
 					for _, w := range worlds {
@@ -125,12 +125,12 @@ func TestForkHasNoWatcherOfItsParent(t *testing.T) {
 	p.publish("ns", "a")
 	w := p.watch(Scope{}, first)
 	f := p.fork()
-	assert.Zero(t, f.Watchers())
+	assert.Zero(t, f.Readers())
 	late := f.watch(Scope{}, first)
 	f.publish("ns", "f")
 	p.publish("ns", "p")
 	p.publish("ns", "p")
-	told := func(w *Watcher[string]) (payloads []string) {
+	told := func(w *Reader[string]) (payloads []string) {
 		changes, _, err := w.Poll(nil, math.MaxUint64)
 		require.NoError(t, err)
 		for _, c := range changes {
@@ -153,34 +153,6 @@ func TestForkHasNoWatcherOfItsParent(t *testing.T) {
 	<-f.Done()
 }
 
-// What a fork costs, and what is copied when it goes its own way.
-func TestForkCopiesOnlyThePagesThatAreWrittenTo(t *testing.T) {
-	const pages = 100
-	p := newHub(t, pages*pageSlots)
-	p.publishMany(3*pages*pageSlots, "ns", "a")
-	f := p.fork()
-	assert.Same(t, p.ring.pages.table.Load(), f.ring.pages.table.Load(), "a fork copies nothing")
-	differ := func() (n int) {
-		for i := range uint64(pages) {
-			if p.ring.pages.get(i) != f.ring.pages.get(i) {
-				n++
-			}
-		}
-		return n
-	}
-	f.publish("ns", "f")
-	assert.Equal(t, 1, differ())
-	p.publish("ns", "p")
-	assert.Equal(t, 1, differ(), "it is the same page, once more")
-	f.publishMany(pageSlots, "ns", "f")
-	assert.Equal(t, 2, differ())
-	table := p.ring.pages.table.Load()
-	p.publishMany(pageSlots, "ns", "p")
-	assert.Same(t, table, p.ring.pages.table.Load(), "it is copied once")
-	page := p.ring.pages.own(0)
-	assert.Same(t, page, p.ring.pages.own(0))
-}
-
 // The readers of a hub, and of its forks, are promised the same while it is
 // forked again and again.
 func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
@@ -190,10 +162,7 @@ func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
 	var reading, forks sync.WaitGroup
 	read := func(h *Hub[string], until func(*reader) bool, want func(got []uint64)) {
 		r := &reader{h: h}
-		var err error
-		if r.w, err = h.Watch(Scope{}, first, noTime, nil); !assert.NoError(t, err) {
-			return
-		}
+		r.w = h.Read(Scope{}, first, nil)
 		defer r.w.Close()
 		for !until(r) {
 			if !assert.NoError(t, r.step()) {
@@ -233,7 +202,7 @@ func TestReadersMissNothingWhileForksAreMade(t *testing.T) {
 	forks.Wait()
 	stop.Store(true)
 	reading.Wait()
-	assert.Zero(t, p.Watchers())
+	assert.Zero(t, p.Readers())
 }
 
 func BenchmarkFork(b *testing.B) {

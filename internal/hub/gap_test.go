@@ -14,7 +14,7 @@ import (
 // skip passes over n versions.
 func (p *publisher) skip(n uint64) {
 	p.version += n
-	p.Reach(p.version)
+	p.Publish(p.version)
 }
 
 // publishAll publishes changes of one version.
@@ -24,7 +24,7 @@ func (p *publisher) publishAll(names ...string) {
 	for _, name := range names {
 		all = append(all, &Change[string]{Version: p.version, Namespace: "ns", Name: name, At: p.now, Payload: name})
 	}
-	p.PublishAll(p.version, all)
+	p.Publish(p.version, all...)
 }
 
 func TestWatchersPassOverGaps(t *testing.T) {
@@ -106,7 +106,7 @@ func TestChangesOfOneVersionComeTogether(t *testing.T) {
 	assert.Empty(t, versions, "all of the version are behind")
 	p.publish("ns", "d") // takes the place of the first one
 	assert.EqualValues(t, first+1, p.Oldest(p.now), "the version is gone as a whole")
-	_, err := p.Watch(Scope{}, first, p.now, nil)
+	_, _, err := p.Read(Scope{}, first, nil).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	versions, _ = poll(t, all)
 	assert.Equal(t, []uint64{first + 2}, versions)
@@ -129,15 +129,8 @@ func TestABatchDoesNotDivideAVersion(t *testing.T) {
 	assert.False(t, more)
 }
 
-func TestForwardAndBackward(t *testing.T) {
+func TestChangesReturnsAPartOfTheHistory(t *testing.T) {
 	p := newHub(t, 4)
-	walk := func(visit func(after, until uint64, visit func(*Change[string]) bool) bool, after, until uint64) (versions []uint64, complete bool) {
-		complete = visit(after, until, func(c *Change[string]) bool {
-			versions = append(versions, c.Version)
-			return true
-		})
-		return versions, complete
-	}
 	p.publish("ns", "a")    // 101
 	p.skip(2)               // to 103
 	p.publishAll("a", "b")  // 104
@@ -154,38 +147,20 @@ func TestForwardAndBackward(t *testing.T) {
 		{101, 103, nil},
 		{106, 106, nil},
 		{106, 200, nil},
+		{106, 101, nil},
+		{200, 101, nil},
 	} {
-		got, complete := walk(p.Forward, tt.after, tt.until)
+		got, complete := p.Changes(tt.after, tt.until)
 		assert.True(t, complete)
-		assert.Equal(t, tt.want, got, "%d to %d", tt.after, tt.until)
-		got, complete = walk(p.Backward, tt.after, tt.until)
-		assert.True(t, complete)
-		for i := range tt.want {
-			assert.Equal(t, tt.want[i], got[len(got)-1-i], "%d to %d", tt.after, tt.until)
-		}
-		assert.Len(t, got, len(tt.want))
+		assert.Equal(t, tt.want, versionsOf(got), "%d to %d", tt.after, tt.until)
 	}
-	for name, visit := range map[string]func(after, until uint64, visit func(*Change[string]) bool) bool{"forward": p.Forward, "backward": p.Backward} {
-		visits := 0
-		assert.True(t, visit(100, 106, func(*Change[string]) bool { visits++; return false }), name)
-		assert.Equal(t, 1, visits, "%s: until it returns false", name)
-	}
+	before, _ := p.Changes(100, 106)
 	p.publish("ns", "b") // 107 in place of 101
-	_, complete := walk(p.Forward, 100, 107)
+	assert.EqualValues(t, 101, before[0].Version, "the part stays as it was")
+	_, complete := p.Changes(100, 107)
 	assert.False(t, complete)
-	_, complete = walk(p.Backward, 100, 107)
-	assert.False(t, complete)
-	_, complete = walk(p.Backward, 101, 107)
+	_, complete = p.Changes(101, 107)
 	assert.True(t, complete)
-}
-
-func TestForwardTellsThatTheHistoryEndedMeanwhile(t *testing.T) {
-	p := newHub(t, 4)
-	p.publishMany(4, "ns", "a")
-	assert.False(t, p.Forward(first, math.MaxUint64, func(*Change[string]) bool {
-		p.publishMany(5, "ns", "b")
-		return true
-	}))
 }
 
 // The search is held against a walk over all changes.
@@ -207,20 +182,19 @@ func TestPositionsAmongGaps(t *testing.T) {
 			}
 		}
 		for version := p.Oldest(p.now); version < p.version+2; version++ {
-			want := uint64(len(versions) + 1)
-			for i, v := range versions {
+			var want []uint64
+			for _, v := range versions {
 				if v > version {
-					want = uint64(i + 1)
-					break
+					want = append(want, v)
 				}
 			}
-			number, ok := p.ring.after(version)
-			require.True(t, ok, "seed %d, version %d", seed, version)
-			require.Equal(t, want, number, "seed %d, version %d", seed, version)
+			got, complete := p.Changes(version, math.MaxUint64)
+			require.True(t, complete, "seed %d, version %d", seed, version)
+			require.Equal(t, want, versionsOf(got), "seed %d, version %d", seed, version)
 		}
 		if oldest := p.Oldest(p.now); oldest > first {
-			_, ok := p.ring.after(oldest - 1)
-			require.False(t, ok, "seed %d", seed)
+			_, complete := p.Changes(oldest-1, math.MaxUint64)
+			require.False(t, complete, "seed %d", seed)
 		}
 	}
 }

@@ -16,7 +16,15 @@ func newHub(t testing.TB, size int) *publisher {
 }
 
 func newAgedHub(t testing.TB, size int, maxAge time.Duration) *publisher {
-	return &publisher{Hub: NewHub[string](size, maxAge, first), t: t, version: first, now: time.Unix(1000, 0)}
+	return newLimitedHub(t, Limits{Changes: size, Age: maxAge})
+}
+
+func newBytesHub(t testing.TB, size int, bytes int64) *publisher {
+	return newLimitedHub(t, Limits{Changes: size, Bytes: bytes})
+}
+
+func newLimitedHub(t testing.TB, limits Limits) *publisher {
+	return &publisher{Hub: NewHub[string](limits, first), t: t, version: first, now: time.Unix(1000, 0)}
 }
 
 // publisher is the one writer of a hub.
@@ -34,7 +42,8 @@ func (p *publisher) next(namespace, name string) *Change[string] {
 }
 
 func (p *publisher) publish(namespace, name string) {
-	p.Publish(p.next(namespace, name))
+	c := p.next(namespace, name)
+	p.Publish(c.Version, c)
 }
 
 func (p *publisher) publishMany(n int, namespace, name string) {
@@ -45,22 +54,22 @@ func (p *publisher) publishMany(n int, namespace, name string) {
 
 // Get returns the change of a version, or nil.
 func (p *publisher) Get(version uint64) *Change[string] {
-	n, _ := p.ring.after(version - 1)
-	if c := p.ring.get(n); c != nil && c.Version == version {
-		return c
+	changes, _ := p.Changes(version-1, version)
+	if len(changes) == 0 {
+		return nil
 	}
-	return nil
+	return changes[0]
 }
 
-func (p *publisher) watch(s Scope, after uint64) *Watcher[string] {
+func (p *publisher) watch(s Scope, after uint64) *Reader[string] {
 	p.t.Helper()
-	w, err := p.Watch(s, after, p.now, nil)
-	require.NoError(p.t, err)
-	return w
+	r := p.Read(s, after, nil)
+	require.LessOrEqual(p.t, p.Oldest(p.now), after)
+	return r
 }
 
 // poll returns the versions that one Poll finds.
-func poll(t testing.TB, w *Watcher[string]) (versions []uint64, more bool) {
+func poll(t testing.TB, w *Reader[string]) (versions []uint64, more bool) {
 	t.Helper()
 	changes, more, err := w.Poll(nil, math.MaxUint64)
 	require.NoError(t, err)
@@ -75,7 +84,7 @@ func versionsOf(changes []*Change[string]) (versions []uint64) {
 }
 
 // woken reports whether a wake-up is waiting, and takes it.
-func woken(w *Watcher[string]) bool {
+func woken(w *Reader[string]) bool {
 	select {
 	case <-w.Wake():
 		return true
@@ -83,6 +92,3 @@ func woken(w *Watcher[string]) bool {
 		return false
 	}
 }
-
-// noTime is now for hubs without an age.
-var noTime time.Time

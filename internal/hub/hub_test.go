@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,16 +63,16 @@ func TestWaitForEndsWithTheHub(t *testing.T) {
 func TestWatchersAreCounted(t *testing.T) {
 	p := newHub(t, 4)
 	scopes := []Scope{{}, {Collection: 1}, {Namespace: "ns"}, {Namespace: "ns", Name: "a"}, {}, {}}
-	var open []*Watcher[string]
+	var open []*Reader[string]
 	for i, s := range scopes {
 		open = append(open, p.watch(s, first))
-		assert.Equal(t, i+1, p.Watchers())
+		assert.Equal(t, i+1, p.Readers())
 	}
 	// In an order that takes first, middle and last of a group.
 	for i, n := range []int{4, 0, 2, 5, 1, 3} {
 		open[n].Close()
 		open[n].Close()
-		assert.Equal(t, len(scopes)-1-i, p.Watchers())
+		assert.Equal(t, len(scopes)-1-i, p.Readers())
 	}
 	assert.Empty(t, p.groups, "no group is left behind")
 	p.publish("ns", "a")
@@ -79,14 +80,14 @@ func TestWatchersAreCounted(t *testing.T) {
 
 func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 	p := newHub(t, 16)
-	var open []*Watcher[string]
+	var open []*Reader[string]
 	for range 5 {
 		open = append(open, p.watch(Scope{}, first))
 	}
 	for _, n := range []int{0, 3, 4} {
 		open[n].Close()
 	}
-	for _, w := range p.groups[Scope{}].watchers[2:5] {
+	for _, w := range p.groups[Scope{}][2:5] {
 		assert.Nil(t, w, "nothing keeps a watcher that was closed")
 	}
 	p.publish("ns", "a")
@@ -98,12 +99,14 @@ func TestWatchersSeeChangesAfterOthersWereClosed(t *testing.T) {
 func TestWatchFromAnExpiredVersionIsAnError(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(10, "ns", "a")
-	_, err := p.Watch(Scope{}, 105, p.now, nil)
+	w := p.Read(Scope{}, 105, nil)
+	_, _, err := w.Poll(nil, math.MaxUint64)
 	expired := &ExpiredError{}
 	require.ErrorAs(t, err, &expired)
 	assert.Equal(t, &ExpiredError{Requested: 105, Oldest: 106}, expired)
 	assert.EqualError(t, err, "too old resource version: 105 (106)")
-	assert.Zero(t, p.Watchers(), "an error leaves no watcher")
+	w.Close()
+	assert.Zero(t, p.Readers())
 	p.watch(Scope{}, 106)
 }
 
@@ -113,26 +116,26 @@ func TestOnlyThoseConcernedAreWoken(t *testing.T) {
 	namespace, elsewhere := p.watch(Scope{Namespace: "ns"}, first), p.watch(Scope{Namespace: "other"}, first)
 	one, another := p.watch(Scope{Namespace: "ns", Name: "a"}, first), p.watch(Scope{Namespace: "ns", Name: "b"}, first)
 	p.publish("ns", "a")
-	for _, w := range []*Watcher[string]{all, namespace, one} {
+	for _, w := range []*Reader[string]{all, namespace, one} {
 		assert.True(t, woken(w), "%+v", w.scope)
 		got, _ := poll(t, w)
 		assert.Equal(t, []uint64{101}, got)
 	}
-	for _, w := range []*Watcher[string]{other, elsewhere, another} {
+	for _, w := range []*Reader[string]{other, elsewhere, another} {
 		assert.False(t, woken(w), "%+v", w.scope)
 		got, _ := poll(t, w)
 		assert.Empty(t, got)
 	}
 	p.version++
-	p.Publish(&Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
-	for _, w := range []*Watcher[string]{all, namespace, one, elsewhere, another} {
+	p.Publish(p.version, &Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
+	for _, w := range []*Reader[string]{all, namespace, one, elsewhere, another} {
 		assert.False(t, woken(w), "%+v", w.scope)
 	}
 	assert.True(t, woken(other))
 	for _, s := range []Scope{{1, "ns", ""}, {1, "ns", "a"}} {
 		w := p.watch(s, p.version)
 		p.version++
-		p.Publish(&Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
+		p.Publish(p.version, &Change[string]{Version: p.version, Collection: 1, Namespace: "ns", Name: "a"})
 		assert.True(t, woken(w), "%+v", s)
 	}
 }

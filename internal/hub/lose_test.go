@@ -4,7 +4,6 @@ import (
 	"math"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,7 +15,7 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 	idle, behind, paused := p.watch(Scope{}, first+1), p.watch(Scope{}, first), p.watch(Scope{}, first+1)
 	other, future := p.watch(Scope{Namespace: "other"}, first+1), p.watch(Scope{}, first+1000)
 	paused.Pause()
-	for _, w := range []*Watcher[string]{idle, other, future} {
+	for _, w := range []*Reader[string]{idle, other, future} {
 		_, _, err := w.Poll(nil, math.MaxUint64)
 		require.NoError(t, err)
 		woken(w)
@@ -26,7 +25,7 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 	paused.Resume()
 	assert.True(t, woken(paused))
 	p.publish("ns", "b")
-	for name, w := range map[string]*Watcher[string]{"idle": idle, "behind": behind, "paused": paused, "other": other, "future": future} {
+	for name, w := range map[string]*Reader[string]{"idle": idle, "behind": behind, "paused": paused, "other": other, "future": future} {
 		assert.True(t, woken(w), name)
 		_, ok := w.Settled()
 		assert.False(t, ok, "%s: a bookmark would hide the loss", name)
@@ -39,7 +38,7 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 	_, _, err := idle.Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first + 1, Oldest: first + 50}, err)
 	assert.EqualValues(t, first+50, p.Oldest(p.now))
-	_, err = p.Watch(Scope{}, first+49, p.now, nil)
+	_, _, err = p.Read(Scope{}, first+49, nil).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first + 49, Oldest: first + 50}, err)
 	versions, _ := poll(t, p.watch(Scope{}, first+50))
 	assert.Equal(t, []uint64{first + 51}, versions)
@@ -63,9 +62,9 @@ func TestHistoryMayGoBackWhenItIsLost(t *testing.T) {
 // A watcher that begins while changes are lost expires, or sees all that comes after.
 func TestLossesAndNewWatchers(t *testing.T) {
 	for attempt := range 5000 {
-		h := NewHub[int](64, 0, 0)
+		h := NewHub[int](Limits{Changes: 64}, 0)
 		for v := range uint64(64) {
-			h.Publish(&Change[int]{Version: v + 1})
+			h.Publish(v+1, &Change[int]{Version: v + 1})
 		}
 		var writer sync.WaitGroup
 		ready := make(chan struct{})
@@ -75,12 +74,10 @@ func TestLossesAndNewWatchers(t *testing.T) {
 		})
 		<-ready
 		for range attempt % 32 { // meet at different places
-			h.Watchers()
+			h.Readers()
 		}
-		w, err := h.Watch(Scope{}, 64, time.Time{}, nil)
-		if err == nil {
-			_, _, err = w.Poll(nil, 64)
-		}
+		w := h.Read(Scope{}, 64, nil)
+		_, _, err := w.Poll(nil, 65)
 		writer.Wait()
 		if err == nil {
 			_, ok := w.Settled()

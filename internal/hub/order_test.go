@@ -7,58 +7,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// whileItWaits runs a function that takes the lock of a hub. When the function waits for the lock,
-// meanwhile runs.
-func whileItWaits(p *publisher, function, meanwhile func()) {
-	p.mu.RLock()
-	var running sync.WaitGroup
-	var over atomic.Bool
-	running.Go(func() {
-		function()
-		over.Store(true)
-	})
-	for p.mu.TryRLock() && !over.Load() {
-		p.mu.RUnlock()
-		runtime.Gosched()
-	}
-	assert.False(p.t, over.Load(), "it did not lock")
-	meanwhile()
-	p.mu.RUnlock()
-	running.Wait()
-}
-
-// enterHistory puts the next change into the history, as the first half of Publish does.
-func (p *publisher) enterHistory(namespace, name string) *Change[string] {
-	c := p.next(namespace, name)
-	p.ring.append(c)
-	p.ring.head.Store(c.Version)
-	return c
-}
-
-func TestChangesAreReadableThenMarkedThenSettled(t *testing.T) {
+func TestReadersWakeAfterAllChangesOfAVersionAreReadable(t *testing.T) {
 	p := newHub(t, 8)
-	var w *Watcher[string]
+	var w *Reader[string]
 	var last uint64
-	wanted, woke := 0, 0
 	wants := func(c *Change[string]) bool {
-		wanted++
-		assert.Equal(t, last, p.ring.head.Load(), "a watcher that is woken finds all changes of the version")
-		assert.Less(t, p.settled.Load(), last, "a bookmark would hide the change")
-		assert.False(t, p.mu.TryLock(), "no watcher comes or goes meanwhile")
+		assert.False(t, p.mu.TryLock(), "no reader polls, comes or goes meanwhile")
+		assert.Empty(t, w.wake, "the reader is not awake yet")
 		return true
 	}
-	w, err := p.WatchWanted(Scope{}, first, p.now, func() {
-		woke++
-		assert.Equal(t, last, w.marked.Load())
-		assert.Empty(t, w.wake, "the reader is not awake yet")
-	}, wants)
-	require.NoError(t, err)
+	w = p.Read(Scope{}, first, wants)
 	last = first + 1
 	p.publish("ns", "a")
 	got, _ := poll(t, w)
@@ -68,8 +31,6 @@ func TestChangesAreReadableThenMarkedThenSettled(t *testing.T) {
 	p.publishAll("a", "b", "c")
 	got, _ = poll(t, w)
 	assert.Equal(t, []uint64{last, last, last}, got)
-	assert.Equal(t, 4, wanted)
-	assert.Equal(t, 2, woke, "once for a version")
 }
 
 // A reader that polls all the time meets a version that is being published.
@@ -95,86 +56,6 @@ func TestReadersNeverMeetAPartOfAVersion(t *testing.T) {
 	read.Wait()
 }
 
-func TestVersionIsSettledBeforeThoseWhoWaitForItWake(t *testing.T) {
-	p := newHub(t, 8)
-	_, next := p.Head()
-	whileItWaits(p, func() { p.publish("ns", "a") }, func() {
-		assert.EqualValues(t, first+1, p.settled.Load())
-		select {
-		case <-next:
-			assert.Fail(t, "it was closed without the lock")
-		default:
-		}
-	})
-	<-next
-	assert.Nil(t, p.nextChange, "nobody waits")
-}
-
-func TestBookmarkWaitsForTheMarksOfItsVersion(t *testing.T) {
-	p := newHub(t, 8)
-	w := p.watch(Scope{}, first)
-	p.mu.Lock() // the writer cannot mark watchers
-	var writer sync.WaitGroup
-	writer.Go(func() { p.publish("ns", "a") })
-	for p.ring.head.Load() == first {
-		runtime.Gosched()
-	}
-	version, ok := w.Settled()
-	assert.True(t, ok)
-	assert.EqualValues(t, first, version)
-	p.mu.Unlock()
-	writer.Wait()
-}
-
-func TestResumedWatcherReadsNoChangeTwice(t *testing.T) {
-	p := newHub(t, 8)
-	w := p.watch(Scope{}, first)
-	p.publish("ns", "a")
-	poll(t, w)
-	w.marked.Store(first + 1) // the writer has not yet seen that the change was read
-	w.Pause()
-	w.Resume()
-	got, _ := poll(t, w)
-	assert.Empty(t, got)
-}
-
-func TestWaitForSeesAVersionThatComesMeanwhile(t *testing.T) {
-	p := newHub(t, 8)
-	whileItWaits(p, func() { assert.NoError(t, p.WaitFor(t.Context(), first+1)) }, func() { p.enterHistory("ns", "a") })
-}
-
-func TestWatchReportsAnExpiryThatComesMeanwhile(t *testing.T) {
-	p := newHub(t, 1)
-	whileItWaits(p, func() {
-		_, err := p.Watch(Scope{}, first, p.now, nil)
-		assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
-	}, func() {
-		p.enterHistory("ns", "a")
-		p.enterHistory("ns", "a")
-	})
-}
-
-func TestResumedWatcherSeesAChangeThatComesMeanwhile(t *testing.T) {
-	p := newHub(t, 8)
-	w := p.watch(Scope{}, first)
-	w.Pause()
-	whileItWaits(p, w.Resume, func() { p.enterHistory("ns", "a") })
-	require.True(t, woken(w))
-	got, _ := poll(t, w)
-	assert.Equal(t, []uint64{first + 1}, got)
-}
-
-func TestPausedWatcherSeesAChangeThatWasNotMarked(t *testing.T) {
-	p := newHub(t, 8)
-	w := p.watch(Scope{}, first)
-	c := p.enterHistory("ns", "a")
-	w.Pause()
-	p.settled.Store(c.Version) // the writer has found no watcher to mark
-	w.Resume()
-	got, _ := poll(t, w)
-	assert.Equal(t, []uint64{c.Version}, got)
-}
-
 func TestHubIsClosedBeforeItsWatchersWake(t *testing.T) {
 	p := newHub(t, 8)
 	w := p.watch(Scope{}, first)
@@ -188,25 +69,6 @@ func TestHubIsClosedBeforeItsWatchersWake(t *testing.T) {
 	assert.True(t, woken(w))
 }
 
-func TestLossIsCompleteBeforeWatchersWake(t *testing.T) {
-	p := newHub(t, 8)
-	w := p.watch(Scope{}, first)
-	p.mu.Lock()
-	var lost sync.WaitGroup
-	lost.Go(func() { p.Lose(first + 5) })
-	for tries := 0; p.losses.Load() < 2; tries++ {
-		if tries == 1_000_000 {
-			assert.Fail(t, "a watcher may be registered that does not notice the loss")
-			break
-		}
-		runtime.Gosched()
-	}
-	assert.False(t, woken(w))
-	p.mu.Unlock()
-	lost.Wait()
-	assert.True(t, woken(w))
-}
-
 func TestLossWakesThoseWhoWaitForAVersion(t *testing.T) {
 	p := newHub(t, 8)
 	_, next := p.Head()
@@ -214,9 +76,9 @@ func TestLossWakesThoseWhoWaitForAVersion(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- p.WaitFor(ctx, first+5) }()
 	for waiting := false; !waiting; runtime.Gosched() {
-		p.mu.RLock()
+		p.mu.Lock()
 		waiting = len(p.waiters) > 0
-		p.mu.RUnlock()
+		p.mu.Unlock()
 	}
 	p.Lose(first + 5)
 	select {
@@ -232,19 +94,18 @@ func TestLossWakesThoseWhoWaitForAVersion(t *testing.T) {
 func TestBookmarkNeverHidesALoss(t *testing.T) {
 	const size = 4096
 	for range 100 {
-		h := NewHub[int](size, 0, 0)
+		h := NewHub[int](Limits{Changes: size}, 0)
 		for v := range uint64(size) {
-			h.Publish(&Change[int]{Version: v + 1})
+			h.Publish(v+1, &Change[int]{Version: v + 1})
 		}
-		w, err := h.Watch(Scope{}, size, time.Time{}, nil)
-		require.NoError(t, err)
+		w := h.Read(Scope{}, size, nil)
 		var lost atomic.Bool
 		var writer sync.WaitGroup
 		writer.Go(func() {
 			h.Lose(size + 5)
 			lost.Store(true)
 		})
-		bookmark := uint64(0)
+		bookmark, err := uint64(0), error(nil)
 		for err == nil {
 			end := lost.Load()
 			if _, _, err = w.Poll(nil, math.MaxUint64); err == nil {
@@ -271,7 +132,7 @@ func TestWatchersOfOneScopeComeAndGoAtOnce(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			for range 3000 {
-				a, b := p.WatchLate(Scope{}, first, nil), p.WatchLate(Scope{Namespace: "ns"}, first, nil)
+				a, b := p.Read(Scope{}, first, nil), p.Read(Scope{Namespace: "ns"}, first, nil)
 				a.Close()
 				b.Close()
 			}
@@ -280,12 +141,7 @@ func TestWatchersOfOneScopeComeAndGoAtOnce(t *testing.T) {
 	all.Wait()
 	stop.Store(true)
 	signals.Wait()
-	assert.Zero(t, p.Watchers())
-}
-
-func TestHeadWaitsForTheLock(t *testing.T) {
-	p := newHub(t, 8)
-	whileItWaits(p, func() { p.Head() }, func() { assert.Nil(t, p.nextChange) })
+	assert.Zero(t, p.Readers())
 }
 
 // A channel or a wait that got lost would never end.

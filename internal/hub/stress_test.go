@@ -20,7 +20,7 @@ import (
 type reader struct {
 	h       *Hub[string]
 	scope   Scope
-	w       *Watcher[string]
+	w       *Reader[string]
 	last    uint64   // of the last change
 	settled uint64   // the last bookmark
 	got     []uint64 // versions since the start
@@ -89,7 +89,7 @@ var stressScopes = []Scope{{}, {Namespace: "a"}, {Namespace: "b"}, {Namespace: "
 
 func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 	const writers, each, readers = 4, 1000, 6
-	h := NewHub[string](1<<15, 0, first)
+	h := NewHub[string](Limits{Changes: 1 << 15}, first)
 	all := &published{by: map[Scope][]uint64{}}
 	var turn sync.Mutex // writers take turns
 	version := uint64(first)
@@ -100,12 +100,9 @@ func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(uint64(i), 1))
 			for !stop.Load() {
 				r := &reader{h: h, scope: stressScopes[rnd.IntN(len(stressScopes))]}
-				start := h.ring.head.Load()
+				start := h.snapshot().head
 				start -= min(start-first, uint64(rnd.IntN(50)))
-				var err error
-				if r.w, err = h.Watch(r.scope, start, noTime, nil); !assert.NoError(t, err) {
-					return
-				}
+				r.w = h.Read(r.scope, start, nil)
 				for range rnd.IntN(200) {
 					if err := r.step(); !assert.NoError(t, err) {
 						return
@@ -132,7 +129,7 @@ func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 				version++
 				c := &Change[string]{Version: version, Collection: rnd.IntN(8) / 7, Namespace: []string{"a", "b"}[rnd.IntN(2)], Name: []string{"x", "y", "z"}[rnd.IntN(3)]}
 				all.add(c) // before it is told to anybody
-				h.Publish(c)
+				h.Publish(c.Version, c)
 				turn.Unlock()
 			}
 		})
@@ -140,14 +137,14 @@ func TestWatchersSeeEveryChangeWhileOthersComeAndGo(t *testing.T) {
 	writing.Wait()
 	stop.Store(true)
 	reading.Wait()
-	assert.Zero(t, h.Watchers())
+	assert.Zero(t, h.Readers())
 }
 
 // A small ring and slow readers: whoever is told that it expired has missed
 // something, and whoever is not has missed nothing.
 func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 	const writes = 10_000
-	h := NewHub[string](16, 0, first)
+	h := NewHub[string](Limits{Changes: 16}, first)
 	all := &published{by: map[Scope][]uint64{}}
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -156,11 +153,8 @@ func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(uint64(i), 3))
 			for !stop.Load() {
 				s := stressScopes[rnd.IntN(len(stressScopes))]
-				start := h.ring.head.Load()
-				w, err := h.Watch(s, start, noTime, nil)
-				if err != nil {
-					continue // overtaken at once
-				}
+				start := h.snapshot().head
+				w, err := h.Read(s, start, nil), error(nil)
 				r := &reader{h: h, scope: s, w: w}
 				for err == nil && !stop.Load() {
 					for range rnd.IntN(5) {
@@ -181,14 +175,14 @@ func TestExpiryAndNothingElseLosesChanges(t *testing.T) {
 	for v := uint64(first + 1); v <= first+writes; v++ {
 		c := &Change[string]{Version: v, Namespace: []string{"a", "b"}[rnd.IntN(2)], Name: []string{"x", "y", "z"}[rnd.IntN(3)]}
 		all.add(c)
-		h.Publish(c)
+		h.Publish(c.Version, c)
 		if v%64 == 0 {
 			runtime.Gosched()
 		}
 	}
 	stop.Store(true)
 	wg.Wait()
-	require.Zero(t, h.Watchers())
+	require.Zero(t, h.Readers())
 }
 
 // A watch that starts in history while a change of its scope is on its way.
@@ -200,11 +194,8 @@ func TestWatchFromHistoryMissesNothingWhileAWriterWrites(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for head := uint64(0); head < first+writes; {
-				head = p.ring.head.Load()
-				w, err := p.Watch(Scope{Namespace: "ns"}, head-3, noTime, nil)
-				if !assert.NoError(t, err) {
-					return
-				}
+				head = p.snapshot().head
+				w := p.Read(Scope{Namespace: "ns"}, head-3, nil)
 				changes, _, err := w.Poll(nil, math.MaxUint64)
 				w.Close()
 				if !assert.NoError(t, err) || !assert.NotEmpty(t, changes) ||

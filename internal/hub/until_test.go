@@ -9,7 +9,7 @@ import (
 )
 
 // until returns the versions that one PollUntil finds.
-func until(t testing.TB, w *Watcher[string], last uint64) []uint64 {
+func until(t testing.TB, w *Reader[string], last uint64) []uint64 {
 	t.Helper()
 	changes, more, err := w.Poll(nil, last)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestChangesOfOthersThatWereHeldBackDoNotExpire(t *testing.T) {
 func TestLateWatchExpiresWhenItAsks(t *testing.T) {
 	p := newHub(t, 4)
 	p.publishMany(6, "ns", "a")
-	w := p.WatchLate(Scope{}, 101, nil)
+	w := p.Read(Scope{}, 101, nil)
 	defer w.Close()
 	assert.Empty(t, until(t, w, 101))
 	_, _, err := w.Poll(nil, math.MaxUint64)

@@ -109,7 +109,7 @@ func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 		}
 	}
 	st.version = version
-	st.hub.PublishAll(version, slices.DeleteFunc(published, func(c *hub.Change[change]) bool { return c == nil }))
+	st.hub.Publish(version, slices.DeleteFunc(published, func(c *hub.Change[change]) bool { return c == nil })...)
 	return nil
 }
 
@@ -133,10 +133,9 @@ func (st *Store) SeenAt(version uint64) (at time.Time) {
 	now := st.now()
 	st.mu.RLock()
 	defer st.mu.RUnlock()
-	st.hub.Forward(max(version, 1+st.hub.Oldest(now))-1, st.version, func(c *hub.Change[change]) bool {
-		at = c.At
-		return false
-	})
+	if changes, _ := st.hub.Changes(max(version, 1+st.hub.Oldest(now))-1, st.version); len(changes) > 0 {
+		at = changes[0].At
+	}
 	return at
 }
 

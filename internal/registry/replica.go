@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/btree"
-
-	"github.com/kubecoord/kubecoord/internal/hub"
 )
 
 // ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
@@ -163,17 +162,17 @@ func (p *Replica) position(r *Resource) position {
 // changesBefore returns the version n changes of a kind before another, or the oldest
 // version of history.
 func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
-	at := st.oldest()
-	st.hub.Backward(at, version, func(c *hub.Change[change]) bool {
+	oldest := st.oldest()
+	changes, _ := st.hub.Changes(oldest, version)
+	for _, c := range slices.Backward(changes) {
 		if c.Collection == r.id {
 			n--
 		}
 		if n == 0 {
-			at = c.Version - 1
+			return c.Version - 1
 		}
-		return n > 0
-	})
-	return at
+	}
+	return oldest
 }
 
 // advanceByAgeLocked advances over the changes that are old enough, and returns when the
@@ -182,14 +181,14 @@ func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	now := p.st.now()
 	for next.IsZero() && p.version < head {
 		p.version = max(p.version, p.st.oldest())
-		complete := p.st.hub.Forward(p.version, head, func(c *hub.Change[change]) bool {
+		changes, complete := p.st.hub.Changes(p.version, head)
+		for _, c := range changes {
 			if due := c.At.Add(p.opts.Age); due.After(now) {
 				next = due
-				return false
+				break
 			}
 			p.version = c.Version
-			return true
-		})
+		}
 		if complete && next.IsZero() {
 			p.version = max(p.version, head)
 		}

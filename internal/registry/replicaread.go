@@ -98,7 +98,7 @@ func (w *Watcher) openReplica(after uint64) error {
 	if oldest := max(min(w.r.st.oldest(), at.version), at.floor); after < oldest {
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = w.r.st.hub.WatchLate(w.sel.scope(w.r.id), after, nil), after
+	w.hub, w.version = w.r.st.hub.Read(w.sel.scope(w.r.id), after, nil), after
 	return nil
 }
 

@@ -187,7 +187,7 @@ func (o *Restored) key() key {
 func (st *Store) reachLocked(version uint64) {
 	if version > st.version {
 		st.version = version
-		st.hub.Reach(version)
+		st.hub.Publish(version)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/btree"
 
-	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -116,7 +115,11 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	}
 	tree := now.tree.Clone()
 	r.st.mu.Unlock()
-	complete := r.st.hub.Backward(version, now.version, func(c *hub.Change[change]) bool {
+	changes, complete := r.st.hub.Changes(version, now.version)
+	if !complete {
+		return snapshot{}, errSnapshotGone{}
+	}
+	for _, c := range slices.Backward(changes) {
 		switch {
 		case c.Collection != r.id:
 		case c.Payload.old == nil:
@@ -124,10 +127,6 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 		default:
 			tree.ReplaceOrInsert(c.Payload.old.entry())
 		}
-		return true
-	})
-	if !complete {
-		return snapshot{}, errSnapshotGone{}
 	}
 	s := snapshot{tree, version, &pageCache{limit: oldPagesBytes}}
 	r.snapshots.put(s)
@@ -192,18 +191,14 @@ type PastChange struct {
 func (r *Resource) History() (changes []PastChange, complete bool) {
 	st := r.st
 	now := st.now()
-	var past []*hub.Change[change]
 	st.mu.RLock()
 	oldest := st.hub.Oldest(now)
-	st.hub.Forward(oldest, st.version, func(c *hub.Change[change]) bool {
-		if c.Collection == r.id {
-			past = append(past, c)
-		}
-		return true
-	})
+	past, _ := st.hub.Changes(oldest, st.version)
 	st.mu.RUnlock()
 	for _, c := range past {
-		changes = append(changes, PastChange{c.Payload.eventType(), eventItem(c), c.At})
+		if c.Collection == r.id {
+			changes = append(changes, PastChange{c.Payload.eventType(), eventItem(c), c.At})
+		}
 	}
 	return changes, oldest == st.first
 }

@@ -117,14 +117,13 @@ func newStore(opts Options) *Store {
 		seed:      opts.Seed,
 		aging:     opts.HistoryAge > 0,
 		interned:  intern.New(),
-		hub:       hub.NewHub[change](opts.History, opts.HistoryAge, opts.FirstVersion),
+		hub:       hub.NewHub[change](hub.Limits{Changes: opts.History, Bytes: opts.HistoryBytes, Age: opts.HistoryAge}, opts.FirstVersion),
 		version:   opts.FirstVersion,
 		first:     opts.FirstVersion,
 		quota:     opts.Quota,
 		record:    record{since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
-	st.hub.LimitBytes(opts.HistoryBytes)
 	return st
 }
 
@@ -170,7 +169,7 @@ func (st *Store) Now() time.Time { return st.now() }
 func (st *Store) Clock() clock.Clock { return st.clock }
 
 // Watchers returns how many watches are open.
-func (st *Store) Watchers() int { return st.hub.Watchers() }
+func (st *Store) Watchers() int { return st.hub.Readers() }
 
 // Size returns how many bytes of the quota are in use. It is 0 for a store on a Backend.
 func (st *Store) Size() int64 {

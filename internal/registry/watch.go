@@ -39,13 +39,13 @@ type ItemEvent struct {
 type Watcher struct {
 	r   *Resource
 	sel selection
-	hub *hub.Watcher[change]
+	hub *hub.Reader[change]
 	err error // returned after the last events
 
 	wants func(*hub.Change[change]) bool // or nil
 
-	initial   snapshot // whose objects are the initial events; it has no tree when they are sent
-	rest      string   // where those begin that are not sent
+	initial   snapshot // the objects of the initial events; it has no tree once they are sent
+	rest      string   // the key of the first object that is not sent
 	version   uint64   // of the last event or bookmark
 	first     uint64   // the version that the watch starts after
 	endMark   bool     // the bookmark after the initial events is due
@@ -53,7 +53,7 @@ type Watcher struct {
 
 	deadline time.Time // zero is none
 	next     time.Time // when the next bookmark is due
-	lastMark bool      // the last bookmark was sent, or is not due at all
+	last     time.Time // when the last bookmark is due; zero if it was sent, or is not due at all
 
 	// The alarm and the end of the context wake the watch, as a change does.
 	alarm  clock.Timer // nil until it is set
@@ -63,7 +63,7 @@ type Watcher struct {
 	unbind func() bool     // separates the watch from the context
 
 	replica *Replica        // that serves the watch, or nil
-	leave   <-chan struct{} // closed when the watch should go elsewhere; may be nil
+	leave   <-chan struct{} // closed when the backend is lost and clients should reconnect; may be nil
 	at      position        // of the replica
 
 	changes []*hub.Change[change]
@@ -112,7 +112,9 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 	now := w.r.st.clock.Now()
 	if opts.Timeout != 0 {
 		w.deadline = now.Add(opts.Timeout)
-		w.lastMark = opts.Timeout <= bookmarkBeforeEnd
+		if opts.Timeout > bookmarkBeforeEnd {
+			w.last = w.deadline.Add(-bookmarkBeforeEnd)
+		}
 	}
 	w.next = now.Add(bookmarkInterval)
 }
@@ -142,11 +144,11 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 }
 
 func (w *Watcher) open(after uint64, now time.Time) error {
-	hub, err := w.r.st.hub.WatchWanted(w.sel.scope(w.r.id), after, now, nil, w.wants)
-	if err != nil {
-		return expiredWatch(err)
+	h := w.r.st.hub
+	w.hub, w.version = h.Read(w.sel.scope(w.r.id), after, w.wants), after
+	if oldest := h.Oldest(now); after < oldest {
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
-	w.hub, w.version = hub, after
 	return nil
 }
 
@@ -229,14 +231,6 @@ func (w *Watcher) isOver(t time.Time) bool {
 	return !t.IsZero() && !w.r.st.clock.Now().Before(t)
 }
 
-// lastBookmark returns when the last bookmark is due, or the zero time.
-func (w *Watcher) lastBookmark() time.Time {
-	if w.deadline.IsZero() {
-		return time.Time{}
-	}
-	return w.deadline.Add(-bookmarkBeforeEnd)
-}
-
 // earliest returns the earlier of two times; the zero time is none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
@@ -317,7 +311,7 @@ func (w *Watcher) tick() {
 		return
 	}
 	now := w.r.st.clock.Now()
-	ending := !w.lastMark && w.isOver(w.lastBookmark())
+	ending := w.isOver(w.last)
 	if !ending && now.Before(w.next) {
 		return
 	}
@@ -326,7 +320,9 @@ func (w *Watcher) tick() {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
-	w.lastMark = w.lastMark || ending
+	if ending {
+		w.last = time.Time{}
+	}
 	if !ok && len(w.events) == 0 {
 		return // the replica is behind the start of the watch
 	}
@@ -350,10 +346,7 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 func (w *Watcher) wait(ctx context.Context) {
 	until := earliest(w.deadline, w.replicaDue())
 	if w.bookmarks {
-		until = earliest(until, w.next)
-		if !w.lastMark {
-			until = earliest(until, w.lastBookmark())
-		}
+		until = earliest(earliest(until, w.next), w.last)
 	}
 	w.setAlarm(until)
 	w.bind(ctx)

@@ -398,6 +398,6 @@ func (r *Resource) publishLocked(c *hub.Change[change]) (version uint64) {
 	st.version++
 	c.Version, c.Collection, c.Namespace, c.Name, c.Size = st.version, r.id, it.Namespace(), it.Name(), it.counted()
 	st.record.addLocked(c)
-	st.hub.Publish(c)
+	st.hub.Publish(st.version, c)
 	return st.version
 }

@@ -31,8 +31,7 @@ func TestPollReturnsEachChangeOfTheScopeOnce(t *testing.T) {
 
 func TestOnlyWantedChangesWakeTheWatcher(t *testing.T) {
 	p := newHub(t, 4)
-	w, err := p.WatchWanted(Scope{}, first, p.now, nil, func(c *Change[string]) bool { return c.Name == "a" })
-	require.NoError(t, err)
+	w := p.Read(Scope{}, first, func(c *Change[string]) bool { return c.Name == "a" })
 	p.publishMany(9, "ns", "b") // more than the history
 	assert.False(t, woken(w))
 	version, ok := w.Settled()
@@ -119,7 +118,7 @@ func TestPollReturnsFewLargeChanges(t *testing.T) {
 	for range 5 {
 		c := p.next("ns", "a")
 		c.Size = batchBytes / 2
-		p.Publish(c)
+		p.Publish(c.Version, c)
 	}
 	for i, want := range []int{2, 2, 1} {
 		got, more := poll(t, w)
@@ -191,46 +190,6 @@ func TestIdleWatcherDoesNotExpireByAge(t *testing.T) {
 	assert.Equal(t, []uint64{102}, got)
 }
 
-// A watcher can meet a change in the ring before the writer comes to mark it:
-// Publish appends first. The mark that comes late must not make a watcher that
-// has read everything look as if it had not.
-func TestMarkThatComesLateDoesNotExpireAWatcher(t *testing.T) {
-	p := newHub(t, 4)
-	w := p.watch(Scope{Namespace: "ns"}, first)
-	p.publish("ns", "a")
-
-	// The second change is half-way through Publish while the watcher polls.
-	late := p.next("ns", "a")
-	p.ring.append(late)
-	p.ring.head.Store(late.Version)
-	got, _ := poll(t, w)
-	w.mark(late.Version)
-	p.settled.Store(late.Version)
-	if len(got) == 1 {
-		more, _ := poll(t, w)
-		got = append(got, more...)
-	}
-	require.Equal(t, []uint64{101, 102}, got)
-
-	p.publishMany(10, "other", "a")
-	got, _ = poll(t, w)
-	assert.Empty(t, got, "it had nothing to read")
-}
-
-// A writer can set a mark for a change that was just read. Until it takes the mark back, the reader may meet it.
-func TestMarkOfAChangeThatWasReadIsNotReadAgain(t *testing.T) {
-	p := newHub(t, 4)
-	w := p.watch(Scope{}, first)
-	p.publishMany(2, "ns", "a")
-	_, _ = poll(t, w)
-	for _, version := range []uint64{first + 1, first + 2} {
-		w.marked.Store(version)
-		got, more := poll(t, w)
-		assert.Empty(t, got, "mark %d", version)
-		assert.False(t, more)
-	}
-}
-
 func TestSettledIsAVersionThatWasRead(t *testing.T) {
 	p := newHub(t, 16)
 	w := p.watch(Scope{Namespace: "ns"}, first)
@@ -286,11 +245,11 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 	p.Expire()
 	_, _, err := lagging.Poll(nil, math.MaxUint64)
 	require.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
-	for _, w := range []*Watcher[string]{here, elsewhere} {
+	for _, w := range []*Reader[string]{here, elsewhere} {
 		versions, _ := poll(t, w)
 		assert.Empty(t, versions)
 	}
-	_, err = p.Watch(Scope{}, first, p.now, nil)
+	_, _, err = p.Read(Scope{}, first, nil).Poll(nil, math.MaxUint64)
 	assert.Equal(t, &ExpiredError{Requested: first, Oldest: first + 1}, err)
 	p.publish("ns", "b")
 	p.publish("other", "a")
@@ -308,10 +267,10 @@ func TestPausedWatcherMissesNothing(t *testing.T) {
 	w := p.watch(all, first)
 	p.publish("ns", "a") // 101
 	w.Pause()
-	assert.Equal(t, 1, p.Watchers(), "it is still there")
+	assert.Equal(t, 1, p.Readers(), "it is still there")
 	p.publishMany(2, "ns", "a") // 102, 103
 	w.Resume()
-	assert.Equal(t, 1, p.Watchers())
+	assert.Equal(t, 1, p.Readers())
 	require.True(t, woken(w))
 	versions, _ := poll(t, w)
 	assert.Equal(t, []uint64{101, 102, 103}, versions)
@@ -333,7 +292,7 @@ func TestPausedWatcherMissesNothing(t *testing.T) {
 	_, _, err := w.Poll(nil, math.MaxUint64)
 	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than the pause")
 	w.Close()
-	assert.Zero(t, p.Watchers())
+	assert.Zero(t, p.Readers())
 }
 
 func TestPauseKeepsThePlaceOfTheWatcher(t *testing.T) {
@@ -341,7 +300,7 @@ func TestPauseKeepsThePlaceOfTheWatcher(t *testing.T) {
 	behind, future := p.watch(Scope{}, first), p.watch(Scope{}, first+5)
 	p.publishMany(4, "ns", "a")
 	assert.Equal(t, []uint64{101}, until(t, behind, 101))
-	for _, w := range []*Watcher[string]{behind, future} {
+	for _, w := range []*Reader[string]{behind, future} {
 		w.Pause()
 		p.publish("ns", "a") // 105, 106
 		w.Resume()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // labelRule joins the requirements of one key.
@@ -62,29 +64,13 @@ func (l *labelRule) add(r *requirement) {
 	l.present = true
 }
 
-// parseInteger parses an integer like strconv.ParseInt(s, 10, 64). It returns no error value, because matching must not allocate
-// and labels that are no numbers are common.
+// parseInteger parses a 64-bit integer. Labels that are no numbers are common, and an error of strconv would allocate.
 func parseInteger(s string) (int64, bool) {
-	digits := s
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		digits = s[1:]
-	}
-	if digits == "" {
+	if strings.Trim(s, "+-0123456789") != "" {
 		return 0, false
 	}
-	const lowest = -1 << 63
-	var n int64 // negative: there is one more negative number than positive ones
-	for i := range len(digits) {
-		digit := int64(digits[i]) - '0'
-		if digit < 0 || digit > 9 || n < lowest/10 || n*10 < lowest+digit {
-			return 0, false
-		}
-		n = n*10 - digit
-	}
-	if s[0] == '-' {
-		return n, true
-	}
-	return -n, n != lowest
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
 }
 
 // holds reports whether a label satisfies the rule.

@@ -2,6 +2,7 @@ package selector
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 //
 // The grammar and the error texts come from apimachinery's pkg/labels Parse. Keys and values must be valid in labels.
 func ParseLabels(s string) (Labels, error) {
-	p := labelParser{labelScanner{rest: s}}
+	p := labelParser{rest: s}
 	p.next()
 	requirements, err := p.requirements()
 	if err != nil {
@@ -25,9 +26,37 @@ func ParseLabels(s string) (Labels, error) {
 }
 
 // labelParser parses requirements without lookahead: each method starts at the current token and ends at the first token
-// that it does not use.
+// that it does not use. Tokens are those of apimachinery's pkg/labels Lexer, which treats a zero byte in its own way: at the
+// start of a token it ends the text, behind a token it is dropped.
 type labelParser struct {
-	labelScanner
+	rest string
+	text string // the current token as written; empty at the end
+	word bool   // the token is a key, a value, or an operator such as in
+}
+
+// The characters between tokens, and those that begin a token which is no word.
+const (
+	labelBlanks = " \t\r\n"
+	labelMarks  = ",()<>=!"
+)
+
+// next moves to the next token.
+func (p *labelParser) next() {
+	p.rest = strings.TrimLeft(p.rest, labelBlanks)
+	if p.rest == "" || p.rest[0] == 0 {
+		p.text, p.word = "", false
+		return
+	}
+	length := 1
+	if p.word = strings.IndexByte(labelMarks, p.rest[0]) < 0; p.word {
+		length = len(p.rest)
+		if end := strings.IndexAny(p.rest, labelMarks+labelBlanks+"\x00"); end >= 0 {
+			length = end
+		}
+	} else if strings.HasPrefix(p.rest, labelDoubleEquals) || strings.HasPrefix(p.rest, labelNotEquals) {
+		length = 2
+	}
+	p.text, p.rest = p.rest[:length], strings.TrimPrefix(p.rest[length:], "\x00")
 }
 
 func (p *labelParser) requirements() ([]requirement, error) {
@@ -72,7 +101,7 @@ func (p *labelParser) requirement() (requirement, error) {
 	r.key = p.text
 	if problems := validate.QualifiedName(r.key); problems != nil {
 		// Upstream passes no field path here, which it prints as <nil>.
-		return r, invalidLabel("<nil>", r.key, problems)
+		return r, errors.New(invalidLabel("<nil>", r.key, problems...))
 	}
 	p.next()
 	if r.operator == labelAbsent || p.text == "" || p.text == "," {
@@ -144,42 +173,33 @@ func (p *labelParser) set(r *requirement) error {
 
 // check validates the values of a requirement and sets the number of > and <. The key must be valid.
 func (r *requirement) check() error {
-	var problems []error
+	var problems []string
 	if r.operator == labelGreater || r.operator == labelLess {
 		var ok bool
 		if r.number, ok = parseInteger(r.value); !ok {
-			problems = append(problems,
-				invalidLabel("values[0]", r.value, []string{"for 'Gt', 'Lt' operators, the value must be an integer"}))
+			problems = append(problems, invalidLabel("values[0]", r.value, "for 'Gt', 'Lt' operators, the value must be an integer"))
 		}
 	}
 	for i, value := range r.values {
 		if texts := validate.LabelValue(value); texts != nil {
-			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, r.key), value, texts))
+			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, r.key), value, texts...))
 		}
 	}
 	if texts := validate.LabelValue(r.value); texts != nil {
-		problems = append(problems, invalidLabel("values[0]["+r.key+"]", r.value, texts))
+		problems = append(problems, invalidLabel("values[0]["+r.key+"]", r.value, texts...))
 	}
-	return aggregate(problems)
-}
-
-// invalidLabel returns the error for a key or a value that breaks rules, in the form of apimachinery's field.Error.
-func invalidLabel(path, value string, problems []string) error {
-	return fmt.Errorf("%s: Invalid value: %q: %s", path, value, strings.Join(problems, "; "))
-}
-
-// aggregate joins errors as apimachinery's util/errors Aggregate does: several stand in brackets. Aggregate drops repeated
-// texts, but these differ by their index.
-func aggregate(problems []error) error {
+	// Several stand in brackets, as in apimachinery's util/errors Aggregate. It drops repeated texts, but these differ by their
+	// index.
 	switch len(problems) {
 	case 0:
 		return nil
 	case 1:
-		return problems[0]
+		return errors.New(problems[0])
 	}
-	texts := make([]string, len(problems))
-	for i, problem := range problems {
-		texts[i] = problem.Error()
-	}
-	return fmt.Errorf("[%s]", strings.Join(texts, ", "))
+	return fmt.Errorf("[%s]", strings.Join(problems, ", "))
+}
+
+// invalidLabel returns the text for a key or a value that breaks rules, in the form of apimachinery's field.Error.
+func invalidLabel(path, value string, problems ...string) string {
+	return fmt.Sprintf("%s: Invalid value: %q: %s", path, value, strings.Join(problems, "; "))
 }
