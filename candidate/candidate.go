@@ -114,14 +114,6 @@ type LeaseCandidateSpec struct {
 	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"-"`
 }
 
-// LeaseCandidateList is a list of LeaseCandidates.
-type LeaseCandidateList struct {
-	meta.TypeMeta `json:",inline"`
-	meta.ListMeta `json:"metadata" protobuf:"1"`
-	// Items are sorted by namespace and name.
-	Items []LeaseCandidate `json:"items" protobuf:"2"`
-}
-
 // strategies returns the ordered list that v1alpha1 shows.
 func (s *LeaseCandidateSpec) strategies() []lease.CoordinatedLeaseStrategy {
 	if len(s.PreferredStrategies) == 0 && s.Strategy != "" {

@@ -101,11 +101,3 @@ type ObjectReference struct {
 	// "spec.containers{web}".
 	FieldPath string `json:"fieldPath,omitempty" protobuf:"7"`
 }
-
-// EndpointsList is a list of Endpoints.
-type EndpointsList struct {
-	meta.TypeMeta `json:",inline"`
-	meta.ListMeta `json:"metadata" protobuf:"1"`
-	// Items are sorted by namespace and name.
-	Items []Endpoints `json:"items" protobuf:"2"`
-}

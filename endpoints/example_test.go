@@ -83,3 +83,22 @@ func ExamplePack() {
 	// Output:
 	// 2 addresses with 2 ports
 }
+
+// A resolver keeps the targets of one protocol that are Pods.
+func ExampleTarget() {
+	pod := &endpoints.ObjectReference{Kind: "Pod", Namespace: "default", Name: "dns-0"}
+	subsets := []endpoints.EndpointSubset{{
+		Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1", TargetRef: pod}},
+		Ports: []endpoints.EndpointPort{
+			{Name: "dns", Port: 53, Protocol: endpoints.ProtocolUDP}, {Name: "dns-tcp", Port: 53, Protocol: endpoints.ProtocolTCP},
+			{Name: "calls", Port: 5060, Protocol: endpoints.ProtocolSCTP},
+		},
+	}}
+	byProtocol := map[endpoints.Protocol]endpoints.Target{}
+	for t := range endpoints.Expand(subsets) {
+		byProtocol[t.Protocol] = t
+	}
+	udp := byProtocol[endpoints.ProtocolUDP]
+	fmt.Println(udp, udp.PortName, udp.Source.TargetRef.Name)
+	// Output: 10.0.0.1:53 dns dns-0
+}

@@ -163,11 +163,11 @@ func (c *call) tableOf(m meta.ListMeta, items []*registry.Item) *listBody {
 
 // appendRow appends the row of an object in a Table.
 func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
-	cells, err := json.Marshal(it.Cells(c.table.now))
+	dst, err := appendCells(append(dst, `{"cells":`...), it.Cells(c.table.now))
 	if err != nil {
 		return dst, err
 	}
-	dst = append(append(append(dst, `{"cells":`...), cells...), `,"object":`...)
+	dst = append(dst, `,"object":`...)
 	switch {
 	case c.table.include == "Object":
 		dst, err = c.appendWhole(dst, it)
@@ -177,6 +177,26 @@ func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
 		dst, err = c.appendPartial(dst, it)
 	}
 	return append(dst, '}'), err
+}
+
+// appendCells appends the cells of a row as JSON.
+func appendCells(dst []byte, cells []any) ([]byte, error) {
+	dst = append(dst, '[')
+	for i, cell := range cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if s, ok := cell.(string); ok {
+			dst = codec.AppendString(dst, s)
+			continue
+		}
+		text, err := json.Marshal(cell)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, text...)
+	}
+	return append(dst, ']'), nil
 }
 
 func (c *call) columns() []columnDefinition {

@@ -49,14 +49,6 @@ type CoordinatedLeaseStrategy string
 // both versions are left out.
 const OldestEmulationVersion CoordinatedLeaseStrategy = "OldestEmulationVersion"
 
-// LeaseList is a list of Leases.
-type LeaseList struct {
-	meta.TypeMeta `json:",inline"`
-	meta.ListMeta `json:"metadata" protobuf:"1"`
-	// Items are sorted by namespace and name.
-	Items []Lease `json:"items" protobuf:"2"`
-}
-
 // Expired reports whether the Lease may be taken at the given time: it has no
 // RenewTime or no duration, or the duration has passed since RenewTime. The
 // coordinator of a real control plane uses this rule. It is safe only if all

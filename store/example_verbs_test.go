@@ -132,12 +132,16 @@ func ExampleCollection_Patch() {
 		return
 	}
 	fmt.Println(*l.Spec.HolderIdentity)
+	var merge store.PatchType = store.StrategicMergePatch // merges lists by the keys of the schema
+	l, err = leases.Patch(ctx, "default", "leader", merge, []byte(`{"metadata":{"finalizers":["example.com/held"]}}`), store.PatchOptions{})
+	fmt.Println(err, l.Finalizers)
 	_, err = leases.Patch(ctx, "default", "leader", store.JSONPatch,
 		[]byte(`[{"op":"replace","path":"/spec/holder","value":"worker-2"}]`), store.PatchOptions{})
 	fmt.Println(errors.Is(err, store.ErrInvalid))
 
 	// Output:
 	// worker-1
+	// <nil> [example.com/held]
 	// true
 }
 
@@ -170,4 +174,82 @@ func ExampleCollection_Apply() {
 	// Apply failed with 1 conflict: conflict with "worker-1": .spec.holderIdentity
 	// worker-2 <nil>
 	// worker-2 Apply {"f:spec":{"f:holderIdentity":{}}}
+}
+
+// A list at an older resourceVersion is answered until the history has expired.
+func ExampleListOptions() {
+	st, leases := exampleLeases("a", "b")
+	defer st.Close()
+	ctx := context.Background()
+	show := func(l *store.List[lease.Lease], err error) {
+		switch {
+		case errors.Is(err, store.ErrExpired):
+			fmt.Println("expired")
+		case errors.Is(err, store.ErrTimeout), errors.Is(err, store.ErrBadRequest):
+			fmt.Println(err)
+		default:
+			fmt.Println(len(l.Items), "at", l.ResourceVersion)
+		}
+	}
+	show(leases.List(ctx, store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact}))
+	show(leases.List(ctx, store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchNotOlderThan}))
+	show(leases.List(ctx, store.ListOptions{LabelSelector: "a b"}))
+	st.ExpireHistory()
+	show(leases.List(ctx, store.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: store.MatchExact}))
+	// Output:
+	// 1 at 1001
+	// 2 at 1002
+	// unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt
+	// expired
+}
+
+// A deletion by policy leaves the dependents to a garbage collector: it sets a finalizer.
+func ExampleDeleteOptions() {
+	st, leases := exampleLeases()
+	defer st.Close()
+	ctx := context.Background()
+	for policy, finalizer := range map[meta.DeletionPropagation]string{
+		meta.DeletePropagationOrphan:     meta.FinalizerOrphanDependents,
+		meta.DeletePropagationForeground: meta.FinalizerDeleteDependents,
+	} {
+		owner := meta.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "n", UID: "1"}
+		l, err := leases.Create(ctx, &lease.Lease{ObjectMeta: meta.ObjectMeta{
+			Namespace: "default", GenerateName: "a-", OwnerReferences: []meta.OwnerReference{owner},
+		}}, store.CreateOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		l, err = leases.Delete(ctx, "default", l.Name, store.DeleteOptions{PropagationPolicy: policy})
+		fmt.Println(err, l.Finalizers[0] == finalizer, l.DeletionTimestamp != nil)
+	}
+	// Output:
+	// <nil> true true
+	// <nil> true true
+}
+
+// A watch may start at the resourceVersion of a list. A bookmark has only a resourceVersion to start again.
+func ExampleWatchOptions() {
+	st, leases := exampleLeases("a")
+	defer st.Close()
+	show := func(ev watch.Event[lease.Lease]) {
+		switch ev.Type {
+		case watch.Bookmark:
+			fmt.Println("start again at", ev.Object.ResourceVersion)
+		default:
+			fmt.Println(ev.Type, ev.Object.Name)
+		}
+	}
+	for ev, err := range leases.Watch(context.Background(), store.WatchOptions{AllowWatchBookmarks: true}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if show(ev); ev.InitialEventsEnd {
+			break
+		}
+	}
+	// Output:
+	// ADDED a
+	// start again at 1001
 }

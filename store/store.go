@@ -7,6 +7,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/watch"
 )
 
 // Options configures a Store. The zero value is ready for use.
@@ -84,6 +85,37 @@ func (st *Store) ResourceVersion() string {
 // Clock returns the clock for timers: Options.Clock, or clock.Real if that one is a
 // clock.Func or nil.
 func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
+
+// Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that was
+// loaded from a dump never repeats the resourceVersion of a change after the dump.
+func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
+
+// Len returns how many objects of a kind the store has.
+func (st *Store) Len(kind AnyKind) int { return st.registry().Resource(kind.Registered()).Len() }
+
+// Size returns the bytes of all objects, as Options.Quota counts them.
+func (st *Store) Size() int64 { return st.registry().Size() }
+
+// Change is one change in the history of a store.
+type Change struct {
+	Type watch.EventType
+	// Time is when the change took place by the store's clock. It is zero unless Options.HistoryAge is set.
+	Time time.Time
+	// Namespace, Name and ResourceVersion are those of Object.
+	Namespace, Name string
+	ResourceVersion uint64
+	// Object is a copy of the state after the change, or of the last state of a deleted object: a *T of the kind.
+	Object any
+}
+
+// History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is missing.
+func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
+	past, complete := st.registry().Resource(kind.Registered()).History()
+	for _, p := range past {
+		changes = append(changes, Change{p.Type, p.At, p.Item.Namespace(), p.Item.Name(), p.Item.Version(), p.Item.Wire(0)})
+	}
+	return changes, complete
+}
 
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.registry().Watchers() }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -258,11 +259,12 @@ func TestValuesWithoutJSONAreInvalid(t *testing.T) {
 	gadgets := newGadgetKind().In(newStore(t))
 	good, err := gadgets.Create(t.Context(), newGadget("a"), store.CreateOptions{})
 	require.NoError(t, err)
+	raw := reflect.TypeFor[*json.RawMessage]().String() // Go 1.27 has another name for the type
 	for want, change := range map[string]func(*gadgetSpec){
-		`spec.ratio: Invalid value: "": json: unsupported value: NaN`:                                                               func(s *gadgetSpec) { s.Ratio = math.NaN() },
-		`spec.color: Invalid value: "": json: error calling MarshalText for type *store_test.color: no such color`:                  func(s *gadgetSpec) { s.Color = 9 },
-		`spec.any: Invalid value: "": json: error calling MarshalJSON for type *json.RawMessage: invalid character 'x' looking for`: func(s *gadgetSpec) { s.Any = json.RawMessage("x") },
-		`spec.next.colors: Invalid value: "": json: error calling MarshalText for type *store_test.color: no such color`:            func(s *gadgetSpec) { s.Next.Colors = []color{-1} },
+		`spec.ratio: Invalid value: "": json: unsupported value: NaN`:                                                          func(s *gadgetSpec) { s.Ratio = math.NaN() },
+		`spec.color: Invalid value: "": json: error calling MarshalText for type *store_test.color: no such color`:             func(s *gadgetSpec) { s.Color = 9 },
+		`spec.any: Invalid value: "": json: error calling MarshalJSON for type ` + raw + `: invalid character 'x' looking for`: func(s *gadgetSpec) { s.Any = json.RawMessage("x") },
+		`spec.next.colors: Invalid value: "": json: error calling MarshalText for type *store_test.color: no such color`:       func(s *gadgetSpec) { s.Next.Colors = []color{-1} },
 	} {
 		g := newGadget("b")
 		change(&g.Spec)

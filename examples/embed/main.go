@@ -26,7 +26,7 @@ func main() {
 func run(ctx context.Context, out io.Writer) error {
 	st := store.New(store.Options{})
 	defer st.Close()
-	leases := lease.In(st)
+	leases := lease.In(st) // typed: Get, List, Watch, Create, Update, Patch, Apply, Delete
 	created, err := leases.Create(ctx, &lease.Lease{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "hello"},
 		Spec:       lease.LeaseSpec{HolderIdentity: new("me"), LeaseDurationSeconds: new(int32(15))},
@@ -36,7 +36,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "created", created.Name, "held by", *created.Spec.HolderIdentity)
 
-	api := httpapi.New(st, httpapi.Options{})
+	api := httpapi.New(st, httpapi.Options{}) // an http.Handler
 	defer api.Close()
 
 	// An API can be mounted in any mux, here under a prefix.

@@ -1,6 +1,10 @@
-// Command server serves the Kubernetes coordination API from memory, for
-// anything that speaks to a Kubernetes API server: curl, kubectl, and clients
-// in any language.
+// Command server serves the Kubernetes coordination API from memory, for anything that speaks to a Kubernetes API server:
+// curl, kubectl, and clients in any language.
+//
+// It is a program to use. To write a server of your own, copy two functions from it: newServed in main.go, which makes the
+// store and its handler, and loadState in state.go, which continues from a dump. A server needs no more than these and
+// net/http: examples/embed is the whole of it in one function. The flags, credentials, limits and metrics are in
+// examples/internal/serve, and the operations below /debug/ in examples/internal/debug.
 //
 //	go run ./examples/server -listen 127.0.0.1:8001
 //
@@ -46,10 +50,12 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/examples/internal/debug"
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // config is the command line.
@@ -122,7 +128,34 @@ func run(ctx context.Context, out io.Writer, c config) error {
 	return errors.Join(err, state.dump(served.store()))
 }
 
-// served is an API, or with -debug worlds.
+// debugHint says how to see the page.
+func debugHint(c config, url string) string {
+	switch {
+	case c.TokenFile == "":
+		return "open " + url + "/debug/elections in a browser"
+	case c.Kubeconfig == "":
+		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
+	}
+	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+}
+
+// newClock returns the clock of -clock: nil for the real clock, or a manual clock that
+// begins at the given time.
+func newClock(c config) (clock.Clock, error) {
+	if c.clock == "" {
+		return nil, nil
+	}
+	start, err := time.Parse(time.RFC3339, c.clock)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
+	case !c.debug:
+		return nil, fmt.Errorf("-clock: got it without -debug, want both, because only /debug/clock moves the clock")
+	}
+	return clock.NewManual(start), nil
+}
+
+// served is an API, or the worlds of -debug.
 type served struct {
 	http.Handler
 	// close ends all requests. The store can still be read. Closing it again does
@@ -151,11 +184,11 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		return served{}, err
 	}
 	if c.debug {
-		ws, err := newWorlds(st, of, apitest.Options{API: opts}, c.Elect)
+		ws, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
 		if err != nil {
 			return served{}, err
 		}
-		return served{ws, ws.Close, ws.main.store, ws.main.handler}, nil
+		return served{ws, ws.Close, ws.Store, ws.API}, nil
 	}
 	if c.Elect {
 		opts.Elect = &candidate.ElectorOptions{}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -43,13 +42,15 @@ func loadState(st *store.Store, path string, first uint64) error {
 	if first == 0 {
 		return nil
 	}
-	r := (*registry.Store)(st)
-	if err := r.Restore(nil, first); err != nil {
+	if err := st.Advance(first); err != nil {
 		return fmt.Errorf("-load: %w", err)
 	}
-	r.ExpireHistory() // what happened after the dump is not known
+	st.ExpireHistory() // what happened after the dump is not known
 	return nil
 }
+
+// defaultFirstVersion is where package store begins.
+const defaultFirstVersion = 1000
 
 // firstVersion returns a version above all that a server before this one has given, if that
 // one made at most 10,000 changes a second since its start: the time in tenths of a
@@ -62,9 +63,9 @@ func firstVersion(c config, now time.Time) uint64 {
 		return 0
 	}
 	first := now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) / (100 * time.Microsecond)
-	if first < registry.DefaultFirstVersion {
-		log.Printf("the clock shows %s, before 2026: resourceVersions begin at %d, and may be those of an earlier server", now.UTC().Format(time.RFC3339), registry.DefaultFirstVersion)
-		return registry.DefaultFirstVersion
+	if first < defaultFirstVersion {
+		log.Printf("the clock shows %s, before 2026: resourceVersions begin at %d, and may be those of an earlier server", now.UTC().Format(time.RFC3339), defaultFirstVersion)
+		return defaultFirstVersion
 	}
 	return uint64(first)
 }

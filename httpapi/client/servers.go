@@ -104,8 +104,8 @@ func (s *servers) failed(v *server, err error) {
 	}
 }
 
-// patience is how long requests wait in vain, together, before the client leaves a server. The
-// deadline of one request may be too short for any server.
+// patience is how long requests wait without an answer, summed, before the client leaves a server. The deadline of one
+// request may be too short for any server.
 const patience = time.Second
 
 // waited notes that a request was given up after some time.

@@ -72,7 +72,7 @@ func RecognizeJSON(data []byte) (kind, apiVersion string, err error) {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}
-	if err := json.Unmarshal(data, &found); err != nil {
+	if err := Unmarshal(data, &found); err != nil {
 		return "", "", fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}
 	if _, ok := meta.ParseGroupVersion(found.APIVersion); !ok {

@@ -319,8 +319,8 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 		return append(dst, raw...), nil
 	}
 	var compact, escaped bytes.Buffer
-	if err := json.Compact(&compact, raw); err != nil {
-		return nil, fmt.Errorf("json: error calling MarshalJSON for type *v1.FieldsV1: %w", err)
+	if json.Compact(&compact, raw) != nil {
+		return nil, fmt.Errorf("json: error calling MarshalJSON for type *v1.FieldsV1: %w", syntaxError(raw))
 	}
 	json.HTMLEscape(&escaped, compact.Bytes())
 	return append(dst, escaped.Bytes()...), nil

@@ -26,7 +26,7 @@ func importRules() []rule {
 		{"watch", []string{"internal/..."}, nil},
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
-		{"store/field", []string{"store/meta"}, nil},
+		{"store/field", []string{"store/meta", "internal/codec"}, nil},
 		{"internal/registry", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
@@ -45,6 +45,7 @@ type reach struct {
 	except   string   // a pattern of packages without the limit
 	refused  []string // patterns; other modules with their whole path
 	tests    bool     // the tests must not import them either
+	direct   bool     // only direct imports
 }
 
 func reachRules() []reach {
@@ -54,8 +55,10 @@ func reachRules() []reach {
 		{packages: "...", refused: []string{"k8s.io/..."}, tests: true},
 		{packages: "...", except: "examples/...", refused: []string{"examples/..."}, tests: true},
 		{packages: "...", except: "internal/test/...", refused: []string{"internal/test/..."}},
-		{packages: "httpapi/...", refused: []string{"testing", "testing/..."}},
-		{packages: "examples/...", refused: []string{"testing", "testing/..."}},
+		{packages: "httpapi/...", except: "httpapi/apitest", refused: []string{"testing", "testing/..."}},
+		// From Go 1.27 on, net/http/httptest imports testing.
+		{packages: "httpapi/apitest", refused: []string{"testing", "testing/..."}, direct: true},
+		{packages: "examples/...", refused: []string{"testing", "testing/..."}, direct: true},
 		{packages: "store/fixture", refused: []string{"testing", "testing/..."}},
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
@@ -192,8 +195,8 @@ func TestRulesReportRefusedImports(t *testing.T) {
 		{"the API reaches a package for tests", pkg{ImportPath: module + "/httpapi", Deps: own("internal/test/wiretest")}, []string{"httpapi reaches", "got internal/test/wiretest"}},
 		{"a test imports a package for tests", pkg{ImportPath: module + "/httpapi", XTestImports: own("internal/test/wiretest")}, nil},
 		{"httpapi reaches testing", pkg{ImportPath: module + "/httpapi", Deps: []string{"testing"}}, []string{"httpapi reaches", "got testing"}},
-		{"apitest reaches testing", pkg{ImportPath: module + "/httpapi/apitest", Deps: []string{"testing"}}, []string{"httpapi/apitest reaches", "got testing"}},
-		{"the server reaches testing", pkg{ImportPath: module + "/examples/server", Deps: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
+		{"apitest imports testing", pkg{ImportPath: module + "/httpapi/apitest", Imports: []string{"testing"}}, []string{"httpapi/apitest reaches", "got testing"}},
+		{"the server imports testing", pkg{ImportPath: module + "/examples/server", Imports: []string{"testing"}}, []string{"examples/server reaches", "got testing"}},
 		{"httpapi reaches the examples", pkg{ImportPath: module + "/httpapi", Deps: own("examples/server")}, []string{"httpapi reaches", "got examples/server"}},
 		{"a test imports the examples", pkg{ImportPath: module + "/httpapi", XTestImports: own("examples/server")}, []string{"a test of httpapi", "got examples/server"}},
 		{"the client imports the server", pkg{ImportPath: module + "/httpapi/client", Imports: own("store", "httpapi"), Deps: own("httpapi")}, []string{"httpapi/client imports", "httpapi/client reaches", "got httpapi"}},

@@ -70,12 +70,12 @@ type exported struct {
 	XTestGoFiles []string
 }
 
-// listExports lists the packages of the root module and all that they and their tests import.
+// listExports lists the packages of the root module and all that they import.
 func listExports(t *testing.T, root string) map[string]exported {
 	t.Helper()
 	touchSources(t, root)
 	all := map[string]exported{}
-	decoder := json.NewDecoder(bytes.NewReader(goCommand(t, root, "list", "-e", "-export", "-deps", "-test",
+	decoder := json.NewDecoder(bytes.NewReader(goCommand(t, root, "list", "-e", "-export", "-deps",
 		"-json=ImportPath,Dir,Export,GoFiles,XTestGoFiles", "./...")))
 	for {
 		var p exported

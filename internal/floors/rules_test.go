@@ -63,7 +63,11 @@ func (r reach) broken(all []pkg) []string {
 		if !matches(r.packages, p.name()) || r.except != "" && matches(r.except, p.name()) {
 			continue
 		}
-		for _, name := range r.among(p.Deps) {
+		reached := p.Deps
+		if r.direct {
+			reached = p.Imports
+		}
+		for _, name := range r.among(reached) {
 			broken = append(broken, fmt.Sprintf("%s reaches a refused package: got %s, want none of %s", p.name(), name, strings.Join(r.refused, ", ")))
 		}
 		if !r.tests {

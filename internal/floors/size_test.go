@@ -20,7 +20,7 @@ func TestClientIsASmallProgram(t *testing.T) {
 	goCommand(t, root, "build", "-o", program, "./examples/contend")
 	info, err := os.Stat(program)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, info.Size(), int64(12_000_000), "bytes")
+	assert.LessOrEqual(t, info.Size(), int64(13_000_000), "bytes") // 11.9 MB by Go 1.26, 12.9 MB by Go 1.27
 
 	symbols := string(goCommand(t, root, "tool", "nm", program))
 	assert.Contains(t, symbols, module+"/internal/registry.NewKind")

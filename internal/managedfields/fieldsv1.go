@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // maxDepth is how deep documents may be nested. It is upstream's limit.
@@ -211,7 +213,7 @@ func (p *fieldsParser) string() (string, error) {
 		return string(text[1 : len(text)-1]), nil
 	}
 	var s string
-	err = json.Unmarshal(text, &s)
+	err = codec.Unmarshal(text, &s)
 	return s, err
 }
 
@@ -262,7 +264,7 @@ func parseStep(text string) (s step, known bool, err error) {
 		return member(rest), true, nil
 	case 'v':
 		var value any
-		err := json.Unmarshal([]byte(rest), &value)
+		err := codec.Unmarshal([]byte(rest), &value)
 		return step{kind: valueStep, value: value}, true, err
 	case 'k':
 		ks, err := parseKeys(rest)
@@ -284,7 +286,7 @@ func parseKeys(text string) (keys, error) {
 				return err
 			}
 			var value any
-			err = json.Unmarshal(text, &value)
+			err = codec.Unmarshal(text, &value)
 			ks = append(ks, key{name, value})
 			return err
 		})

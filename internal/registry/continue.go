@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -37,7 +38,7 @@ func decodeContinue(s string) (version int64, start string, err error) {
 		return 0, "", invalidContinue("%v", err)
 	}
 	var t continueToken
-	if err := json.Unmarshal(b, &t); err != nil {
+	if err := codec.Unmarshal(b, &t); err != nil {
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field == "" {
 			return 0, "", invalidContinue("json: cannot unmarshal %s into Go value of type storage.continueToken", e.Value)
 		}

@@ -64,7 +64,7 @@ func TestFirstDocumentIsTheOneOfToJSON(t *testing.T) {
 	for _, c := range errorCases() {
 		_, _, want := ToJSON([]byte(c.yaml))
 		for _, err := range Documents([]byte(c.yaml)) {
-			assert.Equal(t, want, err, c.name)
+			assert.EqualError(t, err, want.Error(), c.name)
 			break
 		}
 	}

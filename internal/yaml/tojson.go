@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v2"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // ToJSON converts the first document of a YAML stream to JSON, with sorted keys.
@@ -94,6 +96,9 @@ func (w *jsonWriter) value(v any) error {
 		return w.object(v)
 	case []any:
 		return w.list(v)
+	case string:
+		w.out = codec.AppendString(w.out, v)
+		return nil
 	}
 	text, err := json.Marshal(v)
 	if w.unsupported == nil {

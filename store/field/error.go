@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -104,6 +106,15 @@ func show(v any) string {
 		return strconv.Quote(v)
 	case int64, int32, bool:
 		return fmt.Sprint(v)
+	case []string: // may have bytes of a query that are not UTF-8
+		texts := make([]string, len(v))
+		for i, s := range v {
+			texts[i] = string(codec.AppendString(nil, s))
+		}
+		return "[" + strings.Join(texts, ",") + "]"
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.String && r.NumMethod() == 0 {
+		return string(codec.AppendString(nil, r.String()))
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

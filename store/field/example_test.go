@@ -32,3 +32,17 @@ func ExampleErrors() {
 	// FieldValueInvalid metadata.name Invalid value: "A": must be lower case
 	// FieldValueInvalid metadata.name Invalid value: "A": must be longer
 }
+
+// A test of a kind looks at the problems themselves.
+func ExampleError() {
+	problems := map[field.ErrorType]string{
+		field.TypeRequired: "missing", field.TypeInvalid: "wrong", field.TypeNotSupported: "unknown",
+		field.TypeForbidden: "not allowed", field.TypeTooLong: "too long", field.TypeDuplicate: "there twice",
+	}
+	show := func(e *field.Error) { fmt.Printf("%s is %s: %s\n", e.Field, problems[e.Type], e.Body()) }
+	show(field.Required("spec.port", ""))
+	show(field.Invalid("spec.port", int64(70000), "must be at most 65535"))
+	// Output:
+	// spec.port is missing: Required value
+	// spec.port is wrong: Invalid value: 70000: must be at most 65535
+}

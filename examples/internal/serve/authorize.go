@@ -14,7 +14,7 @@ import (
 
 // The file of -authorize is a table of our own. Upstream's file, that of ABAC, can name neither
 // verbs nor objects. The words are those of RBAC, and so are the rules that every server has:
-// system:masters may do everything, and everyone who is authenticated may read discovery.
+// system:masters may do everything, and any authenticated user may read discovery.
 //
 //	# who          verbs                    resources   namespaces  names
 //	user:alice     get,list,watch,update    leases      team-a      backup,nightly

@@ -3,15 +3,16 @@ package serve
 import (
 	"net"
 	"sync"
-
-	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // clientListener closes connections of addresses that have too many.
 type clientListener struct {
 	net.Listener
-	open    *tally.Clients
+	most    int // connections of one address; 0: no limit
 	refused func(client string)
+
+	mu   sync.Mutex // guards open
+	open map[string]int
 }
 
 func (l *clientListener) Accept() (net.Conn, error) {
@@ -20,11 +21,33 @@ func (l *clientListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		client := tally.Host(accepted.RemoteAddr().String())
-		if l.open.Take(client, 1) {
-			return &conn{Conn: accepted, closed: sync.OnceFunc(func() { l.open.Leave(client, 1) })}, nil
+		client := accepted.RemoteAddr().String()
+		if host, _, err := net.SplitHostPort(client); err == nil {
+			client = host
+		}
+		if l.enter(client) {
+			return &conn{Conn: accepted, closed: sync.OnceFunc(func() { l.leave(client) })}, nil
 		}
 		accepted.Close()
 		l.refused(client)
+	}
+}
+
+// enter counts a connection, or reports false if the client has too many.
+func (l *clientListener) enter(client string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.most > 0 && l.open[client] >= l.most {
+		return false
+	}
+	l.open[client]++
+	return true
+}
+
+func (l *clientListener) leave(client string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[client]--; l.open[client] == 0 {
+		delete(l.open, client)
 	}
 }

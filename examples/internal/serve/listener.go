@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
 // Listener is the open address of a server.
@@ -35,7 +34,7 @@ func (f *Front) Listen() (*Listener, error) {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	l := &Listener{URL: "http://" + net.JoinHostPort(f.hosts[0], port), front: f}
-	l.ln = &clientListener{Listener: ln, open: tally.New(0, f.connectionsPer), refused: func(client string) {
+	l.ln = &clientListener{Listener: ln, most: f.connectionsPer, open: map[string]int{}, refused: func(client string) {
 		f.calm.printf("refused: a connection of %s, which has %d", client, f.connectionsPer)
 	}}
 	if f.cert != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
 
@@ -130,8 +129,7 @@ type Source struct {
 	Size func(context.Context) (int64, error)
 }
 
-// Metrics returns a handler that answers /metrics to those who may read it, and passes other
-// requests on to h.
+// Metrics returns a handler for /metrics, with authentication and authorization. It passes other requests on to h.
 func (f *Front) Metrics(from Source, h http.Handler) http.Handler {
 	scrape := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := f.metrics.text(r.Context(), from)
@@ -189,11 +187,11 @@ func apiText(t *metricText, s httpapi.Stats) {
 }
 
 func (m *metrics) storeText(ctx context.Context, t *metricText, from Source) {
-	st := (*registry.Store)(from.Store())
+	st := from.Store()
 	t.family("apiserver_resource_objects", "gauge", "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.")
 	for _, kind := range httpapi.Kinds() {
 		info := kind.Registered().Info()
-		t.sample("apiserver_resource_objects", float64(st.Resource(kind.Registered()).Len()), "group", info.Group, "resource", info.Plural)
+		t.sample("apiserver_resource_objects", float64(st.Len(kind)), "group", info.Group, "resource", info.Plural)
 	}
 	size, err := st.Size(), error(nil)
 	id := "memory-0"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi"
-	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // Options is the part of the command line that servers share.
@@ -35,8 +34,8 @@ type Options struct {
 // Register adds the flags, and sets the options to their defaults.
 func (o *Options) Register(f *flag.FlagSet) {
 	f.StringVar(&o.Address, "listen", "127.0.0.1:8001", "`address` to serve on; port 0 picks one")
-	f.IntVar(&o.History, "history", registry.DefaultHistory, "how many `events` are kept for watches and for lists at older versions")
-	f.Int64Var(&o.HistoryBytes, "history-bytes", registry.DefaultHistoryBytes, "how many `bytes` of events are kept at most")
+	f.IntVar(&o.History, "history", 4096, "how many `events` are kept for watches and for lists at older versions")
+	f.Int64Var(&o.HistoryBytes, "history-bytes", 64<<20, "how many `bytes` of events are kept at most")
 	f.BoolVar(&o.Verbose, "v", false, "log every request to standard error")
 	f.StringVar(&o.TokenFile, "token-file", "", "let in only bearer tokens of this `file`: lines of token,user,uid[,\"group1,group2\"]")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "serve HTTPS with the certificate in this `file`")

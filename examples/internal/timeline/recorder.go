@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubecoord/kubecoord/candidate"
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -65,7 +64,7 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.Total <= 0 {
 		opts.Total = 20000
 	}
-	stamp := (*registry.Store)(st).Now
+	stamp := st.Clock().Now
 	return &Recorder{
 		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
 		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),

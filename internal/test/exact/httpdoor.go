@@ -131,7 +131,10 @@ func (d HTTPDoor) List(ctx context.Context, opts ListOptions) (Page, error) {
 	if opts.Limit > 0 {
 		q.Set("limit", strconv.Itoa(opts.Limit))
 	}
-	var l lease.LeaseList
+	var l struct {
+		meta.ListMeta `json:"metadata"`
+		Items         []lease.Lease `json:"items"`
+	}
 	if err := d.do(ctx, "GET", d.path(opts.Namespace, "")+"?"+q.Encode(), "", nil, &l); err != nil {
 		return Page{}, err
 	}

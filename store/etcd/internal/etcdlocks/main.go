@@ -112,8 +112,8 @@ func open(client *clientv3.Client, n, ttl int) ([]*concurrency.Session, error) {
 	return all, g.Wait()
 }
 
-// release lets all sessions but the first wait for a lock that the first one holds, and measures
-// from its release until another one has it, and until that has released it.
+// release lets all sessions but the first wait for a lock that the first one holds. It measures two times from the release:
+// until the next session acquires the lock, and until that session releases it.
 func (s *server) release(sessions []*concurrency.Session) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -1,4 +1,6 @@
-package main
+// Package debug serves tests in any language: below /debug/ it has the functions of package httpapi/apitest, forks of the
+// whole server, and pages that show elections. examples/server -debug is its only user.
+package debug
 
 import (
 	"cmp"
@@ -17,9 +19,9 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// worlds is the handler of a server with -debug: one world at the root, and its forks
-// below worldsPath. Worlds are independent of each other.
-type worlds struct {
+// Worlds is an http.Handler with one world at the root, and its forks below /debug/worlds/. Worlds are independent of each
+// other.
+type Worlds struct {
 	options apitest.Options // of each
 	empty   store.Options   // of a store for a reset to a fixture
 	elect   bool
@@ -39,7 +41,7 @@ const (
 
 // world is a server with its own address. A reset replaces its stage.
 type world struct {
-	ws    *worlds
+	ws    *Worlds
 	name  string       // "" at the root
 	start *store.Store // the first state, for resets: not served, never changed
 
@@ -55,17 +57,23 @@ var (
 	errFull   = fmt.Errorf("want %d at most: DELETE some", maxWorlds)
 )
 
-// newWorlds opens the world at the root with a fork of start. Close closes start. opts
-// configures each world, and empty the store of a reset to a fixture.
-func newWorlds(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*worlds, error) {
-	ws := &worlds{options: opts, empty: empty, elect: elect, forks: map[string]*world{}}
+// New opens the world at the root with a fork of start. Close closes start. opts configures each world, and empty the store
+// of a reset to a fixture.
+func New(start *store.Store, empty store.Options, opts apitest.Options, elect bool) (*Worlds, error) {
+	ws := &Worlds{options: opts, empty: empty, elect: elect, forks: map[string]*world{}}
 	var err error
 	ws.main, err = ws.newWorld("", start)
 	return ws, err
 }
 
+// Store returns the store of the world at the root, also after Close.
+func (ws *Worlds) Store() *store.Store { return ws.main.store() }
+
+// API returns the API of the world at the root, or nil after Close.
+func (ws *Worlds) API() *httpapi.API { return ws.main.handler() }
+
 // newWorld opens a world. The world owns the store; newWorld closes it on an error.
-func (ws *worlds) newWorld(name string, start *store.Store) (*world, error) {
+func (ws *Worlds) newWorld(name string, start *store.Store) (*world, error) {
 	w := &world{ws: ws, name: name, start: start}
 	var err error
 	if w.now, err = w.newStage(start); err != nil {
@@ -124,7 +132,7 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // ServeHTTP passes a request to its world. An http.ServeMux would redirect paths that
 // the API must get unchanged.
-func (ws *worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (ws *Worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rest, below := strings.CutPrefix(r.URL.Path, worldsPath)
 	name, _, inside := strings.Cut(rest, "/")
 	if !below || !inside {
@@ -145,7 +153,7 @@ func (ws *worlds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // knows reports whether a request has valid credentials.
-func (ws *worlds) knows(r *http.Request) bool {
+func (ws *Worlds) knows(r *http.Request) bool {
 	if ws.options.API.Authenticate == nil {
 		return true
 	}
@@ -154,7 +162,7 @@ func (ws *worlds) knows(r *http.Request) bool {
 }
 
 // find returns the world with a name, or nil. The root has the name "".
-func (ws *worlds) find(name string) *world {
+func (ws *Worlds) find(name string) *world {
 	if name == "" {
 		return ws.main
 	}
@@ -168,7 +176,7 @@ func noWorld(name string) error {
 }
 
 // names returns the names of the forks in their order.
-func (ws *worlds) names() []string {
+func (ws *Worlds) names() []string {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(ws.forks), func(a, b string) int {
@@ -179,7 +187,7 @@ func (ws *worlds) names() []string {
 var worldName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // fork makes a world with the state of another. An empty name becomes a number.
-func (ws *worlds) fork(from *world, name string) (*world, error) {
+func (ws *Worlds) fork(from *world, name string) (*world, error) {
 	if name != "" && !worldName.MatchString(name) {
 		return nil, fmt.Errorf("name: got %q, want at most 63 small letters, digits and -, the last not at an end", name)
 	}
@@ -210,7 +218,7 @@ func (ws *worlds) fork(from *world, name string) (*world, error) {
 }
 
 // remove ends a fork.
-func (ws *worlds) remove(name string) error {
+func (ws *Worlds) remove(name string) error {
 	ws.mu.Lock()
 	w := ws.forks[name]
 	delete(ws.forks, name)
@@ -256,7 +264,7 @@ func (w *world) close() {
 }
 
 // Close ends all worlds.
-func (ws *worlds) Close() {
+func (ws *Worlds) Close() {
 	ws.mu.Lock()
 	ws.closed = true
 	forks := ws.forks

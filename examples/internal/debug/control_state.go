@@ -1,4 +1,4 @@
-package main
+package debug
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -90,13 +90,13 @@ func (c control) dump(w http.ResponseWriter, r *http.Request) error {
 	return c.api.Handler().Dump(w, opts)
 }
 
-// change is a registry.PastChange in an answer.
+// change is a store.Change in an answer.
 type change struct {
 	Type            watch.EventType `json:"type"`
 	ResourceVersion string          `json:"resourceVersion"`
 	Time            time.Time       `json:"time"`
 	Resource        string          `json:"resource"`
-	Object          registry.Object `json:"object"`
+	Object          any             `json:"object"`
 
 	version uint64
 }
@@ -118,17 +118,16 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 	complete := true
 	var known []string
 	for _, kind := range httpapi.Kinds() {
-		res := (*registry.Store)(c.api.Store()).Resource(kind.Registered())
-		info := res.Info()
-		known = append(known, info.Plural)
-		if wanted := query.Get("resource"); wanted != "" && wanted != info.Plural {
+		plural := kind.Registered().Info().Plural
+		known = append(known, plural)
+		if !wants(query.Get("resource"), plural) {
 			continue
 		}
-		past, all := res.History()
+		past, all := c.api.Store().History(kind)
 		complete = complete && all
 		for _, p := range past {
-			if wants(query.Get("namespace"), p.Item.Namespace()) && wants(query.Get("name"), p.Item.Name()) {
-				changes = append(changes, newChange(info.Plural, p))
+			if wants(query.Get("namespace"), p.Namespace) && wants(query.Get("name"), p.Name) {
+				changes = append(changes, newChange(plural, p))
 			}
 		}
 	}
@@ -146,8 +145,8 @@ func (c control) listHistory(w http.ResponseWriter, r *http.Request) error {
 
 func wants(wanted, got string) bool { return wanted == "" || wanted == got }
 
-func newChange(resource string, p registry.PastChange) change {
-	return change{p.Type, p.Item.ResourceVersion(), p.At.UTC(), resource, p.Item.Wire(0), p.Item.Version()}
+func newChange(resource string, p store.Change) change {
+	return change{p.Type, strconv.FormatUint(p.ResourceVersion, 10), p.Time.UTC(), resource, p.Object, p.ResourceVersion}
 }
 
 // readLast returns the parameter last, or its default.

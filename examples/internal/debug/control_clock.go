@@ -1,30 +1,13 @@
-package main
+package debug
 
 import (
 	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
-
-// newClock returns the clock of -clock: nil for the real clock, or a manual clock that
-// begins at the given time.
-func newClock(c config) (clock.Clock, error) {
-	if c.clock == "" {
-		return nil, nil
-	}
-	start, err := time.Parse(time.RFC3339, c.clock)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
-	case !c.debug:
-		return nil, fmt.Errorf("-clock: got it without -debug, want both, because only /debug/clock moves the clock")
-	}
-	return clock.NewManual(start), nil
-}
 
 // clockView is a clock in an answer.
 type clockView struct {
@@ -34,7 +17,7 @@ type clockView struct {
 
 func (c control) showClock(w http.ResponseWriter, _ *http.Request) error {
 	_, manual := c.api.Store().Clock().(*clock.Manual)
-	return answer(w, http.StatusOK, clockView{(*registry.Store)(c.api.Store()).Now().UTC(), manual})
+	return answer(w, http.StatusOK, clockView{c.api.Store().Clock().Now().UTC(), manual})
 }
 
 // maxForward limits one move of a clock.

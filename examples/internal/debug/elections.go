@@ -1,4 +1,4 @@
-package main
+package debug
 
 import (
 	"encoding/json"
@@ -23,17 +23,6 @@ import (
 // The query takes last, a duration such as 10m, and lease, a namespace and a name
 // with a slash between.
 type debugPages struct{ rec *timeline.Recorder }
-
-// debugHint says how to see the page.
-func debugHint(c config, url string) string {
-	switch {
-	case c.TokenFile == "":
-		return "open " + url + "/debug/elections in a browser"
-	case c.Kubeconfig == "":
-		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
-	}
-	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
-}
 
 // register adds the pages to a mux.
 func (d debugPages) register(mux *http.ServeMux) {
