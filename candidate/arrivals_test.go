@@ -12,7 +12,7 @@ import (
 
 func TestCandidatesThatArriveTogetherAreComparedTogether(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		for i, emulation := range []string{"1.36.0", "1.35.0", "1.37.0", "1.34.0"} {
 			w.create(offer(fmt.Sprintf("c-%d", i), "1.37.0", emulation))
 			time.Sleep(50 * time.Millisecond)
@@ -26,7 +26,7 @@ func TestCandidatesThatArriveTogetherAreComparedTogether(t *testing.T) {
 
 func TestHolderGivesUpTheLeaseToTheBestNewCandidate(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.start(offer("holder", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		w.takeEvents()
@@ -40,13 +40,13 @@ func TestHolderGivesUpTheLeaseToTheBestNewCandidate(t *testing.T) {
 	})
 }
 
-// Candidates keep coming, also at the moment when the Elector would decide. It waits
+// Candidates keep coming, also at the moment when the Coordinator would decide. It waits
 // only for one second after the first one.
 func TestStreamOfCandidatesDoesNotDelayTheElection(t *testing.T) {
 	for _, every := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 199 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				w := newWorld(t, ElectorOptions{})
+				w := newWorld(t, CoordinatorOptions{})
 				begin := time.Now()
 				for i := 0; time.Since(begin) < 20*time.Second; i++ {
 					w.create(offer(fmt.Sprintf("c-%04d", i), "1.37.0", fmt.Sprintf("1.36.%d", 10000-i)))

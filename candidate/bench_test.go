@@ -12,9 +12,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// BenchmarkElectFromCold starts an Elector over Leases with ten candidates each, and
+// BenchmarkElectFromCold starts a Coordinator over Leases with ten candidates each, and
 // waits until every Lease has a holder. Candidates without a recent sign of life are
-// pinged first, and answer. Each iteration includes the 200ms that the Elector waits
+// pinged first, and answer. Each iteration includes the 200ms that the Coordinator waits
 // for more candidates.
 func BenchmarkElectFromCold(b *testing.B) {
 	for _, leases := range []int{1, 1000} {
@@ -32,7 +32,7 @@ func BenchmarkElectFromCold(b *testing.B) {
 					if row.age > 0 {
 						go answerAll(ctx, st)
 					}
-					e, err := NewElector(st, ElectorOptions{})
+					e, err := NewCoordinator(st, CoordinatorOptions{})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -59,9 +59,9 @@ func BenchmarkElectFromCold(b *testing.B) {
 	}
 }
 
-// BenchmarkRenewalBesideAnElector measures the renewal of a Lease while an Elector
+// BenchmarkRenewalBesideACoordinator measures the renewal of a Lease while a Coordinator
 // watches, for Leases with and without candidates.
-func BenchmarkRenewalBesideAnElector(b *testing.B) {
+func BenchmarkRenewalBesideACoordinator(b *testing.B) {
 	for _, name := range []string{"none", "others", "candidates"} {
 		b.Run(name, func(b *testing.B) {
 			st := store.New(store.Options{})
@@ -83,7 +83,7 @@ func BenchmarkRenewalBesideAnElector(b *testing.B) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				if e, err := NewElector(st, ElectorOptions{}); name != "none" && err == nil {
+				if e, err := NewCoordinator(st, CoordinatorOptions{}); name != "none" && err == nil {
 					e.Run(ctx)
 				}
 			}()

@@ -9,33 +9,33 @@
 //
 // # Election
 //
-// An Elector picks the holders of Leases among their candidates, as the coordinator
+// A Coordinator picks the holders of Leases among their candidates, as the coordinator
 // in a real API server does under the feature gate CoordinatedLeaderElection. An
 // election begins when a Lease has candidates and is missing, expired or released,
-// or when the strategy chooses another candidate than its holder. The Elector pings
+// or when the strategy chooses another candidate than its holder. The Coordinator pings
 // all candidates without a recent sign of life and gives them PingWindow to answer.
 // It chooses among the candidates that gave a sign of life.
 //
 // A free Lease gets the chosen candidate as its holder, and the candidate must renew
-// it within LeaseDuration. If the Lease is still held, the Elector writes the name of
+// it within LeaseDuration. If the Lease is still held, the Coordinator writes the name of
 // the candidate into preferredHolder, and the holder should let the Lease expire.
 //
 // ChooseStrategy and OldestEmulationVersion are the two choices of an election. They
-// can be used without an Elector.
+// can be used without a Coordinator.
 //
 // A Lease without a strategy belongs to plain electors: lease.Contender, or client-go's
-// without Coordinated. As soon as such a Lease has a candidate, the Elector treats it
+// without Coordinated. As soon as such a Lease has a candidate, the Coordinator treats it
 // like any other. So a component can move from plain to coordinated election, one
 // replica after another.
 //
-// docs/elections.md compares the Elector with the coordinator of a real API server, case
+// docs/elections.md compares the Coordinator with the coordinator of a real API server, case
 // by case. These cases matter to the leaders themselves:
 //
-//   - The Elector compares no two clocks. It counts the duration of a Lease from when its
+//   - The Coordinator compares no two clocks. It counts the duration of a Lease from when its
 //     store saw the Lease change, and the age of a sign of life from when it saw renewTime
-//     change. So clocks may jump, and may differ by less than a day. Only the times in a
-//     candidate that it sees for the first time tell whether to ping that candidate.
-//   - The Elector does not change leaseTransitions, as upstream. A leader must fence its
+//     change. So clocks may jump, and may differ by less than a day. It trusts the times
+//     in a candidate only when it first sees it, to decide whether to ping it.
+//   - The Coordinator does not change leaseTransitions, as upstream. A leader must fence its
 //     writes by the resourceVersion of its Lease; see package lease.
 //
 // # How soon a candidate leads
@@ -52,7 +52,7 @@
 //	    before it took the Lease, D is LeaseDuration.
 //	  - PingWindow is the wait for a candidate that does not answer its ping.
 //	  - P is the wait until the elected candidate reads the Lease again.
-//	  - PingWindow/5 is for arrivals. The Elector decides when no new candidate has come
+//	  - PingWindow/5 is for arrivals. The Coordinator decides when no new candidate has come
 //	    for PingWindow/25, so that it chooses among all processes that start together.
 //	    It waits for PingWindow/5 at most, so a stream of new candidates cannot delay an
 //	    election further.
@@ -61,7 +61,7 @@
 // 15s + 5s + 4.4s + 1s. A first candidate is elected after 0.2s. All times are by the
 // store's clock; a test with a clock.Manual must move it.
 //
-// A hand-over takes as long, because the holder lets its Lease expire. The Elector
+// A hand-over takes as long, because the holder lets its Lease expire. The Coordinator
 // asks for it only if the better candidate has just given a sign of life. If a better
 // candidate comes before the elected one has taken the Lease, the elected one lets
 // LeaseDuration pass, and the time counts from there.

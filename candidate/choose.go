@@ -53,7 +53,7 @@ func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrateg
 func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	best := candidates[0]
 	latest, _ := semver.ParseTolerant(best.Spec.BinaryVersion) // 0.0.0 if it is not valid
-	var rival *LeaseCandidate // as late as best, with another strategy
+	var rival *LeaseCandidate                                  // as late as best, with another strategy
 	for _, c := range candidates[1:] {
 		v, _ := semver.ParseTolerant(c.Spec.BinaryVersion)
 		switch d := v.Compare(latest); {
@@ -143,12 +143,11 @@ type ballot struct {
 	holder   string // "" if a third party carries out the strategy
 }
 
-// carryOut changes the spec of a Lease, and returns the type of the change. If the Lease
+// carryOut changes the spec of a Lease, and returns the type of the change, or "". If the Lease
 // is not vacant the holder stays, and preferredHolder asks it to make way. A nil ballot
 // takes that back. leaseTransitions do not change (upstream: leaderelection_controller.go,
 // the end of reconcileElectionStep).
-func (b *ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) ElectionEventType {
-	done := nothing
+func (b *ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) (done ElectionEventType) {
 	if b != nil && (spec.Strategy == nil || *spec.Strategy != b.strategy) {
 		spec.Strategy = &b.strategy
 		done = StrategySet

@@ -150,16 +150,16 @@ func TestBallotChangesTheLease(t *testing.T) {
 		"vacant":                                  {elect, true, spec("x", "b", y), Elected, elected},
 		"held by another":                         {elect, false, spec("x", "", oldest), Preferred, spec("x", "a", oldest)},
 		"held by another, with another strategy":  {elect, false, spec("x", "", y), Preferred, spec("x", "a", oldest)},
-		"held by another, which was asked for it": {elect, false, spec("x", "a", oldest), nothing, spec("x", "a", oldest)},
+		"held by another, which was asked for it": {elect, false, spec("x", "a", oldest), "", spec("x", "a", oldest)},
 		"held by another, which was asked for it by another strategy": {elect, false, spec("x", "a", y), StrategySet, spec("x", "a", oldest)},
 		"held by another, which was asked for b":                      {elect, false, spec("x", "b", oldest), Preferred, spec("x", "a", oldest)},
-		"held by the best":                                            {elect, false, spec("a", "", oldest), nothing, spec("a", "", oldest)},
+		"held by the best":                                            {elect, false, spec("a", "", oldest), "", spec("a", "", oldest)},
 		"held by the best, with another strategy":                     {elect, false, spec("a", "", y), StrategySet, spec("a", "", oldest)},
 		"held by the best, which was asked for b":                     {elect, false, spec("a", "b", oldest), PreferenceCleared, spec("a", "", oldest)},
 		"a third party picks":                                         {third, true, spec("x", "b", oldest), StrategySet, spec("x", "b", y)},
-		"a third party picks already":                                 {third, true, spec("x", "b", y), nothing, spec("x", "b", y)},
+		"a third party picks already":                                 {third, true, spec("x", "b", y), "", spec("x", "b", y)},
 		"the request is taken back":                                   {nil, false, spec("x", "a", y), PreferenceCleared, spec("x", "", y)},
-		"there is no request to take back":                            {nil, false, spec("x", "", y), nothing, spec("x", "", y)},
+		"there is no request to take back":                            {nil, false, spec("x", "", y), "", spec("x", "", y)},
 	} {
 		assert.Equal(t, row.done, row.b.carryOut(&row.was, row.vacant, now, 5), name)
 		assert.Equal(t, row.want, row.was, name)

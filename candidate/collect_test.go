@@ -14,7 +14,7 @@ import (
 
 func TestCandidatesThatDoNotRenewArePingedAndThenDeleted(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		c := offer("gone", "1.37.0", "")
 		c.Spec.Strategy = y // so that nobody is elected, and nobody is pinged for that
 		w.create(c)
@@ -35,7 +35,7 @@ func TestCandidatesThatDoNotRenewArePingedAndThenDeleted(t *testing.T) {
 
 func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.create(offer("shy", "1.37.0", "1.37.0"))
 		go func() {
 			for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: "shy"}) {
@@ -61,7 +61,7 @@ func TestCandidatesThatOnlyAnswerPingsAreKept(t *testing.T) {
 
 func TestCandidateThatNeverRenewedIsIgnoredAndDeleted(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		c := offer("never", "1.37.0", "1.37.0")
 		c.Spec.RenewTime = nil
 		w.create(c)
@@ -77,7 +77,7 @@ func TestCandidateThatNeverRenewedIsIgnoredAndDeleted(t *testing.T) {
 
 func TestCandidateThatRenewsAtTheLastMomentIsKept(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.create(offer("late", "1.37.0", "1.37.0"))
 		time.Sleep(30*time.Minute - time.Millisecond)
 		_, err := w.candidates.Modify(t.Context(), "ns", "late", func(c *LeaseCandidate) error {
@@ -91,17 +91,17 @@ func TestCandidateThatRenewsAtTheLastMomentIsKept(t *testing.T) {
 	})
 }
 
-// An Elector that starts trusts the times in the objects. It still collects no candidate
-// that it has not pinged, because the clock may have jumped while no Elector ran.
+// A Coordinator that starts trusts the times in the objects. It still collects no candidate
+// that it has not pinged, because the clock may have jumped while no Coordinator ran.
 func TestNoCandidateIsDeletedWithoutAPing(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.stop()
 		c := offer("old", "1.37.0", "1.37.0")
 		c.Spec.PingTime = new(meta.NewMicroTime(time.Now().Add(time.Second)))
 		w.create(c)
 		time.Sleep(24 * time.Hour)
-		w.elect(ElectorOptions{})
+		w.elect(CoordinatorOptions{})
 		synctest.Wait()
 		assert.Equal(t, []string{"Silent old", "Pinged old"}, w.takeEvents())
 		_, err := w.candidates.Modify(t.Context(), "ns", "old", func(c *LeaseCandidate) error {
@@ -116,7 +116,7 @@ func TestNoCandidateIsDeletedWithoutAPing(t *testing.T) {
 
 func TestCandidateKeptByAFinalizerIsIgnored(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		c := offer("a", "1.37.0", "1.36.0")
 		c.Finalizers = []string{"example.com/wait"}
 		w.start(c)

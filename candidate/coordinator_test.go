@@ -1,11 +1,6 @@
 package candidate
 
 import (
-	"container/heap"
-	"context"
-	"math"
-	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,398 +8,290 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// newTestCoordinator returns a coordinator that is not running, and its candidates.
-func newTestCoordinator(t *testing.T, opts ElectorOptions) (*coordinator, *store.Collection[LeaseCandidate]) {
-	return newTestCoordinatorAt(t, opts, time.Now)
+// in runs a test in virtual time.
+func in(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }
+
+func TestFirstCandidateIsElectedAfterAPause(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		w.create(offer("a", "1.37.0", "1.36.0"))
+		time.Sleep(200*time.Millisecond - 1)
+		assert.Empty(t, w.takeEvents())
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		now := new(meta.NewMicroTime(time.Now()))
+		l := w.lease()
+		assert.Equal(t, lease.LeaseSpec{
+			HolderIdentity: new("a"), LeaseDurationSeconds: new(int32(5)), RenewTime: now, Strategy: new(lease.OldestEmulationVersion),
+		}, l.Spec)
+		assert.Equal(t, "kube-apiserver", l.ManagedFields[0].Manager)
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents(), "it renewed just now: nobody is pinged")
+	})
 }
 
-// newTestCoordinatorAt is like newTestCoordinator, with the clock of the store. The coordinator
-// waits by the real one.
-func newTestCoordinatorAt(t *testing.T, opts ElectorOptions, now clock.Func) (*coordinator, *store.Collection[LeaseCandidate]) {
-	st := store.New(store.Options{Clock: now, HistoryAge: math.MaxInt64}) // with the times of changes
-	t.Cleanup(st.Close)
-	e, err := NewElector(st, opts)
-	require.NoError(t, err)
-	c := newCoordinator(e)
-	c.ctx = t.Context()
-	return c, In(st)
-}
-
-func TestVersionsOfObjectsAreComparedAsNumbers(t *testing.T) {
-	ordered := []string{"", "8", "9", "10", "11", "100"}
-	for i, a := range ordered {
-		for j, b := range ordered {
-			assert.Equal(t, i > j, isNewer(a, b), "%q and %q", a, b)
+func TestCoordinatorWritesNothingWhileNothingChanges(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		for _, name := range []string{"a", "b", "c"} {
+			w.start(offer(name, "1.37.0", "1.37.0"))
 		}
-	}
+		time.Sleep(time.Minute)
+		assert.Equal(t, "a", w.leader())
+		w.takeEvents()
+		time.Sleep(4 * time.Hour)
+		assert.Empty(t, w.takeEvents(), "not even every 15 minutes")
+		assert.Equal(t, []string{"a"}, w.reigns)
+	})
 }
 
-func TestContestsAreDueInTheirOrder(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var q queue
-	var all []*contest
-	due := func() time.Time { return time.Unix(rnd.Int64N(1000), 0) }
-	for range 200 {
-		k := &contest{due: due(), index: -1}
-		all = append(all, k)
-		heap.Push(&q, k)
-	}
-	for i, k := range all {
-		switch i % 3 {
-		case 0:
-			k.due = due()
-			heap.Fix(&q, k.index)
-		case 1:
-			heap.Remove(&q, k.index)
-			assert.Equal(t, -1, k.index)
+func TestBetterCandidateTakesOverFromAHealthyHolder(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		w.start(offer("new", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		w.takeEvents()
+		w.start(offer("old", "1.37.0", "1.36.0"))
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{"Pinged new", "Answered new", "Preferred old"}, w.takeEvents())
+		l := w.lease()
+		assert.Equal(t, "new", *l.Spec.HolderIdentity)
+		assert.Equal(t, "old", *l.Spec.PreferredHolder)
+
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, "old", w.leader())
+		assert.Nil(t, w.lease().Spec.PreferredHolder, "cleared by the one who took over")
+		assert.Equal(t, []string{"new", "old"}, w.reigns)
+	})
+}
+
+// The best candidate may have been present when the round began, and be gone when the
+// round ends.
+func TestHolderKeepsTheLeaseIfTheBetterCandidateIsGone(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		w.start(offer("mute", "1.37.0", "1.37.0"), mute)
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.takeEvents()
+		b := w.start(offer("b", "1.37.0", "1.36.0"))
+		time.Sleep(time.Second)
+		b.stop()
+		for range 60 {
+			time.Sleep(time.Second)
+			assert.Equal(t, "a", w.leader())
 		}
-		for place, k := range q {
-			require.Equal(t, place, k.index)
+		assert.Equal(t, []string{"Pinged a", "Pinged mute", "Answered a", "Silent mute", "Pinged b", "Silent b"}, w.takeEvents()[:6])
+
+		w.start(offer("b", "1.37.0", "1.36.0"))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, "b", w.leader())
+	})
+}
+
+func TestLeaseOfACrashedHolderGoesToACandidateThatAnswers(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.35.0"))
+		w.start(offer("b", "1.37.0", "1.36.0"), mute)
+		w.start(offer("c", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.takeEvents()
+		crashed := time.Now()
+		a.stop()
+		for w.leader() == "" {
+			time.Sleep(100 * time.Millisecond)
 		}
-	}
-	for last := time.Time(time.Unix(0, 0)); len(q) > 0; {
-		k := heap.Pop(&q).(*contest)
-		assert.False(t, k.due.Before(last))
-		assert.Equal(t, -1, k.index)
-		last = k.due
-	}
+		assert.Equal(t, "c", w.leader())
+		assert.LessOrEqual(t, time.Since(crashed), 15*time.Second+5*time.Second+2100*time.Millisecond)
+		assert.Equal(t, []string{"Pinged a", "Pinged b", "Pinged c", "Answered c", "Silent a", "Silent b", "Elected c"}, w.takeEvents())
+
+		time.Sleep(10 * time.Minute)
+		events := w.takeEvents()
+		assert.Subset(t, events, []string{"Answered b", "Pinged b", "Silent b"}, "one that renews but does not answer is asked")
+		assert.NotContains(t, events, "Preferred b")
+		assert.Equal(t, []string{"a", "c"}, w.reigns)
+	})
 }
 
-// held returns a Lease "main" with a holder and a duration of 15s.
-func held(holder string) *lease.Lease {
-	return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
-		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
-		Strategy: new(lease.OldestEmulationVersion),
-	}}
+func TestHolderThatComesBackAfterItsLeaseExpiredLeadsAgain(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		a.stop()
+		time.Sleep(time.Minute)
+		assert.Equal(t, "a", w.holder(), "there is nobody else")
+		w.start(offer("a", "1.37.0", "1.37.0"))
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, "a", w.leader(), "upstream leaves an expired Lease with the same holder as it is, which client-go never renews")
+	})
 }
 
-// mainContest returns the contest for the Lease "main", or nil.
-func (c *coordinator) mainContest() *contest { return c.contests[namespacedName{"ns", "main"}] }
+func TestReleasedLeaseGetsANewHolderAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		a := w.start(offer("a", "1.37.0", "1.36.0"))
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		require.Equal(t, "a", w.leader())
+		w.takeEvents()
+		a.drain()
+		time.Sleep(3 * time.Second)
+		assert.Equal(t, "b", w.leader())
+		assert.Equal(t, lease.OldestEmulationVersion, *w.lease().Spec.Strategy, "client-go's release drops it")
+	})
+}
 
-// A coordinator that has just started counts from when its store saw an object, by the clock that
-// it waits by.
-func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
-	for name, row := range map[string]struct{ before, after, age time.Duration }{
-		"the clocks agree":            {0, 0, 10 * time.Second},
-		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
-		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
-		"the store's has jumped back": {0, -time.Hour, 0},
+func TestDeletedLeaseGetsANewHolderAtOnce(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		w.create(offer("a", "1.37.0", "1.36.0"))
+		vacant := held("")
+		vacant.Name, vacant.Spec.PreferredHolder = "nobody-contends", new("x")
+		_, err := w.leases.Create(t.Context(), vacant, store.CreateOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"Elected a"}, w.takeEvents())
+		for _, name := range []string{"nobody-contends", "main"} {
+			_, err = w.leases.Delete(t.Context(), "ns", name, store.DeleteOptions{})
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents())
+	})
+}
+
+func TestDeletedPreferredHolderDoesNotStallTheElection(t *testing.T) {
+	for name, row := range map[string]struct {
+		holderStays bool
+		want        string
+	}{
+		"the holder has a candidate": {true, "a"},
+		"the holder has none":        {false, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				offset := row.before
-				c, candidates := newTestCoordinatorAt(t, ElectorOptions{}, func() time.Time { return time.Now().Add(offset) })
-				_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+				w := newWorld(t, CoordinatorOptions{})
+				w.start(offer("a", "1.37.0", "1.37.0"))
+				time.Sleep(time.Minute)
+				b := w.start(offer("b", "1.37.0", "1.36.0"), idle)
+				time.Sleep(time.Second)
+				require.Equal(t, "b", *w.lease().Spec.PreferredHolder)
+				w.takeEvents()
+				if !row.holderStays {
+					_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+					require.NoError(t, err)
+				}
+				b.stop()
+				_, err := w.candidates.Delete(t.Context(), "ns", "b", store.DeleteOptions{})
 				require.NoError(t, err)
-				lc := offer("a", "1.0.0", "1.0.0")
-				lc.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now().Add(-time.Microsecond)))
-				lc.Spec.PingTime = new(meta.NewMicroTime(c.st.Now()))
-				lc, err = candidates.Create(t.Context(), lc, store.CreateOptions{})
-				require.NoError(t, err)
-				time.Sleep(10 * time.Second)
-				offset = row.after
-				c.applyCandidate(lc)
-				k, then := c.mainContest(), time.Now().Add(-row.age)
-				assert.Equal(t, then.Add(15*time.Second), k.observed.Expires())
-				a := k.entrant("a")
-				assert.WithinDuration(t, then, a.seen, time.Microsecond)
-				assert.WithinDuration(t, then, a.pinged, 0)
-				assert.WithinDuration(t, then, a.since, time.Second)
-				renewed := *lc
-				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
-				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
-				require.NoError(t, err)
-				c.applyCandidate(lc)
-				assert.Equal(t, time.Now(), a.seen)
+				synctest.Wait()
+				assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+				time.Sleep(time.Minute)
+				assert.Equal(t, row.want, w.leader(), "it goes on where it was asked to stop")
+				assert.Equal(t, []string{"a"}, w.reigns)
 			})
 		})
 	}
 }
 
-// A list or an event may be older than a state that was read since.
-func TestOldStatesChangeNothing(t *testing.T) {
-	c, candidates := newTestCoordinator(t, ElectorOptions{})
-	old, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
-	require.NoError(t, err)
-	later := *old
-	later.Spec.BinaryVersion = "2.0.0"
-	lc, err := candidates.Update(t.Context(), &later, store.UpdateOptions{})
-	require.NoError(t, err)
-	c.applyCandidate(lc)
-	k := c.mainContest()
-	c.settle(t.Context())
-	c.applyCandidate(old)
-	assert.Equal(t, lc, k.entrant("a").c)
-	assert.False(t, k.touched)
-
-	first, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
-	require.NoError(t, err)
-	second := *first
-	second.Spec.HolderIdentity = new("y")
-	l, err := c.leases.Update(t.Context(), &second, store.UpdateOptions{})
-	require.NoError(t, err)
-	c.applyLease(k, l, l.ResourceVersion)
-	c.applyLease(k, first, first.ResourceVersion)
-	assert.Equal(t, l, k.lease)
-	third := *l
-	third.Spec.HolderIdentity = new("z")
-	last, err := c.leases.Update(t.Context(), &third, store.UpdateOptions{})
-	require.NoError(t, err)
-	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
-	require.NoError(t, err)
-	c.lookUp(k)
-	c.applyLease(k, last, last.ResourceVersion)
-	assert.Nil(t, k.lease, "it was missing later")
-}
-
-// What happened before the list has no events.
-func TestListIsTheWholeState(t *testing.T) {
-	c, candidates := newTestCoordinator(t, ElectorOptions{})
-	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
-	require.NoError(t, err)
-	lc, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
-	require.NoError(t, err)
-	c.applyCandidate(lc)
-	k := c.mainContest()
-	require.NotNil(t, k.lease)
-	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
-	require.NoError(t, err)
-	c.apply(batch{registry.Update{Relisted: true}, true})
-	assert.Nil(t, k.lease)
-	c.apply(batch{registry.Update{Relisted: true}, false})
-	assert.Empty(t, k.entrants)
-	assert.Empty(t, c.contestOf)
-}
-
-func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
-	c, candidates := newTestCoordinator(t, ElectorOptions{})
-	enter := func(leaseName string) *contest {
-		lc := offer("a", "1.0.0", "1.0.0")
-		lc.Spec.LeaseName = leaseName
-		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
-		require.NoError(t, err)
-		_, err = candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc) // without the deletion, as a list shows it
-		return c.contests[namespacedName{"ns", leaseName}]
+func TestElectionContinuesAfterACoordinatorDiesBetweenPingAndAnswer(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"the next one starts at once": 0, "much later": 20 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				w := newWorld(t, CoordinatorOptions{})
+				w.stop()
+				// Pings that the dead process left unanswered.
+				for _, name := range []string{"a", "b"} {
+					c := offer(name, "1.37.0", "1.37.0")
+					c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(-time.Minute)))
+					c.Spec.PingTime = new(meta.NewMicroTime(time.Now()))
+					w.create(c)
+				}
+				time.Sleep(pause)
+				w.elect(CoordinatorOptions{})
+				time.Sleep(time.Second)
+				// The processes live, but lost their watch after they saw the ping:
+				// they answer only the next one.
+				for _, name := range []string{"a", "b"} {
+					go func() {
+						for ev, err := range w.candidates.Watch(t.Context(), store.WatchOptions{Namespace: "ns", Name: name, ResourceVersion: w.version()}) {
+							if err != nil {
+								return
+							}
+							if isUnanswered(ev.Object) {
+								_, err := w.candidates.Modify(t.Context(), "ns", name, func(c *LeaseCandidate) error {
+									c.Spec.RenewTime = new(meta.NewMicroTime(time.Now()))
+									return nil
+								}, store.UpdateOptions{})
+								assert.NoError(t, err)
+							}
+						}
+					}()
+				}
+				time.Sleep(20 * time.Second)
+				assert.NotEmpty(t, w.holder())
+			})
+		})
 	}
-	k := enter("main")
-	k.entrant("a").missed = 2
-	assert.Same(t, k, enter("main"))
-	assert.Zero(t, k.entrant("a").missed)
-	other := enter("other")
-	assert.Empty(t, k.entrants)
-	assert.Len(t, other.entrants, 1)
 }
 
-func TestAnswersAreLogged(t *testing.T) {
-	for name, row := range map[string]struct {
-		pinged, renews bool
-		want           []ElectionEventType
-	}{
-		"it renews":                         {false, true, nil},
-		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
-		"it changes otherwise after a ping": {true, false, nil},
-	} {
-		var events []ElectionEventType
-		c, candidates := newTestCoordinator(t, ElectorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
-		lc := offer("a", "1.0.0", "1.0.0")
-		if row.pinged {
-			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
+func TestConflictsWithOtherWritersAreRetriedOnFreshState(t *testing.T) {
+	tries := 0
+	now := meta.NewMicroTime(time.Now())
+	var c *elections
+	c, _ = newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return now.Time })
+	k := c.election(namespacedName{"ns", "main"})
+	c.clock = clockFunc{c.clock, func() { // it is read between the read and the write of the Lease
+		switch tries++; tries {
+		case 2: // the holder creates the Lease before this is written
+			l := held("a")
+			l.Spec.RenewTime = &now
+			_, err := c.leases.Create(t.Context(), l, store.CreateOptions{})
+			require.NoError(t, err)
+		case 4, 6: // it renews
+			now = meta.NewMicroTime(now.Add(time.Second))
+			_, err := c.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
+				l.Spec.RenewTime = &now
+				return nil
+			}, store.UpdateOptions{})
+			require.NoError(t, err)
 		}
-		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		later := *lc
-		if later.Labels = map[string]string{"a": "b"}; row.renews {
-			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
-		}
-		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
-		require.NoError(t, err)
-		c.applyCandidate(lc)
-		assert.Equal(t, row.want, events, name)
-	}
-}
-
-func TestContestIsMovedToItsNewTime(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	expire := func(name string, seconds int32) *contest {
-		k := c.contest(namespacedName{"ns", name})
-		l := held("x")
-		l.Name, l.Spec.LeaseDurationSeconds = name, &seconds
-		k.setLease(l, time.Now())
-		k.touched = false
-		c.attend(k)
-		return k
-	}
-	a, b := expire("a", 20), expire("b", 10)
-	assert.Equal(t, queue{b, a}, c.queue)
-	expire("a", 5)
-	assert.Equal(t, queue{a, b}, c.queue)
-}
-
-func TestContestEndsWhenThereIsNothingToWaitFor(t *testing.T) {
-	c, candidates := newTestCoordinator(t, ElectorOptions{})
-	lc, err := candidates.Create(t.Context(), offer("dead", "1.0.0", "1.0.0"), store.CreateOptions{})
-	require.NoError(t, err)
-	c.applyCandidate(lc)
-	last := c.mainContest()
-	c.settle(t.Context())
-	last.arrivals, last.entrants[0] = arrivals{}, &entrant{c: lc, pings: 1, pingSeen: true}
-	c.attend(last)
-	assert.Empty(t, last.entrants, "it was collected")
-	assert.Same(t, last, c.mainContest(), "that changes the contest")
-	c.settle(t.Context())
-	assert.Empty(t, c.contests)
-
-	l := held("x")
-	l.Spec.PreferredHolder = new("gone")
-	_, err = c.leases.Create(t.Context(), l, store.CreateOptions{})
-	require.NoError(t, err)
-	k := c.contest(namespacedName{"ns", "main"})
-	k.touched = false
-	c.attend(k)
-	assert.Equal(t, k, c.mainContest(), "it has just written")
-	c.settle(t.Context())
-	assert.Equal(t, k, c.mainContest(), "the Lease will expire")
-	assert.Equal(t, queue{k}, c.queue)
-	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
-	require.NoError(t, err)
-	c.lookUp(k)
-	c.settle(t.Context())
-	assert.Empty(t, c.contests)
-	assert.Empty(t, c.queue)
-}
-
-func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
-	require.NoError(t, err)
-	k := c.contest(namespacedName{"ns", "main"})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c.settle(ctx)
-	assert.Equal(t, []*contest{k}, c.touched)
-	c.st.Close()
-	c.lookUp(k)
-	assert.NotNil(t, k.lease, "nobody said that it is gone")
-}
-
-func TestContestThatIsNewOrHasLostItsLeaseIsDecided(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	k := c.contest(namespacedName{"ns", "main"})
-	assert.True(t, k.touched)
-	assert.Equal(t, []*contest{k}, c.touched)
-}
-
-// clockFunc is a clock that calls a function before each reading.
-type clockFunc struct {
-	clock.Clock
-	before func()
-}
-
-func (c clockFunc) Now() time.Time {
-	c.before()
-	return c.Clock.Now()
-}
-
-// Otherwise a write between the two would concern nobody.
-func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	p := namespacedName{"ns", "main"}
-	reads := 0
-	c.clock = clockFunc{c.clock, func() {
-		reads++
-		assert.NotNil(t, c.contests[p])
 	}}
-	c.contest(p)
-	assert.NotZero(t, reads)
-}
-
-func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
-	c, _ := newTestCoordinator(t, ElectorOptions{})
-	leases := c.st.Resource(lease.Kind().Registered())
-	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
+	require.NoError(t, k.write(&ballot{lease.OldestEmulationVersion, "b"}, time.Now()))
+	l, err := c.leases.Get(t.Context(), "ns", "main")
 	require.NoError(t, err)
-	waits := func(lock, unlock, call func()) {
-		lock()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			call()
-		}()
-		for range 1000 {
-			runtime.Gosched()
-		}
-		select {
-		case <-done:
-			assert.Fail(t, "it did not lock")
-		default:
-		}
-		unlock()
-		<-done
-	}
-	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.contest(namespacedName{"ns", "main"}) })
-	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle(t.Context()) })
-	assert.Empty(t, c.contests)
+	assert.Equal(t, "b", *l.Spec.PreferredHolder)
+	assert.True(t, now.Equal(l.Spec.RenewTime), "the renewals are not undone")
+	assert.Equal(t, l, k.lease)
 }
 
-func TestFollowPassesOnChangesOfTheirOwn(t *testing.T) {
-	in(t, func(t *testing.T) {
-		st := store.New(store.Options{})
-		defer st.Close()
-		candidates := In(st)
-		ctx, cancel := context.WithCancel(t.Context())
-		out, done := make(chan batch), make(chan error, 1)
-		go func() { done <- follow(ctx, (*registry.Store)(st).Resource(Kind().Registered()), nil, out) }()
-		create := func(name string) {
-			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
-			require.NoError(t, err)
-		}
-		assert.True(t, (<-out).Relisted)
-		create("a")
-		a := <-out
-		create("b")
-		b := <-out
-		require.Len(t, a.Events, 1)
-		require.Len(t, b.Events, 1)
-		assert.Equal(t, "a", a.Events[0].Item.Name())
-		assert.Equal(t, "b", b.Events[0].Item.Name())
+func (w *world) preferred() string { return preferredHolder(w.lease()) }
 
-		create("c")
-		synctest.Wait() // nobody receives it
-		cancel()
-		assert.ErrorIs(t, <-done, context.Canceled)
-	})
-}
+func (w *world) version() string { return w.st.ResourceVersion() }
 
-// A preferredHolder without candidates asks the holder to make way for nobody.
-func TestElectorClearsAPreferredHolderWithoutCandidates(t *testing.T) {
+// A candidate that answers pings but never takes the Lease does not keep the others
+// from it.
+func TestCandidateThatNeverRenewsTheLeaseComesLast(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
-		prefer := func(name string) {
-			_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: lease.LeaseSpec{
-				HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(3600)), RenewTime: new(meta.NewMicroTime(time.Now())),
-				Strategy: new(lease.OldestEmulationVersion), PreferredHolder: new("gone"),
-			}}, store.CreateOptions{})
-			require.NoError(t, err)
-		}
-		synctest.Wait()
-		prefer("while-it-runs")
-		synctest.Wait()
-		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
-		w.stop()
-		prefer("before-it-runs")
-		w.elect(ElectorOptions{})
-		synctest.Wait()
-		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+		w := newWorld(t, CoordinatorOptions{})
+		w.start(offer("a", "1.37.0", "1.36.0"), idle)
+		w.start(offer("b", "1.37.0", "1.37.0"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "b", w.leader())
+		assert.Equal(t, []string{"Missed a", "Missed a"}, w.takeEvents(Missed)[:2], "it had a second chance")
+
+		// It is elected again, but less and less often.
+		time.Sleep(24 * time.Hour)
+		missed := len(w.takeEvents(Missed))
+		assert.Greater(t, missed, 24)
+		assert.Less(t, missed, 60, "once in half an hour at last")
 	})
 }

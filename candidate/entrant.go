@@ -1,17 +1,20 @@
 package candidate
 
 import (
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// entrant is the coordinator's view of one candidate. Its times are readings of
-// Store.Clock when the coordinator saw a change. The candidate's clock may differ, so
+// entrant is the Coordinator's view of one candidate. Its times are readings of
+// Store.Clock when the Coordinator saw a change. The candidate's clock may differ, so
 // only changes of renewTime matter, not its value.
 type entrant struct {
-	c *LeaseCandidate
+	election *election
+	c        *LeaseCandidate
 	// seen is the time of the last sign of life; zero if the candidate never
 	// renewed.
 	seen time.Time
@@ -21,7 +24,7 @@ type entrant struct {
 	// pinged is the time of the last ping. pings counts unanswered pings.
 	pinged time.Time
 	pings  int
-	// pingSeen is set if the last ping was made while this coordinator was running.
+	// pingSeen is set if the last ping was made while this Coordinator was running.
 	pingSeen bool
 	// silent is set once the time for an answer has passed.
 	silent bool
@@ -35,10 +38,14 @@ type entrant struct {
 	// deferredUntil is the end of the time in which others are preferred, because of
 	// silences or missed.
 	deferredUntil time.Time
+	standing      standing // at the last step
 }
 
+// standing is whether and how a candidate counts in an election.
+type standing struct{ valid, silent, late, deferred bool }
+
 // newEntrant returns the entrant of a new candidate. Its times come from the object, or are
-// now if the object's times are in the future. skew is the coordinator's clock minus the
+// now if the object's times are in the future. skew is the Coordinator's clock minus the
 // store's.
 func newEntrant(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
@@ -65,43 +72,41 @@ func isUnanswered(c *LeaseCandidate) bool {
 	return pinged != nil && (renewed == nil || pinged.After(renewed.Time))
 }
 
-// maxSkew is how far the clock of a candidate may be behind that of the store.
+// maxSkew is how far the clock of a candidate may be behind the store's.
 const maxSkew = 24 * time.Hour
 
-// update applies a newer state of the candidate, and reports whether the change can change
-// the choice. A new renewTime is a sign of life if it is less than Validity ago by the store's
-// clock, or later than the one before, by a clock that is behind. Others are old states that
-// somebody has written.
-func (t *entrant) update(c *LeaseCandidate, now, clock time.Time, o *ElectorOptions) (changed bool) {
-	old := t.c
+// update applies a newer state of a candidate. A new renewTime is a sign of life if it is
+// less than Validity ago by the store's clock, or later than the one before, by a clock that
+// is behind. Others are old states that somebody has written.
+func (e *election) update(t *entrant, c *LeaseCandidate) {
+	now, was, is := e.clock.Now(), &t.c.Spec, &c.Spec
 	t.c = c
-	limit := o.Validity
-	if was := old.Spec.RenewTime; was != nil && c.Spec.RenewTime != nil && c.Spec.RenewTime.After(was.Time) {
+	limit := e.opts.Validity
+	if was.RenewTime != nil && is.RenewTime != nil && is.RenewTime.After(was.RenewTime.Time) {
 		limit = max(limit, maxSkew)
 	}
-	switch renewed := c.Spec.RenewTime; {
-	case renewed != nil && !renewed.Equal(old.Spec.RenewTime) && clock.Sub(renewed.Time) < limit:
-		changed = t.silent || !t.isValid(now, o)
-		if now.Before(t.pinged.Add(o.PingWindow)) {
-			changed, t.silences = changed || t.silences > 0, 0
+	switch {
+	case is.RenewTime != nil && !is.RenewTime.Equal(was.RenewTime) && e.st.Now().Sub(is.RenewTime.Time) < limit:
+		if t.pings > 0 {
+			e.log(Answered, c.Name, nil)
+		}
+		if now.Before(t.pinged.Add(e.opts.PingWindow)) {
+			t.silences = 0
 		}
 		t.seen, t.pings, t.silent = now, 0, false
-	case isUnanswered(c) && !c.Spec.PingTime.Equal(old.Spec.PingTime):
-		t.recordPing(now) // by this coordinator, or by another
+	case isUnanswered(c) && !is.PingTime.Equal(was.PingTime):
+		t.recordPing(now) // by this Coordinator, or by another
 	}
-	was, is := &old.Spec, &c.Spec
-	return changed || was.BinaryVersion != is.BinaryVersion || was.EmulationVersion != is.EmulationVersion ||
-		was.Strategy != is.Strategy || !slices.Equal(was.PreferredStrategies, is.PreferredStrategies)
+	if was.BinaryVersion != is.BinaryVersion || was.EmulationVersion != is.EmulationVersion ||
+		was.Strategy != is.Strategy || !slices.Equal(was.PreferredStrategies, is.PreferredStrategies) {
+		e.offers++
+	}
+	e.touch(e)
 }
-
-// age returns the time since the last sign of life, or since the creation.
-func (t *entrant) age(now time.Time) time.Duration { return min(now.Sub(t.seen), now.Sub(t.since)) }
 
 // isValid reports whether an entrant has renewed within Validity. Others do not count. The
 // zero time is longer ago than any Validity.
-func (t *entrant) isValid(now time.Time, o *ElectorOptions) bool {
-	return now.Sub(t.seen) < o.Validity
-}
+func (t *entrant) isValid(now time.Time) bool { return now.Sub(t.seen) < t.election.opts.Validity }
 
 // recordPing records that an entrant was pinged.
 func (t *entrant) recordPing(now time.Time) {
@@ -124,6 +129,92 @@ func (t *entrant) deferUntil(until time.Time) {
 	}
 }
 
+// checkEntrants looks for candidates that do not answer, pings those that gave no sign of
+// life for half of Validity, and deletes those that gave none for the whole of it. It
+// returns the error of a deletion.
+func (e *election) checkEntrants(now time.Time) (failed error) {
+	var dead []*entrant
+	for _, t := range e.entrants {
+		e.checkSilence(t, now)
+		age, window := min(now.Sub(t.seen), now.Sub(t.since)), t.pinged.Add(e.opts.PingWindow)
+		switch validity := e.opts.Validity; {
+		case age < validity/2:
+			e.wakeAt(now.Add(validity/2 - age))
+		case t.pings == 0 || age >= validity && !t.pingSeen:
+			e.ping(t, now)
+		case age < validity:
+			e.wakeAt(now.Add(validity - age))
+		case now.Before(window):
+			e.wakeAt(window)
+		default:
+			dead = append(dead, t)
+		}
+		e.checkStanding(t, now)
+	}
+	for _, t := range dead {
+		if err := e.collect(t); err != nil {
+			failed = err
+			e.wakeAt(now.Add(e.opts.Validity))
+		}
+	}
+	return failed
+}
+
+// checkSilence records whether an entrant did not answer its ping in time.
+func (e *election) checkSilence(t *entrant, now time.Time) {
+	switch end := t.pinged.Add(e.opts.PingWindow); {
+	case t.silent || t.pings == 0:
+	case now.Before(end):
+		e.wakeAt(end)
+	default:
+		t.silent = true
+		t.silences++
+		t.deferUntil(now.Add(backoff(e.opts.PingWindow, t.silences, e.opts.Validity)))
+		e.log(Silent, t.c.Name, nil)
+	}
+}
+
+// checkStanding counts a change of the offers if an entrant now counts in another way, and
+// wakes the election when it will.
+func (e *election) checkStanding(t *entrant, now time.Time) {
+	s := standing{t.isValid(now), t.silent, t.silences > 0, now.Before(t.deferredUntil)}
+	if s != t.standing {
+		t.standing = s
+		e.offers++
+	}
+	if s.valid {
+		e.wakeAt(t.seen.Add(e.opts.Validity))
+	}
+	if s.deferred {
+		e.wakeAt(t.deferredUntil)
+	}
+}
+
+// ping sets pingTime of a candidate, unless the candidate has just renewed.
+func (e *election) ping(t *entrant, now time.Time) {
+	renewed, before := t.c.Spec.RenewTime, t.pings
+	for {
+		c, err := e.candidates.Get(e.ctx, e.namespace, t.c.Name)
+		if err != nil || c.UID != t.c.UID || !c.Spec.RenewTime.Equal(renewed) {
+			break // it is gone or has answered; the watch will report it
+		}
+		c.Spec.PingTime = t.pingTime(e.st.Now())
+		c, err = e.candidates.Update(e.ctx, c, store.UpdateOptions{FieldManager: e.opts.FieldManager})
+		if errors.Is(err, store.ErrConflict) {
+			continue
+		}
+		if err == nil {
+			e.update(t, c)
+			e.log(Pinged, c.Name, nil)
+		}
+		break
+	}
+	if t.pings == before {
+		t.recordPing(now)
+	}
+	e.touch(e)
+}
+
 // pingTime returns the time of a new ping. It is later than renewTime, even if the clock
 // of the candidate is ahead, and later than the last ping.
 func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
@@ -133,4 +224,24 @@ func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
 		}
 	}
 	return new(meta.NewMicroTime(now))
+}
+
+// collect deletes a candidate, unless it has changed in the meantime.
+func (e *election) collect(t *entrant) error {
+	p := namespacedName{e.namespace, t.c.Name}
+	_, err := e.candidates.Delete(e.ctx, p.namespace, p.name, store.DeleteOptions{ResourceVersion: t.c.ResourceVersion})
+	if err == nil {
+		e.log(Collected, p.name, nil)
+	} else if errors.Is(err, store.ErrConflict) {
+		var c *LeaseCandidate
+		if c, err = e.candidates.Get(e.ctx, p.namespace, p.name); err == nil {
+			e.applyCandidate(c)
+			return nil
+		}
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	e.leave(p)
+	return nil
 }

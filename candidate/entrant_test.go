@@ -9,31 +9,38 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The clock of the store is behind the one that the coordinator waits by, or ahead of it.
+// The clock of the store is behind the one that the Coordinator waits by, or ahead of it.
 func TestRenewalIsNewsIfTheCandidateDidNotCount(t *testing.T) {
-	var o ElectorOptions
-	o.setDefaults()
-	now := time.Now()
 	for _, skew := range []time.Duration{-1000 * time.Hour, 0, 1000 * time.Hour} {
-		for name, row := range map[string]struct {
-			t    entrant
-			want bool
-		}{
-			"valid":                     {entrant{seen: now.Add(-time.Minute)}, false},
-			"no longer valid":           {entrant{seen: now.Add(-o.Validity)}, true},
-			"silent":                    {entrant{seen: now.Add(-time.Minute), silent: true}, true},
-			"answers its ping":          {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now}, false},
-			"answers after silences":    {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now, silences: 1}, true},
-			"answers late, by silences": {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now.Add(-o.PingWindow), silences: 1}, false},
-		} {
-			clock := now.Add(skew)
-			row.t.c = offer("a", "1.0.0", "1.0.0")
-			row.t.c.Spec.RenewTime = new(meta.NewMicroTime(clock.Add(-time.Minute)))
-			renewed := offer("a", "1.0.0", "1.0.0")
-			renewed.Spec.RenewTime = new(meta.NewMicroTime(clock))
-			assert.Equal(t, row.want, row.t.update(renewed, now, clock, &o), "%s, %s", name, skew)
-			assert.Equal(t, now, row.t.seen)
-		}
+		in(t, func(t *testing.T) {
+			now := time.Now()
+			s, _ := newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return now.Add(skew) })
+			for name, row := range map[string]struct {
+				t    entrant
+				want bool
+			}{
+				"valid":                     {entrant{seen: now.Add(-time.Minute)}, false},
+				"no longer valid":           {entrant{seen: now.Add(-s.opts.Validity)}, true},
+				"silent":                    {entrant{seen: now.Add(-time.Minute), silent: true}, true},
+				"answers its ping":          {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now}, false},
+				"answers after silences":    {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now, silences: 1}, true},
+				"answers late, by silences": {entrant{seen: now.Add(-time.Minute), pings: 1, pinged: now.Add(-s.opts.PingWindow), silences: 1}, false},
+			} {
+				renewed := func(ago time.Duration) *LeaseCandidate {
+					c := offer("a", "1.0.0", "1.0.0")
+					c.Spec.RenewTime = new(meta.NewMicroTime(s.st.Now().Add(-ago)))
+					return c
+				}
+				e := &election{elections: s}
+				row.t.election, row.t.c = e, renewed(time.Minute)
+				e.checkStanding(&row.t, now)
+				before := e.offers
+				e.update(&row.t, renewed(0))
+				e.checkStanding(&row.t, now)
+				assert.Equal(t, row.want, e.offers > before, "%s, %s", name, skew)
+				assert.Equal(t, now, row.t.seen)
+			}
+		})
 	}
 }
 
@@ -85,75 +92,79 @@ func TestOnlyANewRenewTimeIsASignOfLife(t *testing.T) {
 		"the same":                      {time.Second, time.Second, 0, false},
 		"removed":                       {time.Second, never, 0, false},
 	} {
-		o := ElectorOptions{Validity: row.validity}
-		o.setDefaults()
-		now := time.Now()
-		renewed := func(ago time.Duration) *LeaseCandidate {
-			c := offer("a", "1.0.0", "1.0.0")
-			if c.Spec.RenewTime = nil; ago != never {
-				c.Spec.RenewTime = &meta.MicroTime{Time: now.Add(-ago)}
+		in(t, func(t *testing.T) {
+			s, _ := newTestCoordinator(t, CoordinatorOptions{Validity: row.validity})
+			now := time.Now()
+			renewed := func(ago time.Duration) *LeaseCandidate {
+				c := offer("a", "1.0.0", "1.0.0")
+				if c.Spec.RenewTime = nil; ago != never {
+					c.Spec.RenewTime = &meta.MicroTime{Time: now.Add(-ago)}
+				}
+				return c
 			}
-			return c
-		}
-		a := &entrant{c: renewed(row.was)}
-		is := renewed(row.is)
-		a.update(is, now, now, &o)
-		assert.Equal(t, row.want, a.seen.Equal(now), name)
-		assert.Same(t, is, a.c)
+			e := &election{elections: s}
+			a, is := &entrant{election: e, c: renewed(row.was)}, renewed(row.is)
+			e.update(a, is)
+			assert.Equal(t, row.want, a.seen.Equal(now), name)
+			assert.Same(t, is, a.c)
+			assert.True(t, e.touched)
+		})
 	}
 }
 
 func TestPingsOfOthersCount(t *testing.T) {
-	now := time.Now()
-	at := func(d time.Duration) *meta.MicroTime { return &meta.MicroTime{Time: now.Add(d)} }
-	for name, row := range map[string]struct {
-		was, is *meta.MicroTime // pingTime; renewTime is a minute ago
-		pings   int
-	}{
-		"the first":         {nil, at(0), 1},
-		"another":           {at(-time.Second), at(0), 2},
-		"the same":          {at(-time.Second), at(-time.Second), 1},
-		"an old one":        {nil, at(-time.Hour), 0},
-		"one is taken back": {at(-time.Second), nil, 1},
-	} {
-		pinged := func(at *meta.MicroTime) *LeaseCandidate {
-			c := offer("a", "1.0.0", "1.0.0")
-			c.Spec.RenewTime, c.Spec.PingTime = &meta.MicroTime{Time: now.Add(-time.Minute)}, at
-			return c
+	in(t, func(t *testing.T) {
+		s, _ := newTestCoordinator(t, CoordinatorOptions{})
+		now := time.Now()
+		at := func(d time.Duration) *meta.MicroTime { return &meta.MicroTime{Time: now.Add(d)} }
+		for name, row := range map[string]struct {
+			was, is *meta.MicroTime // pingTime; renewTime is a minute ago
+			pings   int
+		}{
+			"the first":         {nil, at(0), 1},
+			"another":           {at(-time.Second), at(0), 2},
+			"the same":          {at(-time.Second), at(-time.Second), 1},
+			"an old one":        {nil, at(-time.Hour), 0},
+			"one is taken back": {at(-time.Second), nil, 1},
+		} {
+			pinged := func(at *meta.MicroTime) *LeaseCandidate {
+				c := offer("a", "1.0.0", "1.0.0")
+				c.Spec.RenewTime, c.Spec.PingTime = &meta.MicroTime{Time: now.Add(-time.Minute)}, at
+				return c
+			}
+			a := newEntrant(pinged(row.was), now, 0)
+			before := *a
+			e := &election{elections: s}
+			e.update(a, pinged(row.is))
+			assert.Zero(t, e.offers, name)
+			assert.Equal(t, row.pings, a.pings, name)
+			assert.Equal(t, row.pings > before.pings, a.pingSeen, name)
+			if a.pingSeen {
+				assert.Equal(t, now, a.pinged, name)
+			}
 		}
-		var o ElectorOptions
-		o.setDefaults()
-		a := newEntrant(pinged(row.was), now, 0)
-		before := *a
-		assert.False(t, a.update(pinged(row.is), now, now, &o), name)
-		assert.Equal(t, row.pings, a.pings, name)
-		assert.Equal(t, row.pings > before.pings, a.pingSeen, name)
-		if a.pingSeen {
-			assert.Equal(t, now, a.pinged, name)
-		}
-	}
+	})
 }
 
 func TestEachFieldThatStrategiesReadChangesTheChoice(t *testing.T) {
-	var o ElectorOptions
-	o.setDefaults()
+	s, _ := newTestCoordinator(t, CoordinatorOptions{})
 	for name, row := range map[string]struct {
 		change func(c *LeaseCandidate)
-		want   bool
+		want   int
 	}{
-		"nothing":             {func(*LeaseCandidate) {}, false},
-		"labels":              {func(c *LeaseCandidate) { c.Labels = map[string]string{"a": "b"} }, false},
-		"binaryVersion":       {func(c *LeaseCandidate) { c.Spec.BinaryVersion = "2.0.0" }, true},
-		"emulationVersion":    {func(c *LeaseCandidate) { c.Spec.EmulationVersion = "2.0.0" }, true},
-		"strategy":            {func(c *LeaseCandidate) { c.Spec.Strategy = x }, true},
-		"preferredStrategies": {func(c *LeaseCandidate) { c.Spec.PreferredStrategies = strategies{x} }, true},
+		"nothing":             {func(*LeaseCandidate) {}, 0},
+		"labels":              {func(c *LeaseCandidate) { c.Labels = map[string]string{"a": "b"} }, 0},
+		"binaryVersion":       {func(c *LeaseCandidate) { c.Spec.BinaryVersion = "2.0.0" }, 1},
+		"emulationVersion":    {func(c *LeaseCandidate) { c.Spec.EmulationVersion = "2.0.0" }, 1},
+		"strategy":            {func(c *LeaseCandidate) { c.Spec.Strategy = x }, 1},
+		"preferredStrategies": {func(c *LeaseCandidate) { c.Spec.PreferredStrategies = strategies{x} }, 1},
 	} {
-		now := time.Now()
 		c := offer("a", "1.0.0", "1.0.0")
-		a := newEntrant(c, now, 0)
+		e := &election{elections: s}
 		changed := *c
 		row.change(&changed)
-		assert.Equal(t, row.want, a.update(&changed, now, now, &o), name)
+		e.update(newEntrant(c, time.Now(), 0), &changed)
+		assert.Equal(t, row.want, e.offers, name)
 	}
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A candidate renews once and then does nothing. All of the Elector's timers are those of its store's clock.
-func TestFastForwardTakesAnElectorThroughItsTimes(t *testing.T) {
+// A candidate renews once and then does nothing. All of the Coordinator's timers are those of its store's clock.
+func TestFastForwardTakesACoordinatorThroughItsTimes(t *testing.T) {
 	in(t, func(t *testing.T) {
 		start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		m := clock.NewManual(start)
-		w := newWorldOn(t, store.Options{Clock: m}, ElectorOptions{})
+		w := newWorldOn(t, store.Options{Clock: m}, CoordinatorOptions{})
 		c := offer("a", "1.37.0", "1.37.0")
 		c.Spec.RenewTime = new(meta.NewMicroTime(start))
 		w.create(c)

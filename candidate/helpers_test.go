@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// world is a store with an Elector at work, inside a synctest bubble.
+// world is a store with a Coordinator at work, inside a synctest bubble.
 type world struct {
 	t          *testing.T
 	st         *store.Store
@@ -31,12 +31,12 @@ type world struct {
 	reigns  []string
 }
 
-// newWorld starts an Elector, which ends with the test or with stop.
-func newWorld(t *testing.T, opts ElectorOptions) *world {
+// newWorld starts a Coordinator, which ends with the test or with stop.
+func newWorld(t *testing.T, opts CoordinatorOptions) *world {
 	return newWorldOn(t, store.Options{HistoryAge: math.MaxInt64}, opts) // with the times of changes, as on etcd
 }
 
-func newWorldOn(t *testing.T, of store.Options, opts ElectorOptions) *world {
+func newWorldOn(t *testing.T, of store.Options, opts CoordinatorOptions) *world {
 	st := store.New(of)
 	t.Cleanup(st.Close)
 	w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
@@ -44,10 +44,10 @@ func newWorldOn(t *testing.T, of store.Options, opts ElectorOptions) *world {
 	return w
 }
 
-// elect starts an Elector, one more if there is one.
-func (w *world) elect(opts ElectorOptions) {
+// elect starts a Coordinator, one more if there is one.
+func (w *world) elect(opts CoordinatorOptions) {
 	opts.Log = w.log
-	e, err := NewElector(w.st, opts)
+	e, err := NewCoordinator(w.st, opts)
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

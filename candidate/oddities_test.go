@@ -22,7 +22,7 @@ import (
 // A holder that is no candidate is asked to make way like any other.
 func TestHolderWithoutACandidateIsAskedToGiveUpTheLease(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
 			HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
 			Strategy: new(lease.OldestEmulationVersion),
@@ -42,7 +42,7 @@ func TestHolderWithoutACandidateIsAskedToGiveUpTheLease(t *testing.T) {
 
 func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
+		w := newWorld(t, CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
 		w.start(offer("a", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
@@ -68,10 +68,10 @@ func TestConflictOfStrategiesStopsTheElectionUntilItIsResolved(t *testing.T) {
 	})
 }
 
-// After many failures the Elector waits for minutes. A candidate that changes its mind ends that.
+// After many failures the Coordinator waits for minutes. A candidate that changes its mind ends that.
 func TestConflictOfStrategiesEndsWhenACandidateChangesItsStrategy(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
+		w := newWorld(t, CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: OldestEmulationVersion}})
 		w.start(offer("a", "1.37.0", "1.37.0"))
 		other := offer("b", "1.37.0", "1.36.0")
 		other.Spec.Strategy = x
@@ -94,7 +94,7 @@ func (w *world) writes() int { return int((*registry.Store)(w.st).ResourceVersio
 func TestCustomStrategyIsUsed(t *testing.T) {
 	last := func(candidates []*LeaseCandidate) *LeaseCandidate { return candidates[len(candidates)-1] }
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: last}})
+		w := newWorld(t, CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: last}})
 		for _, name := range []string{"a", "b", "c"} {
 			c := offer(name, "1.37.0", "")
 			c.Spec.Strategy = x
@@ -106,9 +106,9 @@ func TestCustomStrategyIsUsed(t *testing.T) {
 	})
 }
 
-func TestElectorChoosesNoHolderForAThirdPartyStrategy(t *testing.T) {
+func TestCoordinatorChoosesNoHolderForAThirdPartyStrategy(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		c := offer("a", "1.37.0", "")
 		c.Spec.Strategy = y
 		w.create(c)
@@ -135,7 +135,7 @@ func TestStrategiesThatMisbehave(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				w := newWorld(t, ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: strategy}})
+				w := newWorld(t, CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: strategy}})
 				for _, name := range []string{"a", "b"} {
 					c := offer(name, "1.37.0", "")
 					c.Spec.Strategy = x
@@ -153,7 +153,7 @@ func TestInvalidLeaseNameIsReportedOnce(t *testing.T) {
 	for _, name := range []string{"Not A Name", "A_"} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				w := newWorld(t, ElectorOptions{})
+				w := newWorld(t, CoordinatorOptions{})
 				c := offer("a", "1.37.0", "1.37.0")
 				c.Spec.LeaseName = name
 				w.start(c)
@@ -175,7 +175,7 @@ func TestClocksOfCandidatesDoNotMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				w := newWorld(t, ElectorOptions{})
+				w := newWorld(t, CoordinatorOptions{})
 				renew := func(name string) {
 					_, err := w.candidates.Modify(t.Context(), "ns", name, func(c *LeaseCandidate) error {
 						c.Spec.RenewTime = new(meta.NewMicroTime(time.Now().Add(skew)))
@@ -216,7 +216,7 @@ func TestClocksOfCandidatesDoNotMatter(t *testing.T) {
 }
 
 // The store's clock jumps. Timers do not.
-func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
+func TestCoordinatorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 40 * 365 * 24 * time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
 			in(t, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 				st := store.New(store.Options{Clock: clock.Func(func() time.Time { return time.Now().Add(time.Duration(offset.Load())) })})
 				defer st.Close()
 				w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
-				w.elect(ElectorOptions{})
+				w.elect(CoordinatorOptions{})
 				w.start(offer("a", "1.37.0", "1.36.0"))
 				w.start(offer("b", "1.37.0", "1.37.0"))
 				time.Sleep(time.Minute)
@@ -241,8 +241,8 @@ func TestElectorSurvivesAJumpOfTheStoreClock(t *testing.T) {
 	}
 }
 
-// An Elector begins to decide on a machine whose clock is an hour from that of the holder, and perhaps from those of the candidates.
-func TestElectorBeginsWithAClockThatIsOff(t *testing.T) {
+// A Coordinator begins to decide on a machine whose clock is an hour from that of the holder, and perhaps from those of the candidates.
+func TestCoordinatorBeginsWithAClockThatIsOff(t *testing.T) {
 	for name, row := range map[string]struct {
 		holder, candidates time.Duration // how far their clocks are ahead
 		history            time.Duration
@@ -273,7 +273,7 @@ func TestElectorBeginsWithAClockThatIsOff(t *testing.T) {
 					w.create(c)
 				}
 				time.Sleep(time.Second)
-				w.elect(ElectorOptions{})
+				w.elect(CoordinatorOptions{})
 				for i := range 2000 { // more than an hour
 					time.Sleep(2 * time.Second)
 					_, err := w.leases.Modify(t.Context(), "ns", "main", func(l *lease.Lease) error {
@@ -303,7 +303,7 @@ func TestElectorBeginsWithAClockThatIsOff(t *testing.T) {
 func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 	const n = 2000
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.stop()
 		for i := range n {
 			c := offer(fmt.Sprintf("c-%04d", i), "1.37.0", fmt.Sprintf("1.36.%d", (i*7+3)%n))
@@ -322,7 +322,7 @@ func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 		}()
 		synctest.Wait()
 		before := w.writes()
-		w.elect(ElectorOptions{})
+		w.elect(CoordinatorOptions{})
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
 		assert.Equal(t, 2*n+1, w.writes()-before, "a ping and an answer each, and the Lease")
@@ -331,10 +331,10 @@ func TestThousandsOfCandidatesForOneLease(t *testing.T) {
 	})
 }
 
-func TestTwoElectorsDoNotDisturbEachOther(t *testing.T) {
+func TestTwoCoordinatorsDoNotDisturbEachOther(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
-		w.elect(ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
+		w.elect(CoordinatorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.36.0"))
 		w.start(offer("b", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
@@ -349,12 +349,12 @@ func TestTwoElectorsDoNotDisturbEachOther(t *testing.T) {
 	})
 }
 
-func TestElectorSurvivesExpiredHistory(t *testing.T) {
+func TestCoordinatorSurvivesExpiredHistory(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{History: 1})
 		defer st.Close()
 		w := &world{t: t, st: st, leases: lease.In(st), candidates: In(st)}
-		w.elect(ElectorOptions{})
+		w.elect(CoordinatorOptions{})
 		for range 50 {
 			for i := range 20 {
 				w.create(offer(fmt.Sprintf("c-%d", i), "1.37.0", "1.37.0"))
@@ -374,7 +374,7 @@ func TestElectorSurvivesExpiredHistory(t *testing.T) {
 func TestRunEndsWithItsContextOrTheStore(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{})
-		e, err := NewElector(st, ElectorOptions{})
+		e, err := NewCoordinator(st, CoordinatorOptions{})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -388,32 +388,32 @@ func TestRunEndsWithItsContextOrTheStore(t *testing.T) {
 	})
 }
 
-func TestInvalidElectorOptionsAreRefused(t *testing.T) {
+func TestInvalidCoordinatorOptionsAreRefused(t *testing.T) {
 	for name, row := range map[string]struct {
-		opts ElectorOptions
+		opts CoordinatorOptions
 		want string
 	}{
-		"negative window":        {ElectorOptions{PingWindow: -1}, "candidate: PingWindow -1ns: must not be negative"},
-		"fractions of a second":  {ElectorOptions{LeaseDuration: 1500 * time.Millisecond}, "candidate: LeaseDuration 1.5s: must be whole seconds, at least 1 and at most 2147483647"},
-		"negative duration":      {ElectorOptions{LeaseDuration: -time.Second}, "candidate: LeaseDuration -1s: must be whole seconds, at least 1 and at most 2147483647"},
-		"more than the API has":  {ElectorOptions{LeaseDuration: (math.MaxInt32 + 1) * time.Second}, "candidate: LeaseDuration 596523h14m8s: must be whole seconds, at least 1 and at most 2147483647"},
-		"validity in the window": {ElectorOptions{Validity: 9 * time.Second}, "candidate: Validity 9s: must be at least twice the PingWindow of 5s"},
-		"a nil strategy":         {ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: nil}}, `candidate: strategy "example.com/x": must not be nil`},
-		"a name without a slash": {ElectorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{"mine": OldestEmulationVersion}}, "candidate: strategies"},
-		"an unprintable manager": {ElectorOptions{FieldManager: "\n"}, "candidate: FieldManager: "},
+		"negative window":        {CoordinatorOptions{PingWindow: -1}, "candidate: PingWindow -1ns: must not be negative"},
+		"fractions of a second":  {CoordinatorOptions{LeaseDuration: 1500 * time.Millisecond}, "candidate: LeaseDuration 1.5s: must be whole seconds, at least 1 and at most 2147483647"},
+		"negative duration":      {CoordinatorOptions{LeaseDuration: -time.Second}, "candidate: LeaseDuration -1s: must be whole seconds, at least 1 and at most 2147483647"},
+		"more than the API has":  {CoordinatorOptions{LeaseDuration: (math.MaxInt32 + 1) * time.Second}, "candidate: LeaseDuration 596523h14m8s: must be whole seconds, at least 1 and at most 2147483647"},
+		"validity in the window": {CoordinatorOptions{Validity: 9 * time.Second}, "candidate: Validity 9s: must be at least twice the PingWindow of 5s"},
+		"a nil strategy":         {CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{x: nil}}, `candidate: strategy "example.com/x": must not be nil`},
+		"a name without a slash": {CoordinatorOptions{Strategies: map[lease.CoordinatedLeaseStrategy]Strategy{"mine": OldestEmulationVersion}}, "candidate: strategies"},
+		"an unprintable manager": {CoordinatorOptions{FieldManager: "\n"}, "candidate: FieldManager: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := NewElector(store.New(store.Options{}), row.opts)
+			_, err := NewCoordinator(store.New(store.Options{}), row.opts)
 			assert.ErrorContains(t, err, row.want)
 		})
 	}
 }
 
-func TestLimitsOfElectorOptionsAreAllowed(t *testing.T) {
-	for _, opts := range []ElectorOptions{
+func TestLimitsOfCoordinatorOptionsAreAllowed(t *testing.T) {
+	for _, opts := range []CoordinatorOptions{
 		{LeaseDuration: time.Second}, {LeaseDuration: math.MaxInt32 * time.Second}, {PingWindow: time.Second, Validity: 2 * time.Second},
 	} {
-		_, err := NewElector(store.New(store.Options{}), opts)
+		_, err := NewCoordinator(store.New(store.Options{}), opts)
 		assert.NoError(t, err)
 	}
 }

@@ -19,7 +19,7 @@ var (
 )
 
 // Processes of random versions start, crash, are drained, fall mute and come back,
-// and so do Electors. Some processes are not coordinated. At no time do two processes
+// and so do Coordinators. Some processes are not coordinated. At no time do two processes
 // believe that they lead (lead checks that). When all has been quiet for an hour,
 // the process leads that the strategy names.
 func TestElectionsAtRandom(t *testing.T) {
@@ -52,7 +52,7 @@ func (w *world) lastEvent(what ElectionEventType) time.Time {
 }
 
 func simulate(t *testing.T, r *rand.Rand) {
-	w := newWorld(t, ElectorOptions{})
+	w := newWorld(t, CoordinatorOptions{})
 	running := map[string]*process{}
 	name := func() string { return fmt.Sprintf("p%d", r.IntN(5)) }
 	start := func(name string) {
@@ -82,7 +82,7 @@ func simulate(t *testing.T, r *rand.Rand) {
 		case 5:
 			w.stop()
 			time.Sleep(time.Duration(r.IntN(20_000)) * time.Millisecond)
-			w.elect(ElectorOptions{})
+			w.elect(CoordinatorOptions{})
 		}
 	}
 	// Failures end: unhealthy and plain processes stop, and a healthy one starts.

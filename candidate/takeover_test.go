@@ -96,7 +96,7 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T) {
-				w := newWorld(t, ElectorOptions{})
+				w := newWorld(t, CoordinatorOptions{})
 				l, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: row.spec()}, store.CreateOptions{})
 				require.NoError(t, err)
 				time.Sleep(max(row.age, time.Second))
@@ -115,10 +115,10 @@ func TestLeaseWithoutAStrategyIsTakenOver(t *testing.T) {
 }
 
 // The holder is a plain elector and removes strategy and preferredHolder at each
-// renewal. The Elector writes them again, less and less often.
-func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
+// renewal. The Coordinator writes them again, less and less often.
+func TestPlainHolderAndCoordinatorDoNotFight(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		old := w.start(offer("old", "", ""), plain)
 		time.Sleep(time.Minute)
 		require.Equal(t, "old", w.leader())
@@ -135,7 +135,7 @@ func TestPlainHolderAndElectorDoNotFight(t *testing.T) {
 		assert.InDelta(t, 1800, got["old"], 5)
 		assert.LessOrEqual(t, len(w.takeEvents(Pinged)), 30, "and pings go with them")
 
-		// After a new candidate the Elector does not wait.
+		// After a new candidate the Coordinator does not wait.
 		w.start(offer("c", "1.37.0", "1.35.0"))
 		time.Sleep(250 * time.Millisecond)
 		assert.Equal(t, "c", w.preferred())
@@ -173,11 +173,11 @@ func (w *world) countLeaseWrites() (counts func() map[string]int) {
 	return func() map[string]int { cancel(); <-done; return writes }
 }
 
-// A writer that at once undoes each write of the Elector does not start an endless
+// A writer that at once undoes each write of the Coordinator does not start an endless
 // exchange.
-func TestElectorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
+func TestCoordinatorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		w.start(offer("old", "", ""), plain)
 		time.Sleep(time.Second)
 		go func() {
@@ -201,11 +201,11 @@ func TestElectorBacksOffFromAWriterThatUndoesItsWrites(t *testing.T) {
 	})
 }
 
-// A plain elector that waits takes a free Lease by itself. The Elector asks it to make
+// A plain elector that waits takes a free Lease by itself. The Coordinator asks it to make
 // way at once.
 func TestPlainElectorTakesTheLeaseDuringAnElection(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		a := w.start(offer("a", "1.37.0", "1.37.0"))
 		time.Sleep(time.Minute)
 		require.Equal(t, "a", w.leader())
@@ -223,13 +223,13 @@ func TestPlainElectorTakesTheLeaseDuringAnElection(t *testing.T) {
 	})
 }
 
-// A Contender keeps strategy and preferredHolder, so the Elector writes them once.
-// It leads until it stops. Another one that waits and the Elector then both reach for
+// A Contender keeps strategy and preferredHolder, so the Coordinator writes them once.
+// It leads until it stops. Another one that waits and the Coordinator then both reach for
 // the Lease at the same moment: one of them gets it, and the candidate leads once no
 // Contender holds it.
 func TestContenderLeadsUntilItStopsAfterATakeOver(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{})
+		w := newWorld(t, CoordinatorOptions{})
 		first, stopFirst := w.contender("first")
 		time.Sleep(time.Minute)
 		require.Equal(t, "first", w.leader())

@@ -25,9 +25,9 @@ func TestCoordinatorWantsOnlyLeasesThatConcernIt(t *testing.T) {
 		_, err := lease.In(st).Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}, store.CreateOptions{})
 		require.NoError(t, err)
 	}
-	e, err := NewElector(st, ElectorOptions{})
+	e, err := NewCoordinator(st, CoordinatorOptions{})
 	require.NoError(t, err)
-	c := newCoordinator(e)
+	c := newElections(e)
 	c.ctx = t.Context()
 	wanted := func() (names []string) {
 		for _, name := range []string{"main", "other", "preferred"} {
@@ -38,9 +38,9 @@ func TestCoordinatorWantsOnlyLeasesThatConcernIt(t *testing.T) {
 		return names
 	}
 	assert.Equal(t, []string{"preferred"}, wanted())
-	k := c.contest(namespacedName{"ns", "main"})
+	k := c.election(namespacedName{"ns", "main"})
 	assert.Equal(t, []string{"main", "preferred"}, wanted())
-	c.settle(t.Context())
+	c.settle()
 	assert.Empty(t, k.entrants)
 	assert.Equal(t, []string{"preferred"}, wanted(), "a contest without candidates ends")
 }
@@ -49,7 +49,7 @@ func TestCoordinatorSleepsThroughRenewalsOfOtherLeases(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		e, err := NewElector(st, ElectorOptions{})
+		e, err := NewCoordinator(st, CoordinatorOptions{})
 		require.NoError(t, err)
 		readings := 0
 		e.clock = clockFunc{e.clock, func() { readings++ }}

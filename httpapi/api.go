@@ -30,11 +30,11 @@ type Options struct {
 	// Authorize, if not nil, decides whether each request is allowed. A request that
 	// is not allowed is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
-	// Elect, if not nil, starts a candidate.Elector with these options. It elects
+	// Elect, if not nil, starts a candidate.Coordinator with these options. It elects
 	// the holders of Leases among their LeaseCandidates until Close, as the
 	// coordinator of a real control plane does. New panics if the options are not
-	// valid: to check options from a user, call candidate.NewElector first.
-	Elect *candidate.ElectorOptions
+	// valid: to check options from a user, call candidate.NewCoordinator first.
+	Elect *candidate.CoordinatorOptions
 	// Middleware, if not nil, wraps the handler of the API, for requests through a
 	// Transport too, and for health paths. A handler that panics cuts the connection; a
 	// Transport reports a cut connection.
@@ -166,7 +166,7 @@ func (a *API) start(opts Options) {
 	}
 	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > len(Kinds()))
 	if opts.Elect != nil {
-		elector, err := candidate.NewElector((*store.Store)(a.st), *opts.Elect)
+		elector, err := candidate.NewCoordinator((*store.Store)(a.st), *opts.Elect)
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
 		}

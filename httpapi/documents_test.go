@@ -47,7 +47,7 @@ func TestListAtVersion0IgnoresItsLimit(t *testing.T) {
 	assert.Len(t, s.must(t, "GET", leases+"?limit=1&resourceVersion=0", "")["items"], 3)
 }
 
-// What an Elector makes of such a name is shown in package candidate.
+// What a Coordinator makes of such a name is shown in package candidate.
 func TestLeaseNameOfACandidateMayBeAnInvalidLeaseName(t *testing.T) {
 	s := newServer(t)
 	for i, name := range []string{"A_", "a/b", ".", strings.Repeat("x", 300)} {

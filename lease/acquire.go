@@ -2,7 +2,9 @@ package lease
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store"
@@ -36,8 +38,8 @@ func (c *Contender) Acquire(ctx context.Context) error {
 }
 
 func (c *Contender) acquire(ctx context.Context) error {
-	f := new(follower)
-	defer func() { f.stop() }()
+	var w leaseWatch
+	defer func() { w.stop() }()
 	var l *Lease
 	for known := false; ; {
 		held := false
@@ -54,16 +56,16 @@ func (c *Contender) acquire(ctx context.Context) error {
 			return nil
 		}
 		if err == nil || err == errRaced {
-			if f.end == nil {
-				f = c.startFollowing(ctx, l)
+			if w.cancel == nil {
+				w = c.startWatch(ctx, l)
 			}
-			l, known, err = c.await(ctx, f, l, err == errRaced)
+			l, known, err = c.await(ctx, w, l, err == errRaced)
 		}
 		if err == nil {
 			continue
 		}
-		f.stop()
-		f, known = new(follower), false
+		w.stop()
+		known = false
 		if err := c.pauseAfter(ctx, err); err != nil {
 			return err
 		}
@@ -72,13 +74,13 @@ func (c *Contender) acquire(ctx context.Context) error {
 
 // await waits until the Contender may try to take the Lease, and returns its state then. If another
 // write came first, it waits for that one, and returns false if the watch does not show it.
-func (c *Contender) await(ctx context.Context, f *follower, l *Lease, raced bool) (*Lease, bool, error) {
+func (c *Contender) await(ctx context.Context, w leaseWatch, l *Lease, raced bool) (*Lease, bool, error) {
 	until := c.turn()
 	if raced {
 		until = c.next(c.clock.Now())
 	}
 	for {
-		next, fresh, err := c.wait(ctx, f, until)
+		next, fresh, err := c.wait(ctx, w, until)
 		if !fresh {
 			return l, !raced, err
 		}
@@ -136,8 +138,8 @@ func (c *Contender) attempt(ctx context.Context, l *Lease) (*Lease, bool, error)
 	return l, c.begin(l, began), nil
 }
 
-// gaveUp reports whether the Lease is that of a term which the Contender has tried to release.
-// Nobody else can hold it, and if the release takes place later it is a conflict.
+// gaveUp reports whether the Lease still shows a term that the Contender has tried to release.
+// Nobody else can hold it, and a release that takes place later is a conflict.
 func (c *Contender) gaveUp(l *Lease) bool {
 	t := c.term.Load()
 	return t != nil && t.released && t.owns(l)
@@ -185,4 +187,51 @@ func (c *Contender) seconds() int32 { return int32(c.opts.LeaseDuration / time.S
 
 func (c *Contender) update(ctx context.Context, l *Lease) (*Lease, error) {
 	return c.leases.Update(ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
+}
+
+// jitter is the part of RetryPeriod by which pauses differ at most. It is less than jitterFactor
+// allows, so that RenewDeadline has room for the retries that it had.
+const jitter = 0.1
+
+// next returns when to renew, or to try again, after a time: RetryPeriod later and a little more,
+// so that leaders that began at once do not renew at once for ever.
+func (c *Contender) next(tried time.Time) time.Time { return c.after(tried, c.opts.RetryPeriod) }
+
+// after returns a time which is that long after another one, or up to a tenth later.
+func (c *Contender) after(at time.Time, d time.Duration) time.Time {
+	return at.Add(d + time.Duration(jitter*c.chance(at)*float64(d)))
+}
+
+// Times after which Contenders try to take a Lease that has become free. A thousand of them need
+// some 20 ms to see the first write. One in a hundred does not wait, so that a crowd has a new holder
+// before the others write.
+const (
+	firstTurn = 20 * time.Millisecond
+	lastTurn  = 30 * time.Millisecond
+	eager     = 0.01
+)
+
+// turn returns when the Contender may try to take the Lease that it has observed.
+func (c *Contender) turn() time.Time {
+	now := c.clock.Now()
+	free := c.observed.Expires()
+	if free.Before(now) {
+		free = now
+	}
+	chance := c.chance(now)
+	if chance < eager {
+		return free
+	}
+	return free.Add(firstTurn + time.Duration(chance*float64(lastTurn-firstTurn)))
+}
+
+// chanceOf returns the chances of an identity: a number from 0 to less than 1 that is different for
+// each identity and time. So tests in virtual time repeat themselves.
+func chanceOf(identity string) func(at time.Time) float64 {
+	return func(at time.Time) float64 {
+		h := fnv.New64a()
+		h.Write([]byte(identity))
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())))
+		return float64(h.Sum64()>>11) / (1 << 53)
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"log/slog"
 	"math"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -177,14 +176,14 @@ type Contender struct {
 	leases Client
 	clock  clock.Clock
 	opts   ContenderOptions
-	// chance returns a number from 0 to less than 1 for a time: see spread.go.
+	// chance returns a number from 0 to less than 1 for a time; see chanceOf.
 	chance func(at time.Time) float64
 
 	busy     atomic.Bool // a method is running
 	observed Observation // used by the running method only
 	reported Holding     // to OnNewLeader; used by the running method only
 	alone    bool        // the last request failed; used by the running method only
-	// unconfirmed is what the last take has written, whether or not there was an
+	// unconfirmed is the term that the last take has written, whether or not there was an
 	// answer. Only the running method uses it. It has no holding.
 	unconfirmed *term
 	// term is nil unless the Contender wrote its name into the Lease and has not
@@ -203,19 +202,6 @@ type term struct {
 	// released means that a release was tried. The Contender does not know whether it
 	// took place or will.
 	released bool
-}
-
-// Holding is a period in which the Lease has one holder, or none.
-type Holding struct {
-	// Holder is the holder's identity, "" if nobody holds the Lease.
-	Holder string
-	// FencingToken is the resourceVersion of the Lease when the Holding began, so it
-	// is greater than the FencingToken of any earlier Holding. An observer that
-	// missed the beginning gets the first resourceVersion that it saw. It is 0 if
-	// there is no Lease. See "Fencing" in the package comment.
-	FencingToken uint64
-	// LeaseTransitions is the field of the Lease, 0 if absent.
-	LeaseTransitions int32
 }
 
 // NewContender returns a Contender that holds nothing yet. The error lists all
@@ -265,17 +251,66 @@ func (c *Contender) enter() {
 
 func (c *Contender) leave() { c.busy.Store(false) }
 
-func newHolding(l *Lease) Holding {
-	h := Holding{}
-	if l == nil {
-		return h
+// contact reports that a request failed and is tried again, or with nil that one succeeded. It
+// does so once until that changes.
+func (c *Contender) contact(err error) {
+	if (err != nil) == c.alone {
+		return
 	}
-	if s := l.Spec.HolderIdentity; s != nil {
-		h.Holder = *s
+	c.alone = err != nil
+	if err != nil {
+		c.log(slog.LevelWarn, "lease: no contact, trying again", "error", err)
+	} else {
+		c.log(slog.LevelInfo, "lease: contact again")
 	}
-	if n := l.Spec.LeaseTransitions; n != nil {
-		h.LeaseTransitions = *n
+	if c.opts.OnContact != nil {
+		c.opts.OnContact(err)
 	}
-	h.FencingToken, _ = strconv.ParseUint(l.ResourceVersion, 10, 64) // written by the store
-	return h
+}
+
+// observe adds a state of the Lease at a time, and reports a new Holding.
+func (c *Contender) observe(l *Lease, at time.Time) {
+	c.observed.Observe(l, at)
+	h := newHolding(l)
+	if h.same(c.reported) {
+		return
+	}
+	c.reported = h
+	c.log(slog.LevelInfo, "lease: new leader", "holder", h.Holder)
+	if c.opts.OnNewLeader != nil {
+		c.opts.OnNewLeader(h)
+	}
+}
+
+func (c *Contender) log(level slog.Level, text string, args ...any) {
+	logger := c.opts.Logger
+	switch {
+	case logger != nil:
+	case level < slog.LevelWarn:
+		return
+	default:
+		logger = slog.Default()
+	}
+	args = append(args, "lease", c.opts.Namespace+"/"+c.opts.Name, "identity", c.opts.Identity)
+	logger.Log(context.Background(), level, text, args...)
+}
+
+// tolerance is how long after LeaseDuration a leader may be late, as in kube-controller-manager
+// (upstream: client-go, leaderelection/healthzadaptor.go).
+const tolerance = 20 * time.Second
+
+// Healthy returns an error if the function lead of Run has not returned although the last
+// successful renewal began more than LeaseDuration and 20 seconds ago: it does not stop, and
+// another may lead. It is a check for httpapi.HealthCheck, never blocks, and may be called from
+// any goroutine.
+func (c *Contender) Healthy(context.Context) error {
+	t := c.leads.Load()
+	if t == nil {
+		return nil
+	}
+	if late := c.clock.Now().Sub(t.began) - c.opts.LeaseDuration; late > tolerance {
+		return fmt.Errorf("lease: %q still leads %s after its lease %s/%s has expired",
+			c.opts.Identity, late.Round(time.Second), c.opts.Namespace, c.opts.Name)
+	}
+	return nil
 }

@@ -25,7 +25,7 @@
 //		// leads until ctx ends
 //	})
 //
-// The Leases are those of a store, or of a server elsewhere: package httpapi/client.
+// The Leases are in a store, or on a server elsewhere: package httpapi/client.
 // There a Contender needs the permission to get, list, watch, create and update Leases.
 // docs/lock-service.md is about such a server on three machines.
 //
@@ -99,7 +99,7 @@
 // # Coordinated leader election
 //
 // A store keeps strategy and preferredHolder, as a cluster with the feature gate
-// CoordinatedLeaderElection does. candidate.Elector is the coordinator that picks
+// CoordinatedLeaderElection does. candidate.Coordinator is the coordinator that picks
 // the holder of a Lease among its LeaseCandidates.
 //
 // A Contender takes no part in coordinated election, but it may share a Lease with

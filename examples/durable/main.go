@@ -135,7 +135,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger, front *serve.Front
 	opts := front.API()
 	opts.Checks = c.checks(e, st)
 	if c.Elect {
-		opts.Elect = &candidate.ElectorOptions{Identity: c.electorIdentity()}
+		opts.Elect = &candidate.CoordinatorOptions{Identity: c.electorIdentity()}
 	}
 	api := httpapi.New(st, opts)
 	defer api.Close()

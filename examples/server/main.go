@@ -191,7 +191,7 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		return served{ws, ws.Close, ws.Store, ws.API}, nil
 	}
 	if c.Elect {
-		opts.Elect = &candidate.ElectorOptions{}
+		opts.Elect = &candidate.CoordinatorOptions{}
 	}
 	api := httpapi.New(st, opts)
 	end := func() {

@@ -19,7 +19,7 @@ import (
 )
 
 // loadState loads a file or a directory, if path is not empty. It must come before the
-// election starts: a candidate.Elector trusts the times of the objects it finds at its
+// election starts: a candidate.Coordinator trusts the times of the objects it finds at its
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
 func loadState(st *store.Store, path string, first uint64) error {

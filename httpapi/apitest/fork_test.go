@@ -193,9 +193,9 @@ type widget struct {
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
 }
 
-func TestEachForkHasItsOwnElector(t *testing.T) {
+func TestEachForkHasItsOwnCoordinator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.ElectorOptions{}}})
+		parent := apitest.New(t, apitest.Options{API: httpapi.Options{Elect: &candidate.CoordinatorOptions{}}})
 		fork := parent.Fork(t)
 		_, err := candidate.In(fork.Store()).Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "c"},

@@ -39,7 +39,7 @@ func defended() []defence {
 			"lease.Overlap",
 		}},
 		{"a type of the API", []string{
-			"candidate.Elector",
+			"candidate.Coordinator",
 		}},
 		{"a fault, a limit or a finding that a test may name", []string{
 			"httpapi/apitest.CutBefore", "httpapi/apitest.Finding", "httpapi/apitest.Requests", "httpapi/apitest.Silent",

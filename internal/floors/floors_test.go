@@ -32,7 +32,7 @@ func importRules() []rule {
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
 		{"lease", []string{"store/...", "watch", "internal/..."}, nil},
-		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "golang.org/x/sync/..."}},
+		{"candidate/...", []string{"store/...", "watch", "internal/...", "lease", "candidate/internal/v1alpha1"}, []string{"github.com/blang/semver/...", "github.com/google/btree", "golang.org/x/sync/..."}},
 		{"endpoints", []string{"store/...", "internal/..."}, nil},
 		{"httpapi/client", []string{"store/...", "watch", "internal/..."}, nil},
 		{"examples/internal/timeline", []string{"store/...", "watch", "lease", "candidate", "internal/registry"}, []string{"golang.org/x/sync/..."}},

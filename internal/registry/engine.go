@@ -69,7 +69,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 		o.History = DefaultHistory
 	}
 	st := newStore(o)
-	st.aging = true // an Elector that begins to decide asks when Leases changed
+	st.aging = true // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		st: st, b: b, prefixes: map[string]*Resource{},
 		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),

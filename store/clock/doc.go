@@ -7,7 +7,7 @@
 //	m.FastForward(time.Hour)
 //
 // All timers of this module use the clock of their store. So a FastForward makes watches time
-// out, sends bookmarks, ages the history, lets Leases expire and makes Electors ping.
+// out, sends bookmarks, ages the history, lets Leases expire and makes Coordinators ping.
 //
 // # What FastForward does not do
 //

@@ -25,7 +25,7 @@ import (
 // elected one looks at the Lease after P, 2.2 retryPeriod. Arrivals are waited for
 // W/5 at most. Where requests are slow, they take up to delay: the one by which the
 // elected one looked before, and the two by which it takes up the Lease. newBounds
-// checks that D is not less than 2 PingWindow and the LeaseDuration of the Elector,
+// checks that D is not less than 2 PingWindow and the LeaseDuration of the Coordinator,
 // for the case that one is elected that is dead already.
 //
 // Once nothing fails any more, the leader is the best when all are candidates
@@ -37,14 +37,14 @@ type bounds struct {
 	// the Lease for it. A LeaderElector gives up RetryPeriod + RenewDeadline
 	// after the last answer, by when the Lease, counted from the first
 	// request that led to it, must not have run out, even if it is let go of
-	// by two more; and the elected one must manage within the Elector's
+	// by two more; and the elected one must manage within the Coordinator's
 	// LeaseDuration.
 	delay time.Duration
 }
 
-const instant = 50 * time.Millisecond // more than the Elector's own breath
+const instant = 50 * time.Millisecond // more than the Coordinator's own breath
 
-func newBounds(t timing, o candidate.ElectorOptions) bounds {
+func newBounds(t timing, o candidate.CoordinatorOptions) bounds {
 	delay := min((t.leaseDuration-t.renewDeadline-t.retryPeriod)/5, (o.LeaseDuration-t.patience())/4)
 	if delay <= 0 || 2*o.PingWindow+o.LeaseDuration > t.leaseDuration {
 		panic("these timings do not go together")

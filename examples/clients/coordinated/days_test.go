@@ -26,7 +26,7 @@ var (
 
 // TestDaysOfFailures lets processes contend for a Lease through starts, crashes,
 // drains, upgrades, partitions, slow and lost answers, and restarts of the
-// Elector, which follow from a seed; what goroutine comes first does not. See
+// Coordinator, which follow from a seed; what goroutine comes first does not. See
 // bounds for what is checked at every change. In between it is quiet, and then
 // the best leads and nobody writes but to renew.
 func TestDaysOfFailures(t *testing.T) {
@@ -56,7 +56,7 @@ func TestDaysOfFailures(t *testing.T) {
 			}
 			begin := time.Now()
 			synctest.Test(t, func(t *testing.T) {
-				simulate(t, seed, row.timing, candidate.ElectorOptions{
+				simulate(t, seed, row.timing, candidate.CoordinatorOptions{
 					PingWindow: 5 * time.Second, LeaseDuration: row.elect, Validity: 30 * time.Minute,
 				}, time.Duration(days*24*float64(time.Hour)))
 			})
@@ -65,10 +65,10 @@ func TestDaysOfFailures(t *testing.T) {
 	}
 }
 
-func simulate(t *testing.T, seed uint64, tm timing, o candidate.ElectorOptions, d time.Duration) {
+func simulate(t *testing.T, seed uint64, tm timing, o candidate.CoordinatorOptions, d time.Duration) {
 	w := newWorld(t, seed, tm, o, 3)
 	defer w.close()
-	w.startElector()
+	w.startCoordinator()
 	for _, s := range w.slots {
 		w.later.add(w.between(0, time.Minute), func() { w.ensure(s) })
 	}

@@ -66,7 +66,7 @@ func TestUpgradeHandsTheLeaseFromTheOldestToTheNext(t *testing.T) {
 					holders, ends = append(holders, span.Holder), append(ends, span.Ended)
 				}
 				require.Equal(t, []string{"node-1-v1.36", "node-2-v1.37", "node-3-v1.38", "node-2-v1.37b"}, holders)
-				// A drained leader withdraws before it lets go, so that the Elector may
+				// A drained leader withdraws before it lets go, so that the Coordinator may
 				// ask for the Lease in between.
 				assert.Contains(t, []timeline.Ending{timeline.Released, timeline.HandedOver}, ends[0])
 				assert.Equal(t, []timeline.Ending{timeline.HandedOver, timeline.HandedOver, ""}, ends[1:])

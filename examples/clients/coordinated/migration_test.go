@@ -20,7 +20,7 @@ const replicas = 3
 
 // A component of three replicas is rolled from plain to coordinated election, one
 // replica after another, and back to plain. The plain leader of before leads on
-// until its replica is replaced, although the Elector asks it to make way.
+// until its replica is replaced, although the Coordinator asks it to make way.
 func TestMigrationToCoordinatedElectionAndBack(t *testing.T) {
 	for name, row := range map[string]struct {
 		releases   bool

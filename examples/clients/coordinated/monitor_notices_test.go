@@ -52,7 +52,7 @@ func TestMonitorNotices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newMonitor(newBounds(classicTiming, candidate.ElectorOptions{
+				m := newMonitor(newBounds(classicTiming, candidate.CoordinatorOptions{
 					PingWindow: 5 * time.Second, LeaseDuration: 5 * time.Second, Validity: 30 * time.Minute,
 				}))
 				defer inBackground(m.run)()

@@ -107,7 +107,7 @@ func (w *world) failure() {
 	case 7:
 		w.spell(s, slow)
 	case 8:
-		w.failElector()
+		w.failCoordinator()
 	}
 }
 
@@ -145,15 +145,15 @@ func (w *world) upgrade() {
 	}
 }
 
-// failElector restarts the Elector, or lets two work for a while.
-func (w *world) failElector() {
+// failCoordinator restarts the Coordinator, or lets two work for a while.
+func (w *world) failCoordinator() {
 	switch {
 	case len(w.electors) == 0:
 	case len(w.electors) == 1 && w.rng.IntN(2) == 0:
-		w.startElector()
-		w.later.add(w.aWhile(), func() { w.stopElector() })
+		w.startCoordinator()
+		w.later.add(w.aWhile(), func() { w.stopCoordinator() })
 	default:
-		w.stopElector()
-		w.later.add(w.between(0, time.Minute), func() { w.startElector() })
+		w.stopCoordinator()
+		w.later.add(w.between(0, time.Minute), func() { w.startCoordinator() })
 	}
 }

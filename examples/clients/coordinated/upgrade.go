@@ -15,7 +15,7 @@ import (
 // settings are the options of an upgrade.
 type settings struct {
 	timing
-	elector candidate.ElectorOptions
+	elector candidate.CoordinatorOptions
 	pause   time.Duration // between two steps
 }
 
@@ -27,7 +27,7 @@ var (
 	quickTiming   = timing{4 * time.Second, 2 * time.Second, time.Second}
 
 	classic = settings{timing: classicTiming, pause: 30 * time.Second}
-	quick   = settings{quickTiming, candidate.ElectorOptions{PingWindow: time.Second, LeaseDuration: 3 * time.Second}, 3 * time.Second}
+	quick   = settings{quickTiming, candidate.CoordinatorOptions{PingWindow: time.Second, LeaseDuration: 3 * time.Second}, 3 * time.Second}
 )
 
 // bound is how soon a healthy process leads; see the package comment of candidate.
@@ -39,7 +39,7 @@ func (s settings) bound() time.Duration {
 	return s.leaseDuration + window + s.patience() + window/5 + time.Second
 }
 
-// site is a server with an Elector, and the processes that reach it.
+// site is a server with a Coordinator, and the processes that reach it.
 type site struct {
 	settings
 	st      *store.Store
@@ -55,7 +55,7 @@ func newSite(s settings) (*site, error) {
 	st := store.New(store.Options{})
 	rec := timeline.NewRecorder(st, timeline.Options{})
 	s.elector.Log = rec.Log
-	if _, err := candidate.NewElector(st, s.elector); err != nil {
+	if _, err := candidate.NewCoordinator(st, s.elector); err != nil {
 		return nil, err
 	}
 	x := &site{settings: s, st: st, rec: rec, turn: make(chan struct{}, 1), running: map[string]*process{}}

@@ -14,13 +14,13 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// world is a server with Electors, and slots in which processes come and go. It
+// world is a server with Coordinators, and slots in which processes come and go. It
 // is for one goroutine, except where it says otherwise.
 type world struct {
 	t       *testing.T
 	rng     *rand.Rand
 	timing  timing
-	options candidate.ElectorOptions
+	options candidate.CoordinatorOptions
 	*monitor
 	referee  referee
 	st       *store.Store
@@ -42,7 +42,7 @@ type slot struct {
 	process *process // nil while there is none
 }
 
-func newWorld(t *testing.T, seed uint64, tm timing, o candidate.ElectorOptions, slots int) *world {
+func newWorld(t *testing.T, seed uint64, tm timing, o candidate.CoordinatorOptions, slots int) *world {
 	st := store.New(store.Options{})
 	w := &world{
 		t: t, rng: rand.New(rand.NewPCG(seed, 0)), timing: tm, monitor: newMonitor(newBounds(tm, o)),
@@ -70,28 +70,28 @@ func (w *world) close() {
 		w.crash(s)
 	}
 	for len(w.electors) > 0 {
-		w.stopElector()
+		w.stopCoordinator()
 	}
 	w.stop()
 	w.api.Close()
 	w.st.Close()
 }
 
-// startElector starts an Elector, one more if there is one.
-func (w *world) startElector() {
-	e, err := candidate.NewElector(w.st, w.options)
+// startCoordinator starts a Coordinator, one more if there is one.
+func (w *world) startCoordinator() {
+	e, err := candidate.NewCoordinator(w.st, w.options)
 	require.NoError(w.t, err)
-	w.fault("an Elector starts")
+	w.fault("a Coordinator starts")
 	w.update(func(time.Time) { w.monitor.electors++ })
 	w.electors = append(w.electors, inBackground(func(ctx context.Context) { e.Run(ctx) }))
 }
 
-// stopElector stops the Elector that runs for the longest time.
-func (w *world) stopElector() {
+// stopCoordinator stops the Coordinator that runs for the longest time.
+func (w *world) stopCoordinator() {
 	w.update(func(time.Time) { w.monitor.electors-- })
 	w.electors[0]()
 	w.electors = w.electors[1:]
-	w.fault("an Elector stops")
+	w.fault("a Coordinator stops")
 }
 
 // start starts a process in an empty slot: as the one that was there, or as a

@@ -57,7 +57,7 @@ func (w *world) newStage(from *store.Store) (*stage, error) {
 	opts := w.ws.options
 	opts.Over = st
 	if w.ws.elect {
-		opts.API.Elect = &candidate.ElectorOptions{Log: s.rec.Log}
+		opts.API.Elect = &candidate.CoordinatorOptions{Log: s.rec.Log}
 	}
 	if s.api = apitest.New(s.test, opts); s.api == nil {
 		st.Close()

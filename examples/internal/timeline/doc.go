@@ -2,7 +2,7 @@
 // answers, hand-overs, and gaps without a leader.
 //
 //	rec := timeline.NewRecorder(st, timeline.Options{})
-//	elector, err := candidate.NewElector(st, candidate.ElectorOptions{Log: rec.Log})
+//	elector, err := candidate.NewCoordinator(st, candidate.CoordinatorOptions{Log: rec.Log})
 //	go rec.Run(ctx) // until the context ends; it starts no goroutine that outlives it
 //	...
 //	t := rec.Timeline()       // a value: encode it as JSON, or
@@ -10,10 +10,10 @@
 //	err = timeline.SVG(file, t)  // one picture that needs nothing else
 //
 // A Recorder has two sources. It watches Leases and LeaseCandidates for holders and
-// offers. The Elector calls Log for pings, answers and failures. Each source works
+// offers. The Coordinator calls Log for pings, answers and failures. Each source works
 // without the other. Leases without a strategy and candidates are left out.
 //
-// A Lease expires by the rule of the Elector; see lease.Observation. Times begin with
+// A Lease expires by the rule of the Coordinator; see lease.Observation. Times begin with
 // the store's clock when the Recorder is made and continue by Store.Clock, so they never
 // go back. In a testing/synctest bubble they are virtual.
 //

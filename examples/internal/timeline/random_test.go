@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// TestWhateverHappensTheTimelineHoldsTogether makes random writes beside an Elector. After
+// TestWhateverHappensTheTimelineHoldsTogether makes random writes beside a Coordinator. After
 // each write it checks the Timeline: its leader is the one that an independent observer
 // sees, spans and gaps do not overlap, and there is no time between them as long as there
 // is a Lease or a candidate.
@@ -24,7 +24,7 @@ func TestWhateverHappensTheTimelineHoldsTogether(t *testing.T) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			in(t, Options{PerLease: 200}, func(w *world) {
-				e, err := candidate.NewElector(w.st, candidate.ElectorOptions{Log: w.rec.Log})
+				e, err := candidate.NewCoordinator(w.st, candidate.CoordinatorOptions{Log: w.rec.Log})
 				require.NoError(t, err)
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
@@ -82,7 +82,7 @@ func (d *disorder) step() {
 	time.Sleep(time.Duration(d.rand.IntN(4000))*time.Millisecond + 500*time.Microsecond)
 }
 
-// watch shows the Lease to the observer. The Elector wrote it at the same moment as
+// watch shows the Lease to the observer. The Coordinator wrote it at the same moment as
 // another writer, or at a timer, after which the test calls watch.
 func (d *disorder) watch() {
 	l, err := d.leases.Get(context.Background(), "ns", "main")
@@ -101,7 +101,7 @@ func (d *disorder) check() {
 	}
 	require.Len(t, tl.Leases, 1)
 	l := tl.Leases[0]
-	// The Elector may have written between two calls of watch. Then the observer saw the
+	// The Coordinator may have written between two calls of watch. Then the observer saw the
 	// write too late, so only its holder can be compared.
 	if _, err := d.leases.Get(context.Background(), "ns", "main"); err == nil {
 		d.watch()

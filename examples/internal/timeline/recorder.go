@@ -56,7 +56,7 @@ type home struct {
 	version uint64
 }
 
-// NewRecorder returns a Recorder. Give its Log to an Elector, and call Run.
+// NewRecorder returns a Recorder. Give its Log to a Coordinator, and call Run.
 func NewRecorder(st *store.Store, opts Options) *Recorder {
 	if opts.PerLease <= 0 {
 		opts.PerLease = 2000
@@ -75,7 +75,7 @@ func NewRecorder(st *store.Store, opts Options) *Recorder {
 // now returns the time by tick, counted from from.
 func (r *Recorder) now() time.Time { return r.from.Add(r.tick().Sub(r.started)) }
 
-// Log records an event. It is for candidate.ElectorOptions and does not block.
+// Log records an event. It is for candidate.CoordinatorOptions and does not block.
 func (r *Recorder) Log(ev candidate.ElectionEvent) {
 	m := Mark{Type: ev.Type, Candidate: bounded(ev.Candidate)}
 	if ev.Err != nil {

@@ -201,9 +201,9 @@ func TestWhatIsThereBeforeIsFound(t *testing.T) {
 	})
 }
 
-func TestEventsOfAnElectorBecomeMarks(t *testing.T) {
+func TestEventsOfACoordinatorBecomeMarks(t *testing.T) {
 	in(t, Options{}, func(w *world) {
-		e, err := candidate.NewElector(w.st, candidate.ElectorOptions{Log: w.rec.Log})
+		e, err := candidate.NewCoordinator(w.st, candidate.CoordinatorOptions{Log: w.rec.Log})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()

@@ -93,7 +93,7 @@ type Gap struct {
 	Until time.Time `json:"until,omitzero"` // zero while it lasts
 }
 
-// Mark is an event of an Elector.
+// Mark is an event of a Coordinator.
 type Mark struct {
 	Time time.Time                   `json:"time"`
 	Type candidate.ElectionEventType `json:"type"`

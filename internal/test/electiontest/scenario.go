@@ -104,7 +104,7 @@ func failover(t *testing.T, s *stage) {
 	assert.Equal(t, want, s.referee.leaders())
 }
 
-// stage is a server with an Elector and its contenders.
+// stage is a server with a Coordinator and its contenders.
 type stage struct {
 	t       *testing.T
 	client  Client
@@ -117,7 +117,7 @@ type stage struct {
 
 func newStage(t *testing.T, c Client) *stage {
 	st := store.New(store.Options{})
-	api := httpapi.New(st, httpapi.Options{Elect: &candidate.ElectorOptions{}})
+	api := httpapi.New(st, httpapi.Options{Elect: &candidate.CoordinatorOptions{}})
 	return &stage{t: t, client: c, st: st, api: api, tap: newTap(api.Transport()), stops: map[string]func(){}}
 }
 

@@ -61,11 +61,11 @@ func TestWatchOfAClientTimesOut(t *testing.T) {
 	assert.False(t, open)
 }
 
-// An Elector pings, gets an answer, elects, and deletes a silent candidate, all by the clock of the server. Nobody knows when it has
+// A Coordinator pings, gets an answer, elects, and deletes a silent candidate, all by the clock of the server. Nobody knows when it has
 // set its next timer, so the test moves the clock in steps until it sees the outcome.
-func TestElectorActsWhenTimePasses(t *testing.T) {
+func TestCoordinatorActsWhenTimePasses(t *testing.T) {
 	api, cs := serve(t)
-	e, err := candidate.NewElector(api.Store(), candidate.ElectorOptions{})
+	e, err := candidate.NewCoordinator(api.Store(), candidate.CoordinatorOptions{})
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- e.Run(t.Context()) }()
@@ -101,7 +101,7 @@ func TestElectorActsWhenTimePasses(t *testing.T) {
 	}
 	for !elected(start) {
 		answer()
-		api.FastForward(200 * time.Millisecond) // the Elector waits that long for other candidates
+		api.FastForward(200 * time.Millisecond) // the Coordinator waits that long for other candidates
 	}
 	assert.NotZero(t, answers)
 

@@ -15,26 +15,26 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// decider returns who holds the Lease of the Electors.
+// decider returns who holds the Lease of the Coordinators.
 func (w *world) decider() string {
-	l, err := w.leases.Get(context.Background(), holderNamespace, holderLease)
+	l, err := w.leases.Get(context.Background(), controllerNamespace, controllerLease)
 	require.NoError(w.t, err)
 	return *l.Spec.HolderIdentity
 }
 
-func TestOneOfTwoElectorsDecides(t *testing.T) {
+func TestOneOfTwoCoordinatorsDecides(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Identity: "one"})
+		w := newWorld(t, CoordinatorOptions{Identity: "one"})
 		stopOne := w.stop
 		synctest.Wait()
-		w.elect(ElectorOptions{Identity: "two"})
+		w.elect(CoordinatorOptions{Identity: "two"})
 		for _, name := range []string{"a", "b", "c"} {
 			w.start(offer(name, "1.37.0", "1.37.0"))
 		}
 		time.Sleep(time.Minute)
 		assert.Equal(t, "one", w.decider())
 		assert.Equal(t, "a", w.leader())
-		assert.Equal(t, []string{"Elected a"}, w.takeEvents(), "of both Electors")
+		assert.Equal(t, []string{"Elected a"}, w.takeEvents(), "of both Coordinators")
 		l, err := w.leases.Get(t.Context(), "kube-system", "leader-election-controller")
 		require.NoError(t, err)
 		assert.EqualValues(t, 15, *l.Spec.LeaseDurationSeconds)
@@ -54,15 +54,16 @@ func TestOneOfTwoElectorsDecides(t *testing.T) {
 		assert.Equal(t, "better", *w.lease().Spec.PreferredHolder)
 		assert.LessOrEqual(t, time.Since(stopped), 15*time.Second+time.Second)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		assert.Equal(t, []string{"a", "better"}, w.reigns)
 	})
 }
 
-func TestElectorThatLosesItsLeaseStopsDeciding(t *testing.T) {
+func TestCoordinatorThatLosesItsLeaseStopsDeciding(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Identity: "one"})
+		w := newWorld(t, CoordinatorOptions{Identity: "one"})
 		synctest.Wait()
-		_, err := w.leases.Modify(t.Context(), holderNamespace, holderLease, func(l *lease.Lease) error {
+		_, err := w.leases.Modify(t.Context(), controllerNamespace, controllerLease, func(l *lease.Lease) error {
 			l.Spec.HolderIdentity = new("other")
 			return nil
 		}, store.UpdateOptions{})
@@ -77,12 +78,12 @@ func TestElectorThatLosesItsLeaseStopsDeciding(t *testing.T) {
 	})
 }
 
-func TestElectorWithAnIdentityEndsWithItsStore(t *testing.T) {
+func TestCoordinatorWithAnIdentityEndsWithItsStore(t *testing.T) {
 	in(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		ends := make(chan error, 2)
 		for _, identity := range []string{"decides", "waits"} {
-			e, err := NewElector(st, ElectorOptions{Identity: identity})
+			e, err := NewCoordinator(st, CoordinatorOptions{Identity: identity})
 			require.NoError(t, err)
 			go func() { ends <- e.Run(t.Context()) }()
 			synctest.Wait()
@@ -96,14 +97,14 @@ func TestElectorWithAnIdentityEndsWithItsStore(t *testing.T) {
 	})
 }
 
-func TestElectorThatIsPausedEndsWithItsContext(t *testing.T) {
+func TestCoordinatorThatIsPausedEndsWithItsContext(t *testing.T) {
 	in(t, func(t *testing.T) {
-		w := newWorld(t, ElectorOptions{Identity: "one"})
+		w := newWorld(t, CoordinatorOptions{Identity: "one"})
 		synctest.Wait()
-		_, err := w.leases.Delete(t.Context(), holderNamespace, holderLease, store.DeleteOptions{})
+		_, err := w.leases.Delete(t.Context(), controllerNamespace, controllerLease, store.DeleteOptions{})
 		require.NoError(t, err)
 		time.Sleep(time.Second) // it contends again a second later
-		_, err = w.leases.Get(t.Context(), holderNamespace, holderLease)
+		_, err = w.leases.Get(t.Context(), controllerNamespace, controllerLease)
 		assert.ErrorIs(t, err, store.ErrNotFound)
 		start := time.Now()
 		w.stop() // checks the error
@@ -111,9 +112,9 @@ func TestElectorThatIsPausedEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestElectorWithAnIdentityEndsWhenItCannotDecide(t *testing.T) {
+func TestCoordinatorWithAnIdentityEndsWhenItCannotDecide(t *testing.T) {
 	in(t, func(t *testing.T) {
-		e, err := NewElector(store.New(store.Options{}), ElectorOptions{Identity: "one"})
+		e, err := NewCoordinator(store.New(store.Options{}), CoordinatorOptions{Identity: "one"})
 		require.NoError(t, err)
 		closed := store.New(store.Options{})
 		closed.Close()
@@ -145,14 +146,19 @@ func (t countedTimer) Stop() bool {
 	return t.Timer.Stop()
 }
 
-func TestElectorLeavesNoTimer(t *testing.T) {
+// A timer that is left keeps a manual clock busy.
+func TestCoordinatorLeavesNoTimer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, end := range []func(e *Elector) error{
-		func(e *Elector) error { return e.pause(ctx) },
-		func(e *Elector) error { return newCoordinator(e).run(ctx, nil) },
+	for _, end := range []func(e *Coordinator) error{
+		func(e *Coordinator) error { return e.pause(ctx) },
+		func(e *Coordinator) error {
+			s := newElections(e)
+			s.ctx = ctx
+			return s.elect(nil)
+		},
 	} {
-		e, err := NewElector(store.New(store.Options{}), ElectorOptions{})
+		e, err := NewCoordinator(store.New(store.Options{}), CoordinatorOptions{})
 		require.NoError(t, err)
 		c := &timers{Clock: e.clock}
 		e.clock = c

@@ -12,12 +12,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// An Elector finds a holder as soon as there is a candidate.
-func ExampleElector() {
+// A Coordinator finds a holder as soon as there is a candidate.
+func ExampleCoordinator() {
 	st := store.New(store.Options{})
 	defer st.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	elector, err := candidate.NewElector(st, candidate.ElectorOptions{
+	elector, err := candidate.NewCoordinator(st, candidate.CoordinatorOptions{
 		Log: func(ev candidate.ElectionEvent) {
 			fmt.Println(ev.Type, ev.Candidate, "for", ev.Lease)
 			cancel() // one event is enough for this example
@@ -36,7 +36,7 @@ func ExampleElector() {
 	// Output: Elected worker-1 for leader
 }
 
-// ChooseStrategy and OldestEmulationVersion work without an Elector.
+// ChooseStrategy and OldestEmulationVersion work without a Coordinator.
 func ExampleOldestEmulationVersion() {
 	candidates := []*candidate.LeaseCandidate{
 		offer("new", "1.37.0", "1.37.0"),

@@ -1,0 +1,411 @@
+package candidate
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// newTestCoordinator returns a coordinator that is not running, and its candidates.
+func newTestCoordinator(t *testing.T, opts CoordinatorOptions) (*elections, *store.Collection[LeaseCandidate]) {
+	return newTestCoordinatorAt(t, opts, time.Now)
+}
+
+// newTestCoordinatorAt is like newTestCoordinator, with the clock of the store. The coordinator
+// waits by the real one.
+func newTestCoordinatorAt(t *testing.T, opts CoordinatorOptions, now clock.Func) (*elections, *store.Collection[LeaseCandidate]) {
+	st := store.New(store.Options{Clock: now, HistoryAge: math.MaxInt64}) // with the times of changes
+	t.Cleanup(st.Close)
+	e, err := NewCoordinator(st, opts)
+	require.NoError(t, err)
+	c := newElections(e)
+	c.ctx = t.Context()
+	return c, In(st)
+}
+
+func TestVersionsOfObjectsAreComparedAsNumbers(t *testing.T) {
+	ordered := []string{"", "8", "9", "10", "11", "100"}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			assert.Equal(t, i > j, isNewer(a, b), "%q and %q", a, b)
+		}
+	}
+}
+
+// held returns a Lease "main" with a holder and a duration of 15s.
+func held(holder string) *lease.Lease {
+	return &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}, Spec: lease.LeaseSpec{
+		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: new(meta.NewMicroTime(time.Now())),
+		Strategy: new(lease.OldestEmulationVersion),
+	}}
+}
+
+// mainElection returns the contest for the Lease "main", or nil.
+func (c *elections) mainElection() *election { return c.byLease[namespacedName{"ns", "main"}] }
+
+// A coordinator that has just started counts from when its store saw an object, by the clock that
+// it waits by.
+func TestTimesOfObjectsAreThoseOfTheStoreClock(t *testing.T) {
+	for name, row := range map[string]struct{ before, after, age time.Duration }{
+		"the clocks agree":            {0, 0, 10 * time.Second},
+		"the store's is behind":       {-1000 * time.Hour, -1000 * time.Hour, 10 * time.Second},
+		"the store's is ahead":        {1000 * time.Hour, 1000 * time.Hour, 10 * time.Second},
+		"the store's has jumped back": {0, -time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				offset := row.before
+				c, candidates := newTestCoordinatorAt(t, CoordinatorOptions{}, func() time.Time { return time.Now().Add(offset) })
+				_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+				require.NoError(t, err)
+				lc := offer("a", "1.0.0", "1.0.0")
+				lc.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now().Add(-time.Microsecond)))
+				lc.Spec.PingTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Create(t.Context(), lc, store.CreateOptions{})
+				require.NoError(t, err)
+				time.Sleep(10 * time.Second)
+				offset = row.after
+				c.applyCandidate(lc)
+				k, then := c.mainElection(), time.Now().Add(-row.age)
+				assert.Equal(t, then.Add(15*time.Second), k.observed.Expires())
+				a := k.entrant("a")
+				assert.WithinDuration(t, then, a.seen, time.Microsecond)
+				assert.WithinDuration(t, then, a.pinged, 0)
+				assert.WithinDuration(t, then, a.since, time.Second)
+				renewed := *lc
+				renewed.Spec.RenewTime = new(meta.NewMicroTime(c.st.Now()))
+				lc, err = candidates.Update(t.Context(), &renewed, store.UpdateOptions{})
+				require.NoError(t, err)
+				c.applyCandidate(lc)
+				assert.Equal(t, time.Now(), a.seen)
+			})
+		})
+	}
+}
+
+// A list or an event may be older than a state that was read since.
+func TestOldStatesChangeNothing(t *testing.T) {
+	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+	old, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	later := *old
+	later.Spec.BinaryVersion = "2.0.0"
+	lc, err := candidates.Update(t.Context(), &later, store.UpdateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	k := c.mainElection()
+	c.settle()
+	c.applyCandidate(old)
+	assert.Equal(t, lc, k.entrant("a").c)
+	assert.False(t, k.touched)
+
+	first, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	second := *first
+	second.Spec.HolderIdentity = new("y")
+	l, err := c.leases.Update(t.Context(), &second, store.UpdateOptions{})
+	require.NoError(t, err)
+	k.applyLease(l, l.ResourceVersion)
+	k.applyLease(first, first.ResourceVersion)
+	assert.Equal(t, l, k.lease)
+	third := *l
+	third.Spec.HolderIdentity = new("z")
+	last, err := c.leases.Update(t.Context(), &third, store.UpdateOptions{})
+	require.NoError(t, err)
+	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+	require.NoError(t, err)
+	k.lookUp()
+	k.applyLease(last, last.ResourceVersion)
+	assert.Nil(t, k.lease, "it was missing later")
+}
+
+// What happened before the list has no events.
+func TestListIsTheWholeState(t *testing.T) {
+	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	lc, err := candidates.Create(t.Context(), offer("a", "1.0.0", "1.0.0"), store.CreateOptions{})
+	require.NoError(t, err)
+	c.applyCandidate(lc)
+	k := c.mainElection()
+	require.NotNil(t, k.lease)
+	_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+	require.NoError(t, err)
+	c.applyLeases(registry.Update{Relisted: true})
+	assert.Nil(t, k.lease)
+	c.applyCandidates(registry.Update{Relisted: true})
+	assert.Empty(t, k.entrants)
+	assert.Empty(t, c.entrants)
+}
+
+func TestCandidateThatIsCreatedAgainIsANewOne(t *testing.T) {
+	c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+	enter := func(leaseName string) *election {
+		lc := offer("a", "1.0.0", "1.0.0")
+		lc.Spec.LeaseName = leaseName
+		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
+		require.NoError(t, err)
+		_, err = candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc) // without the deletion, as a list shows it
+		return c.byLease[namespacedName{"ns", leaseName}]
+	}
+	k := enter("main")
+	k.entrant("a").missed = 2
+	assert.Same(t, k, enter("main"))
+	assert.Zero(t, k.entrant("a").missed)
+	other := enter("other")
+	assert.Empty(t, k.entrants)
+	assert.Len(t, other.entrants, 1)
+}
+
+func TestAnswersAreLogged(t *testing.T) {
+	for name, row := range map[string]struct {
+		pinged, renews bool
+		want           []ElectionEventType
+	}{
+		"it renews":                         {false, true, nil},
+		"it renews after a ping":            {true, true, []ElectionEventType{Answered}},
+		"it changes otherwise after a ping": {true, false, nil},
+	} {
+		var events []ElectionEventType
+		c, candidates := newTestCoordinator(t, CoordinatorOptions{Log: func(ev ElectionEvent) { events = append(events, ev.Type) }})
+		lc := offer("a", "1.0.0", "1.0.0")
+		if row.pinged {
+			lc.Spec.PingTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(time.Microsecond)))
+		}
+		lc, err := candidates.Create(t.Context(), lc, store.CreateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		later := *lc
+		if later.Labels = map[string]string{"a": "b"}; row.renews {
+			later.Spec.RenewTime = new(meta.NewMicroTime(lc.Spec.RenewTime.Add(2 * time.Microsecond)))
+		}
+		lc, err = candidates.Update(t.Context(), &later, store.UpdateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		assert.Equal(t, row.want, events, name)
+	}
+}
+
+// dueInOrder returns the names of the elections that are due, in their order.
+func (s *elections) dueInOrder() (names []string) {
+	s.queue.Ascend(func(e *election) bool {
+		names = append(names, e.name)
+		return true
+	})
+	return names
+}
+
+func TestElectionIsMovedToItsNewTime(t *testing.T) {
+	c, _ := newTestCoordinator(t, CoordinatorOptions{})
+	expire := func(name string, seconds int32) {
+		k := c.election(namespacedName{"ns", name})
+		l := held("x")
+		l.Name, l.Spec.LeaseDurationSeconds = name, &seconds
+		k.setLease(l, time.Now())
+		c.settle()
+	}
+	expire("a", 20)
+	expire("b", 10)
+	assert.Equal(t, []string{"b", "a"}, c.dueInOrder())
+	expire("a", 5)
+	assert.Equal(t, []string{"a", "b"}, c.dueInOrder())
+}
+
+func TestElectionsThatAreDueTakeAStep(t *testing.T) {
+	in(t, func(t *testing.T) {
+		c, _ := newTestCoordinator(t, CoordinatorOptions{})
+		for i, name := range []string{"a", "b", "c"} {
+			l := held("x")
+			l.Name, l.Spec.LeaseDurationSeconds = name, new(int32(10*(i+1)))
+			_, err := c.leases.Create(t.Context(), l, store.CreateOptions{})
+			require.NoError(t, err)
+			c.election(namespacedName{"ns", name})
+		}
+		c.settle()
+		assert.Equal(t, []string{"a", "b", "c"}, c.dueInOrder())
+		time.Sleep(20*time.Second - 1)
+		c.settle()
+		assert.Equal(t, []string{"b", "c"}, c.dueInOrder())
+		time.Sleep(1)
+		c.settle()
+		assert.Equal(t, []string{"c"}, c.dueInOrder())
+		assert.Len(t, c.byLease, 1)
+	})
+}
+
+func TestElectionEndsWhenThereIsNothingToWaitFor(t *testing.T) {
+	in(t, func(t *testing.T) {
+		c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+		lc, err := candidates.Create(t.Context(), offer("dead", "1.0.0", "1.0.0"), store.CreateOptions{})
+		require.NoError(t, err)
+		c.applyCandidate(lc)
+		last := c.mainElection()
+		dead := last.entrants[0]
+		dead.seen, dead.pings, dead.pingSeen = time.Time{}, 1, true
+		time.Sleep(time.Hour)
+		c.settle()
+		assert.Empty(t, last.entrants, "it was collected")
+		assert.Empty(t, c.byLease)
+
+		l := held("x")
+		l.Spec.PreferredHolder = new("gone")
+		_, err = c.leases.Create(t.Context(), l, store.CreateOptions{})
+		require.NoError(t, err)
+		k := c.election(namespacedName{"ns", "main"})
+		c.settle()
+		assert.Same(t, k, c.mainElection(), "the Lease will expire")
+		assert.Equal(t, []string{"main"}, c.dueInOrder())
+		_, err = c.leases.Delete(t.Context(), "ns", "main", store.DeleteOptions{})
+		require.NoError(t, err)
+		k.lookUp()
+		c.settle()
+		assert.Empty(t, c.byLease)
+		assert.Empty(t, c.dueInOrder())
+	})
+}
+
+func TestCoordinatorThatEndsDecidesNothing(t *testing.T) {
+	c, _ := newTestCoordinator(t, CoordinatorOptions{})
+	_, err := c.leases.Create(t.Context(), held("x"), store.CreateOptions{})
+	require.NoError(t, err)
+	k := c.election(namespacedName{"ns", "main"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.ctx = ctx
+	c.settle()
+	assert.Equal(t, []*election{k}, c.touched)
+	c.st.Close()
+	k.lookUp()
+	assert.NotNil(t, k.lease, "nobody said that it is gone")
+}
+
+func TestElectionThatIsNewTakesAStep(t *testing.T) {
+	c, _ := newTestCoordinator(t, CoordinatorOptions{})
+	k := c.election(namespacedName{"ns", "main"})
+	assert.True(t, k.touched)
+	assert.Equal(t, []*election{k}, c.touched)
+}
+
+// clockFunc is a clock that calls a function before each reading.
+type clockFunc struct {
+	clock.Clock
+	before func()
+}
+
+func (c clockFunc) Now() time.Time {
+	c.before()
+	return c.Clock.Now()
+}
+
+// Otherwise a write between the two would concern nobody.
+func TestContestIsKnownBeforeItsLeaseIsRead(t *testing.T) {
+	c, _ := newTestCoordinator(t, CoordinatorOptions{})
+	p := namespacedName{"ns", "main"}
+	reads := 0
+	c.clock = clockFunc{c.clock, func() {
+		reads++
+		assert.NotNil(t, c.byLease[p])
+	}}
+	c.election(p)
+	assert.NotZero(t, reads)
+}
+
+func TestWritersAndTheCoordinatorShareTheContests(t *testing.T) {
+	c, _ := newTestCoordinator(t, CoordinatorOptions{})
+	leases := c.st.Resource(lease.Kind().Registered())
+	it, err := leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "main"}}, registry.Request{Namespace: "ns"})
+	require.NoError(t, err)
+	waits := func(lock, unlock, call func()) {
+		lock()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			call()
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			assert.Fail(t, "it did not lock")
+		default:
+		}
+		unlock()
+		<-done
+	}
+	waits(c.mu.Lock, c.mu.Unlock, func() { c.wantsLease(it) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.election(namespacedName{"ns", "main"}) })
+	waits(c.mu.RLock, c.mu.RUnlock, func() { c.settle() })
+	assert.Empty(t, c.byLease)
+}
+
+func TestWatchSendsCopiesOfTheChanges(t *testing.T) {
+	in(t, func(t *testing.T) {
+		c, candidates := newTestCoordinator(t, CoordinatorOptions{})
+		ctx, cancel := context.WithCancel(t.Context())
+		c.ctx = ctx
+		changes, done := make(chan func()), make(chan error, 1)
+		var seen []registry.Update
+		go func() {
+			done <- c.watch(Kind().Registered(), nil, func(n registry.Update) { seen = append(seen, n) }, changes)
+		}()
+		create := func(name string) {
+			_, err := candidates.Create(t.Context(), offer(name, "1.0.0", "1.0.0"), store.CreateOptions{})
+			require.NoError(t, err)
+		}
+		(<-changes)()
+		assert.True(t, seen[0].Relisted)
+		create("a")
+		a := <-changes
+		create("b")
+		b := <-changes
+		a()
+		b()
+		for i, name := range []string{"a", "b"} {
+			require.Len(t, seen[i+1].Events, 1)
+			assert.Equal(t, name, seen[i+1].Events[0].Item.Name())
+		}
+
+		create("c")
+		synctest.Wait() // nobody receives it
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+	})
+}
+
+// A preferredHolder without candidates asks the holder to make way for nobody.
+func TestCoordinatorClearsAPreferredHolderWithoutCandidates(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := newWorld(t, CoordinatorOptions{})
+		prefer := func(name string) {
+			_, err := w.leases.Create(t.Context(), &lease.Lease{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name}, Spec: lease.LeaseSpec{
+				HolderIdentity: new("x"), LeaseDurationSeconds: new(int32(3600)), RenewTime: new(meta.NewMicroTime(time.Now())),
+				Strategy: new(lease.OldestEmulationVersion), PreferredHolder: new("gone"),
+			}}, store.CreateOptions{})
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		prefer("while-it-runs")
+		synctest.Wait()
+		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+		w.stop()
+		prefer("before-it-runs")
+		w.elect(CoordinatorOptions{})
+		synctest.Wait()
+		assert.Equal(t, []string{"PreferenceCleared"}, w.takeEvents())
+	})
+}
