@@ -78,8 +78,8 @@ func TestAllocationsOfARequest(t *testing.T) {
 		{"merge patch", "PATCH", leases + "/l0", http.StatusOK, format(`{"spec":{"leaseTransitions":1`, `}}`), nil, "application/merge-patch+json", 20},
 		{"create", "POST", leases, http.StatusCreated, newLease, nil, typeJSON, 31},
 		{"same object in protobuf", "PUT", leases + "/l0", http.StatusOK, nil, nil, typeProtobuf, 29},
-		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 10},
-		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 137},
+		{"endpoints get", "GET", endpoints + "/web", http.StatusOK, nil, nil, "", 11},
+		{"endpoints update", "PUT", endpoints + "/web", http.StatusOK, nil, firstPort, typeJSON, 138},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// With a clock that stands still, so that no write gets another time in managedFields.

@@ -105,13 +105,13 @@ type API struct {
 	// resources are the kinds in the store of this API. Forks share the rest of what is served.
 	resources []*registry.Resource
 	groups    []*apiGroup
-	openAPI   openAPI
+	openAPI   func() *openAPI
 	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce    func() bool // reports whether every handler ends with the context of its request
 	auditIDs  auditIDs
 	buffers   sync.Pool // of *buffers
 	frames    frames
-	lists     scratch.Pool // for the writes of lists
+	scratch   scratch.Pool // for parts of lists, and frames
 	scheme    *registry.Scheme
 
 	ctx   context.Context // ends with Close
@@ -136,7 +136,7 @@ func New(st *store.Store, opts Options) *API {
 		a.addKind(i, kinds[i])
 	}
 	a.scheme = registry.NewScheme(kinds...)
-	a.openAPI = openAPI{v2: sync.OnceValue(a.buildOpenAPIV2), v3: sync.OnceValue(a.buildOpenAPIV3)}
+	a.openAPI = sync.OnceValue(a.buildOpenAPI)
 	a.start(opts)
 	return a
 }
@@ -153,7 +153,7 @@ func (a *API) start(opts Options) {
 	}
 	a.timeout = max(cmp.Or(opts.RequestTimeout, requestTimeout), 0)
 	a.backlog.limit, a.backlog.stall = max(cmp.Or(opts.SlowClientBytes, slowClientBytes), 0), opts.WatchStall
-	a.backlog.start, a.backlog.guards = time.Now(), map[*stallGuard]struct{}{}
+	a.backlog.start, a.backlog.clock, a.backlog.guards = time.Now(), a.st.Clock(), map[*stallGuard]struct{}{}
 	a.limits = newLimits(opts)
 	a.checks = append(alwaysHealthy(), opts.Checks...)
 	a.auditIDs.seed = a.st.Seed()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/selector"
 	"github.com/kubecoord/kubecoord/internal/validate"
@@ -106,48 +105,40 @@ type Authorizer func(Attributes) (allowed bool, reason string)
 func (a *API) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := a.newCall(w, r)
-		if a.log != nil {
-			defer c.log(time.Now())
+		defer c.end()
+		if a.timeout > 0 {
+			c.limitBody(c.began.Add(a.timeout))
 		}
-		defer c.endTime()
-		if c.api.timeout > 0 {
-			c.limitBody(time.Now().Add(c.api.timeout))
+		if c.passes(c.checkOrigin, c.identify, c.permit) {
+			ctx, done := c.untilClose()
+			defer done()
+			h.ServeHTTP(c, r.WithContext(ctx))
 		}
-		if !c.checkOrigin() {
-			return
-		}
-		if !c.identify() || !c.permit() {
-			return
-		}
-		ctx, done := c.untilClose()
-		defer done()
-		h.ServeHTTP(c, r.WithContext(ctx))
 	})
 }
 
-// identify authenticates the request. If it returns false, the request has been answered.
-func (c *call) identify() (ok bool) {
+// identify authenticates the request.
+func (c *call) identify() error {
 	if c.api.authenticate == nil {
-		return true
+		return nil
 	}
-	if c.user, ok = c.api.authenticate(c.req); !ok {
-		c.user = User{}
-		c.fail(meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized"))
+	if u, ok := c.api.authenticate(c.req); ok {
+		c.user = u
+		return nil
 	}
-	return ok
+	return meta.NewStatusError(http.StatusUnauthorized, meta.ReasonUnauthorized, nil, "Unauthorized")
 }
 
-// permit authorizes the request. If it returns false, the request has been answered.
-func (c *call) permit() bool {
+// permit authorizes the request.
+func (c *call) permit() error {
 	if c.api.authorize == nil {
-		return true
+		return nil
 	}
 	err := c.checkAllowed(c.attributes())
 	if err != nil {
-		c.Header().Set("X-Content-Type-Options", "nosniff")
-		c.fail(err)
+		c.noSniff()
 	}
-	return err == nil
+	return err
 }
 
 // mayCreate authorizes an update or an apply that creates its object (upstream: apiserver,
@@ -174,7 +165,16 @@ func AttributesOf(r *http.Request) Attributes {
 
 // attributes returns the Attributes of the request.
 func (c *call) attributes() Attributes {
-	a := Attributes{User: c.user, Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
+	if c.attrs == nil {
+		c.attrs = new(c.findAttributes())
+	}
+	a := *c.attrs
+	a.User = c.user
+	return a
+}
+
+func (c *call) findAttributes() Attributes {
+	a := Attributes{Verb: strings.ToLower(c.req.Method), Path: c.req.URL.Path}
 	parts := strings.Split(strings.Trim(c.req.URL.Path, "/"), "/")
 	switch {
 	case len(parts) > 2 && parts[0] == "api":
@@ -231,9 +231,12 @@ func (c *call) verbName(named, watching bool) string {
 
 // forbidden returns the error of a request that is not allowed.
 func forbidden(a Attributes, reason string) error {
+	if reason != "" {
+		reason = ": " + reason
+	}
 	if !a.IsResource {
 		text := escaped(fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path))
-		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+withReason(text, reason))
+		return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+text+reason)
 	}
 	where := "at the cluster scope"
 	if a.Namespace != "" {
@@ -250,12 +253,5 @@ func forbidden(a Attributes, reason string) error {
 		subject = fmt.Sprintf("%s %q", gr, a.Name)
 	}
 	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden,
-		&meta.StatusDetails{Name: a.Name, Group: gr.Group, Kind: gr.Resource}, subject+" is forbidden: "+withReason(text, reason))
-}
-
-func withReason(text, reason string) string {
-	if reason == "" {
-		return text
-	}
-	return text + ": " + reason
+		&meta.StatusDetails{Name: a.Name, Group: gr.Group, Kind: gr.Resource}, subject+" is forbidden: "+text+reason)
 }

@@ -2,24 +2,29 @@ package httpapi
 
 import (
 	"cmp"
+	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 // backlog bounds the memory that waits for slow clients. While a request is in a write, it checks
-// all guards: it pauses and cuts watches that do not get on, and if too much memory waits, it
-// cuts the slowest requests. A timer for each write took 4 % of the CPU time of a delivery.
+// all guards: it cuts watches that stall or are over their time, and if too much memory waits,
+// the slowest requests. A timer for each write took 4 % of the CPU time of a delivery.
 type backlog struct {
 	limit int64         // bytes; 0: none
 	stall time.Duration // of a watch; 0: no limit
 	start time.Time     // the times of guards count from here
+	clock clock.Clock   // of the store, for the ends of watches
 
 	armed   atomic.Bool  // the timer is set
 	checked atomic.Int64 // when it was set
 
-	mu     sync.Mutex // guards guards and some of their fields; taken before the lock of the hub
+	mu     sync.Mutex // guards guards and some of their fields
 	guards map[*stallGuard]struct{}
 }
 
@@ -28,8 +33,50 @@ const (
 	// backlogCheck is the time between two checks, and the least time of a write that is cut to
 	// make room.
 	backlogCheck = 250 * time.Millisecond
-	stallPause   = time.Second // how long a write may take until its watch is paused
+	noWrite      = -1 // stallGuard.since between writes
 )
+
+// stallGuard notes when the present write of an answer began, or the read of a body, and the
+// memory that waits with it.
+type stallGuard struct {
+	call  *call
+	watch bool
+	end   time.Time // of a watch that has one, with closeGrace
+
+	since atomic.Int64         // when the present write began, or noWrite
+	last  atomic.Pointer[byte] // the last byte of the memory, which identifies it; nil between writes
+	bytes atomic.Int64         // of the memory
+
+	// Guarded by backlog.mu.
+	began   int64 // since, at the last check
+	isCut   bool
+	closeAt int64 // when the connection is closed if a write goes on; 0: never
+}
+
+// start is called before a write of data.
+func (g *stallGuard) start(data []byte) {
+	g.hold(data)
+	b := &g.call.api.backlog
+	g.since.Store(b.recent())
+	// check reads since after it has cleared armed. So one of the two sets the timer.
+	if !b.armed.Load() {
+		b.arm()
+	}
+}
+
+// hold notes the memory of data, up to its capacity.
+func (g *stallGuard) hold(data []byte) {
+	if n := cap(data); n > 0 {
+		g.last.Store(&data[:n][n-1])
+		g.bytes.Store(int64(n))
+	}
+}
+
+// stop is called after the write.
+func (g *stallGuard) stop() {
+	g.last.Store(nil) // an idle watch must not keep its last frame
+	g.since.Store(noWrite)
+}
 
 func (b *backlog) now() int64 { return int64(time.Since(b.start)) }
 
@@ -39,20 +86,6 @@ func (b *backlog) recent() int64 {
 		return b.checked.Load()
 	}
 	return b.now()
-}
-
-// add begins to check a guard.
-func (b *backlog) add(g *stallGuard) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.guards[g] = struct{}{}
-}
-
-// drop ends what add began.
-func (b *backlog) drop(g *stallGuard) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.guards, g)
 }
 
 // arm sets the timer, unless it is set.
@@ -83,21 +116,20 @@ func (b *backlog) check() {
 func (b *backlog) find() (toCut, toClose []*call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, stall := b.now(), int64(b.stall)
+	now := b.now()
 	var waiting []*stallGuard
 	cut := func(g *stallGuard) {
 		g.closeAt, g.isCut = now+int64(2*closeGrace), true
 		toCut = append(toCut, g.call)
 	}
 	for g := range b.guards {
-		g.beganLocked(now)
-		switch {
+		switch g.began = g.since.Load(); {
 		case g.began == noWrite:
 			continue
 		case g.closeAt != 0 && now >= g.closeAt:
 			toClose = append(toClose, g.call)
 		case g.isCut:
-		case g.w != nil && stall > 0 && now-g.began >= stall:
+		case g.watch && b.stall > 0 && now-g.began >= int64(b.stall), !g.end.IsZero() && !b.clock.Now().Before(g.end):
 			cut(g)
 		default:
 			waiting = append(waiting, g)
@@ -120,4 +152,93 @@ func (b *backlog) find() (toCut, toClose []*call) {
 		left -= size
 	}
 	return toCut, toClose
+}
+
+// cutter ends the reads and writes of a request at a time.
+type cutter struct {
+	stall stallGuard // of the writes; see call.guard
+
+	mu     sync.Mutex // guards the fields below
+	done   bool       // it has cut the request
+	over   bool       // the request has ended, so it must not be cut
+	failed bool       // a write has failed
+}
+
+// guard returns the guard of the call, which it adds to the backlog.
+func (c *call) guard() *stallGuard {
+	g, b := &c.cut.stall, &c.api.backlog
+	if g.call == nil {
+		g.call = c
+		g.since.Store(noWrite)
+		if at := c.deadline.at; !at.IsZero() {
+			g.closeAt = int64(at.Sub(b.start) + 2*closeGrace)
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.guards[g] = struct{}{}
+	}
+	return g
+}
+
+// closeConnection closes the connection, if the server uses ConnContext. HTTP/2 cannot even write
+// the end of a stream if the client takes no byte.
+func (c *call) closeConnection() {
+	if conn, ok := c.req.Context().Value(connKey{}).(net.Conn); ok {
+		conn.Close()
+	}
+}
+
+// cutNow ends the request, unless its writes succeed soon.
+func (c *call) cutNow() {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	if c.cut.over {
+		return
+	}
+	c.cut.done = true
+	now, control := time.Now(), http.NewResponseController(c.w)
+	control.SetReadDeadline(now)
+	control.SetWriteDeadline(now.Add(closeGrace))
+}
+
+// endTime is called when the request has been answered. It removes a deadline for writes
+// from the connection, which may get more requests, unless a write has failed.
+func (c *call) endTime() {
+	if c.deadline.cancel != nil {
+		c.deadline.cancel()
+	}
+	if c.cut.stall.call == nil {
+		return
+	}
+	b := &c.api.backlog
+	b.mu.Lock()
+	delete(b.guards, &c.cut.stall)
+	b.mu.Unlock()
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	if c.cut.over = true; c.cut.done && !c.cut.failed {
+		http.NewResponseController(c.w).SetWriteDeadline(time.Time{})
+	}
+}
+
+func (c *call) setFailed() {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	c.cut.failed = true
+}
+
+// failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
+// the data of that write, so nothing may use its memory again.
+func (c *call) failed() bool {
+	c.cut.mu.Lock()
+	defer c.cut.mu.Unlock()
+	return c.cut.failed
+}
+
+// unread returns a buffer from which the answer was written, or nil if it may still be read.
+func (c *call) unread(buf []byte) []byte {
+	if c.failed() {
+		return nil
+	}
+	return buf
 }

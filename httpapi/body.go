@@ -87,9 +87,9 @@ func (c *call) readBody() ([]byte, error) {
 // has fewer.
 func (c *call) readUpTo(dst []byte, size int) ([]byte, error) {
 	if size > firstRead {
-		guard := c.guard(nil)
-		guard.begin(dst)
-		defer guard.end()
+		guard := c.guard()
+		guard.start(dst)
+		defer guard.stop()
 	}
 	for len(dst) < size {
 		if len(dst) == cap(dst) {

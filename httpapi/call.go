@@ -17,10 +17,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A request passes call.go (headers, authentication), target.go (what the path names),
-// dispatch.go (the verb and the common checks), the file of the verb (get, list,
-// watch, write, patch, delete) and respond.go. The comment of a verb lists its query
-// parameters. Package internal/registry implements the effect of a verb.
+// A request passes call.go (headers, authentication), route.go (the path), dispatch.go (the
+// verb and the common checks), the file of the verb (get, list, watch, write, patch, delete)
+// and respond.go or listbody.go. The comment of a verb lists its query parameters. Package
+// internal/registry implements the effect of a verb.
 
 // LogEntry describes one request and its answer.
 type LogEntry struct {
@@ -38,11 +38,12 @@ type LogEntry struct {
 // call is one request and its answer. It is also the http.ResponseWriter of the
 // answer, to count for the log.
 type call struct {
-	api  *API
-	req  *http.Request
-	w    http.ResponseWriter
-	code int
-	size int64
+	api   *API
+	req   *http.Request
+	w     http.ResponseWriter
+	began time.Time
+	code  int
+	size  int64
 	// observe, if not nil, is called with what the client knows, before it gets the answer.
 	observe func(caller.Sight)
 
@@ -50,6 +51,7 @@ type call struct {
 	endpoint     *endpoint
 	resourceName // of the path
 	user         User
+	attrs        *Attributes // without the user; nil until the first use
 
 	slots                    *tally.Clients // those that the request needs one of
 	client                   string         // user, or host of the address
@@ -74,33 +76,29 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.Serv
 // answered under any load.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(w, r)
-	c.observe = caller.Observer(r.Context())
-	if a.log != nil {
-		defer c.log(time.Now())
+	defer c.end()
+	defer c.leave()
+	timeErr := c.limitTime()
+	steps := []func() error{c.checkOrigin, func() error { return timeErr }, c.identify, c.enter, c.permit}
+	if isHealthPath(r.URL.Path) {
+		steps = steps[:2]
 	}
-	defer c.endTime()
-	err := c.limitTime()
-	if !c.checkOrigin() {
-		return
+	if c.passes(steps...) {
+		c.route(r.URL.Path)(c)
+		c.release()
 	}
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	if !isHealthPath(r.URL.Path) {
-		if !c.identify() {
-			return
-		}
-		if !c.enter() {
-			return
-		}
-		defer c.leave()
-		if !c.permit() {
-			return
+}
+
+// passes runs the steps before a request is answered. It reports false if one has failed, and
+// the request has been answered with its error.
+func (c *call) passes(steps ...func() error) bool {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			c.fail(err)
+			return false
 		}
 	}
-	c.dispatch(a.parse(r.URL.Path))
-	c.release()
+	return true
 }
 
 // noCache is the Cache-Control of every answer that has no other.
@@ -108,7 +106,7 @@ const noCache = "no-cache, private"
 
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{api: a, req: r, w: w}
+	c := &call{api: a, req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
 	h := w.Header()
 	id := r.Header.Get("Audit-Id")
 	if id == "" {
@@ -122,12 +120,16 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	return c
 }
 
-func (c *call) log(start time.Time) {
-	c.api.log(LogEntry{
-		Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-		ContentType: c.req.Header.Get("Content-Type"),
-		Code:        c.code, Bytes: c.size, Duration: time.Since(start), Attributes: c.attributes(),
-	})
+// end is called when the request has been answered.
+func (c *call) end() {
+	c.endTime()
+	if c.api.log != nil {
+		c.api.log(LogEntry{
+			Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
+			ContentType: c.req.Header.Get("Content-Type"),
+			Code:        c.code, Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
+		})
+	}
 }
 
 // Fail answers a request with the Status of an error, in the format that the
@@ -186,9 +188,9 @@ func (c *call) Write(p []byte) (int, error) {
 	c.leave() // the client may not read
 	if c.size+int64(len(p)) > unblockedAnswer {
 		c.limitWrites()
-		guard := c.guard(nil)
-		guard.begin(p)
-		defer guard.end()
+		guard := c.guard()
+		guard.start(p)
+		defer guard.stop()
 	}
 	return c.write(p)
 }
@@ -204,28 +206,6 @@ func (c *call) write(p []byte) (int, error) {
 		c.setFailed()
 	}
 	return n, err
-}
-
-func (c *call) setFailed() {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	c.cut.failed = true
-}
-
-// failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
-// the data of that write, so nothing may use its memory again.
-func (c *call) failed() bool {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	return c.cut.failed
-}
-
-// unread returns a buffer from which the answer was written, or nil if it may still be read.
-func (c *call) unread(buf []byte) []byte {
-	if c.failed() {
-		return nil
-	}
-	return buf
 }
 
 // unblockedAnswer is the size of an answer that net/http keeps until the handler has

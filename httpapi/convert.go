@@ -91,7 +91,7 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
 	if e.info.Native {
-		goType = e.target().InternalType()
+		goType = e.bodyType.InternalType()
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
@@ -105,7 +105,7 @@ func notAList(e *endpoint) error {
 		return errors.New("content is not a list")
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.target().InternalType()))
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.bodyType.InternalType()))
 }
 
 // tableOptions say what a Table contains besides cells.

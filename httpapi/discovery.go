@@ -58,53 +58,27 @@ type groupVersions struct {
 
 type apiResourceList struct {
 	meta.TypeMeta `json:",inline"`
-	GroupVersion  string        `json:"groupVersion"`
-	Resources     []apiResource `json:"resources"`
+	GroupVersion  string        `json:"groupVersion" protobuf:"1"`
+	Resources     []apiResource `json:"resources" protobuf:"2"`
 }
 
 type apiResource struct {
-	Name               string   `json:"name"`
-	SingularName       string   `json:"singularName"`
-	Namespaced         bool     `json:"namespaced"`
-	Kind               string   `json:"kind"`
-	Verbs              []string `json:"verbs"`
-	ShortNames         []string `json:"shortNames,omitempty"`
-	StorageVersionHash string   `json:"storageVersionHash,omitempty"`
+	Name         string   `json:"name" protobuf:"1"`
+	SingularName string   `json:"singularName" protobuf:"6"`
+	Namespaced   bool     `json:"namespaced" protobuf:"2"`
+	Kind         string   `json:"kind" protobuf:"3"`
+	Verbs        []string `json:"verbs"`
+	// ProtoVerbs are the verbs in protobuf, where they are a message. They are not set in JSON.
+	ProtoVerbs         verbList `json:"protoVerbs,omitzero" protobuf:"4"`
+	ShortNames         []string `json:"shortNames,omitempty" protobuf:"5"`
+	Categories         []string `json:"categories,omitempty" protobuf:"7"`
+	Group              string   `json:"group,omitempty" protobuf:"8"`
+	Version            string   `json:"version,omitempty" protobuf:"9"`
+	StorageVersionHash string   `json:"storageVersionHash,omitempty" protobuf:"10"`
 }
 
-// apiResourceListMessage is the protobuf form, in which verbs are a message.
-type apiResourceListMessage struct {
-	meta.TypeMeta `json:",inline"`
-	GroupVersion  string               `json:"groupVersion" protobuf:"1"`
-	Resources     []apiResourceMessage `json:"resources" protobuf:"2"`
-}
-
-type apiResourceMessage struct {
-	Name       string `json:"name" protobuf:"1"`
-	Namespaced bool   `json:"namespaced" protobuf:"2"`
-	Kind       string `json:"kind" protobuf:"3"`
-	Verbs      struct {
-		Items []string `json:"items" protobuf:"1"`
-	} `json:"verbs" protobuf:"4"`
-	ShortNames         []string `json:"shortNames" protobuf:"5"`
-	SingularName       string   `json:"singularName" protobuf:"6"`
-	Categories         []string `json:"categories" protobuf:"7"`
-	Group              string   `json:"group" protobuf:"8"`
-	Version            string   `json:"version" protobuf:"9"`
-	StorageVersionHash string   `json:"storageVersionHash" protobuf:"10"`
-}
-
-func (l *apiResourceList) message() any {
-	m := &apiResourceListMessage{TypeMeta: l.TypeMeta, GroupVersion: l.GroupVersion}
-	for _, r := range l.Resources {
-		out := apiResourceMessage{
-			Name: r.Name, SingularName: r.SingularName, Namespaced: r.Namespaced, Kind: r.Kind,
-			ShortNames: r.ShortNames, StorageVersionHash: r.StorageVersionHash,
-		}
-		out.Verbs.Items = r.Verbs
-		m.Resources = append(m.Resources, out)
-	}
-	return m
+type verbList struct {
+	Items []string `json:"items" protobuf:"1"`
 }
 
 // legacyVersions answers /api.
@@ -210,7 +184,7 @@ func (c *call) checkDocumentRoute() error {
 		return methodNotAllowed()
 	}
 	if !matchesRoute(c.req.Header.Get("Accept")) {
-		return notAcceptableRoute(false)
+		return notAcceptableRoute(typeJSON, typeYAML, typeProtobuf)
 	}
 	return nil
 }
@@ -223,8 +197,11 @@ func (c *call) writeDiscovery(doc any) {
 	}
 	if c.media.format == formatProtobuf {
 		t := *doc.(interface{ GetTypeMeta() *meta.TypeMeta }).GetTypeMeta()
-		if m, ok := doc.(interface{ message() any }); ok {
-			doc, t.APIVersion = m.message(), "v1"
+		if l, ok := doc.(*apiResourceList); ok {
+			t.APIVersion = "v1"
+			for i := range l.Resources {
+				l.Resources[i].ProtoVerbs.Items = l.Resources[i].Verbs
+			}
 		}
 		c.writeDocument(http.StatusOK, discoveryMessage(doc, t), c.media)
 		return

@@ -9,12 +9,6 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// dispatch answers a request according to its target.
-func (c *call) dispatch(t target) {
-	c.endpoint, c.resourceName = t.endpoint, t.resourceName
-	t.answer(c)
-}
-
 // resourceRequest answers a request for a resource that is served. Objects of all
 // namespaces can be listed and watched by a path without a namespace. For other methods
 // that path is known (405) with a built-in kind, and unknown with a custom resource.
@@ -93,7 +87,11 @@ func (c *call) prepare(streams bool) error {
 			return unsupportedPatch()
 		}
 		if !matchesRoute(c.req.Header.Get("Accept")) {
-			return notAcceptableRoute(streams)
+			types := []string{typeJSON, typeYAML, typeProtobuf}
+			if streams {
+				types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
+			}
+			return notAcceptableRoute(types...)
 		}
 	}
 	if e := c.endpoint; e != nil {

@@ -5,18 +5,14 @@ import (
 	"weak"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// frames finds the frames that watches send, so that a frame is made once for all watches that
-// send it in the same form. A frame lives as long as a watch sends it, and then until the next
-// garbage collection.
+// frames finds the frames that watches send, so that a frame is made once for all of them. It
+// lives as long as a watch sends it, and then until the next garbage collection.
 type frames struct {
-	slots   [frameSlots]atomic.Pointer[frameSlot]
-	buffers scratch.Pool // to make frames
-	joined  scratch.Pool // for joined frames
+	slots [frameSlots]atomic.Pointer[frameSlot]
 }
 
 // frameSlots and the length of a frameSlot say how many frames can be found: about as many as a history

@@ -54,20 +54,9 @@ func (c *call) namespaceObject(name string) {
 		c.fail(meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name))
 		return
 	}
-	data := mustJSON(struct {
-		meta.TypeMeta `json:",inline"`
-		Metadata      meta.ObjectMeta `json:"metadata"`
-		Spec          struct{}        `json:"spec"`
-		Status        struct {
-			Phase string `json:"phase"`
-		} `json:"status"`
-	}{
-		TypeMeta: meta.TypeMeta{Kind: "Namespace", APIVersion: "v1"},
-		Metadata: meta.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/metadata.name": name}},
-		Status: struct {
-			Phase string `json:"phase"`
-		}{"Active"},
-	})
+	// The name needs no escapes.
+	data := []byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"` + name + `","labels":{"kubernetes.io/metadata.name":"` + name + `"}},` +
+		`"spec":{},"status":{"phase":"Active"}}`)
 	m := c.media
 	if m.format == formatProtobuf {
 		m.format = formatJSON // the type has no protobuf form here

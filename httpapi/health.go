@@ -7,11 +7,8 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The Kubernetes version of /version, whose behaviour is implemented.
@@ -48,7 +45,7 @@ func (a *API) checksOf(name string) []HealthCheck {
 // say why a check failed, since it needs no credentials (upstream: apiserver,
 // server/healthz).
 func (c *call) health(name string) {
-	c.Header().Set("X-Content-Type-Options", "nosniff")
+	c.noSniff()
 	excluded, unknown := c.params()["exclude"], map[string]bool{}
 	for _, e := range excluded {
 		unknown[e] = true
@@ -95,7 +92,7 @@ func (c *call) healthCheck(name, wanted string) {
 			continue
 		}
 		if err := check.Healthy(c.req.Context()); err != nil {
-			c.Header().Set("X-Content-Type-Options", "nosniff")
+			c.noSniff()
 			c.text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
 			return
 		}
@@ -117,30 +114,14 @@ func (c *call) serverVersion() {
 		return
 	}
 	if accept := c.req.Header.Get("Accept"); accept != "" && !strings.Contains(accept, typeJSON) && !strings.Contains(accept, "*/*") {
-		c.fail(meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
-			"406: Not Acceptable\n\nAvailable representations: "+typeJSON))
+		c.fail(notAcceptableRoute(typeJSON))
 		return
 	}
-	doc := struct {
-		Major                 string `json:"major"`
-		Minor                 string `json:"minor"`
-		EmulationMajor        string `json:"emulationMajor"`
-		EmulationMinor        string `json:"emulationMinor"`
-		MinCompatibilityMajor string `json:"minCompatibilityMajor"`
-		MinCompatibilityMinor string `json:"minCompatibilityMinor"`
-		GitVersion            string `json:"gitVersion"`
-		GitCommit             string `json:"gitCommit"`
-		GitTreeState          string `json:"gitTreeState"`
-		BuildDate             string `json:"buildDate"`
-		GoVersion             string `json:"goVersion"`
-		Compiler              string `json:"compiler"`
-		Platform              string `json:"platform"`
-	}{
-		serverMajor, serverMinor, serverMajor, serverMinor, serverMajor, "36", serverGitVersion,
-		"0000000000000000000000000000000000000000", "clean", "2026-01-01T00:00:00Z",
-		runtime.Version(), runtime.Compiler, runtime.GOOS + "/" + runtime.GOARCH,
-	}
-	c.indented(doc)
+	c.indented(fmt.Appendf(nil, `{"major":%q,"minor":%q,"emulationMajor":%[1]q,"emulationMinor":%[2]q,`+
+		`"minCompatibilityMajor":%[1]q,"minCompatibilityMinor":"36","gitVersion":%[3]q,`+
+		`"gitCommit":"0000000000000000000000000000000000000000","gitTreeState":"clean","buildDate":"2026-01-01T00:00:00Z",`+
+		`"goVersion":%q,"compiler":%q,"platform":"%s/%s"}`,
+		serverMajor, serverMinor, serverGitVersion, runtime.Version(), runtime.Compiler, runtime.GOOS, runtime.GOARCH))
 }
 
 // paths answers / with all paths outside group versions, for every method.
@@ -162,10 +143,8 @@ func (c *call) paths() {
 			list = append(list, v.root)
 		}
 	}
-	sort.Strings(list)
-	c.indented(struct {
-		Paths []string `json:"paths"`
-	}{list})
+	slices.Sort(list)
+	c.indented(mustJSON(map[string]any{"paths": list}))
 }
 
 // unknownPath answers a path outside all groups.
@@ -174,7 +153,7 @@ func (c *call) unknownPath() {
 		c.noResource()
 		return
 	}
-	c.Header().Set("X-Content-Type-Options", "nosniff")
+	c.noSniff()
 	c.text(http.StatusNotFound, "404 page not found\n")
 }
 
@@ -189,15 +168,16 @@ func (c *call) unknownResource() {
 
 // noResource answers a path that isVerbAlone (upstream: endpoints/filters/requestinfo.go).
 func (c *call) noResource() {
-	c.Header().Set("X-Content-Type-Options", "nosniff")
+	c.noSniff()
 	c.Header().Del("Cache-Control")
 	uri := c.req.URL.RequestURI()
 	c.text(http.StatusInternalServerError, escaped(fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s\n", uri, uri)))
 }
 
+// noSniff makes browsers believe the media type of the answer.
+func (c *call) noSniff() { c.Header().Set("X-Content-Type-Options", "nosniff") }
+
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }
 
-// indented answers with a document that is always indented.
-func (c *call) indented(doc any) {
-	c.writeBytes(http.StatusOK, typeJSON, indented(mustJSON(doc)))
-}
+// indented answers with JSON that is always indented.
+func (c *call) indented(data []byte) { c.writeBytes(http.StatusOK, typeJSON, indented(data)) }

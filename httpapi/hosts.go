@@ -17,10 +17,10 @@ import (
 const transportAddr = "127.0.0.1:0"
 
 // checkOrigin refuses a request for a host that is not one of Options.Hosts, and a write of a
-// page of another site. It reports whether the request may go on.
-func (c *call) checkOrigin() bool {
+// page of another site.
+func (c *call) checkOrigin() error {
 	if c.api.hosts == nil || c.req.RemoteAddr == transportAddr {
-		return true
+		return nil
 	}
 	reason := ""
 	if host := hostOf(c.req.Host); !c.api.hosts[host] && !isLocal(host, c.req) {
@@ -29,11 +29,10 @@ func (c *call) checkOrigin() bool {
 		reason = fmt.Sprintf("a page of another origin, %q, must not write", c.req.Header.Get("Origin"))
 	}
 	if reason == "" {
-		return true
+		return nil
 	}
-	c.Header().Set("X-Content-Type-Options", "nosniff")
-	c.fail(meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+reason))
-	return false
+	c.noSniff()
+	return meta.NewStatusError(http.StatusForbidden, meta.ReasonForbidden, &meta.StatusDetails{}, "forbidden: "+reason)
 }
 
 // hostSet returns the hosts as hostOf writes them.

@@ -41,9 +41,8 @@ const privileged = "system:masters"
 
 var errTooManyRequests = errors.New("too many requests")
 
-// enter counts the request, until leave is called. If there are too many it
-// answers 429 and returns false.
-func (c *call) enter() bool {
+// enter counts the request until leave is called.
+func (c *call) enter() error {
 	l, host := &c.api.limits, tally.Host(c.req.RemoteAddr)
 	c.client, c.exempt = cmp.Or(c.user.Name, host), slices.Contains(c.user.Groups, privileged)
 	switch {
@@ -55,10 +54,9 @@ func (c *call) enter() bool {
 		c.slots = l.writes
 	}
 	if !c.takeSlot() {
-		c.tooManyRequests()
-		return false
+		return errTooManyRequests
 	}
-	return true
+	return nil
 }
 
 // takeSlot reports whether the request may go on. It has a slot then, unless it is exempt.
@@ -111,6 +109,6 @@ func (c *call) takeTurn() {
 // tooManyRequests answers with a text: a real server has no Status here.
 func (c *call) tooManyRequests() {
 	c.Header().Del("Warning")
-	c.Header()["Retry-After"] = []string{"1"}
+	c.Header().Set("Retry-After", "1")
 	http.Error(c, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }

@@ -185,7 +185,7 @@ func (c *call) sendList(contentType string, b *listBody) (err error) {
 		c.sendJoinedItems(b)
 		return nil
 	}
-	c.api.lists.Use(func(buf []byte) []byte {
+	c.api.scratch.Use(func(buf []byte) []byte {
 		buf, err = c.sendItems(append(buf, b.head...), b)
 		return c.unread(buf)
 	})

@@ -27,15 +27,8 @@ const (
 	typeProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// mediaTypeOf returns the media type of a format.
 func mediaTypeOf(f format) string {
-	switch f {
-	case formatYAML:
-		return typeYAML
-	case formatProtobuf:
-		return typeProtobuf
-	}
-	return typeJSON
+	return [...]string{formatJSON: typeJSON, formatYAML: typeYAML, formatProtobuf: typeProtobuf}[f]
 }
 
 // streamSuffix marks the media type of a watch.
@@ -173,8 +166,7 @@ func (c *call) restrictions() restrictions {
 // matchesRoute reports whether an Accept header names any media type of a route
 // (upstream: go-restful). It is the first, coarse check.
 func matchesRoute(header string) bool {
-	switch header {
-	case "", "*/*", typeJSON:
+	if header == "" {
 		return true
 	}
 	for part := range strings.SplitSeq(header, ",") {
@@ -205,11 +197,7 @@ func notAcceptable(types ...string) error {
 		"only the following media types are accepted: "+strings.Join(types, ", "))
 }
 
-func notAcceptableRoute(streams bool) error {
-	types := []string{typeJSON, typeYAML, typeProtobuf}
-	if streams {
-		types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
-	}
+func notAcceptableRoute(types ...string) error {
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, &meta.StatusDetails{},
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(types, ", "))
 }

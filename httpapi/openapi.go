@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha512"
 	"fmt"
 	"net/http"
@@ -22,6 +23,13 @@ import (
 // Known difference: an Accept header without a media type is answered 406; a real
 // server answers an empty 200.
 
+// openAPI holds the documents of an API by path, and the index of version 3. They are built at
+// the first request.
+type openAPI struct {
+	byPath map[string]*openAPIDocument
+	index  []byte
+}
+
 // openAPIDocument is one document in its two formats.
 type openAPIDocument struct {
 	path     string
@@ -32,40 +40,30 @@ type openAPIDocument struct {
 	built    time.Time
 }
 
-func (a *API) newOpenAPIDocument(path, version string, data []byte, protobuf func() []byte) *openAPIDocument {
-	return &openAPIDocument{
-		path: path, version: version, json: data, protobuf: sync.OnceValue(protobuf),
-		tag: fmt.Sprintf("%X", sha512.Sum512(data)), built: a.st.Now(),
-	}
-}
-
-// openAPIDocuments holds the documents of version 3.
-type openAPIDocuments struct {
-	index  []byte
-	byName map[string]*openAPIDocument
-}
-
-// openAPI holds the documents of an API. They are built at the first request.
-type openAPI struct {
-	v2 func() *openAPIDocument
-	v3 func() *openAPIDocuments
-}
-
 // The paths of the document of version 2, and of the index of version 3.
 const (
 	openAPIV2 = "/openapi/v2"
 	openAPIV3 = "/openapi/v3"
 )
 
-// openAPIV3 answers with the document of a group version. The 404 of an unknown one
-// has no body (upstream: kube-aggregator, openapiv3/aggregator, handleGroupVersion).
-func (c *call) openAPIV3(name string) {
-	doc := c.api.openAPI.v3().byName[name]
-	if doc == nil {
-		c.WriteHeader(http.StatusNotFound)
-		return
+// buildOpenAPI builds the documents.
+func (a *API) buildOpenAPI() *openAPI {
+	type link struct {
+		URL string `json:"serverRelativeURL"`
 	}
-	c.openAPI(doc)
+	out, links, described := &openAPI{byPath: map[string]*openAPIDocument{}}, map[string]link{}, a.describe()
+	add := func(path, version string, doc openapi.Document) *openAPIDocument {
+		d := &openAPIDocument{path: path, version: version, json: doc.JSON(), protobuf: sync.OnceValue(doc.Protobuf), built: a.st.Now()}
+		d.tag = fmt.Sprintf("%X", sha512.Sum512(d.json))
+		out.byPath[path] = d
+		return d
+	}
+	add(openAPIV2, "v2", described.V2())
+	for name, doc := range described.V3() {
+		links[name] = link{add(openAPIV3+"/"+name, "v3", doc).link()}
+	}
+	out.index = mustJSON(map[string]any{"paths": links})
+	return out
 }
 
 // describe describes the API to package openapi.
@@ -86,25 +84,6 @@ func (a *API) describe() openapi.API {
 	return out
 }
 
-func (a *API) buildOpenAPIV2() *openAPIDocument {
-	doc := a.describe().V2()
-	return a.newOpenAPIDocument(openAPIV2, "v2", doc.JSON(), doc.Protobuf)
-}
-
-func (a *API) buildOpenAPIV3() *openAPIDocuments {
-	type link struct {
-		URL string `json:"serverRelativeURL"`
-	}
-	docs := &openAPIDocuments{byName: map[string]*openAPIDocument{}}
-	paths := map[string]link{}
-	for name, doc := range a.describe().V3() {
-		built := a.newOpenAPIDocument(openAPIV3+"/"+name, "v3", doc.JSON(), doc.Protobuf)
-		docs.byName[name], paths[name] = built, link{built.link()}
-	}
-	docs.index = mustJSON(map[string]any{"paths": paths})
-	return docs
-}
-
 // link returns the URL of the document with its hash.
 func (d *openAPIDocument) link() string {
 	u := url.URL{Path: d.path, RawQuery: url.Values{"hash": {d.tag}}.Encode()}
@@ -113,11 +92,8 @@ func (d *openAPIDocument) link() string {
 
 // negotiate returns the document in the format that the client prefers.
 func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byte, ok bool) {
-	if accept == "" {
-		accept = "*/*"
-	}
 	const prefix = "com.github.proto-openapi.spec."
-	for _, cl := range goautoneg.ParseAccept(accept) {
+	for _, cl := range goautoneg.ParseAccept(cmp.Or(accept, "*/*")) {
 		if cl.Type != "application" && cl.Type != "*" {
 			continue
 		}
@@ -132,9 +108,15 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 	return "", nil, false
 }
 
-// openAPI answers with a document. With its hash in the query, a document of
-// version 3 may be cached forever; another hash is redirected.
-func (c *call) openAPI(d *openAPIDocument) {
+// openAPI answers with the document of a path. With its hash in the query, a document of
+// version 3 may be cached forever; another hash is redirected. The 404 of an unknown document
+// has no body (upstream: kube-aggregator, openapiv3/aggregator, handleGroupVersion).
+func (c *call) openAPI() {
+	d := c.api.openAPI().byPath[c.req.URL.Path]
+	if d == nil {
+		c.WriteHeader(http.StatusNotFound)
+		return
+	}
 	h := c.Header()
 	if d.version == "v2" {
 		h.Add("Vary", "Accept-Encoding")
@@ -175,5 +157,5 @@ func (c *call) serveContent(modified time.Time, data []byte) {
 // text, nor an Etag (upstream: kube-aggregator, openapiv3/aggregator,
 // handleDiscovery).
 func (c *call) openAPIIndex() {
-	c.serveContent(c.api.st.Now(), c.api.openAPI.v3().index)
+	c.serveContent(c.api.st.Now(), c.api.openAPI().index)
 }

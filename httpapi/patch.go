@@ -19,10 +19,11 @@ import (
 // patchTypes returns the media types of patches in the order of error messages. A kind
 // without a schema has no strategic merge patch.
 func patchTypes(schema bool) []string {
+	types := []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
 	if !schema {
-		return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.ApplyPatch)}
+		types = slices.Delete(types, 2, 3)
 	}
-	return []string{string(registry.JSONPatch), string(registry.MergePatch), string(registry.StrategicMergePatch), string(registry.ApplyPatch)}
+	return types
 }
 
 // isPatch reports whether any media type in the header is a patch. It is the first,
@@ -102,8 +103,8 @@ func decodeApply(data []byte) (config map[string]any, duplicates []error, err er
 	return decodeApplyYAML(data)
 }
 
-// decodeApplyYAML reads an applied configuration as a real server does. It refuses
-// invalid YAML already when it converts it to JSON for the audit log; it does not
+// decodeApplyYAML reads an applied configuration as a real server does, which refuses
+// invalid YAML already when it converts it to JSON for the audit log. It does not
 // convert a text that looks like JSON.
 func decodeApplyYAML(data []byte) (config map[string]any, duplicates []error, err error) {
 	text, duplicates, err := yaml.ToJSON(data)

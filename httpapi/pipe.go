@@ -189,7 +189,7 @@ func (p *pipe) append(data []byte) bool {
 	return true
 }
 
-// SetWriteDeadline cuts the answer at a time. The zero time removes the deadline.
+// SetWriteDeadline cuts the answer at a time; the zero time is none.
 func (p *pipe) SetWriteDeadline(at time.Time) error {
 	if p.cancel != nil {
 		p.setDeadline(&p.writeBy, at, func() { p.cancel(io.ErrUnexpectedEOF) })
@@ -197,8 +197,7 @@ func (p *pipe) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// SetReadDeadline closes the body of the request at a time. The zero time removes the
-// deadline.
+// SetReadDeadline closes the body of the request at a time; the zero time is none.
 func (p *pipe) SetReadDeadline(at time.Time) error {
 	if p.cancel != nil && p.closeBody != nil {
 		p.setDeadline(&p.readBy, at, p.closeBody)

@@ -243,7 +243,6 @@ const (
 // texts are truncated when their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
-	first   [1]string // memory for texts: few answers have more
 	written int
 	cutting bool
 }
@@ -251,9 +250,6 @@ type warnings struct {
 func (ws *warnings) add(h http.Header, text string) {
 	if text == "" || ws.cutting && ws.written >= warningsTotal || slices.Contains(ws.texts, text) {
 		return
-	}
-	if ws.texts == nil {
-		ws.texts = ws.first[:0]
 	}
 	ws.texts = append(ws.texts, text)
 	if ws.cutting || ws.written+utf8.RuneCountInString(text) <= warningsTotal {

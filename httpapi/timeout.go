@@ -2,14 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -25,7 +22,7 @@ const requestTimeout = time.Minute
 // limit of the server; watches ignore it. An error about it comes before all others, on
 // every path.
 func (c *call) limitTime() (err error) {
-	if c.watches = c.isWatch(); c.watches {
+	if c.watches = mayWatch(c.req) && c.attributes().Verb == "watch"; c.watches {
 		return nil
 	}
 	limit := c.api.timeout
@@ -40,7 +37,7 @@ func (c *call) limitTime() (err error) {
 		}
 	}
 	if limit > 0 {
-		c.deadline.at = time.Now().Add(limit)
+		c.deadline.Context, c.deadline.at = c.req.Context(), c.began.Add(limit)
 		c.limitBody(c.deadline.at)
 	}
 	return err
@@ -53,15 +50,11 @@ func (c *call) limitBody(at time.Time) {
 	}
 }
 
-// isWatch reports whether the request is a watch. A watch has a timeout of its own.
-func (c *call) isWatch() bool { return mayWatch(c.req) && c.attributes().Verb == "watch" }
-
 // context returns the context of the request, with its deadline.
 func (c *call) context() context.Context {
 	if c.deadline.at.IsZero() {
 		return c.req.Context()
 	}
-	c.deadline.Context = c.req.Context()
 	return &c.deadline
 }
 
@@ -87,28 +80,18 @@ type deadline struct {
 	context.Context // of the request
 	at              time.Time
 
-	mu     sync.Mutex // guards the fields below
-	timed  context.Context
+	once   sync.Once
+	timed  context.Context // with a timer
 	cancel context.CancelFunc
 }
 
-// wait returns the context with a timer.
 func (d *deadline) wait() context.Context {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timed == nil {
-		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
-	}
+	d.once.Do(func() { d.timed, d.cancel = context.WithDeadline(d.Context, d.at) })
 	return d.timed
 }
 
-// Deadline returns the earlier one of the request's and of its context's own.
-func (d *deadline) Deadline() (time.Time, bool) {
-	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
-		return at, true
-	}
-	return d.at, true
-}
+// Deadline returns the deadline of the request. Its context may end sooner.
+func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
 
 // Done returns a channel that is closed at the end.
 func (d *deadline) Done() <-chan struct{} { return d.wait().Done() }
@@ -124,84 +107,11 @@ func (d *deadline) Err() error {
 	return context.DeadlineExceeded
 }
 
-// end releases the timer.
-func (d *deadline) end() {
-	if d.cancel != nil {
-		d.cancel()
-	}
-}
-
-// cutter ends the reads and writes of a request at a time.
-type cutter struct {
-	timer clock.Timer // of the end of the watch, or nil
-	stall stallGuard  // of the writes; see call.guard
-
-	mu     sync.Mutex // guards the fields below
-	done   bool       // it has cut the request
-	over   bool       // the request has ended, so it must not be cut
-	failed bool       // a write has failed
-}
-
 // limitWrites makes writes of the answer fail after the deadline of the request. Requests with
 // a short answer do without. net/http removes the limit after the request.
 func (c *call) limitWrites() {
 	if !c.limitedWrites && !c.deadline.at.IsZero() {
 		c.limitedWrites = true
 		http.NewResponseController(c.w).SetWriteDeadline(c.deadline.at.Add(closeGrace))
-	}
-}
-
-// guard returns the guard of the call, which it adds to the backlog. w is nil unless it is a watch.
-func (c *call) guard(w *registry.Watcher) *stallGuard {
-	g := &c.cut.stall
-	if g.call == nil {
-		g.call, g.w = c, w
-		g.since.Store(noWrite)
-		if at := c.deadline.at; !at.IsZero() {
-			g.closeAt = int64(at.Sub(c.api.backlog.start) + 2*closeGrace)
-		}
-		c.api.backlog.add(g)
-	}
-	return g
-}
-
-// closeConnection closes the connection, if the server uses ConnContext. HTTP/2 cannot even write
-// the end of a stream if the client takes no byte.
-func (c *call) closeConnection() {
-	if conn, ok := c.req.Context().Value(connKey{}).(net.Conn); ok {
-		conn.Close()
-	}
-}
-
-// cutNow ends the request, unless its writes succeed soon.
-func (c *call) cutNow() {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	if c.cut.over {
-		return
-	}
-	c.cut.done = true
-	now, control := time.Now(), http.NewResponseController(c.w)
-	control.SetReadDeadline(now)
-	control.SetWriteDeadline(now.Add(closeGrace))
-}
-
-// endTime is called when the request has been answered. It removes a deadline for writes
-// from the connection, which may get more requests, unless a write has failed.
-func (c *call) endTime() {
-	c.deadline.end()
-	if c.cut.timer == nil && c.cut.stall.call == nil {
-		return
-	}
-	if c.cut.timer != nil {
-		c.cut.timer.Stop()
-	}
-	if c.cut.stall.call != nil {
-		c.api.backlog.drop(&c.cut.stall)
-	}
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	if c.cut.over = true; c.cut.done && !c.cut.failed {
-		http.NewResponseController(c.w).SetWriteDeadline(time.Time{})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"runtime"
 	"time"
@@ -48,10 +49,6 @@ func (c *call) watch() error {
 		return err
 	}
 	defer w.Close()
-	// The time does not cut the wait for a version, of which the watch has to tell.
-	if opts.Timeout > 0 {
-		c.cut.timer = c.api.st.Clock().AfterFunc(opts.Timeout+closeGrace, c.cutNow)
-	}
 	if err := c.readTableOptions(); err != nil {
 		return err
 	}
@@ -65,47 +62,44 @@ func (c *call) watch() error {
 	if c.media.format == formatProtobuf {
 		contentType = typeProtobuf + streamSuffix
 	}
-	c.Header()["Content-Type"] = []string{contentType}
+	c.Header().Set("Content-Type", contentType)
 	c.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(c.w).Flush
-	if err := flush(); err != nil {
-		return nil
+	out := &watchWriter{call: c, flush: http.NewResponseController(c.w).Flush, conn: c.connection(), guard: c.guard()}
+	out.guard.watch = true
+	if opts.Timeout > 0 {
+		out.guard.end = c.api.st.Clock().Now().Add(opts.Timeout + closeGrace)
 	}
-	c.stream(ctx, w, c.sender(w, flush))
+	if out.flush() == nil {
+		c.stream(ctx, w, out)
+	}
 	return nil
 }
 
-// sender returns a function that sends a part of a watch. last marks the last one of the
-// parts that are ready at once.
-func (c *call) sender(w *registry.Watcher, flush func() error) func(part chunk, last bool) error {
-	send, guard := c.chunkWriter(flush), c.guard(w)
-	return func(part chunk, last bool) error {
-		guard.begin(part.all)
-		defer guard.end()
-		return send(part, last)
-	}
+// watchWriter writes the chunks of a watch.
+type watchWriter struct {
+	*call
+	flush func() error
+	conn  net.Conn // or nil; see connection
+	guard *stallGuard
 }
 
-// chunkWriter returns the function of sender, without a limit of time.
-func (c *call) chunkWriter(flush func() error) func(part chunk, last bool) error {
-	conn := c.connection()
-	if conn == nil {
-		return func(part chunk, last bool) error {
-			if _, err := c.write(part.data()); err != nil || !last {
-				return err
-			}
-			return flush()
+// send sends a chunk. An error means that the client is gone.
+func (w *watchWriter) send(part chunk) error {
+	w.guard.start(part.all)
+	defer w.guard.stop()
+	if w.conn == nil {
+		if _, err := w.write(part.data()); err != nil {
+			return err
 		}
+		return w.flush()
 	}
-	return func(part chunk, last bool) error {
-		_, err := conn.Write(part.all)
-		c.size += int64(len(part.data()))
-		if err != nil {
-			c.setFailed()
-			conn.Close() // the client must not take the rest of the answer for a chunk
-		}
-		return err
+	_, err := w.conn.Write(part.all)
+	w.size += int64(len(part.data()))
+	if err != nil {
+		w.setFailed()
+		w.conn.Close() // the client must not take the rest of the answer for a chunk
 	}
+	return err
 }
 
 // minWatchTimeout is the least default timeout of a watch (upstream:
@@ -147,9 +141,8 @@ func canFlush(w http.ResponseWriter) bool {
 	}
 }
 
-// stream sends events until the watch ends or the client is gone. It writes all events
-// that are ready at once.
-func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part chunk, last bool) error) {
+// stream sends events until the watch ends or the client is gone.
+func (c *call) stream(ctx context.Context, w *registry.Watcher, out *watchWriter) {
 	count := c.countWatch()
 	count.open.Add(1)
 	defer count.open.Add(-1)
@@ -159,13 +152,13 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part c
 		for _, ev := range events {
 			c.reportItem(ev.Item)
 		}
-		if c.sendEvents(events, send) != nil {
+		if out.sendEvents(events) != nil {
 			return
 		}
 		if err != nil {
 			if e, ok := errors.AsType[*meta.StatusError](err); ok {
 				part, _ := endChunk(c.appendErrorFrame([]byte(chunkHead), &e.Status))
-				send(part, true) // an error means that the client is gone
+				out.send(part)
 			}
 			return
 		}
@@ -174,59 +167,55 @@ func (c *call) stream(ctx context.Context, w *registry.Watcher, send func(part c
 
 // sendEvents sends events. A single event, or a large one, is sent from the memory that all
 // watches share. Others are joined, so that the connection gets few writes.
-func (c *call) sendEvents(events []registry.ItemEvent, send func(part chunk, last bool) error) (err error) {
-	if len(events) == 1 && c.sharesFrame(events[0]) {
-		f, err := c.frame(events[0])
+func (w *watchWriter) sendEvents(events []registry.ItemEvent) (err error) {
+	if len(events) == 1 && w.sharesFrame(events[0]) {
+		f, err := w.frame(events[0])
 		if err != nil {
 			return err
 		}
-		return sendFrame(f, true, send)
+		return w.sendFrame(f)
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	c.api.frames.joined.Use(func(joined []byte) []byte {
-		joined, err = c.sendJoined(joined, events, send)
-		return c.unread(joined)
+	w.api.scratch.Use(func(joined []byte) []byte {
+		joined, err = w.sendJoined(joined, events)
+		return w.unread(joined)
 	})
 	return err
 }
 
 // sendJoined sends the frames of events. It joins them in a buffer, which it returns.
-func (c *call) sendJoined(joined []byte, events []registry.ItemEvent, send func(part chunk, last bool) error) (_ []byte, err error) {
+func (w *watchWriter) sendJoined(joined []byte, events []registry.ItemEvent) (_ []byte, err error) {
 	joined = append(joined, chunkHead...)
 	for i, ev := range events {
-		var f *frame // that is sent by itself, or nil
-		if !c.sharesFrame(ev) {
-			joined, err = c.appendEvent(joined, ev)
-		} else if f, err = c.frame(ev); err == nil && len(f.all) < watchWrite {
-			joined, f = append(joined, f.data()...), nil
+		var large *frame
+		if !w.sharesFrame(ev) {
+			joined, err = w.appendEvent(joined, ev)
+		} else if large, err = w.frame(ev); err == nil && len(large.all) < watchWrite {
+			joined, large = append(joined, large.data()...), nil
+		}
+		ready := len(joined) - len(chunkHead)
+		if err == nil && ready > 0 && (ready >= watchWrite || large != nil || i == len(events)-1) {
+			var part chunk
+			part, joined = endChunk(joined)
+			err = w.send(part)
+			joined = joined[:len(chunkHead)]
+		}
+		if err == nil && large != nil {
+			err = w.sendFrame(large)
 		}
 		if err != nil {
 			return joined, err
-		}
-		last, ready := i == len(events)-1, len(joined)-len(chunkHead)
-		if ready >= watchWrite || ready > 0 && (last || f != nil) {
-			var part chunk
-			part, joined = endChunk(joined)
-			if err := send(part, last && f == nil); err != nil {
-				return joined, err
-			}
-			joined = joined[:len(chunkHead)]
-		}
-		if f != nil {
-			if err := sendFrame(f, last, send); err != nil {
-				return joined, err
-			}
 		}
 	}
 	return joined, nil
 }
 
 // sendFrame sends a shared frame, and keeps it alive meanwhile, so that other watches find it.
-func sendFrame(f *frame, last bool, send func(part chunk, last bool) error) error {
+func (w *watchWriter) sendFrame(f *frame) error {
 	defer runtime.KeepAlive(f)
-	return send(f.chunk, last)
+	return w.send(f.chunk)
 }
 
 // watchWrite is the size of the writes of a watch, in bytes, if many events are ready. Larger frames
@@ -243,7 +232,7 @@ func (c *call) sharesFrame(ev registry.ItemEvent) bool {
 // frame returns the shared frame of an event, which must not be changed.
 func (c *call) frame(ev registry.ItemEvent) (*frame, error) {
 	return c.api.frames.get(frameKey{ev.Item, ev.Type, c.endpoint, c.media.format, c.media.as}, func() (frame chunk, err error) {
-		c.api.frames.buffers.Use(func(buf []byte) []byte {
+		c.api.scratch.Use(func(buf []byte) []byte {
 			if buf, err = c.appendEvent(append(buf, chunkHead...), ev); err == nil {
 				frame, buf = endChunk(buf)
 				frame.all = bytes.Clone(frame.all)

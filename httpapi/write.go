@@ -29,7 +29,7 @@ func (c *call) create() error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
-	o, err := c.decodeObject(data, f, opts, nil)
+	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), nil, c.warn)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,8 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.decodeObject(data, f, opts, c.resource().Peek(c.namespace, c.name))
+	live := c.resource().Peek(c.namespace, c.name)
+	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
 	}
@@ -116,12 +117,6 @@ func (c *call) objectFormat() (format, error) {
 		err = unsupportedMedia(typeJSON, typeYAML)
 	}
 	return f, err
-}
-
-// decodeObject reads the object of a create or update into the stored form. live is nil or
-// the present state of the object.
-func (c *call) decodeObject(data []byte, f format, opts registry.CreateOptions, live *registry.Item) (registry.Object, error) {
-	return c.api.scheme.DecodeBody(c.endpoint.target(), data, f, validation(opts.FieldValidation), live, c.warn)
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.

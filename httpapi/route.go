@@ -25,19 +25,13 @@ type groupVersion struct {
 
 // endpoint is one kind in one version.
 type endpoint struct {
-	kind    *registry.Kind
-	number  int // the index in API.resources
-	info    *registry.Info
-	version int // the index of the version in the kind
-	// apiVersion is the group and the version, such as coordination.k8s.io/v1.
-	apiVersion string
+	bodyType   registry.Target
+	number     int // the index in API.resources
+	info       *registry.Info
+	version    int    // the index of the version in the kind
+	apiVersion string // group and version, such as coordination.k8s.io/v1
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
-}
-
-// target returns the type of the bodies.
-func (e *endpoint) target() registry.Target {
-	return registry.Target{Kind: e.kind, Version: e.version}
 }
 
 // addKind adds a kind to its group, in all its versions.
@@ -46,7 +40,7 @@ func (a *API) addKind(number int, kind *registry.Kind) {
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{kind: kind, number: number, info: info, version: i, apiVersion: gv.String()}
+		e := &endpoint{bodyType: registry.Target{Kind: kind, Version: i}, number: number, info: info, version: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
@@ -57,10 +51,8 @@ func (a *API) addKind(number int, kind *registry.Kind) {
 }
 
 func (a *API) group(name string) *apiGroup {
-	for _, g := range a.groups {
-		if g.name == name {
-			return g
-		}
+	if i := slices.IndexFunc(a.groups, func(g *apiGroup) bool { return g.name == name }); i >= 0 {
+		return a.groups[i]
 	}
 	g := &apiGroup{name: name, root: "/apis/" + name}
 	if name == "" {
@@ -71,22 +63,12 @@ func (a *API) group(name string) *apiGroup {
 }
 
 func (g *apiGroup) version(name string) *groupVersion {
-	for _, v := range g.versions {
-		if v.Version == name {
-			return v
-		}
+	if i := slices.IndexFunc(g.versions, func(v *groupVersion) bool { return v.Version == name }); i >= 0 {
+		return g.versions[i]
 	}
 	v := &groupVersion{GroupVersion: meta.GroupVersion{Group: g.name, Version: name}, root: g.root + "/" + name}
 	g.versions = append(g.versions, v)
 	return v
-}
-
-// target is the meaning of the path of a request.
-type target struct {
-	answer func(*call)
-	// endpoint and resourceName are set if the path is that of a resource.
-	endpoint *endpoint
-	resourceName
 }
 
 // statusSubresource is the name of the only subresource.
@@ -101,27 +83,27 @@ type resourceName struct {
 	watching   bool // the path is below the deprecated watch/
 }
 
-// parse returns the target of a path. An escaped character, also a slash, counts as the
-// character itself. A path with empty segments, dots or a slash at its end is not
-// redirected.
-func (a *API) parse(p string) target {
-	if name, ok := strings.CutPrefix(p, openAPIV3+"/"); ok {
-		return target{answer: func(c *call) { c.openAPIV3(name) }}
+// route returns the function that answers a path, and sets the endpoint and the resourceName
+// of a path of a resource. An escaped character, also a slash, counts as the character itself.
+// A path with empty segments, dots or a slash at its end is not redirected.
+func (c *call) route(p string) func(*call) {
+	if strings.HasPrefix(p, openAPIV3+"/") {
+		return (*call).openAPI
 	}
-	for _, g := range a.groups {
+	for _, g := range c.api.groups {
 		for _, v := range g.versions {
 			if rest, ok := below(p, v.root); ok {
-				return v.parse(rest)
+				return c.routeIn(v, rest)
 			}
 		}
 		if rest, ok := below(p, g.root); ok {
-			return g.parse(rest)
+			return g.route(rest)
 		}
 	}
 	if p == "/apis/" {
-		return target{answer: (*call).groupList}
+		return (*call).groupList
 	}
-	return parseFixed(p)
+	return routeFixed(p)
 }
 
 // below returns the rest of a path that is root or below it.
@@ -133,85 +115,81 @@ func below(p, root string) (rest string, ok bool) {
 // indexPath is another name of the path /.
 const indexPath = "/index.html"
 
-// parseFixed returns the target of a path outside all groups. Most of these paths may
+// routeFixed returns the function for a path outside all groups. Most of these paths may
 // also end in a slash.
-func parseFixed(p string) target {
-	unknown := target{answer: (*call).unknownPath}
+func routeFixed(p string) func(*call) {
 	if !strings.HasPrefix(p, "/") {
-		return unknown
+		return (*call).unknownPath
 	}
 	if rest, ok := below(p, "/version"); ok {
 		if strings.Trim(rest, "/") == "" {
-			return target{answer: (*call).serverVersion}
+			return (*call).serverVersion
 		}
-		return target{answer: (*call).unknownResource}
+		return (*call).unknownResource
 	}
 	if path.Clean(p) != p {
 		p = strings.TrimSuffix(p, "/")
 		if path.Clean(p) != p || p == "/" || p == indexPath || p == openAPIV2 || isHealthPath(p) {
-			return unknown
+			return (*call).unknownPath
 		}
 	}
 	switch p {
 	case "/", indexPath:
-		return target{answer: (*call).paths}
+		return (*call).paths
 	case "/apis":
-		return target{answer: (*call).groupListOrAggregated}
+		return (*call).groupListOrAggregated
 	case openAPIV2:
-		return target{answer: func(c *call) { c.openAPI(c.api.openAPI.v2()) }}
+		return (*call).openAPI
 	case openAPIV3:
-		return target{answer: (*call).openAPIIndex}
-	}
-	if !isHealthPath(p) {
-		return unknown
+		return (*call).openAPIIndex
 	}
 	name, check, found := strings.Cut(p[1:], "/")
 	switch {
+	case !isHealthPath(p) || strings.Contains(check, "/"):
+		return (*call).unknownPath
 	case !found:
-		return target{answer: func(c *call) { c.health(name) }}
-	case !strings.Contains(check, "/"):
-		return target{answer: func(c *call) { c.healthCheck(name, check) }}
+		return func(c *call) { c.health(name) }
 	}
-	return unknown
+	return func(c *call) { c.healthCheck(name, check) }
 }
 
-// parse returns the target of a path outside all versions of the group. rest follows
+// route returns the function for a path outside all versions of the group. rest follows
 // the root of the group. In a real server the aggregator serves the group, also with
 // one slash at the end; with more slashes the path is a route.
-func (g *apiGroup) parse(rest string) target {
+func (g *apiGroup) route(rest string) func(*call) {
 	switch {
 	case strings.Trim(rest, "/") != "":
-		return target{answer: (*call).unknownResource}
+		return (*call).unknownResource
 	case g.name == "":
-		return target{answer: (*call).legacyVersions}
+		return (*call).legacyVersions
 	}
-	return target{answer: func(c *call) { c.groupDocument(g, len(rest) > 1) }}
+	return func(c *call) { c.groupDocument(g, len(rest) > 1) }
 }
 
-// parse returns the target of a path in the group version. rest follows its root.
-func (v *groupVersion) parse(rest string) target {
+// routeIn is route for a path in a group version. rest follows its root.
+func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
 	trimmed := strings.Trim(rest, "/")
 	switch {
 	case trimmed == "":
-		return target{answer: func(c *call) { c.resourceList(v) }}
+		return func(c *call) { c.resourceList(v) }
 	case strings.HasPrefix(rest, "//"):
-		return target{answer: (*call).unknownResource}
+		return (*call).unknownResource
 	}
 	var parts [6]string // for nearly all paths
-	name := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
+	n := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
 	for _, e := range v.endpoints {
-		if e.info.Plural == name.resource {
-			if !name.namespaced {
-				name.namespace = "" // the namespace is the object itself
+		if e.info.Plural == n.resource {
+			if !n.namespaced {
+				n.namespace = "" // the namespace is the object itself
 			}
-			return target{(*call).resourceRequest, e, name}
+			c.endpoint, c.resourceName = e, n
+			return (*call).resourceRequest
 		}
 	}
-	if v.Group == "" && name.isNamespace() {
-		namespace := name.name
-		return target{answer: func(c *call) { c.namespaceObject(namespace) }}
+	if v.Group == "" && n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching {
+		return func(c *call) { c.namespaceObject(n.name) }
 	}
-	return target{answer: (*call).unknownResource}
+	return (*call).unknownResource
 }
 
 // parseResource reads the parts of a path:
@@ -244,9 +222,4 @@ func isVerbAlone(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	last := parts[len(parts)-1]
 	return (last == "watch" || last == "proxy") && (len(parts) == 3 && parts[0] == "api" || len(parts) == 4 && parts[0] == "apis")
-}
-
-// isNamespace reports whether the path names a namespace object.
-func (n resourceName) isNamespace() bool {
-	return n.resource == "namespaces" && !n.namespaced && n.name != "" && n.subresource == "" && !n.watching
 }
