@@ -54,7 +54,7 @@ type Hub[P any] struct {
 	mu         sync.Mutex // guards all below, and the marks of every Reader
 	history    history[P]
 	readers    int                    // how many are open
-	groups     map[Scope][]*Reader[P] // all but the paused ones; no group is empty
+	groups     map[Scope][]*Reader[P] // no group is empty
 	nextChange chan struct{}          // closed by the next change; nil if nothing waits for it
 	waiters    []waiter
 }
@@ -171,7 +171,7 @@ func (h *Hub[P]) Lose(version uint64) {
 	h.signalLocked()
 }
 
-// Signal wakes all readers, except those that are paused.
+// Signal wakes all readers.
 func (h *Hub[P]) Signal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,10 +15,9 @@ type Reader[P any] struct {
 	wants func(*Change[P]) bool // nil wants all
 
 	// Guarded by hub.mu.
-	marked   uint64 // the version of the first change to read since the last Poll, or 0
-	index    int    // in its group, or -1
-	closed   bool
-	pausedAt uint64 // the head of the history when Pause was called
+	marked uint64 // the version of the first change to read since the last Poll, or 0
+	index  int    // in its group, or -1
+	closed bool
 
 	hub    *Hub[P]
 	scope  Scope
@@ -148,32 +147,6 @@ func (r *Reader[P]) SettledUntil(last uint64) uint64 {
 		version = r.seen
 	}
 	return min(version, last)
-}
-
-// Pause makes writers skip the reader, until Resume. It is for a reader that is busy for
-// long, and the only method that others may call meanwhile.
-func (r *Reader[P]) Pause() {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
-	r.pausedAt = r.hub.history.head
-	r.leaveLocked()
-}
-
-// Resume ends a Pause. Poll continues where it was: at the change that was marked before
-// the Pause, if there was one, and else after the Pause began. To look further back could find
-// that the history is too short, although the reader has missed nothing.
-func (r *Reader[P]) Resume() {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
-	r.joinLocked()
-	now := &r.hub.history
-	if now.head <= r.pausedAt && now.losses == r.losses {
-		return
-	}
-	if !r.behind && r.marked == 0 {
-		r.behind, r.after = true, r.pausedAt
-	}
-	r.Signal()
 }
 
 // Close removes the reader from the hub. It may be called more than once.

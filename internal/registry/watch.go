@@ -395,13 +395,6 @@ func (w *Watcher) release() {
 	}
 }
 
-// Pause makes writers skip the watch until Resume, while its reader is busy for long. It is
-// the only method that others than the reader may call.
-func (w *Watcher) Pause() { w.hub.Pause() }
-
-// Resume ends a Pause.
-func (w *Watcher) Resume() { w.hub.Resume() }
-
 // Close ends the watch. It may be called more than once.
 func (w *Watcher) Close() {
 	w.release()
