@@ -44,12 +44,12 @@ func TestEveryWatcherExpiresWhenChangesAreLost(t *testing.T) {
 func TestHistoryMayGoBackWhenItIsLost(t *testing.T) {
 	p := newHub(t, 10)
 	p.publishMany(5, "ns", "a")
-	idle := p.watch(Scope{}, first+5)
+	w := p.watch(Scope{}, first+5)
 	p.Lose(first + 2)
 	p.version = first + 2
 	p.publish("ns", "b")
 	assert.EqualValues(t, first+2, p.Oldest(p.now))
-	assert.True(t, woken(idle), "it has to see that changes were lost")
+	assert.True(t, woken(w), "it has to see that changes were lost")
 	versions, _ := poll(t, p.watch(Scope{}, first+2))
 	assert.Equal(t, []uint64{first + 3}, versions)
 }

@@ -260,3 +260,59 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 	versions, _ = poll(t, p.watch(Scope{}, first+1))
 	assert.Equal(t, []uint64{first + 2, first + 3}, versions, "the version it expired at is still good")
 }
+
+// A reader that is busy for long costs a writer nothing, and misses nothing.
+func TestReaderIsMarkedOnceUntilItPolls(t *testing.T) {
+	p := newHub(t, 10)
+	asked := 0
+	w := p.Read(Scope{}, first, func(*Change[string]) bool { asked++; return true })
+	p.publishMany(3, "ns", "a")
+	assert.Equal(t, 1, asked)
+	assert.Equal(t, 1, p.Readers(), "it is still there")
+	require.True(t, woken(w))
+	assert.False(t, woken(w))
+	versions, _ := poll(t, w)
+	assert.Equal(t, []uint64{101, 102, 103}, versions)
+	p.publish("ns", "a") // 104
+	require.True(t, woken(w))
+	versions, _ = poll(t, w)
+	assert.Equal(t, []uint64{104}, versions)
+	assert.Equal(t, 2, asked)
+
+	p.publishMany(11, "ns", "a")
+	_, _, err := w.Poll(nil, math.MaxUint64)
+	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than its work")
+	w.Close()
+	assert.Empty(t, p.groups)
+}
+
+// A reader that is marked may be closed.
+func TestMarkedReaderIsClosed(t *testing.T) {
+	p := newHub(t, 10)
+	w, other := p.watch(Scope{}, first), p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	w.Close()
+	poll(t, other)
+	w.Close()
+	assert.Equal(t, 1, p.Readers())
+	assert.Equal(t, []*Reader[string]{other}, p.groups[Scope{}].idle)
+}
+
+// A reader that has taken its wake-up may look for other events before it polls: a signal between the two must wake it again.
+func TestSignalReachesAReaderThatIsMarked(t *testing.T) {
+	p := newHub(t, 10)
+	w := p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	require.True(t, woken(w))
+	p.Signal()
+	assert.False(t, woken(w))
+	poll(t, w)
+	assert.True(t, woken(w))
+	poll(t, w)
+	assert.False(t, woken(w), "once")
+	p.publish("ns", "a")
+	require.True(t, woken(w))
+	p.Close()
+	poll(t, w)
+	assert.True(t, woken(w))
+}

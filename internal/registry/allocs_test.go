@@ -59,7 +59,7 @@ func TestAllocations(t *testing.T) {
 			require.NoError(t, err)
 		}},
 		{"create", 18, create},
-		{"delete", 7, remove},
+		{"delete", 8, remove},
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
 	}

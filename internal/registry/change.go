@@ -12,55 +12,67 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Change makes the next state of an object. It is a Replacement, a Patch or an
-// Apply.
+// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, the
+// result of Resource.Replace, or a deletion.
 type Change interface {
-	// next returns the state after current, in the stored form and with its field
-	// managers. The store owns the result. current is nil if there is no object. next is
+	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
-	next(r *Resource, current *Item, req Request) (Object, error)
+	plan(r *Resource, current *Item, req Request) (write, error)
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form,
 // for the store to own.
 type Replacement func(current *Item) (Object, error)
 
-// Replace returns the Replacement of a PUT. It takes ownership of the object, which must
-// be in the stored form with defaults filled in.
-func (r *Resource) Replace(o Object) Replacement {
-	m := o.GetObjectMeta()
-	resourceVersion, managers := m.ResourceVersion, m.ManagedFields
-	if resourceVersion == "" {
-		next := o
-		return func(*Item) (Object, error) {
-			now := next
-			next = r.kind.copy(now) // another attempt may follow
-			return now, nil
-		}
-	}
-	return func(current *Item) (Object, error) {
-		m.ResourceVersion, m.ManagedFields = resourceVersion, managers // an attempt before may have changed them
-		if current == nil {
-			return r.kind.copy(o), nil // another attempt may follow
-		}
-		return o, nil // another attempt finds the conflict
-	}
-}
-
-func (c Replacement) next(r *Resource, current *Item, req Request) (Object, error) {
-	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
-		return nil, r.NotFound(req.Name)
+func (c Replacement) plan(r *Resource, current *Item, req Request) (write, error) {
+	if err := r.checkMissing(current, &req); err != nil {
+		return write{}, err
 	}
 	o, err := c(current)
 	if err != nil {
-		return nil, err
+		return write{}, err
 	}
-	r.dedupOwners(o.GetObjectMeta(), &req, "")
-	if err := r.checkUID(current, &req); err != nil {
-		return nil, err
+	return r.put(current, o, &req)
+}
+
+// replacement is the Change of a PUT.
+type replacement struct {
+	object Object
+	meta   meta.ObjectMeta // as it was sent: an attempt changes that of the object
+}
+
+// Replace returns the Change of a PUT. It takes ownership of the object, which must be in
+// the stored form with defaults filled in.
+func (r *Resource) Replace(o Object) Change { return &replacement{o, *o.GetObjectMeta()} }
+
+func (c *replacement) plan(r *Resource, current *Item, req Request) (write, error) {
+	if err := r.checkMissing(current, &req); err != nil {
+		return write{}, err
 	}
-	r.updateManagers(o, current, &req)
-	return o, nil
+	o := c.object
+	*o.GetObjectMeta() = c.meta
+	if r.kind.prepareForUpdate != nil && c.meta.ResourceVersion == "" {
+		c.object = r.kind.copy(o) // for another attempt: the kind may change more than metadata
+	}
+	return r.put(current, o, &req)
+}
+
+// checkMissing refuses to replace an object that must exist and does not.
+func (r *Resource) checkMissing(current *Item, req *Request) error {
+	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
+		return r.NotFound(req.Name)
+	}
+	return nil
+}
+
+// put plans the replacement of current by o.
+func (r *Resource) put(current *Item, o Object, req *Request) (write, error) {
+	r.dedupOwners(o.GetObjectMeta(), req, "")
+	if err := r.checkUID(current, req); err != nil {
+		return write{}, err
+	}
+	r.updateManagers(o, current, req)
+	return r.replace(current, o, req, false)
 }
 
 // checkUID compares the uid of an update with the current one.
@@ -101,28 +113,27 @@ type Patch struct {
 	Scheme *Scheme
 }
 
-func (c Patch) next(r *Resource, current *Item, req Request) (Object, error) {
+func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil {
-		return nil, r.NotFound(req.Name)
+		return w, r.NotFound(req.Name)
 	}
 	t := Target{r.kind, req.Version}
 	o, ok := c.mergeOrdinary(t, current)
 	if !ok {
-		var err error
 		if o, err = c.document(t, current, &req); err != nil {
-			return nil, err
+			return w, err
 		}
 	}
 	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
-		return nil, err
+		return w, err
 	}
 	if !r.kind.info.Native && o.GetTypeMeta().APIVersion == "" {
-		return nil, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
+		return w, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.fromWire(o)
 	r.updateManagers(o, current, &req)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return o, nil
+	return r.replace(current, o, &req, false)
 }
 
 // target describes the object to the functions of package patch.
@@ -149,9 +160,9 @@ type Apply struct {
 	Force bool
 }
 
-func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
+func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error) {
 	if current == nil && req.Status {
-		return nil, r.NotFound(req.Name)
+		return w, r.NotFound(req.Name)
 	}
 	var live Object
 	if current != nil {
@@ -160,22 +171,22 @@ func (c Apply) next(r *Resource, current *Item, req Request) (Object, error) {
 	applied, err := r.kind.managersOf(&req).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	if err := c.checkDuplicates(&req); err != nil {
-		return nil, err
+		return w, err
 	}
 	m := applied.GetObjectMeta()
 	if current == nil && m.UID != "" {
-		return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
+		return w, meta.NewConflict(r.kind.groupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 	}
 	if err := r.MatchNames(m, req); err != nil {
-		return nil, err
+		return w, err
 	}
 	o := r.kind.fromWire(req.Version, applied)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return o, nil
+	return r.replace(current, o, &req, true)
 }
 
 // checkDuplicates refuses duplicate keys, or warns about them.

@@ -39,100 +39,51 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) 
 	return r.delete(ctx, req, opts)
 }
 
-func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (d Deletion, err error) {
-	if d := r.removeAtOnce(ctx, &req, opts); d.Removed {
-		return d, nil
-	}
-	return r.deleteInSteps(ctx, req, opts)
-}
-
-// deleteInSteps is delete without the shortcut.
-func (r *Resource) deleteInSteps(ctx context.Context, req Request, opts DeleteOptions) (d Deletion, err error) {
-	d.Item, err = r.attempt(ctx, &req, math.MaxInt, func(current *Item) (it *Item, err error) {
-		if current == nil {
-			return nil, meta.NewNotFound(r.kind.groupResource(), req.Name)
-		}
-		if ignoresReadError(opts) {
-			// All objects here can be read.
-			return nil, meta.NewConflict(r.kind.groupResource(), req.Name,
-				r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))
-		}
-		if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
-			return nil, err
-		}
-		d, err = r.deleteNow(ctx, current, &req, opts)
-		return d.Item, err
-	})
+func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (Deletion, error) {
+	w, err := r.attempt(ctx, req, math.MaxInt, deletion(opts))
 	if err != nil {
 		return Deletion{}, err
 	}
-	return d, nil
+	if w.obj != nil {
+		return Deletion{Item: w.answer}, nil
+	}
+	return Deletion{Item: w.answer, Removed: true, Version: w.version}, nil
 }
 
-// removeAtOnce is delete for an object that nothing keeps. It finds and removes the object in one
-// search of the tree. It does nothing in all other cases.
-func (r *Resource) removeAtOnce(ctx context.Context, req *Request, opts DeleteOptions) (d Deletion) {
-	if r.st.engine != nil || isDryRun(opts.DryRun) || ignoresReadError(opts) || ctx.Err() != nil {
-		return d
-	}
-	at := r.st.changeTime()
-	r.st.mu.Lock()
-	defer r.st.mu.Unlock()
-	e, found := r.tree.Delete(entry{key: req.key()})
-	switch {
-	case !found:
-	case r.checkPreconditions(e.item, opts.Preconditions) != nil, len(deletionFinalizers(e.item.meta().Finalizers, opts)) > 0:
-		r.tree.ReplaceOrInsert(e)
-	default:
-		d = Deletion{Item: e.item, Removed: true, Version: r.removedLocked(e.item, req.Origin, at)}
-	}
-	return d
-}
+// deletion is the Change of a deletion.
+type deletion DeleteOptions
 
-// deleteNow removes or marks current. The error is errRace if another write came first.
-func (r *Resource) deleteNow(ctx context.Context, current *Item, req *Request, opts DeleteOptions) (d Deletion, err error) {
+func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err error) {
+	opts := DeleteOptions(c)
+	if current == nil {
+		return w, meta.NewNotFound(r.kind.groupResource(), req.Name)
+	}
+	if ignoresReadError(opts) {
+		// All objects here can be read.
+		return w, meta.NewConflict(r.kind.groupResource(), req.Name,
+			r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))
+	}
+	if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
+		return w, err
+	}
+	w = write{key: current.key(), old: current, origin: req.Origin, answer: current, done: isDryRun(opts.DryRun)}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
-	var marked Object
-	if len(finalizers) > 0 {
-		marked = r.kind.copy(current.obj)
-		marked.GetObjectMeta().Finalizers = finalizers
-		r.st.markDeleting(marked.GetObjectMeta())
-		if r.kind.forms[0].typ.Equal(marked, current.obj) {
-			d.Item, err = r.stillCurrent(current, current)
-			return d, err
+	if len(finalizers) == 0 {
+		if w.done && len(current.meta().Finalizers) > 0 {
+			w.answer = newItem(r.kind, r.kind.forms[0].newWire(), 0)
 		}
+		return w, nil
 	}
-	if isDryRun(opts.DryRun) {
-		switch {
-		case marked != nil:
-			return Deletion{Item: newItem(r.kind, marked, current.version)}, nil
-		case len(current.meta().Finalizers) > 0:
-			return Deletion{Item: newItem(r.kind, r.kind.forms[0].newWire(), 0), Removed: true}, nil
-		}
-		return Deletion{Item: current, Removed: true}, nil
-	}
-	d = Deletion{Item: current, Removed: marked == nil}
-	if e := r.st.engine; e != nil {
-		if d.Removed {
-			d.Version, err = e.remove(ctx, r, req, current)
-		} else {
-			d.Item, err = e.put(ctx, r, req, current, marked)
-		}
-		return d, err
-	}
-	at := r.st.changeTime()
-	r.st.mu.Lock()
-	defer r.st.mu.Unlock()
+	w.obj, w.size = r.kind.copy(current.obj), int(current.size)
+	w.obj.GetObjectMeta().Finalizers = finalizers
+	r.st.markDeleting(w.obj.GetObjectMeta())
 	switch {
-	case !r.isCurrentLocked(current):
-		err = errRace
-	case d.Removed:
-		r.tree.Delete(current.entry())
-		d.Version = r.removedLocked(current, req.Origin, at)
-	default:
-		d.Item, err = r.commitLocked(current, marked, int(current.size), req.Origin, at)
+	case r.kind.forms[0].typ.Equal(w.obj, current.obj):
+		w.done = true
+	case w.done:
+		w.answer = newItem(r.kind, w.obj, current.version)
 	}
-	return d, err
+	return w, nil
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the

@@ -5,10 +5,9 @@
 //
 //   - A kind: kind.go (the descriptor and its compiled form), scheme.go and knowntypes.go
 //     (bodies of requests), options.go (options of the verbs and their checks).
-//   - A write: write.go (the steps and their order, the commit), attempt.go (which state they
-//     begin with, and when they begin again), change.go (the next state of an object, and its
-//     field managers), prepare.go (what the server sets), validate.go. Deletions are in
-//     delete.go, whole states in restore.go.
+//   - A write: write.go (the steps and their order, and when they begin again), change.go (the
+//     next state of an object, and its field managers), prepare.go (the fields that the server
+//     sets), validate.go. Deletions are in delete.go, whole states in restore.go.
 //   - A read: readstate.go (which state a read is served from), read.go (get, and waiting),
 //     selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then watch).
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
@@ -16,9 +15,10 @@
 //     for tests).
 //   - Caches: intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
-//   - A store whose objects a Backend keeps: engine.go (its life), enginefollow.go (changes of
-//     the Backend), enginewrite.go, engineread.go, stored.go (keys and values).
-//   - Faults: replica.go and replicaread.go serve reads from a state that lags behind.
+//   - A source: source.go is the seam between the rules and the state, and the store in memory.
+//     A store whose objects a Backend keeps is behind it: engine.go (its life), enginecalls.go
+//     (reads and writes), enginefollow.go (changes of the Backend), stored.go (keys and values).
+//     So is replica.go: reads that lag, for tests.
 //
 // The engine (tree, counter, snapshots) is not a package of its own. A write checks its
 // precondition, derives a uid and commits under one lock, so a package below would have to

@@ -18,11 +18,13 @@ import (
 // and the history of the store are then a cache, which follows the Backend. A store in memory
 // has no engine.
 //
-//   - Writes go to the Backend (enginewrite.go), and come back as changes (enginefollow.go).
+//   - Writes go to the Backend (enginecalls.go), and come back as changes (enginefollow.go).
 //   - Reads that must be consistent ask for the present version, and wait until the cache has
-//     it (engineread.go).
+//     it (enginecalls.go).
+//
+// The methods that a store in memory calls do nothing for a nil engine.
 type engine struct {
-	st       *Store
+	memory   // the cache
 	b        backend.Backend
 	prefixes map[string]*Resource // by the path of their keys
 
@@ -71,7 +73,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 	st := newStore(o)
 	st.aging = true // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
-		st: st, b: b, prefixes: map[string]*Resource{},
+		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
 		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),
 	}
 	for _, k := range kinds {
@@ -81,7 +83,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 		}
 		e.prefixes[k.info.StoragePrefix] = r
 	}
-	st.engine = e
+	st.engine, st.source = e, e
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.done.Go(func() { e.follow(o.History) })
 	e.done.Go(e.prepare)
@@ -204,7 +206,7 @@ func (st *Store) Loaded(ctx context.Context) error {
 
 // endError returns why the engine has ended, or nil.
 func (e *engine) endError() error {
-	if e.ctx.Err() == nil {
+	if e == nil || e.ctx.Err() == nil {
 		return nil
 	}
 	if err := e.ended.Load(); err != nil {
@@ -215,7 +217,7 @@ func (e *engine) endError() error {
 
 // checkLoaded returns the error of a read that needs the cache.
 func (e *engine) checkLoaded() error {
-	if err := e.endError(); err != nil {
+	if err := e.endError(); err != nil || e == nil {
 		return err
 	}
 	select {
@@ -260,17 +262,6 @@ func (e *engine) failed(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return cmp.Or(e.endError(), err)
-}
-
-// version returns the present version of the Backend.
-func (e *engine) version(ctx context.Context) (uint64, error) {
-	ctx, cancel, err := e.call(ctx)
-	defer cancel()
-	if err != nil {
-		return 0, err
-	}
-	version, err := e.b.Version(ctx)
-	return version, e.failed(ctx, err)
 }
 
 // contactPatience is how long watches go on without contact to the Backend (upstream:
@@ -321,8 +312,12 @@ func (e *engine) lostLocked() bool {
 	}
 }
 
-// leaveSignal returns a channel that is closed when watches should go elsewhere.
+// leaveSignal returns a channel that is closed when the Backend is lost and clients should
+// reconnect elsewhere.
 func (e *engine) leaveSignal() <-chan struct{} {
+	if e == nil {
+		return nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.leave

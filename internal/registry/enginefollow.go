@@ -146,24 +146,6 @@ func (f *follower) Reached(version uint64) {
 	f.st.reachLocked(version)
 }
 
-// adopt prepares an item for the tree, and returns its entry.
-func (r *Resource) adopt(it *Item) entry {
-	if it.account == nil { // it is new here
-		it.account = r.account
-	}
-	return it.entry()
-}
-
-// applyLocked makes a change of the Backend in the tree.
-func (r *Resource) applyLocked(c *change) {
-	r.fresh = nil
-	if c.new == nil {
-		r.tree.Delete(c.old.entry())
-		return
-	}
-	r.tree.ReplaceOrInsert(r.adopt(c.new))
-}
-
 // noteUnreadable notes that an object can no longer be read, or can be read again. It forgets
 // what is older than the history.
 func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
@@ -192,6 +174,9 @@ func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
 // checkReadable returns the error of a read of a namespace, or of one object in it, at a
 // version.
 func (e *engine) checkReadable(r *Resource, namespace, name string, version uint64) error {
+	if e == nil {
+		return nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, u := range e.unreadable {

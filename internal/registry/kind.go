@@ -160,9 +160,6 @@ func (d *Descriptor) kind() *Kind {
 	if k.defaults == nil {
 		k.defaults = func(Object) {}
 	}
-	if k.prepareForUpdate == nil {
-		k.prepareForUpdate = func(_, _ Object) {}
-	}
 	if k.warnings == nil {
 		k.warnings = func(_, _ Object) []string { return nil }
 	}

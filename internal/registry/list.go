@@ -70,10 +70,8 @@ func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := r.st.engine; e != nil {
-		if err := e.checkReadable(r, sel.namespace, sel.name, s.version); err != nil {
-			return nil, err
-		}
+	if err := r.st.engine.checkReadable(r, sel.namespace, sel.name, s.version); err != nil {
+		return nil, err
 	}
 	q := query{
 		namespace: opts.Namespace, labels: opts.LabelSelector, fields: opts.FieldSelector, shards: opts.ShardSelector,

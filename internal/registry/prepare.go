@@ -137,7 +137,9 @@ func (d *Kind) prepareSuccessor(o, old Object) {
 	if d.info.Status {
 		typ.CopyMember(o, old, memberStatus)
 	}
-	d.prepareForUpdate(o, old)
+	if d.prepareForUpdate != nil {
+		d.prepareForUpdate(o, old)
+	}
 	if !d.info.Native && !typ.EqualBeside(o, old, "metadata") {
 		o.GetObjectMeta().Generation++
 	}
@@ -186,24 +188,21 @@ func warnUnqualifiedFinalizers(now, had []string, req *Request) {
 // maxObject bounds the stored form of an object, in bytes: the request limit of etcd.
 const maxObject = 1536 << 10
 
-// checkSize refuses objects that are too large for etcd. Dry runs do not reach etcd.
-func (r *Resource) checkSize(o Object, req *Request, applied bool) error {
-	if req.DryRun {
-		return nil
-	}
-	if req.size = r.kind.forms[0].typ.Size(o); req.size <= maxObject {
-		return nil
+// checkSize returns the size of an object. It refuses one that is too large for etcd.
+func (r *Resource) checkSize(o Object, applied bool) (int, error) {
+	size := r.kind.forms[0].typ.Size(o)
+	if size <= maxObject {
+		return size, nil
 	}
 	// Upstream drops the managers rather than refuse the write.
 	if m := o.GetObjectMeta(); !applied && len(m.ManagedFields) > 0 {
 		m.ManagedFields = nil
-		return r.checkSize(o, req, applied)
+		return r.checkSize(o, applied)
 	}
-	return errors.New("etcdserver: request is too large")
+	return size, errors.New("etcdserver: request is too large")
 }
 
-// objectOverhead is what an object counts beside its size: about the memory that a small
-// one takes.
+// objectOverhead is the fixed cost charged per object: about the memory of a small one.
 const objectOverhead = 1 << 10
 
 // counted returns what a stored item counts.

@@ -24,12 +24,10 @@ func (r *Resource) Get(ctx context.Context, namespace, name, resourceVersion str
 	}
 	k := key{namespace, name}
 	var it *Item
-	if p := r.st.replicaOf(ctx); p != nil && (read.choice != storedState || p.opts.EveryRead) {
-		it, err = p.get(ctx, r, k, read)
-	} else if e := r.st.engine; e != nil {
-		it, err = e.getAt(ctx, r, k, read)
-	} else if err = r.st.waitFor(ctx, read.version); err == nil {
-		it = r.lookup(k)
+	if from := r.st.reader(ctx); read.choice == storedState {
+		it, err = from.get(ctx, r, k)
+	} else if err = from.waitFor(ctx, r, read.version); err == nil {
+		it, err = from.lookup(r, k)
 	}
 	if err != nil {
 		return nil, err

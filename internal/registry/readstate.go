@@ -100,26 +100,24 @@ func choosePage(o ListOptions) (readState, error) {
 	return read, nil
 }
 
-// stateFor returns the chosen state of the store, or of the Replica in the context. It may
-// wait for a version, at most futureWait.
+// stateFor returns the chosen state of the reader in the context. It may wait for a version,
+// at most futureWait.
 func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
-	switch p := r.st.replicaOf(ctx); {
-	case r.st.engine != nil:
-		s, err = r.st.engine.stateFor(ctx, r, read)
-	case read.choice == storedState || read.choice == storedExactState:
-		s, err = r.storedState(read)
-	case p != nil:
-		s, err = p.stateFor(ctx, r, read)
-	case read.choice == anyState || read.choice == currentState:
-		return r.snapshot(), nil
+	from := r.st.reader(ctx)
+	switch read.choice {
+	case currentState:
+		s, err = from.current(ctx, r)
+	case storedState, storedExactState:
+		s, err = r.storedState(ctx, read)
 	default:
-		if err := r.st.waitFor(ctx, read.version); err != nil {
+		if err := from.waitFor(ctx, r, read.version); err != nil {
 			return s, err
 		}
-		if read.choice == atLeastState {
-			return r.snapshot(), nil
+		if read.choice == exactState {
+			s, err = from.at(r, read.version)
+		} else {
+			s, err = from.state(r)
 		}
-		s, err = r.at(read.version)
 	}
 	switch {
 	case !errors.Is(err, errSnapshotGone{}):
@@ -144,31 +142,16 @@ func (r *Resource) Await(ctx context.Context, opts ListOptions) error {
 	return err
 }
 
-// storedState returns a state without waiting for its version.
-func (r *Resource) storedState(read readState) (snapshot, error) {
-	now := r.snapshot()
+// storedState returns a state of the store without waiting for a version of the future.
+func (r *Resource) storedState(ctx context.Context, read readState) (snapshot, error) {
+	now, err := r.st.source.current(ctx, r)
 	switch {
+	case err != nil:
+		return snapshot{}, err
 	case read.version > now.version:
 		return snapshot{}, tooLarge(read.version, now.version, 0)
 	case read.choice == storedExactState:
 		return r.at(read.version)
 	}
 	return now, nil
-}
-
-// stateFor is Resource.stateFor for a Replica.
-func (p *Replica) stateFor(ctx context.Context, r *Resource, read readState) (snapshot, error) {
-	switch {
-	case read.choice == currentState && !p.opts.EveryRead:
-		return p.consistent(ctx, r)
-	case read.choice == exactState:
-		if err := p.waitFor(ctx, r, read.version); err != nil {
-			return snapshot{}, err
-		}
-		return p.at(r, read.version)
-	}
-	if err := p.waitFor(ctx, r, read.version); err != nil {
-		return snapshot{}, err
-	}
-	return p.state(r)
 }

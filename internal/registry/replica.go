@@ -3,13 +3,17 @@ package registry
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/clock"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // ReplicaOptions configures how a Replica lags. At most one of Version, Changes and Age may
@@ -42,9 +46,9 @@ type ReplicaOptions struct {
 // Replica that follows the store is never behind the oldest version of history. A Replica
 // does not have to be closed. Its methods may be called from any goroutine.
 type Replica struct {
-	st    *Store
-	opts  ReplicaOptions
-	moved chan struct{} // closed when it has caught up
+	memory // the store
+	opts   ReplicaOptions
+	moved  chan struct{} // closed when it has caught up
 
 	// mu guards all below. The clock is called while it is held.
 	mu       sync.Mutex
@@ -64,7 +68,7 @@ func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	st.mu.RLock()
 	now, aging := st.version, st.aging
 	st.mu.RUnlock()
-	p := &Replica{st: st, opts: opts, moved: make(chan struct{}), version: now}
+	p := &Replica{memory: memory{st}, opts: opts, moved: make(chan struct{}), version: now}
 	switch {
 	case opts.Version > now:
 		return nil, fmt.Errorf("Version: got %d, want %d at most, the version that the store is at", opts.Version, now)
@@ -92,14 +96,6 @@ func (p *Replica) Context(parent context.Context) context.Context {
 // replicaKey is the context key of a Replica.
 type replicaKey struct{}
 
-// replicaOf returns the Replica of this store in a context, or nil.
-func (st *Store) replicaOf(ctx context.Context) *Replica {
-	if p, ok := ctx.Value(replicaKey{}).(*Replica); ok && p.st == st {
-		return p
-	}
-	return nil
-}
-
 // Version returns the version that the Replica has of a kind.
 func (p *Replica) Version(r *Resource) uint64 {
 	if at := p.position(r); at.version != everything {
@@ -125,18 +121,6 @@ func (p *Replica) catchUp(floor uint64) {
 	p.caughtUp, p.floor, p.kept = true, floor, nil
 	close(p.moved)
 }
-
-// position is how far a Replica is with a kind.
-type position struct {
-	version uint64
-	floor   uint64
-	moved   <-chan struct{} // closed by CatchUp and Jump; nil after them
-	grown   <-chan struct{} // closed by the next change; nil unless the Replica follows
-	next    time.Time       // when Age lets in the next change, or zero
-}
-
-// everything is the position of a Replica that has caught up.
-const everything = math.MaxUint64
 
 // position returns how far the Replica is with a kind.
 func (p *Replica) position(r *Resource) position {
@@ -251,4 +235,87 @@ func (p *Replica) state(r *Resource) (snapshot, error) {
 		}
 		// History was lost meanwhile, so the Replica has advanced.
 	}
+}
+
+// waitFor waits until the Replica has a version, at most futureWait.
+func (p *Replica) waitFor(ctx context.Context, r *Resource, version uint64) error {
+	return waitAtMost(ctx, p.st.clock, version, func() uint64 { return p.Version(r) }, func(ctx context.Context) error {
+		for {
+			at := p.position(r)
+			if at.version == everything {
+				return p.st.hub.WaitFor(ctx, version)
+			}
+			if at.version >= version {
+				return nil
+			}
+			if err := p.wait(ctx, at); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// wait blocks until the Replica may have left a position.
+func (p *Replica) wait(ctx context.Context, at position) error {
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if !at.next.IsZero() {
+		waiting, cancel = clock.WithDeadline(ctx, p.st.clock, p.st.clock.Now().Add(at.next.Sub(p.st.now())), nil)
+	}
+	defer cancel()
+	select {
+	case <-at.moved:
+	case <-at.grown:
+	case <-p.st.hub.Done():
+		return hub.ErrClosed
+	case <-waiting.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// present returns the version of a read without a resourceVersion.
+func (p *Replica) present(context.Context) (uint64, error) {
+	if p.opts.EveryRead {
+		return 0, nil
+	}
+	return p.st.ResourceVersion(), nil
+}
+
+func (p *Replica) get(ctx context.Context, r *Resource, k key) (*Item, error) {
+	if p.opts.EveryRead {
+		return p.lookup(r, k)
+	}
+	return p.memory.get(ctx, r, k)
+}
+
+func (p *Replica) lookup(r *Resource, k key) (*Item, error) {
+	s, err := p.state(r)
+	if err != nil {
+		return nil, expiredList()
+	}
+	e, _ := s.tree.Get(entry{key: k})
+	return e.item, nil
+}
+
+// current returns the Replica's state if it catches up in time, else the store's.
+func (p *Replica) current(ctx context.Context, r *Resource) (snapshot, error) {
+	version, _ := p.present(ctx)
+	err := p.waitFor(ctx, r, version)
+	switch {
+	case err == nil:
+		return p.state(r)
+	case errors.Is(err, meta.ReasonTimeout):
+		return r.snapshot(), nil
+	}
+	return snapshot{}, err
+}
+
+// open starts a watch after a version, which the Replica may not have yet.
+func (p *Replica) open(w *Watcher, after uint64) error {
+	at := p.position(w.r)
+	if oldest := max(min(p.st.oldest(), at.version), at.floor); after < oldest {
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
+	}
+	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after, nil), after
+	return nil
 }

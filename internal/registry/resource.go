@@ -153,9 +153,3 @@ func (r *Resource) lookupLocked(k key) *Item {
 	e, _ := r.tree.Get(entry{key: k})
 	return e.item
 }
-
-// isCurrent reports whether an item is still the state of its object in this store.
-func (r *Resource) isCurrent(it *Item) bool { return r.lookup(it.key()) == it }
-
-// isCurrentLocked is isCurrent with the lock held.
-func (r *Resource) isCurrentLocked(it *Item) bool { return r.lookupLocked(it.key()) == it }

@@ -91,9 +91,7 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	m.SelfLink = ""
 	if m.UID == "" {
 		m.UID = r.newUID()
-		r.st.mu.RLock()
-		r.deriveUIDLocked(m)
-		r.st.mu.RUnlock()
+		r.deriveUID(m)
 	}
 	if m.Generation == 0 && !r.kind.info.Native {
 		m.Generation = 1

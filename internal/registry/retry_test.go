@@ -14,7 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // overtaken returns the change of a write before which others come first, and a count of
@@ -110,34 +109,6 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
-}
-
-// A write starts again from what the caller gave, not from what an attempt made of it.
-func TestEachAttemptOfAReplacementIsFresh(t *testing.T) {
-	r := leaseResource(newStore(t))
-	for _, version := range []string{"", "1001"} {
-		change := r.Replace(newLease("ns/a", label("k", "v"), func(l *lease.Lease) { l.ResourceVersion = version }))
-		for range 3 {
-			o, err := change(nil)
-			require.NoError(t, err)
-			m := o.GetObjectMeta()
-			assert.Equal(t, "v", m.Labels["k"])
-			assert.Equal(t, version, m.ResourceVersion)
-			assert.Empty(t, m.UID)
-			m.Labels["k"], m.ResourceVersion, m.UID = "spoilt", "7", "u"
-		}
-	}
-	// A write of a version is not copied. An attempt may have changed what precedes the comparison of versions.
-	managers := []meta.ManagedFieldsEntry{{Manager: "m"}}
-	change := r.Replace(newLease("ns/a", func(l *lease.Lease) { l.ResourceVersion, l.ManagedFields = "1001", managers }))
-	for range 2 {
-		o, err := change(r.Empty("1001", nil))
-		require.NoError(t, err)
-		m := o.GetObjectMeta()
-		assert.Equal(t, "1001", m.ResourceVersion)
-		assert.Equal(t, managers, m.ManagedFields)
-		m.ResourceVersion, m.ManagedFields = "7", nil
-	}
 }
 
 func TestWritesAtOnceTakeVersionsOfTheirOwn(t *testing.T) {

@@ -93,6 +93,13 @@ func (r *Resource) deriveUIDLocked(m *meta.ObjectMeta) {
 	}
 }
 
+// deriveUID is deriveUIDLocked for an object that is not stored now.
+func (r *Resource) deriveUID(m *meta.ObjectMeta) {
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	r.deriveUIDLocked(m)
+}
+
 // rememberUIDLocked keeps the uid of a deleted object for deriveUIDLocked.
 func (r *Resource) rememberUIDLocked(m *meta.ObjectMeta) {
 	if r.st.seed != 0 {

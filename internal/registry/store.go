@@ -41,10 +41,11 @@ type Store struct {
 	clock    clock.Clock      // for timers
 	hub      *hub.Hub[change]
 	interned *intern.Table
-	seed     uint64  // of uids and generated names; 0 is random
-	aging    bool    // changes record their time
-	first    uint64  // the version before all changes
-	quota    int64   // of bytes, or 0
+	seed     uint64 // of uids and generated names; 0 is random
+	aging    bool   // changes record their time
+	first    uint64 // the version before all changes
+	quota    int64  // of bytes, or 0
+	source   source
 	engine   *engine // nil for a store in memory
 
 	// mu guards all below and every tree. While it is held, no function of the user is
@@ -124,6 +125,7 @@ func newStore(opts Options) *Store {
 		record:    record{since: opts.FirstVersion},
 		resources: map[meta.GroupResource]*Resource{},
 	}
+	st.source = memory{st}
 	return st
 }
 
@@ -216,10 +218,9 @@ func (st *Store) Fork() (*Store, error) {
 		f.clock = c.Fork()
 		f.now = f.clock.Now
 	}
-	if st.engine != nil {
-		if err := st.engine.checkLoaded(); err != nil {
-			return nil, err
-		}
+	f.source = memory{f}
+	if err := st.engine.checkLoaded(); err != nil {
+		return nil, err
 	}
 	forkedAt := f.now()
 	st.mu.Lock()

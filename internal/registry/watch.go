@@ -62,9 +62,9 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	replica *Replica        // that serves the watch, or nil
-	leave   <-chan struct{} // closed when the backend is lost and clients should reconnect; may be nil
-	at      position        // of the replica
+	from  reader          // that serves the watch
+	at    position        // of the reader
+	leave <-chan struct{} // closed when the Backend is lost and clients should reconnect; may be nil
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -90,16 +90,14 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	if e := r.st.engine; e != nil {
-		if err := e.checkStart(opts.EndWithoutContact); err != nil {
-			return nil, err
-		}
+	if err := r.st.engine.checkStart(opts.EndWithoutContact); err != nil {
+		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, replica: r.st.replicaOf(ctx)}
+	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx)}
 	if wants := opts.Wants; wants != nil {
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
-	if opts.EndWithoutContact && r.st.engine != nil {
+	if opts.EndWithoutContact {
 		w.leave = r.st.engine.leaveSignal()
 	}
 	w.setTimes(&opts)
@@ -120,66 +118,48 @@ func (w *Watcher) setTimes(opts *WatchOptions) {
 }
 
 // start finds the position of the watch and its initial state.
-func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) error {
-	if w.replica != nil {
-		return w.startOnReplica(ctx, opts, version)
-	}
-	if w.r.st.engine != nil {
-		return w.startOnEngine(ctx, opts, version)
-	}
-	st, sends := w.r.st, opts.SendInitialEvents
+func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) (err error) {
+	sends := opts.SendInitialEvents
 	if sends == nil && version == 0 {
 		return w.startWithState(false)
 	}
-	if sends != nil && *sends {
-		if err := st.waitFor(ctx, version); err != nil {
+	if opts.ResourceVersion == "" {
+		if version, err = w.from.present(ctx); err != nil {
 			return err
 		}
-		return w.startWithState(w.bookmarks)
 	}
-	if sends != nil && version == 0 {
-		version = st.ResourceVersion()
+	if sends == nil || !*sends {
+		if version == 0 {
+			version = min(w.from.position(w.r).version, w.r.st.ResourceVersion())
+		}
+		return w.from.open(w, version)
 	}
-	return w.open(version, st.now())
-}
-
-func (w *Watcher) open(after uint64, now time.Time) error {
-	h := w.r.st.hub
-	w.hub, w.version = h.Read(w.sel.scope(w.r.id), after, w.wants), after
-	if oldest := h.Oldest(now); after < oldest {
-		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
-	}
-	return nil
-}
-
-// startWithState takes the current state and the position after it in one step, so that no
-// change is lost or sent twice.
-func (w *Watcher) startWithState(endMark bool) error {
-	st := w.r.st
-	now := st.now()
-	st.mu.Lock()
-	s := w.r.snapshotLocked()
-	err := w.open(s.version, now)
-	st.mu.Unlock()
-	if err != nil {
+	if err := w.from.waitFor(ctx, w.r, version); err != nil {
 		return err
 	}
-	if e := st.engine; e != nil {
-		if err := e.checkReadable(w.r, w.sel.namespace, w.sel.name, s.version); err != nil {
-			return err
-		}
-	}
-	w.initial, w.endMark = s, endMark
-	return nil
+	return w.startWithState(w.bookmarks)
 }
 
-// expiredWatch turns an error of the history into one of the API.
-func expiredWatch(err error) error {
-	if e, ok := errors.AsType[*hub.ExpiredError](err); ok {
-		return meta.NewExpired(e.Error())
+// startWithState starts with the state that reads see now, and after it: no change is lost
+// or sent twice.
+func (w *Watcher) startWithState(endMark bool) error {
+	for {
+		s, err := w.from.state(w.r)
+		if err != nil {
+			return expiredList()
+		}
+		if err := w.from.open(w, s.version); errors.Is(err, meta.ReasonExpired) {
+			continue // history has lost the changes since that state meanwhile
+		} else if err != nil {
+			return err
+		}
+		w.initial, w.endMark = s, endMark
+		return w.r.st.engine.checkReadable(w.r, w.sel.namespace, w.sel.name, s.version)
 	}
-	return err
 }
+
+// expiredWatch returns the error of a watch for an error of the history.
+func expiredWatch(err error) error { return meta.NewExpired(err.Error()) }
 
 // Next waits for events and returns those that are ready. The slice is valid until the next
 // call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
@@ -220,10 +200,7 @@ func (w *Watcher) ended(ctx context.Context) error {
 	if w.isOver(w.deadline) {
 		return io.EOF
 	}
-	if e := w.r.st.engine; e != nil {
-		return e.endError()
-	}
-	return nil
+	return w.r.st.engine.endError()
 }
 
 // isOver reports whether a time has come; the zero time never does.
@@ -266,9 +243,14 @@ func (w *Watcher) poll() {
 }
 
 func (w *Watcher) readHistory() {
-	last := w.readUntil()
+	w.at = w.from.position(w.r)
+	if w.at.floor > 0 { // the changes before it will never be sent
+		if seen := w.hub.SettledUntil(everything); seen < w.at.floor {
+			w.err = expiredWatch(&hub.ExpiredError{Requested: seen, Oldest: w.at.floor})
+		}
+	}
 	for len(w.events) == 0 && w.err == nil {
-		changes, more, err := w.hub.Poll(w.changes[:0], last)
+		changes, more, err := w.hub.Poll(w.changes[:0], w.at.version)
 		w.changes = changes
 		if err != nil {
 			w.err = expiredWatch(err)
@@ -316,7 +298,7 @@ func (w *Watcher) tick() {
 		return
 	}
 	version, ok := w.settled()
-	if !ok && len(w.events) == 0 && w.replica == nil {
+	if !ok && len(w.events) == 0 && w.at.version == everything {
 		return
 	}
 	w.next = now.Add(bookmarkInterval)
@@ -324,12 +306,21 @@ func (w *Watcher) tick() {
 		w.last = time.Time{}
 	}
 	if !ok && len(w.events) == 0 {
-		return // the replica is behind the start of the watch
+		return // the reader is behind the start of the watch
 	}
 	// A client that has seen no change needs no bookmark (upstream: cacheWatcher.process).
 	if version = max(version, w.version); version > w.first {
 		w.bookmark(version, false)
 	}
+}
+
+// settled returns the version for a bookmark, and false if there is none yet.
+func (w *Watcher) settled() (uint64, bool) {
+	if w.at.version == everything {
+		return w.hub.Settled()
+	}
+	version := w.hub.SettledUntil(w.at.version)
+	return version, version >= w.version
 }
 
 func (w *Watcher) bookmark(version uint64, initialEnd bool) {
@@ -344,13 +335,16 @@ func (w *Watcher) bookmark(version uint64, initialEnd bool) {
 
 // wait blocks until poll may find events or the watch has ended.
 func (w *Watcher) wait(ctx context.Context) {
-	until := earliest(w.deadline, w.replicaDue())
+	until := w.deadline
+	if st := w.r.st; !w.at.next.IsZero() { // the clock of timers may differ
+		until = earliest(until, st.clock.Now().Add(w.at.next.Sub(st.now())))
+	}
 	if w.bookmarks {
 		until = earliest(earliest(until, w.next), w.last)
 	}
 	w.setAlarm(until)
 	w.bind(ctx)
-	if w.replica == nil {
+	if w.at.version == everything {
 		<-w.hub.Wake()
 		return
 	}

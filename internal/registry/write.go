@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"time"
 
-	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -52,9 +50,6 @@ type Request struct {
 	Origin uint64
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
-
-	size int  // of the object, set by checkSize
-	sent bool // the write went to the Backend
 }
 
 func (req *Request) warn(text string) {
@@ -111,17 +106,37 @@ func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, e
 	if v, err := parseResourceVersion(m.ResourceVersion); err == nil && v != 0 && !req.DryRun {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
-	if err := r.checkSize(o, req, false); err != nil {
+	w, err := r.creation(o, req, false)
+	if err != nil {
 		return nil, err
 	}
-	it, err := r.insert(ctx, o, req)
+	if !w.done {
+		w, err = r.st.source.commit(ctx, r, w)
+	} else if have, getErr := r.st.source.get(ctx, r, w.key); have != nil {
+		err = &lostRace{have}
+	} else {
+		err = getErr
+	}
 	if err == nil {
-		return it, nil // the first question for a type of error takes 4 us
+		return w.answer, nil // errors.AsType costs 4 us on first use
 	}
 	if lost, ok := errors.AsType[*lostRace](err); ok {
 		return nil, r.alreadyExists(m.Name, lost.have)
 	}
 	return nil, err
+}
+
+// creation returns the write of a new object after steps 2 and 3.
+func (r *Resource) creation(o Object, req *Request, applied bool) (w write, err error) {
+	m := o.GetObjectMeta()
+	w = write{key: key{m.Namespace, m.Name}, obj: o, origin: req.Origin}
+	if req.DryRun {
+		r.deriveUID(m)
+		w.answer, w.done = newItem(r.kind, o, 0), true
+		return w, nil
+	}
+	w.size, err = r.checkSize(o, applied)
+	return w, err
 }
 
 // noUniqueName returns the error of a create with a generateName. taken is the error of
@@ -152,32 +167,6 @@ func (r *Resource) prepareCreate(o Object, req *Request) error {
 	return nil
 }
 
-// insert commits a new object, unless the name is taken.
-func (r *Resource) insert(ctx context.Context, o Object, req *Request) (*Item, error) {
-	m := o.GetObjectMeta()
-	if e := r.st.engine; e != nil {
-		return e.insert(ctx, r, o, req)
-	}
-	r.st.interned.Metadata(m, nil)
-	at := r.st.changeTime()
-	r.st.mu.Lock()
-	defer r.st.mu.Unlock()
-	full := r.st.checkQuotaLocked(int64(req.size) + objectOverhead)
-	if req.DryRun || full != nil { // nothing is inserted, so that would not find the object
-		if have := r.lookupLocked(key{m.Namespace, m.Name}); have != nil {
-			return nil, &lostRace{have}
-		}
-	}
-	r.deriveUIDLocked(m)
-	switch {
-	case req.DryRun:
-		return newItem(r.kind, o, 0), nil
-	case full != nil:
-		return nil, full
-	}
-	return r.commitLocked(nil, o, req.size, req.Origin, at)
-}
-
 // alreadyExists is the error of a create that finds an object.
 func (r *Resource) alreadyExists(name string, have *Item) error {
 	err := meta.NewAlreadyExists(r.kind.groupResource(), name)
@@ -191,103 +180,135 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 // The error is a conflict if other writes came first too often, unless the request is
 // Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
-	_, applied := change.(Apply)
 	tries := 1 + maxRetries
 	if req.Persistent {
 		tries = math.MaxInt
 	}
-	it, err = r.attempt(ctx, &req, tries, func(current *Item) (*Item, error) {
-		o, err := change.next(r, current, req)
-		if err != nil {
-			return nil, err
-		}
-		if created = current == nil; created {
-			return r.createMissing(ctx, o, &req, applied)
-		}
-		return r.replace(ctx, current, o, &req, applied)
-	})
-	if err != nil && errors.Is(err, errRace) {
+	w, err := r.attempt(ctx, req, tries, change)
+	if errors.Is(err, errRace) {
 		err = meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 	}
-	return it, created && err == nil, err
-}
-
-// createMissing stores the object of an update that found none.
-func (r *Resource) createMissing(ctx context.Context, o Object, req *Request, applied bool) (*Item, error) {
-	m := o.GetObjectMeta()
-	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
-		return nil, err
-	}
-	wipeSystemFields(m)
-	if err := r.prepareCreate(o, req); err != nil {
-		return nil, err
-	}
-	if req.MayCreate != nil {
-		if err := req.MayCreate(); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.checkSize(o, req, applied); err != nil {
-		return nil, err
-	}
-	return r.insert(ctx, o, req)
-}
-
-// replace stores o as the state after current.
-func (r *Resource) replace(ctx context.Context, current *Item, o Object, req *Request, applied bool) (*Item, error) {
-	o, err := r.prepareUpdate(current, o, req)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	return w.answer, w.old == nil, nil
+}
+
+// attempt makes a change until no other write comes first. It begins with the state in the
+// tree, which on a Backend may be old. What is decided from that without a commit, a refusal or
+// a write that changes nothing, is decided again unless that is the present state (upstream:
+// apiserver, storage/etcd3/store.go, GuaranteedUpdate). The error is errRace after too many tries.
+func (r *Resource) attempt(ctx context.Context, req Request, tries int, c Change) (write, error) {
+	current, confirmed := r.lookup(req.key()), false
+	for {
+		if err := ctx.Err(); err != nil {
+			return write{}, err
+		}
+		w, err := c.plan(r, current, req)
+		if err == nil && !w.done {
+			if w, err = r.st.source.commit(ctx, r, w); err == nil {
+				return w, nil // errors.AsType costs 4 us on first use
+			}
+			lost, isLost := errors.AsType[*lostRace](err)
+			if !isLost {
+				return w, err
+			}
+			if tries--; tries == 0 {
+				return w, errRace
+			}
+			current, confirmed = lost.have, true
+			continue
+		}
+		if confirmed {
+			return w, err
+		}
+		have, getErr := r.st.source.get(ctx, r, req.key())
+		if getErr != nil {
+			return write{}, getErr
+		}
+		if sameState(have, current) {
+			return w, err
+		}
+		current, confirmed = have, true
+	}
+}
+
+// errRace sends a write back to its first step.
+var errRace = errors.New("another write came first")
+
+// lostRace is an errRace that knows what the other write left.
+type lostRace struct {
+	have *Item // nil if it was a deletion
+}
+
+// Error returns the text of errRace.
+func (*lostRace) Error() string { return errRace.Error() }
+
+// sameState reports whether two items, which may be nil, are of the same version.
+func sameState(a, b *Item) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.version == b.version
+}
+
+// write is a change that is ready for step 6.
+type write struct {
+	key
+	old    *Item  // the state that it replaces; nil if there must be none
+	obj    Object // the next state; nil removes the object
+	size   int    // of obj
+	origin uint64 // of the request
+	done   bool   // there is nothing to commit
+
+	answer  *Item  // set by the commit of an obj, and before it otherwise
+	version uint64 // of the commit
+}
+
+// replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
+func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) (w write, err error) {
+	if current == nil {
+		return r.createMissing(o, req, applied)
+	}
+	if o, err = r.prepareUpdate(current, o, req); err != nil {
+		return w, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
+	w = write{key: current.key(), old: current, obj: o, origin: req.Origin}
 	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	managers := ignoreManagerTimes(m, old)
 	if !last && r.kind.forms[0].typ.Equal(o, current.obj) {
-		return r.stillCurrent(current, current)
+		w.answer, w.done = current, true
+		return w, nil
 	}
 	m.ManagedFields = managers
-	if err := r.checkSize(o, req, applied); err != nil {
-		return nil, err
-	}
 	if req.DryRun {
-		return r.stillCurrent(current, newItem(r.kind, o, current.version))
+		w.answer, w.done = newItem(r.kind, o, current.version), true
+		return w, nil
 	}
-	if e := r.st.engine; e != nil {
-		if !last {
-			return e.put(ctx, r, req, current, o)
-		}
-		if _, err := e.remove(ctx, r, req, current); err != nil {
-			return nil, err
-		}
-		return newItem(r.kind, o, current.version), nil
+	w.size, err = r.checkSize(o, applied)
+	if last {
+		// The last finalizer is gone, so the object goes too. The event has the state before
+		// this write, the answer the object as it was sent.
+		w.obj, w.answer = nil, newItem(r.kind, o, current.version)
 	}
-	r.st.interned.Metadata(m, old)
-	at := r.st.changeTime()
-	r.st.mu.Lock()
-	defer r.st.mu.Unlock()
-	if !r.isCurrentLocked(current) {
-		return nil, errRace
-	}
-	if !last {
-		if err := r.st.checkQuotaLocked(int64(req.size) - int64(current.size)); err != nil {
-			return nil, err
-		}
-		return r.commitLocked(current, o, req.size, req.Origin, at)
-	}
-	// The last finalizer is gone, so the object goes too. The event has the state before
-	// this write, the answer the object as it was sent.
-	r.tree.Delete(current.entry())
-	r.removedLocked(current, req.Origin, at)
-	return newItem(r.kind, o, current.version), nil
+	return w, err
 }
 
-// stillCurrent returns answer if current is still the state of its object.
-func (r *Resource) stillCurrent(current, answer *Item) (*Item, error) {
-	if r.st.engine == nil && !r.isCurrent(current) { // the engine sees to it
-		return nil, errRace
+// createMissing is replace for an update that found no object.
+func (r *Resource) createMissing(o Object, req *Request, applied bool) (w write, err error) {
+	m := o.GetObjectMeta()
+	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
+		return w, err
 	}
-	return answer, nil
+	wipeSystemFields(m)
+	if err := r.prepareCreate(o, req); err != nil {
+		return w, err
+	}
+	if req.MayCreate != nil {
+		if err := req.MayCreate(); err != nil {
+			return w, err
+		}
+	}
+	return r.creation(o, req, applied)
 }
 
 // prepareUpdate does steps 2 and 3 of an update.
@@ -354,50 +375,4 @@ func (r *Resource) invalidObject(req *Request, text string) string {
 	}
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s",
 		path.Join(prefix, r.kind.info.StoragePrefix, req.Namespace, req.Name), text)
-}
-
-// changeTime returns the time of a change if the history needs it. It calls the user's
-// clock, so it must be called without the lock.
-func (st *Store) changeTime() time.Time {
-	if !st.aging {
-		return time.Time{}
-	}
-	return st.now()
-}
-
-// commitLocked stores a state. old is the state before, or nil. obj is the state after; the
-// store owns it from here on. size is its Size, and at comes from changeTime. The error is a
-// *lostRace: old is nil, but there is an object.
-func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, at time.Time) (*Item, error) {
-	st := r.st
-	it := newItem(r.kind, obj, st.version+1)
-	it.size, it.account = uint32(size), r.account
-	if have, taken := r.tree.ReplaceOrInsert(it.entry()); taken && old == nil {
-		r.tree.ReplaceOrInsert(have)
-		return nil, &lostRace{have.item}
-	}
-	setResourceVersion(obj, it.version)
-	if st.bytes += it.counted(); old != nil {
-		st.bytes -= old.counted()
-	}
-	r.publishLocked(&hub.Change[change]{At: at, Payload: change{old: old, new: it, origin: origin}})
-	return it, nil
-}
-
-// removedLocked ends the removal of an object from the tree. It returns the version of the change.
-func (r *Resource) removedLocked(old *Item, origin uint64, at time.Time) (version uint64) {
-	r.rememberUIDLocked(old.meta())
-	r.st.bytes -= old.counted()
-	return r.publishLocked(&hub.Change[change]{At: at, Payload: change{old: old, origin: origin}})
-}
-
-// publishLocked ends a change that the tree has: the one place where versions are taken.
-func (r *Resource) publishLocked(c *hub.Change[change]) (version uint64) {
-	st, it := r.st, c.Payload.newest()
-	r.fresh = nil
-	st.version++
-	c.Version, c.Collection, c.Namespace, c.Name, c.Size = st.version, r.id, it.Namespace(), it.Name(), it.counted()
-	st.record.addLocked(c)
-	st.hub.Publish(st.version, c)
-	return st.version
 }

@@ -1,0 +1,144 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file has the methods of the engine as a source.
+
+// present returns the present version of the Backend.
+func (e *engine) present(ctx context.Context) (uint64, error) {
+	ctx, cancel, err := e.call(ctx)
+	defer cancel()
+	if err != nil {
+		return 0, err
+	}
+	version, err := e.b.Version(ctx)
+	return version, e.failed(ctx, err)
+}
+
+// waitFor waits until the cache has a version, at most futureWait.
+func (e *engine) waitFor(ctx context.Context, _ *Resource, version uint64) error {
+	if err := e.checkLoaded(); err != nil || e.st.ResourceVersion() >= version {
+		return err
+	}
+	e.waiting.Add(1)
+	defer e.waiting.Add(-1)
+	e.askProgress()
+	return e.st.waitFor(ctx, version)
+}
+
+// get reads an object from the Backend if the cache lags (upstream: apiserver,
+// storage/cacher/delegator.go).
+func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
+	version, err := e.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if e.st.ResourceVersion() >= version {
+		return e.lookup(r, k)
+	}
+	ctx, cancel, err := e.call(ctx)
+	defer cancel()
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.b.Get(ctx, r.storedKey(k))
+	if err != nil {
+		return nil, e.failed(ctx, err)
+	}
+	if s.Version == 0 {
+		return nil, nil
+	}
+	return e.itemOf(r, k, s)
+}
+
+func (e *engine) lookup(r *Resource, k key) (*Item, error) {
+	it := r.lookup(k)
+	if it == nil {
+		return nil, e.checkReadable(r, k.namespace, k.name, e.st.ResourceVersion())
+	}
+	return it, nil
+}
+
+func (e *engine) current(ctx context.Context, r *Resource) (s snapshot, err error) {
+	version, err := e.present(ctx)
+	if err != nil {
+		return s, err
+	}
+	if err := e.waitFor(ctx, r, version); err != nil {
+		return s, err
+	}
+	return r.snapshot(), nil
+}
+
+func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error) {
+	b := backend.Write{Key: r.storedKey(w.key)}
+	if w.old != nil {
+		b.Expect = w.old.version
+	}
+	if w.obj != nil {
+		var err error
+		if b.Value, err = r.kind.storedValue(w.obj); err != nil {
+			return w, err
+		}
+	}
+	call, cancel, err := e.call(ctx)
+	defer cancel()
+	if err != nil {
+		return w, err
+	}
+	done, err := e.b.Commit(call, b)
+	if err != nil {
+		return w, e.failed(call, err)
+	}
+	if done.Done {
+		w.version = done.Version
+		e.waitForOwn(ctx, w.version)
+		if w.obj != nil {
+			w.answer, err = e.itemOf(r, w.key, backend.Stored{Key: b.Key, Value: b.Value, Version: w.version})
+		}
+		return w, err
+	}
+	lost := &lostRace{}
+	if done.Have.Version != 0 {
+		if lost.have, err = e.itemOf(r, w.key, done.Have); err != nil {
+			return w, err
+		}
+	}
+	return w, lost
+}
+
+// waitForOwn waits until the cache has a change that was made here, so that its writer reads
+// it. It waits at most futureWait: the change is made, whatever comes.
+func (e *engine) waitForOwn(ctx context.Context, version uint64) {
+	if e.st.ResourceVersion() < version {
+		e.st.waitFor(ctx, version)
+	}
+}
+
+// checkStart returns the error of a watch that must not start now. leaves is
+// WatchOptions.EndWithoutContact.
+func (e *engine) checkStart(leaves bool) error {
+	if err := e.checkLoaded(); err != nil || e == nil || !leaves {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lostLocked() {
+		return errInitializing()
+	}
+	return nil
+}
+
+// CheckContact returns the error of a watch that ends without contact to the Backend, if it
+// must not start now.
+func (st *Store) CheckContact() error { return st.engine.checkStart(true) }
+
+// notOnBackend is the error of what a store on a Backend cannot do.
+func notOnBackend(what, why string) error {
+	return meta.NewBadRequest("store: %s: the store is on a backend: %s", what, why)
+}

@@ -1,0 +1,182 @@
+package registry
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// reader serves reads: from memory, from a cache that follows a Backend (engine.go), or from
+// a copy that lags (replica.go).
+type reader interface {
+	// present returns the version that a consistent read must not be older than.
+	present(ctx context.Context) (uint64, error)
+	// waitFor waits until reads see a version, at most futureWait.
+	waitFor(ctx context.Context, r *Resource, version uint64) error
+	// get returns the present state of an object, or nil. lookup returns the state that reads
+	// see now.
+	get(ctx context.Context, r *Resource, k key) (*Item, error)
+	lookup(r *Resource, k key) (*Item, error)
+	// current returns a state that is not older than the call, and state the one that reads
+	// see now. at returns the state at a version that reads see, or errSnapshotGone.
+	current(ctx context.Context, r *Resource) (snapshot, error)
+	state(r *Resource) (snapshot, error)
+	at(r *Resource, version uint64) (snapshot, error)
+	// open starts a watch after a version.
+	open(w *Watcher, after uint64) error
+	// position returns how far watches may read.
+	position(r *Resource) position
+}
+
+// source is where a store keeps its objects.
+type source interface {
+	reader
+	// commit makes a change, and returns it with its answer and version. The error is a
+	// *lostRace if the object is no longer in the state that the change replaces.
+	commit(ctx context.Context, r *Resource, w write) (write, error)
+}
+
+// position is how far a reader is with a kind.
+type position struct {
+	version uint64
+	floor   uint64          // watches before this version are expired
+	moved   <-chan struct{} // closed by CatchUp and Jump; nil after them
+	grown   <-chan struct{} // closed by the next change; nil unless a Replica follows
+	next    time.Time       // when Age lets in the next change, or zero
+}
+
+// everything is the position of a reader that does not lag.
+const everything = math.MaxUint64
+
+// reader returns the reader for a context.
+func (st *Store) reader(ctx context.Context) reader {
+	if p, ok := ctx.Value(replicaKey{}).(*Replica); ok && p.st == st {
+		return p
+	}
+	return st.source
+}
+
+// memory is the source of a store in memory. The other readers override some of its methods.
+type memory struct{ st *Store }
+
+func (m memory) present(context.Context) (uint64, error) { return m.st.ResourceVersion(), nil }
+
+func (m memory) waitFor(ctx context.Context, _ *Resource, version uint64) error {
+	return m.st.waitFor(ctx, version)
+}
+
+func (memory) get(_ context.Context, r *Resource, k key) (*Item, error) { return r.lookup(k), nil }
+
+func (memory) lookup(r *Resource, k key) (*Item, error) { return r.lookup(k), nil }
+
+func (memory) current(_ context.Context, r *Resource) (snapshot, error) { return r.snapshot(), nil }
+
+func (memory) state(r *Resource) (snapshot, error) { return r.snapshot(), nil }
+
+func (memory) at(r *Resource, version uint64) (snapshot, error) { return r.at(version) }
+
+func (memory) position(*Resource) position { return position{version: everything} }
+
+func (m memory) open(w *Watcher, after uint64) error {
+	now, h := m.st.now(), m.st.hub
+	opened := h.Read(w.sel.scope(w.r.id), after, w.wants)
+	if oldest := h.Oldest(now); after < oldest {
+		opened.Close()
+		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
+	}
+	w.hub, w.version = opened, after
+	return nil
+}
+
+func (m memory) commit(_ context.Context, r *Resource, w write) (write, error) {
+	st := m.st
+	if w.obj != nil {
+		var old *meta.ObjectMeta
+		if w.old != nil {
+			old = w.old.meta()
+		}
+		st.interned.Metadata(w.obj.GetObjectMeta(), old)
+	}
+	at := st.changeTime()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if have := r.lookupLocked(w.key); have != w.old {
+		return w, &lostRace{have}
+	}
+	if w.obj == nil {
+		w.version = r.publishLocked(w.old, nil, w.origin, at)
+		return w, nil
+	}
+	growth := int64(w.size) + objectOverhead
+	if w.old == nil {
+		r.deriveUIDLocked(w.obj.GetObjectMeta())
+	} else {
+		growth -= w.old.counted()
+	}
+	if err := st.checkQuotaLocked(growth); err != nil {
+		return w, err
+	}
+	w.answer = r.commitLocked(w.old, w.obj, w.size, w.origin, at)
+	w.version = w.answer.version
+	return w, nil
+}
+
+// changeTime returns the time of a change if the history needs it. It calls the user's
+// clock, so it must be called without the lock.
+func (st *Store) changeTime() time.Time {
+	if !st.aging {
+		return time.Time{}
+	}
+	return st.now()
+}
+
+// commitLocked stores a state after old, which may be nil. The store owns obj from here on.
+func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, at time.Time) *Item {
+	it := newItem(r.kind, obj, r.st.version+1)
+	it.size = uint32(size)
+	setResourceVersion(obj, it.version)
+	r.publishLocked(old, it, origin, at)
+	return it
+}
+
+// publishLocked makes a change in the tree, the counter and the history: the one place where
+// versions are taken. It returns the version.
+func (r *Resource) publishLocked(old, it *Item, origin uint64, at time.Time) (version uint64) {
+	st := r.st
+	c := &hub.Change[change]{Version: st.version + 1, Collection: r.id, At: at, Payload: change{old: old, new: it, origin: origin}}
+	r.applyLocked(&c.Payload)
+	if it != nil {
+		st.bytes += it.counted()
+	}
+	if old != nil {
+		st.bytes -= old.counted()
+	}
+	newest := c.Payload.newest()
+	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
+	st.version = c.Version
+	st.record.addLocked(c)
+	st.hub.Publish(c.Version, c)
+	return c.Version
+}
+
+// applyLocked makes a change in the tree.
+func (r *Resource) applyLocked(c *change) {
+	r.fresh = nil
+	if c.new == nil {
+		r.tree.Delete(c.old.entry())
+		r.rememberUIDLocked(c.old.meta())
+		return
+	}
+	r.tree.ReplaceOrInsert(r.adopt(c.new))
+}
+
+// adopt prepares an item for the tree, and returns its entry.
+func (r *Resource) adopt(it *Item) entry {
+	if it.account == nil { // it is new here
+		it.account = r.account
+	}
+	return it.entry()
+}
