@@ -58,7 +58,7 @@ func TestAllocations(t *testing.T) {
 			}, store.UpdateOptions{})
 			require.NoError(t, err)
 		}},
-		{"create", 22, create},
+		{"create", 23, create},
 		{"delete", 8, remove},
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
