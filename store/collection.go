@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/kubecoord/kubecoord/internal/patch"
@@ -12,8 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Collection reads and writes the objects of one kind in a Store. It has no state of its
-// own, and may be used from any goroutine. Arguments of type *T must not be nil.
+// Collection reads and writes the objects of one kind in a Store. It has no state of its own, and may be used from
+// any goroutine. Arguments of type *T must not be nil.
 type Collection[T any] struct {
 	r      *registry.Resource
 	status bool
@@ -22,18 +21,17 @@ type Collection[T any] struct {
 // Clock returns the clock of the store.
 func (c *Collection[T]) Clock() clock.Clock { return c.r.Store().Clock() }
 
-// Status returns the Collection of the status subresource, which a kind has if its
-// Descriptor says so. Update, Modify, Patch and Apply through it write only the status, and
-// never create an object. Create, Delete and DeleteCollection are errors. Reads are the
-// same.
+// Status returns the Collection of the status subresource, which a kind has if its Descriptor says so. Update,
+// Modify, Patch and Apply through it write only the status, and never create an object. Create, Delete and
+// DeleteCollection are errors. Reads are the same.
 func (c *Collection[T]) Status() *Collection[T] { return &Collection[T]{r: c.r, status: true} }
 
-// Create stores a new object and returns it with the fields that the server sets: uid,
-// creationTimestamp, resourceVersion, managedFields, and the name if it was generated.
-// Errors are ErrAlreadyExists, ErrInvalid and ErrBadRequest.
+// Create stores a new object and returns it with the fields that the server sets: uid, creationTimestamp,
+// resourceVersion, managedFields, and the name if it was generated. Errors are ErrAlreadyExists, ErrInvalid and
+// ErrBadRequest.
 func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) (*T, error) {
-	if c.status {
-		return nil, errors.New("store: Create: got the collection of a status, want that of whole objects")
+	if err := c.wholeObjects("Create"); err != nil {
+		return nil, err
 	}
 	o := object(obj)
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
@@ -51,10 +49,10 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 	return typed[T](it), err
 }
 
-// Update replaces the object with the same namespace and name. obj must have the current
-// resourceVersion; kinds with UnconditionalUpdate also accept "". Kinds with CreateOnUpdate
-// create a missing object. An update that changes nothing takes no resourceVersion and
-// sends no event. Errors are ErrConflict, ErrInvalid, ErrNotFound and ErrBadRequest.
+// Update replaces the object with the same namespace and name. obj must have the current resourceVersion; kinds with
+// UnconditionalUpdate also accept "". Kinds with CreateOnUpdate create a missing object. An update that changes
+// nothing takes no resourceVersion and sends no event. Errors are ErrConflict, ErrInvalid, ErrNotFound and
+// ErrBadRequest.
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) (*T, error) {
 	o := object(obj)
 	m := o.GetObjectMeta()
@@ -63,22 +61,21 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		return c.r.Own(o, current), nil
 	}))
-	return typed[T](it), err
 }
 
-// Modify calls change with a copy of the current state and stores the result. If another
-// write comes first, it calls change again with the newer state, until ctx ends. It returns
-// an error of change unchanged; other errors are ErrNotFound and the errors of Update.
+// Modify calls change with a copy of the current state and stores the result. If another write comes first, it calls
+// change again with the newer state, until ctx ends. It returns an error of change unchanged; other errors are
+// ErrNotFound and the errors of Update.
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(ctx, opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.Persistent = namespace, name, true
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	it, _, err := c.r.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
@@ -88,16 +85,14 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		}
 		return c.r.Own(object(obj), current), nil
 	}))
-	return typed[T](it), err
 }
 
-// Delete removes an object, or marks it as terminating if it has finalizers. It returns the
-// last state or the marked object, with the resourceVersion of the deletion. A dry run that would remove the last
-// finalizer returns an empty object, as a real server does. Errors are ErrNotFound,
-// ErrConflict and ErrInvalid.
+// Delete removes an object, or sets its deletionTimestamp if it has finalizers. It returns the last state, or the
+// changed object, with the resourceVersion of the deletion. A dry run that would remove the last finalizer returns an
+// empty object, as a real server does. Errors are ErrNotFound, ErrConflict and ErrInvalid.
 func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (*T, error) {
-	if c.status {
-		return nil, errors.New("store: Delete: got the collection of a status, want that of whole objects")
+	if err := c.wholeObjects("Delete"); err != nil {
+		return nil, err
 	}
 	d, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name, Origin: registry.OriginOf(ctx)}, opts.wire())
 	if err != nil {
@@ -106,17 +101,23 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	return as[T](d.Copy()), nil
 }
 
-// DeleteCollection deletes the objects that List returns for the options, one after the
-// other, and returns them as they were before.
+// DeleteCollection deletes the objects that List returns for the options, one after the other, and returns them as
+// they were before.
 func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions, list ListOptions) (*List[T], error) {
-	if c.status {
-		return nil, errors.New("store: DeleteCollection: got the collection of a status, want that of whole objects")
+	if err := c.wholeObjects("DeleteCollection"); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	l, err := c.r.DeleteCollection(ctx, list.registry(), opts.wire())
 	return typedList[T](l), err
+}
+
+// update changes the object that req names.
+func (c *Collection[T]) update(ctx context.Context, req registry.Request, change registry.Change) (*T, error) {
+	it, _, err := c.r.Update(ctx, req, change)
+	return typed[T](it), err
 }
 
 // request returns the parameters of a write, except the name of the object.
@@ -132,13 +133,20 @@ func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 	return m.Namespace
 }
 
-// check returns the error of a write before it begins. options is the name of its options
-// in the API.
+// check returns the error of a write before it begins. options is the name of its options in the API.
 func (c *Collection[T]) check(req registry.Request, options string) error {
 	if c.status && !c.r.HasStatus() {
 		return fmt.Errorf("store: %s: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object", c.r.Info().Plural)
 	}
 	return registry.CheckFieldManager(req.FieldManager, options)
+}
+
+// wholeObjects returns the error of a method that the collection of a status does not have.
+func (c *Collection[T]) wholeObjects(method string) error {
+	if c.status {
+		return fmt.Errorf("store: %s: got the collection of a status, want that of whole objects", method)
+	}
+	return nil
 }
 
 // object returns a typed object as an untyped one.
@@ -152,10 +160,9 @@ func typed[T any](it *registry.Item) *T {
 	return as[T](it.Copy())
 }
 
-// Patch applies a patch of type t, in JSON and for the preferred version of the kind, and
-// returns the result. Unknown and duplicate fields are errors. Errors are ErrNotFound,
-// ErrBadRequest, ErrInvalid, and ErrConflict if the patch has another resourceVersion than
-// the object.
+// Patch applies a patch of type t, in JSON and for the preferred version of the kind, and returns the result. Unknown
+// and duplicate fields are errors. Errors are ErrNotFound, ErrBadRequest, ErrInvalid, and ErrConflict if the patch
+// has another resourceVersion than the object.
 func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t PatchType, data []byte, opts PatchOptions) (*T, error) {
 	if err := c.checkPatch(t); err != nil {
 		return nil, err
@@ -165,11 +172,9 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	if err := c.check(req, "PatchOptions"); err != nil {
 		return nil, err
 	}
-	change := registry.Patch{
+	return c.update(ctx, req, registry.Patch{
 		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: registry.NewScheme(c.r.Kind()),
-	}
-	it, _, err := c.r.Update(ctx, req, change)
-	return typed[T](it), err
+	})
 }
 
 func (c *Collection[T]) checkPatch(t PatchType) error {
@@ -185,11 +190,10 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 	return nil
 }
 
-// Apply merges config into the object of that name, or creates it, and makes the field
-// manager the owner of the fields in config (API concepts, "Server-Side Apply"). Fields that
-// the manager applied before and that are not in config are removed. Empty fields that JSON
-// omits are not in config. Errors are ErrConflict if another manager owns a field with
-// another value and Force is not set, ErrInvalid and ErrBadRequest.
+// Apply merges config into the object of that name, or creates it, and makes the field manager the owner of the
+// fields in config (API concepts, "Server-Side Apply"). Fields that the manager applied before and that are not in
+// config are removed. Empty fields that JSON omits are not in config. Errors are ErrConflict if another manager owns
+// a field with another value and Force is not set, ErrInvalid and ErrBadRequest.
 func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions) (*T, error) {
 	o := object(config)
 	m := o.GetObjectMeta()
@@ -201,6 +205,5 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	if opts.FieldManager == "" {
 		return nil, registry.PatchOptions{}.Validate(true)
 	}
-	it, _, err := c.r.Update(ctx, req, registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
-	return typed[T](it), err
+	return c.update(ctx, req, registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

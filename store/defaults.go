@@ -17,8 +17,7 @@ func NameColumn[T any]() Column[T] {
 	}
 }
 
-// AgeColumn is the last column of most kinds: the time since the object was created, as
-// kubectl prints it.
+// AgeColumn is the last column of most kinds: the time since the object was created, as kubectl prints it.
 func AgeColumn[T any]() Column[T] {
 	return Column[T]{
 		Name: "Age", Type: "string",
@@ -68,21 +67,21 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dy", d/year)
 }
 
-// DNSSubdomainName is a rule for Descriptor.ValidateName, and its default: at most 253 bytes
-// of lower case letters, digits, '-' and '.', with a letter or digit at both ends (RFC
-// 1123). It returns the problems of a name, or of a prefix, which may end in '-'.
+// DNSSubdomainName is a rule for Descriptor.ValidateName, and its default: at most 253 bytes of lower case letters,
+// digits, '-' and '.', with a letter or digit at both ends (RFC 1123). It returns the problems of a name, or of a
+// prefix, which may end in '-'.
 func DNSSubdomainName(name string, prefix bool) []string {
 	return validate.NameIsDNSSubdomain(name, prefix)
 }
 
-// DNSLabelName is a rule for Descriptor.ValidateName: at most 63 bytes of lower case letters,
-// digits and '-', with a letter or digit at both ends (RFC 1123).
+// DNSLabelName is a rule for Descriptor.ValidateName: at most 63 bytes of lower case letters, digits and '-', with a
+// letter or digit at both ends (RFC 1123).
 func DNSLabelName(name string, prefix bool) []string {
 	return validate.NameIsDNSLabel(name, prefix)
 }
 
-// ConfigKeyName is a rule for Descriptor.ValidateName, the one of LeaseCandidates: at most
-// 253 bytes of letters, digits, '-', '_' and '.'.
+// ConfigKeyName is a rule for Descriptor.ValidateName, the one of LeaseCandidates: at most 253 bytes of letters,
+// digits, '-', '_' and '.'.
 func ConfigKeyName(name string, prefix bool) []string {
 	return validate.NameIsConfigMapKey(name, prefix)
 }

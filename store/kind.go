@@ -9,14 +9,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/field"
 )
 
-// Kind is one kind of object, ready for use. It never changes; any number of
-// stores may share it.
+// Kind is one kind of object, ready for use. It never changes; any number of stores may share it.
 type Kind[T any] struct {
 	untyped
 }
 
-// untyped is a Kind without its type. Its method does not bring the code of Collection into a
-// program that has no Store, such as a client over HTTP.
+// untyped is a Kind without its type. A program without a Store, such as a client over HTTP, does not link Collection
+// for its method.
 type untyped struct {
 	kind *registry.Kind
 }
@@ -30,8 +29,7 @@ type AnyKind interface {
 	Registered() *registry.Kind
 }
 
-// NewKind checks a descriptor and makes it a Kind. The error names the member that
-// is wrong and the expected value.
+// NewKind checks a descriptor and makes it a Kind. The error names the member that is wrong and the expected value.
 func NewKind[T any](d Descriptor[T]) (*Kind[T], error) {
 	erased, err := d.erase()
 	if err != nil {
@@ -53,25 +51,22 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 	return k
 }
 
-// In returns the collection of the kind in a store. It panics if the store has
-// another kind of the same group and plural.
+// In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
+// group and plural.
 func (k *Kind[T]) In(st *Store) *Collection[T] {
 	return &Collection[T]{r: st.registry().Resource(k.kind)}
 }
 
-// Descriptor describes one kind of object: everything that the store and the HTTP
-// API need to know. Only Name and Versions are required. A nil function does nothing,
-// unless its field names another default.
+// Descriptor describes one kind of object: everything that the store and the HTTP API need to know. Only Name and
+// Versions are required. A nil function does nothing, unless its field names another default.
 //
-// T is a struct that embeds meta.TypeMeta with the tag `json:",inline"` and
-// meta.ObjectMeta with the tags `json:"metadata" protobuf:"1"`. Its other fields
-// have json tags as in the API (the options omitempty, omitzero and inline), and
-// protobuf tags with their field numbers. If a field has no number, the kind is
-// served only in JSON and YAML, as custom resources are. For objects of any form T
-// is Unstructured.
+// T is a struct that embeds meta.TypeMeta with the tag `json:",inline"` and meta.ObjectMeta with the tags
+// `json:"metadata" protobuf:"1"`. Its other fields have json tags as in the API (the options omitempty, omitzero and
+// inline), and protobuf tags with their field numbers. If a field has no number, the kind is served only in JSON and
+// YAML, as custom resources are. For objects without a schema, use Unstructured.
 //
-// A field may have one of these types. NewKind returns an error that names the
-// first field of another type, and the types that are allowed:
+// A field may have one of these types. NewKind returns an error that names the first field of another type, and the
+// types that are allowed:
 //
 //   - bool, int, int32, int64, float64, string, []byte, and types with one of these as
 //     underlying type, such as time.Duration, which is a number of nanoseconds;
@@ -85,73 +80,68 @@ func (k *Kind[T]) In(st *Store) *Collection[T] {
 //   - a pointer to one of the above except slices and maps. Items of slices and
 //     values of maps must not be pointers.
 //
-// Fields that are unexported or tagged "-" are not encoded. They are copied and
-// compared, and must have one of these types too.
+// Fields that are unexported or tagged "-" are not encoded. They are copied and compared, and must have one of these
+// types too.
 //
-// Functions are called without a lock, from any goroutine. They must not keep the
-// objects that they are given. Only Default and PrepareForUpdate may change obj.
+// Functions are called without a lock, from any goroutine. They must not keep their arguments. Only Default and
+// PrepareForUpdate may change obj.
 type Descriptor[T any] struct {
 	// Group is the API group; "" is the core group.
 	Group string
 	// Name is the kind in CamelCase, such as "Lease".
 	Name string
-	// Plural is the resource in paths, such as "leases". Default: Name in lower case
-	// and an "s", or "es" after an "s", or "ies" in place of a "y".
+	// Plural is the resource in paths, such as "leases". Default: Name in lower case and an "s", or "es" after an
+	// "s", or "ies" in place of a "y".
 	Plural string
 	// Singular defaults to Name in lower case.
 	Singular string
-	// StoragePrefix is the path before namespace and name in the few errors that
-	// come from the storage of a real server. Default: group and plural, as for
-	// custom resources.
+	// StoragePrefix is the path before namespace and name in the storage, which a few errors show. Default: group and
+	// plural, as for custom resources.
 	StoragePrefix string
 	// ShortNames are names that kubectl accepts in place of Plural.
 	ShortNames []string
 
-	// Versions are the served versions, the preferred one first. The first one is
-	// also the storage version, as in discovery, so it has no Form. Its rules apply to
-	// writes through the Go API.
+	// Versions are the served versions, the preferred one first. The first one is also the storage version, as in
+	// discovery, so it has no Form. Its rules apply to writes through the Go API.
 	Versions []Version[T]
 
-	// ClusterScoped kinds have no namespaces. A write drops the namespace of its
-	// object; a read in a namespace finds nothing.
+	// ClusterScoped kinds have no namespaces. A write drops the namespace of its object; a read in a namespace finds
+	// nothing.
 	ClusterScoped bool
-	// Status makes the member "status" a subresource. Only Collection.Status and
-	// the path …/{name}/status write it, and they write nothing else. T and the
-	// type of each Form must have the member.
+	// Status makes the member "status" a subresource. Only Collection.Status and the path …/{name}/status write it,
+	// and they write nothing else. T and the type of each Form must have the member.
 	Status bool
-	// Native is for kinds that are built into a real server. Other kinds are treated
-	// as custom resources: bodies over HTTP must name apiVersion and kind, and
-	// metadata.generation is 1 in a new object. It then counts the updates that change
-	// more than metadata, or more than metadata and status if Status is set.
+	// Native is for kinds that are built into a real server. Other kinds are treated as custom resources: bodies over
+	// HTTP must name apiVersion and kind, and metadata.generation is 1 in a new object. It then counts the updates
+	// that change more than metadata, or more than metadata and status if Status is set.
 	Native bool
 	// CreateOnUpdate lets an update of a missing object create it.
 	CreateOnUpdate bool
 	// UnconditionalUpdate lets an update leave out the resourceVersion.
 	UnconditionalUpdate bool
 
-	// ValidateName returns the problems of a name; prefix is set for a
-	// generateName. Default: DNSSubdomainName.
+	// ValidateName returns the problems of a name; prefix is set for a generateName. Default: DNSSubdomainName.
 	ValidateName func(name string, prefix bool) []string
-	// ValidateFinalizer returns the problems of a finalizer. It adds to the rule of
-	// all kinds: a finalizer must be a valid label key. Default: no further rule.
+	// ValidateFinalizer returns the problems of a finalizer. It adds to the rule of all kinds: a finalizer must be a
+	// valid label key. Default: no further rule.
 	ValidateFinalizer func(finalizer string) []string
-	// ValidateMetadataOnUpdate applies the rules of a create to the metadata of an
-	// update too, after the rules of an update. Endpoints set it.
+	// ValidateMetadataOnUpdate applies the rules of a create to the metadata of an update too, after the rules of an
+	// update. Endpoints set it.
 	ValidateMetadataOnUpdate bool
 	// Default sets the fields that a writer left out.
 	Default func(obj *T)
-	// PrepareForUpdate copies from old the fields that an update cannot change. It
-	// is not called for writes of the status.
+	// PrepareForUpdate copies from old the fields that an update cannot change. It is not called for writes of the
+	// status.
 	PrepareForUpdate func(obj, old *T)
-	// Validate returns the problems outside of the metadata; old is nil on a
-	// create. Validate of a Version replaces it.
+	// Validate returns the problems outside of the metadata; old is nil on a create. Validate of a Version replaces
+	// it.
 	Validate func(obj, old *T) field.Errors
-	// Warnings returns warnings for the answer to a write; old is nil on a create.
-	// It is not called for writes of the status.
+	// Warnings returns warnings for the answer to a write; old is nil on a create. It is not called for writes of the
+	// status.
 	Warnings func(obj, old *T) []string
 
-	// SelectableFields are the fields that a fieldSelector may name besides
-	// metadata.name and, unless the kind is cluster-scoped, metadata.namespace.
+	// SelectableFields are the fields that a fieldSelector may name besides metadata.name and, unless the kind is
+	// cluster-scoped, metadata.namespace.
 	SelectableFields []SelectableField[T]
 	// Columns are the columns of a Table. Default: name and age.
 	Columns []Column[T]
@@ -169,8 +159,8 @@ type Version[T any] struct {
 	Validate func(obj, old *T) field.Errors
 }
 
-// Form converts between the stored form of a kind and the shape of one version on
-// the wire. The zero Form means that the shape is T.
+// Form converts between the stored form of a kind and the shape of one version on the wire. The zero Form means that
+// the shape is T.
 type Form[T any] struct {
 	err     error // for NewKind
 	newWire func() registry.Object
@@ -178,8 +168,8 @@ type Form[T any] struct {
 	from    func(registry.Object) *T
 }
 
-// FormOf returns the Form of a version with the Go type W. The result of each function
-// may share memory with the argument, which is not used again.
+// FormOf returns the Form of a version with the Go type W. The result of each function may share memory with the
+// argument, which is not used again.
 func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
 	asObject := func(w *W) registry.Object { return any(w).(registry.Object) }
 	var err error

@@ -11,8 +11,7 @@ import (
 type CreateOptions struct {
 	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
-	// "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable. "" means "unknown".
 	FieldManager string
 }
 
@@ -20,8 +19,7 @@ type CreateOptions struct {
 type UpdateOptions struct {
 	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
-	// "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable. "" means "unknown".
 	FieldManager string
 }
 
@@ -29,8 +27,7 @@ type UpdateOptions struct {
 type PatchOptions struct {
 	// DryRun does everything except the write.
 	DryRun bool
-	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable.
-	// "" means "unknown".
+	// FieldManager is the writer's name in managedFields: at most 128 bytes, printable. "" means "unknown".
 	FieldManager string
 }
 
@@ -58,12 +55,11 @@ type ApplyOptions struct {
 type DeleteOptions struct {
 	// DryRun does everything except the write.
 	DryRun bool
-	// UID and ResourceVersion, if not "", are preconditions: if the object has another
-	// one, the error is ErrConflict.
+	// UID and ResourceVersion, if not "", are preconditions: if the object has another one, the error is ErrConflict.
 	UID             meta.UID
 	ResourceVersion string
-	// PropagationPolicy Orphan and Foreground set a finalizer for the garbage collector,
-	// and Background removes it. "" keeps the finalizers.
+	// PropagationPolicy Orphan and Foreground set a finalizer for the garbage collector, and Background removes it.
+	// "" keeps the finalizers.
 	PropagationPolicy meta.DeletionPropagation
 }
 
@@ -72,56 +68,52 @@ func (o DeleteOptions) wire() (w registry.DeleteOptions) {
 	if o.DryRun {
 		w.DryRun = []string{registry.DryRunAll}
 	}
-	if o.PropagationPolicy != "" {
-		w.PropagationPolicy = &o.PropagationPolicy
-	}
-	w.Preconditions = &registry.Preconditions{}
-	if o.UID != "" {
-		w.Preconditions.UID = &o.UID
-	}
-	if o.ResourceVersion != "" {
-		w.Preconditions.ResourceVersion = &o.ResourceVersion
-	}
+	w.PropagationPolicy = set(&o.PropagationPolicy)
+	w.Preconditions = &registry.Preconditions{UID: set(&o.UID), ResourceVersion: set(&o.ResourceVersion)}
 	return w
 }
 
-// ListOptions configures a list (API reference, "ListOptions"). The zero value lists the
-// current state of all objects.
+// set returns nil for an empty string.
+func set[S ~string](s *S) *S {
+	if *s == "" {
+		return nil
+	}
+	return s
+}
+
+// ListOptions configures a list (API reference, "ListOptions"). The zero value lists the current state of all
+// objects.
 type ListOptions struct {
 	// Namespace limits the list to one namespace; "" means all.
 	Namespace string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
-	// package selector.
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see package selector.
 	LabelSelector, FieldSelector, ShardSelector string
 	// Limit bounds the items of a page. Zero and less mean no limit.
 	Limit int64
 	// Continue is the token of the previous page, which had the same other options.
 	Continue string
-	// ResourceVersion and ResourceVersionMatch choose the state; "" means the current
-	// one. MatchExact is the state at ResourceVersion. MatchNotOlderThan is the current
-	// state, after a wait of at most three seconds until the store has ResourceVersion.
+	// ResourceVersion and ResourceVersionMatch choose the state; "" means the current one. MatchExact is the state at
+	// ResourceVersion. MatchNotOlderThan is the current state, after a wait of at most three seconds until the store
+	// has ResourceVersion.
 	ResourceVersion, ResourceVersionMatch string
 }
 
-// WatchOptions configures a watch (API reference, "ListOptions" with watch=true). The zero
-// value watches all objects, and starts with the current state as Added events.
+// WatchOptions configures a watch (API reference, "ListOptions" with watch=true). The zero value watches all objects,
+// and starts with the current state as Added events.
 type WatchOptions struct {
 	// Namespace limits the watch to one namespace, Name to one object; "" means all.
 	Namespace, Name string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see
-	// package selector.
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see package selector.
 	LabelSelector, FieldSelector, ShardSelector string
-	// ResourceVersion is where to start: the first event is the next change. "" starts
-	// with the current state.
+	// ResourceVersion is where to start: the first event is the next change. "" starts with the current state.
 	ResourceVersion string
-	// AllowWatchBookmarks adds Bookmark events, which have only a resourceVersion: one
-	// after the current state, then about one a minute, once the store has changed since
-	// the watch began.
+	// AllowWatchBookmarks adds Bookmark events, which have only a resourceVersion: one after the current state, then
+	// about one a minute, once the store has changed since the watch began.
 	AllowWatchBookmarks bool
 	// Timeout ends the watch. Zero and less mean no limit.
 	Timeout time.Duration
-	// Shared sends the stored objects themselves, as the informers of client-go do, and
-	// not a copy to each watch. Nobody may change them.
+	// Shared sends the stored objects themselves, as the informers of client-go do, in place of copies. Treat
+	// received objects as read-only.
 	Shared bool
 }
 

@@ -12,39 +12,35 @@ import (
 
 // Options configures a Store. The zero value is ready for use.
 type Options struct {
-	// History is the number of changes kept for watches and for lists at an older
-	// resourceVersion. Zero means 4096.
+	// History is the number of changes kept for watches and for lists at an older resourceVersion. Zero means 4096.
 	History int
 	// HistoryAge drops older changes from the history. Zero means no limit.
 	HistoryAge time.Duration
-	// HistoryBytes limits the bytes of the history; older changes are dropped. A change counts
-	// as its object does for Quota. Zero means 64 MiB.
+	// HistoryBytes limits the bytes of the history; older changes are dropped. A change counts like its object in
+	// Quota. Zero means 64 MiB.
 	HistoryBytes int64
-	// Quota bounds the bytes of all objects. An object counts with the bytes that a real
-	// server stores, and one KiB for its place in memory. A write that would add bytes to a
-	// full store fails with the text of etcd's quota: 500, "etcdserver: mvcc: database
-	// space exceeded". Reads, deletions and writes that add nothing go on. Zero means no
-	// limit.
+	// Quota bounds the bytes of all objects. An object counts with the bytes that a real server stores, and one KiB
+	// for its place in memory. A write that would add bytes to a full store fails with the text of etcd's quota: 500,
+	// "etcdserver: mvcc: database space exceeded". Reads, deletions and writes that add nothing succeed. Zero means
+	// no limit.
 	Quota int64
-	// FirstResourceVersion is where the counter starts: the first change has the next
-	// resourceVersion. Zero means 1000. Reads at a lower resourceVersion get ErrExpired.
+	// FirstResourceVersion is where the counter starts: the first change has the next resourceVersion. Zero means
+	// 1000. Reads at a lower resourceVersion get ErrExpired.
 	FirstResourceVersion uint64
-	// Clock gives timestamps and timers to the store and to the packages that use it. Nil
-	// means clock.Real, which also works inside a testing/synctest bubble.
+	// Clock is for the timestamps and timers of the store and of the packages that use it. Nil means clock.Real,
+	// which also works inside a testing/synctest bubble.
 	Clock clock.Clock
-	// Seed, if not 0, makes all random values repeatable: uids, generated names, and in
-	// package httpapi default timeouts of watches and the header Audit-Id. With a
-	// clock.Manual, the same sequence of requests gives the same answers, byte for byte.
+	// Seed, if not 0, makes all random values repeatable: uids, generated names, and in package httpapi default
+	// timeouts of watches and the header Audit-Id. With a clock.Manual, the same sequence of requests gives the same
+	// answers, byte for byte.
 	//
-	// A uid follows from kind, namespace, name, and the uid of the last object with the
-	// name. A generated name follows from kind, namespace, prefix, and the number of
-	// names generated from the prefix. So writers of different objects do not affect each
-	// other. The store keeps about 150 bytes for each name of a deleted object.
+	// A uid follows from kind, namespace, name, and the uid of the last object with the name. A generated name
+	// follows from kind, namespace, prefix, and the number of names generated from the prefix. So writers of
+	// different objects do not affect each other. The store keeps about 150 bytes for each name of a deleted object.
 	Seed uint64
 }
 
-// Store holds objects of any number of kinds. All methods may be called from any
-// goroutine.
+// Store holds objects of any number of kinds. All methods may be called from any goroutine.
 type Store registry.Store
 
 // New returns an empty Store.
@@ -57,24 +53,22 @@ func New(opts Options) *Store {
 
 func (st *Store) registry() *registry.Store { return (*registry.Store)(st) }
 
-// Close ends all watches, open and new, with ErrClosed. Objects can still be read and
-// written, unless they are kept elsewhere, as by package store/etcd: then these calls get
-// ErrClosed too. Close may be called more than once.
+// Close ends all watches, open and new, with ErrClosed. Objects can still be read and written, unless they are kept
+// in etcd: then these calls get ErrClosed too. Close may be called more than once.
 func (st *Store) Close() { st.registry().Close() }
 
-// Fork returns an independent store in the same state, with the same history and Options.
-// Open watches stay with their store. A clock that is a clock.Forker is forked too. The
-// caller must Close the fork. The error is ErrClosed.
+// Fork returns an independent store in the same state, with the same history and Options. Open watches stay with
+// their store. A clock that is a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
 //
-// A fork takes microseconds, whatever the number of objects: both stores share memory, and
-// a write copies what it changes. So many tests can start from one expensive state.
+// A fork takes microseconds, whatever the number of objects: both stores share memory, and a write copies what it
+// changes. So many tests can start from one expensive state.
 func (st *Store) Fork() (*Store, error) {
 	f, err := st.registry().Fork()
 	return (*Store)(f), err
 }
 
-// ExpireHistory drops the history, as the compaction of a real server does. Watches that
-// have not seen all changes, and reads at an older resourceVersion, get ErrExpired.
+// ExpireHistory drops the history, as the compaction of a real server does. Watches that have not seen all changes,
+// and reads at an older resourceVersion, get ErrExpired.
 func (st *Store) ExpireHistory() { st.registry().ExpireHistory() }
 
 // ResourceVersion returns the resourceVersion of the last change of any kind.
@@ -82,12 +76,11 @@ func (st *Store) ResourceVersion() string {
 	return strconv.FormatUint(st.registry().ResourceVersion(), 10)
 }
 
-// Clock returns the clock for timers: Options.Clock, or clock.Real if that one is a
-// clock.Func or nil.
+// Clock returns Options.Clock, or clock.Real if that is nil or a clock.Func.
 func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 
-// Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that was
-// loaded from a dump never repeats the resourceVersion of a change after the dump.
+// Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
+// was loaded from a dump never repeats the resourceVersion of a change after the dump.
 func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
 
 // Len returns how many objects of a kind the store has.
@@ -108,7 +101,8 @@ type Change struct {
 	Object any
 }
 
-// History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is missing.
+// History returns the changes of a kind that the store still has, the oldest first. complete reports whether none is
+// missing.
 func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
 	past, complete := st.registry().Resource(kind.Registered()).History()
 	for _, p := range past {
@@ -120,8 +114,8 @@ func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
 // Watchers returns how many watches are open.
 func (st *Store) Watchers() int { return st.registry().Watchers() }
 
-// Errors to compare with errors.Is. The errors of a Collection are *meta.StatusError, which
-// have the Status of the HTTP API.
+// Errors to compare with errors.Is. The errors of a Collection are *meta.StatusError, which have the Status of the
+// HTTP API.
 const (
 	ErrNotFound      = meta.ReasonNotFound
 	ErrAlreadyExists = meta.ReasonAlreadyExists
