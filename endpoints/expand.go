@@ -38,34 +38,47 @@ func (t Target) String() string {
 func Expand(subsets []EndpointSubset) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for i := range subsets {
-			s := &subsets[i]
-			if len(s.Ports) == 0 && !s.expandPort(&EndpointPort{}, yield) {
-				return
+			ports := subsets[i].Ports
+			if len(ports) == 0 {
+				ports = make([]EndpointPort, 1)
 			}
-			for j := range s.Ports {
-				if !s.expandPort(&s.Ports[j], yield) {
-					return
+			for _, p := range ports {
+				for at, a := range eachAddress(subsets, i) {
+					if !yield(Target{p.Name, p.Protocol, a.IP, p.Port, at.list == readyList, a}) {
+						return
+					}
 				}
 			}
 		}
 	}
 }
 
-// expandPort yields one port with each address. It returns false to stop.
-func (s *EndpointSubset) expandPort(p *EndpointPort, yield func(Target) bool) bool {
-	t := Target{PortName: p.Name, Protocol: p.Protocol, Port: p.Port}
-	for _, list := range [...]struct {
-		addresses []EndpointAddress
-		ready     bool
-	}{{s.Addresses, true}, {s.NotReadyAddresses, false}} {
-		t.Ready = list.ready
-		for i := range list.addresses {
-			t.Source = &list.addresses[i]
-			t.Address = t.Source.IP
-			if !yield(t) {
-				return false
+// location is the place of an item of a subset. A path is built only for an error.
+type location struct {
+	subset int
+	list   string // its name in JSON
+	item   int
+}
+
+// The lists of addresses.
+const (
+	readyList    = "addresses"
+	notReadyList = "notReadyAddresses"
+)
+
+// eachAddress yields the addresses of a subset: the ready ones, then the others.
+func eachAddress(subsets []EndpointSubset, subset int) iter.Seq2[location, *EndpointAddress] {
+	return func(yield func(location, *EndpointAddress) bool) {
+		s := &subsets[subset]
+		for i := range s.Addresses {
+			if !yield(location{subset, readyList, i}, &s.Addresses[i]) {
+				return
+			}
+		}
+		for i := range s.NotReadyAddresses {
+			if !yield(location{subset, notReadyList, i}, &s.NotReadyAddresses[i]) {
+				return
 			}
 		}
 	}
-	return true
 }

@@ -31,7 +31,13 @@ import (
 func Pack(subsets []EndpointSubset) []EndpointSubset {
 	p := packer{addresses: map[addressKey]*EndpointAddress{}, offers: map[portKey]map[addressKey]bool{}}
 	for i := range subsets {
-		p.add(&subsets[i])
+		ports := subsets[i].Ports
+		if len(ports) == 0 {
+			p.add(portKey{}, subsets, i)
+		}
+		for _, port := range ports {
+			p.add(keyOfPort(port), subsets, i)
+		}
 	}
 	offers := p.sortedOffers()
 	var packed []EndpointSubset
@@ -54,10 +60,9 @@ type addressKey struct {
 // portKey holds the values of an EndpointPort. The zero portKey means that there is no
 // port: the key of a valid EndpointPort is never zero.
 type portKey struct {
-	EndpointPort   // without its AppProtocol
-	present        bool
-	hasAppProtocol bool
-	appProtocol    string
+	EndpointPort // without its AppProtocol
+	present      bool
+	appProtocol  string // behind an equals sign; "" means that there is none
 }
 
 // offer is a port with its addresses, in order.
@@ -77,32 +82,15 @@ type packer struct {
 	offers    map[portKey]map[addressKey]bool // whether each address is ready
 }
 
-func (p *packer) add(s *EndpointSubset) {
-	if len(s.Ports) == 0 {
-		p.addOffer(portKey{}, s)
-	}
-	for _, port := range s.Ports {
-		p.addOffer(keyOfPort(port), s)
-	}
-}
-
-func (p *packer) addOffer(port portKey, s *EndpointSubset) {
-	if len(s.Addresses)+len(s.NotReadyAddresses) == 0 {
-		return
-	}
-	ready := p.offers[port]
-	if ready == nil {
-		ready = map[addressKey]bool{}
-		p.offers[port] = ready
-	}
-	for i := range s.Addresses {
-		key := p.addAddress(&s.Addresses[i])
-		if _, known := ready[key]; !known {
-			ready[key] = true
+// add adds a port with the addresses of a subset.
+func (p *packer) add(port portKey, subsets []EndpointSubset, subset int) {
+	for at, a := range eachAddress(subsets, subset) {
+		if p.offers[port] == nil {
+			p.offers[port] = map[addressKey]bool{}
 		}
-	}
-	for i := range s.NotReadyAddresses {
-		ready[p.addAddress(&s.NotReadyAddresses[i])] = false
+		key := p.addAddress(a)
+		before, known := p.offers[port][key]
+		p.offers[port][key] = at.list == readyList && (before || !known)
 	}
 }
 
@@ -111,7 +99,7 @@ func (p *packer) addAddress(a *EndpointAddress) addressKey {
 	if a.TargetRef != nil {
 		key.uid = a.TargetRef.UID
 	}
-	if have := p.addresses[key]; have == nil || compareAddresses(a, have) < 0 {
+	if have := p.addresses[key]; have == nil || slices.Compare(otherFields(a), otherFields(have)) < 0 {
 		p.addresses[key] = a
 	}
 	return key
@@ -157,14 +145,14 @@ func (p *packer) subset(offers []offer) EndpointSubset {
 func keyOfPort(p EndpointPort) portKey {
 	key := portKey{EndpointPort: p, present: true}
 	if p.AppProtocol != nil {
-		key.AppProtocol, key.hasAppProtocol, key.appProtocol = nil, true, *p.AppProtocol
+		key.AppProtocol, key.appProtocol = nil, "="+*p.AppProtocol
 	}
 	return key
 }
 
 func (k portKey) port() EndpointPort {
-	if k.hasAppProtocol {
-		k.AppProtocol = &k.appProtocol
+	if k.appProtocol != "" {
+		k.AppProtocol = new(k.appProtocol[1:])
 	}
 	return k.EndpointPort
 }
@@ -196,37 +184,21 @@ func comparePorts(a, b portKey) int {
 		cmp.Compare(a.Port, b.Port),
 		cmp.Compare(a.Protocol, b.Protocol),
 		strings.Compare(a.Name, b.Name),
-		compareBools(a.hasAppProtocol, b.hasAppProtocol),
 		strings.Compare(a.appProtocol, b.appProtocol),
 	)
 }
 
-// compareAddresses orders addresses of the same key by their other fields.
-func compareAddresses(a, b *EndpointAddress) int {
-	return cmp.Or(
-		strings.Compare(a.Hostname, b.Hostname),
-		comparePointers(a.NodeName, b.NodeName, strings.Compare),
-		comparePointers(a.TargetRef, b.TargetRef, compareReferences),
-	)
-}
-
-func compareReferences(a, b ObjectReference) int {
-	return cmp.Or(
-		strings.Compare(a.Kind, b.Kind),
-		strings.Compare(a.Namespace, b.Namespace),
-		strings.Compare(a.Name, b.Name),
-		strings.Compare(a.APIVersion, b.APIVersion),
-		strings.Compare(a.ResourceVersion, b.ResourceVersion),
-		strings.Compare(a.FieldPath, b.FieldPath),
-	)
-}
-
-// comparePointers puts nil first.
-func comparePointers[T any](a, b *T, compare func(a, b T) int) int {
-	if a == nil || b == nil {
-		return compareBools(a != nil, b != nil)
+// otherFields returns the fields of an address that its key does not have, in the order in which they are compared. A missing
+// one comes first.
+func otherFields(a *EndpointAddress) []string {
+	fields := []string{a.Hostname, ""}
+	if a.NodeName != nil {
+		fields[1] = "=" + *a.NodeName
 	}
-	return compare(*a, *b)
+	if r := a.TargetRef; r != nil {
+		fields = append(fields, r.Kind, r.Namespace, r.Name, r.APIVersion, r.ResourceVersion, r.FieldPath)
+	}
+	return fields
 }
 
 // compareBools puts false first.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -222,7 +223,7 @@ func TestAddressesAreOrderedByEachField(t *testing.T) {
 	ordered = append(ordered, EndpointAddress{NodeName: new("")}, EndpointAddress{NodeName: new("x")}, EndpointAddress{Hostname: "x"})
 	for i := range ordered {
 		for j := range ordered {
-			assert.Equal(t, cmp.Compare(i, j), compareAddresses(&ordered[i], &ordered[j]), "%d and %d", i, j)
+			assert.Equal(t, cmp.Compare(i, j), slices.Compare(otherFields(&ordered[i]), otherFields(&ordered[j])), "%d and %d", i, j)
 		}
 	}
 }

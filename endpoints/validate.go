@@ -31,7 +31,7 @@ func validateFinalizer(finalizer string) []string {
 // (upstream: apis/core/validation, ValidateEndpointsUpdate).
 func validate(e, old *Endpoints) (errs field.Errors) {
 	for i := range e.Subsets {
-		errs = append(errs, validateSubset(&e.Subsets[i], i)...)
+		errs = append(errs, validateSubset(e.Subsets, i)...)
 	}
 	if errs != nil && old != nil && sameJSON(e.Subsets, old.Subsets) {
 		return nil
@@ -39,27 +39,18 @@ func validate(e, old *Endpoints) (errs field.Errors) {
 	return errs
 }
 
-func validateSubset(s *EndpointSubset, index int) (errs field.Errors) {
+func validateSubset(subsets []EndpointSubset, index int) (errs field.Errors) {
+	s := &subsets[index]
 	if len(s.Addresses) == 0 && len(s.NotReadyAddresses) == 0 {
 		errs = append(errs, field.Required(subsetPath(index), "must specify `addresses` or `notReadyAddresses`"))
 	}
-	for i := range s.Addresses {
-		errs = append(errs, validateAddress(&s.Addresses[i], location{index, "addresses", i})...)
-	}
-	for i := range s.NotReadyAddresses {
-		errs = append(errs, validateAddress(&s.NotReadyAddresses[i], location{index, "notReadyAddresses", i})...)
+	for at, a := range eachAddress(subsets, index) {
+		errs = append(errs, validateAddress(a, at)...)
 	}
 	for i := range s.Ports {
 		errs = append(errs, validatePort(&s.Ports[i], len(s.Ports) > 1, location{index, "ports", i})...)
 	}
 	return errs
-}
-
-// location is the index of an item of a subset. A path is built only for an error.
-type location struct {
-	subset int
-	list   string
-	item   int
 }
 
 func subsetPath(index int) field.Path { return field.Path("subsets").Index(index) }
@@ -68,24 +59,21 @@ func (at location) path(member string) field.Path {
 	return subsetPath(at.subset).Child(at.list).Index(at.item).Child(member)
 }
 
-// invalid reports each problem with one member, and builds its path for that.
-func (at location) invalid(errs field.Errors, member string, value any, problems []string) field.Errors {
+// check reports each problem with one member.
+func check[T any](errs field.Errors, at location, member string, value T, problems []string) field.Errors {
+	if problems == nil {
+		return errs
+	}
 	return append(errs, field.InvalidEach(at.path(member), value, problems)...)
 }
 
 func validateAddress(a *EndpointAddress, at location) (errs field.Errors) {
-	if problems := rules.LegacyIP(a.IP); problems != nil {
-		errs = at.invalid(errs, "ip", a.IP, problems)
-	}
+	errs = check(errs, at, "ip", a.IP, rules.LegacyIP(a.IP))
 	if a.Hostname != "" {
-		if problems := rules.DNS1123Label(a.Hostname); problems != nil {
-			errs = at.invalid(errs, "hostname", a.Hostname, problems)
-		}
+		errs = check(errs, at, "hostname", a.Hostname, rules.DNS1123Label(a.Hostname))
 	}
 	if a.NodeName != nil {
-		if problems := rules.DNS1123Subdomain(*a.NodeName); problems != nil {
-			errs = at.invalid(errs, "nodeName", *a.NodeName, problems)
-		}
+		errs = check(errs, at, "nodeName", *a.NodeName, rules.DNS1123Subdomain(*a.NodeName))
 	}
 	// Upstream parses the address again here, so it reports an invalid one twice.
 	ip, ok := rules.ParseIPSloppy(a.IP)
@@ -115,16 +103,13 @@ func unreachable(ip netip.Addr, shown string) string {
 }
 
 func validatePort(p *EndpointPort, nameRequired bool, at location) (errs field.Errors) {
-	if p.Name == "" {
-		if nameRequired {
-			errs = append(errs, field.Required(at.path("name"), ""))
-		}
-	} else if problems := rules.DNS1123Label(p.Name); problems != nil {
-		errs = at.invalid(errs, "name", p.Name, problems)
+	switch {
+	case p.Name != "":
+		errs = check(errs, at, "name", p.Name, rules.DNS1123Label(p.Name))
+	case nameRequired:
+		errs = append(errs, field.Required(at.path("name"), ""))
 	}
-	if problems := rules.PortNumber(int(p.Port)); problems != nil {
-		errs = at.invalid(errs, "port", p.Port, problems)
-	}
+	errs = check(errs, at, "port", p.Port, rules.PortNumber(int(p.Port)))
 	switch p.Protocol {
 	case ProtocolSCTP, ProtocolTCP, ProtocolUDP:
 	case "":
@@ -133,9 +118,7 @@ func validatePort(p *EndpointPort, nameRequired bool, at location) (errs field.E
 		errs = append(errs, field.NotSupported(at.path("protocol"), p.Protocol, ProtocolSCTP, ProtocolTCP, ProtocolUDP))
 	}
 	if p.AppProtocol != nil {
-		if problems := rules.QualifiedName(*p.AppProtocol); problems != nil {
-			errs = at.invalid(errs, "appProtocol", *p.AppProtocol, problems)
-		}
+		errs = check(errs, at, "appProtocol", *p.AppProtocol, rules.QualifiedName(*p.AppProtocol))
 	}
 	return errs
 }
@@ -160,17 +143,11 @@ func warnings(e, _ *Endpoints) (texts []string) {
 	if e.Labels[managedBy] == endpointController {
 		return nil
 	}
-	check := func(ip string, at location) {
-		if rules.IPWarnings("", ip) != nil {
-			texts = append(texts, rules.IPWarnings(string(at.path("ip")), ip)...)
-		}
-	}
 	for i := range e.Subsets {
-		for j := range e.Subsets[i].Addresses {
-			check(e.Subsets[i].Addresses[j].IP, location{i, "addresses", j})
-		}
-		for j := range e.Subsets[i].NotReadyAddresses {
-			check(e.Subsets[i].NotReadyAddresses[j].IP, location{i, "notReadyAddresses", j})
+		for at, a := range eachAddress(e.Subsets, i) {
+			if rules.IPWarnings("", a.IP) != nil {
+				texts = append(texts, rules.IPWarnings(string(at.path("ip")), a.IP)...)
+			}
 		}
 	}
 	return texts

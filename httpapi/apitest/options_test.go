@@ -87,7 +87,7 @@ func TestMethodsReturnIfFatalfDoes(t *testing.T) {
 	assert.Nil(t, apitest.New(p, apitest.Options{}, apitest.Options{}))
 	assert.Nil(t, apitest.New(p, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}}))
 	api := apitest.New(p)
-	assert.Nil(t, api.Fault(apitest.Fault{}))
+	assert.Nil(t, api.Fault(apitest.Effect{}))
 	assert.Empty(t, api.Faults())
 	api.FastForward(time.Hour)
 	api.Close()
@@ -154,7 +154,7 @@ func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := doorTo(byHand(t, 0))
 				if query == "" {
-					d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+					d.Fault(apitest.Stale(apitest.StaleOptions{}))
 				}
 				d.create(t, "a")
 				done := make(chan struct{})

@@ -15,12 +15,13 @@ type Reader[P any] struct {
 	wants func(*Change[P]) bool // nil wants all
 
 	// Guarded by hub.mu.
-	marked   uint64 // the version of the first change to read since the last Poll, or 0
-	index    int    // in its group, or -1
-	closed   bool
-	pausedAt uint64 // the head of the history when Pause was called
+	marked  uint64 // the version of the first change to read since the last Poll, or 0
+	index   int    // in group.idle, or -1
+	signals int    // of the hub, when the reader became idle
+	closed  bool
 
 	hub    *Hub[P]
+	group  *group[P]
 	scope  Scope
 	losses int // of the history at the start
 
@@ -37,9 +38,12 @@ func (h *Hub[P]) Read(s Scope, after uint64, wants func(*Change[P]) bool) *Reade
 	r := &Reader[P]{hub: h, scope: s, wake: make(chan struct{}, 1), wants: wants, seen: after, after: after}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.readers++
-	r.joinLocked()
-	r.losses = h.history.losses
+	if h.groups[s] == nil {
+		h.groups[s] = &group[P]{}
+	}
+	r.group, r.losses, r.signals = h.groups[s], h.history.losses, h.signals
+	r.group.readers++
+	r.idleLocked()
 	if after < h.history.head {
 		r.behind = true
 		r.Signal()
@@ -47,26 +51,13 @@ func (h *Hub[P]) Read(s Scope, after uint64, wants func(*Change[P]) bool) *Reade
 	return r
 }
 
-// joinLocked adds the reader to its group.
-func (r *Reader[P]) joinLocked() {
-	group := r.hub.groups[r.scope]
-	r.index = len(group)
-	r.hub.groups[r.scope] = append(group, r)
-}
-
-// leaveLocked removes the reader from its group, if it is in it.
-func (r *Reader[P]) leaveLocked() {
-	if r.index < 0 {
-		return
-	}
-	group := r.hub.groups[r.scope]
-	last := len(group) - 1
-	group[r.index] = group[last]
-	group[r.index].index = r.index
-	group[last] = nil
-	r.index = -1
-	if r.hub.groups[r.scope] = group[:last]; last == 0 {
-		delete(r.hub.groups, r.scope)
+// idleLocked makes the next change mark the reader.
+func (r *Reader[P]) idleLocked() {
+	r.index = len(r.group.idle)
+	r.group.idle = append(r.group.idle, r)
+	if r.signals != r.hub.signals { // the hub has signalled only the idle readers
+		r.signals = r.hub.signals
+		r.Signal()
 	}
 }
 
@@ -122,10 +113,13 @@ func (r *Reader[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bo
 func (r *Reader[P]) take() history[P] {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
-	if r.marked != 0 && !r.behind {
-		r.behind, r.after = true, r.marked-1
+	if r.marked != 0 {
+		if !r.behind {
+			r.behind, r.after = true, r.marked-1
+		}
+		r.marked = 0
+		r.idleLocked()
 	}
-	r.marked = 0
 	return r.hub.history
 }
 
@@ -150,32 +144,6 @@ func (r *Reader[P]) SettledUntil(last uint64) uint64 {
 	return min(version, last)
 }
 
-// Pause makes writers skip the reader, until Resume. It is for a reader that is busy for
-// long, and the only method that others may call meanwhile.
-func (r *Reader[P]) Pause() {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
-	r.pausedAt = r.hub.history.head
-	r.leaveLocked()
-}
-
-// Resume ends a Pause. Poll continues where it was: at the change that was marked before
-// the Pause, if there was one, and else after the Pause began. To look further back could find
-// that the history is too short, although the reader has missed nothing.
-func (r *Reader[P]) Resume() {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
-	r.joinLocked()
-	now := &r.hub.history
-	if now.head <= r.pausedAt && now.losses == r.losses {
-		return
-	}
-	if !r.behind && r.marked == 0 {
-		r.behind, r.after = true, r.pausedAt
-	}
-	r.Signal()
-}
-
 // Close removes the reader from the hub. It may be called more than once.
 func (r *Reader[P]) Close() {
 	r.hub.mu.Lock()
@@ -184,6 +152,15 @@ func (r *Reader[P]) Close() {
 		return
 	}
 	r.closed = true
-	r.hub.readers--
-	r.leaveLocked()
+	if r.group.readers--; r.group.readers == 0 {
+		delete(r.hub.groups, r.scope)
+	}
+	if r.index >= 0 {
+		idle := r.group.idle
+		last := len(idle) - 1
+		idle[r.index] = idle[last]
+		idle[r.index].index = r.index
+		idle[last] = nil
+		r.group.idle = idle[:last]
+	}
 }

@@ -261,78 +261,58 @@ func TestExpireSparesWatchersThatHaveSeenAll(t *testing.T) {
 	assert.Equal(t, []uint64{first + 2, first + 3}, versions, "the version it expired at is still good")
 }
 
-func TestPausedWatcherMissesNothing(t *testing.T) {
+// A reader that is busy for long costs a writer nothing, and misses nothing.
+func TestReaderIsMarkedOnceUntilItPolls(t *testing.T) {
 	p := newHub(t, 10)
-	all := Scope{}
-	w := p.watch(all, first)
-	p.publish("ns", "a") // 101
-	w.Pause()
+	asked := 0
+	w := p.Read(Scope{}, first, func(*Change[string]) bool { asked++; return true })
+	p.publishMany(3, "ns", "a")
+	assert.Equal(t, 1, asked)
 	assert.Equal(t, 1, p.Readers(), "it is still there")
-	p.publishMany(2, "ns", "a") // 102, 103
-	w.Resume()
-	assert.Equal(t, 1, p.Readers())
 	require.True(t, woken(w))
+	assert.False(t, woken(w))
 	versions, _ := poll(t, w)
 	assert.Equal(t, []uint64{101, 102, 103}, versions)
-
-	w.Pause()
-	w.Resume()
-	assert.False(t, woken(w))
-	versions, _ = poll(t, w)
-	assert.Empty(t, versions, "nothing has happened meanwhile")
 	p.publish("ns", "a") // 104
 	require.True(t, woken(w))
 	versions, _ = poll(t, w)
 	assert.Equal(t, []uint64{104}, versions)
+	assert.Equal(t, 2, asked)
 
-	w.Pause()
 	p.publishMany(11, "ns", "a")
-	assert.False(t, woken(w), "writers skip it")
-	w.Resume()
 	_, _, err := w.Poll(nil, math.MaxUint64)
-	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than the pause")
+	assert.ErrorAs(t, err, new(*ExpiredError), "the history was shorter than its work")
 	w.Close()
-	assert.Zero(t, p.Readers())
+	assert.Empty(t, p.groups)
 }
 
-func TestPauseKeepsThePlaceOfTheWatcher(t *testing.T) {
-	p := newHub(t, 16)
-	behind, future := p.watch(Scope{}, first), p.watch(Scope{}, first+5)
-	p.publishMany(4, "ns", "a")
-	assert.Equal(t, []uint64{101}, until(t, behind, 101))
-	for _, w := range []*Reader[string]{behind, future} {
-		w.Pause()
-		p.publish("ns", "a") // 105, 106
-		w.Resume()
-	}
-	versions, _ := poll(t, behind)
-	assert.Equal(t, []uint64{102, 103, 104, 105, 106}, versions)
-	versions, _ = poll(t, future)
-	assert.Equal(t, []uint64{106}, versions)
-}
-
-// A pause must not look for changes that the watcher had no need of before it.
-func TestPauseBeginsAtTheLastChangeThatWasMarked(t *testing.T) {
+// A reader that is marked may be closed.
+func TestMarkedReaderIsClosed(t *testing.T) {
 	p := newHub(t, 10)
-	quiet, behind := p.watch(Scope{Namespace: "quiet"}, first), p.watch(Scope{Namespace: "quiet"}, first)
-	p.publishMany(30, "ns", "a") // 101 to 130: the history begins at 121
-	quiet.Pause()
-	p.publishMany(3, "ns", "a") // 131 to 133
-	quiet.Resume()
-	versions, _ := poll(t, quiet)
-	assert.Empty(t, versions)
+	w, other := p.watch(Scope{}, first), p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	w.Close()
+	poll(t, other)
+	w.Close()
+	assert.Equal(t, 1, p.Readers())
+	assert.Equal(t, []*Reader[string]{other}, p.groups[Scope{}].idle)
+}
 
-	quiet.Pause()
-	p.publish("quiet", "a") // 134
-	quiet.Resume()
-	require.True(t, woken(quiet))
-	versions, _ = poll(t, quiet)
-	assert.Equal(t, []uint64{134}, versions)
-
-	behind.Pause()          // 134 was marked for it
-	p.publish("quiet", "a") // 135
-	behind.Resume()
-	require.True(t, woken(behind))
-	versions, _ = poll(t, behind)
-	assert.Equal(t, []uint64{134, 135}, versions)
+// A reader that has taken its wake-up may look for other events before it polls: a signal between the two must wake it again.
+func TestSignalReachesAReaderThatIsMarked(t *testing.T) {
+	p := newHub(t, 10)
+	w := p.watch(Scope{}, first)
+	p.publish("ns", "a")
+	require.True(t, woken(w))
+	p.Signal()
+	assert.False(t, woken(w))
+	poll(t, w)
+	assert.True(t, woken(w))
+	poll(t, w)
+	assert.False(t, woken(w), "once")
+	p.publish("ns", "a")
+	require.True(t, woken(w))
+	p.Close()
+	poll(t, w)
+	assert.True(t, woken(w))
 }

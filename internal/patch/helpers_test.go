@@ -85,3 +85,9 @@ func checkRefused(t *testing.T, apply patchFunc, live, body string, v Validation
 }
 
 const rejectedText = "the server rejected our request due to an error in our request"
+
+// compact returns a document without space between its tokens.
+func compact(doc []byte) ([]byte, error) {
+	text, _, err := read(doc, nil, Ignore)
+	return text, err
+}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -25,15 +23,14 @@ const (
 // indexes count from the end, and test compares numbers and strings by their text.
 // JSON returns warnings only for Warn.
 func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	text, err := compact(body)
+	text, faults, err := read(body, new([]jsonPatchOp), v)
 	if err != nil {
 		return nil, nil, err
 	}
-	faults, err := operationFaults(text, v)
-	if err != nil {
-		return nil, nil, err
+	for i, fault := range faults {
+		faults[i] = fmt.Errorf("json patch %w", fault)
 	}
-	patch, _ := parse(text) // compact refuses documents that are too deep
+	patch, _ := parse(text) // read refuses documents that are too deep
 	ops, err := operations(patch)
 	if err != nil {
 		return nil, nil, err
@@ -56,24 +53,6 @@ type jsonPatchOp struct {
 	Path  string `json:"path"`
 	From  string `json:"from"`
 	Value any    `json:"value"`
-}
-
-// operationFaults returns the unknown and duplicate fields of the patch.
-func operationFaults(text []byte, v Validation) ([]error, error) {
-	if v == Ignore {
-		return nil, nil
-	}
-	var ops []jsonPatchOp
-	faults, err := kjson.UnmarshalStrict(text, &ops)
-	if err != nil {
-		// Upstream's type lives in another package.
-		text := strings.Replace(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp", 1)
-		return nil, meta.NewBadRequest("error decoding patch: %s", text)
-	}
-	for i, fault := range faults {
-		faults[i] = fmt.Errorf("json patch %w", fault)
-	}
-	return faults, nil
 }
 
 // operations returns the operations of a patch. A null becomes an operation without

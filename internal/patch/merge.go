@@ -1,24 +1,13 @@
 package patch
 
-import (
-	kjson "sigs.k8s.io/json"
-
-	"github.com/kubecoord/kubecoord/store/meta"
-)
+import "github.com/kubecoord/kubecoord/store/meta"
 
 // Merge applies a JSON merge patch (RFC 7386): null deletes, objects are merged,
 // other values are replaced. Merge returns warnings only for Warn.
 func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	text, err := compact(body)
+	text, faults, err := read(body, new(map[string]any), v)
 	if err != nil {
 		return nil, nil, err
-	}
-	var faults []error
-	if v != Ignore {
-		var doc map[string]any
-		if faults, err = kjson.UnmarshalStrict(text, &doc); err != nil {
-			return nil, nil, meta.NewBadRequest("error decoding patch: %s", err)
-		}
 	}
 	current, err := t.Type.AppendJSON(nil, t.Current)
 	if err != nil {
@@ -33,7 +22,7 @@ func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err
 
 // applyMerge returns an object after a patch. Both are compact.
 func applyMerge(current, text []byte) ([]byte, error) {
-	patch, _ := parse(text) // compact refuses documents that are too deep
+	patch, _ := parse(text) // read refuses documents that are too deep
 	if patch == nil || patch.kind == scalar {
 		return nil, meta.NewBadRequest("Invalid JSON Patch")
 	}

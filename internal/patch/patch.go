@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
+
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -33,15 +35,23 @@ type Target struct {
 	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
 }
 
-// compact returns a JSON document without space between its tokens, or a 400 if it
-// is not JSON.
-func compact(body []byte) ([]byte, error) {
+// read returns a patch without space between its tokens, and its unknown and duplicate fields as a
+// value of the type of into. The error is a 400.
+func read(body []byte, into any, v Validation) (text []byte, faults []error, err error) {
 	var out bytes.Buffer
 	out.Grow(len(body))
 	if err := json.Compact(&out, body); err != nil {
-		return nil, meta.NewBadRequest("invalid JSON patch")
+		return nil, nil, meta.NewBadRequest("invalid JSON patch")
 	}
-	return out.Bytes(), nil
+	if v == Ignore {
+		return out.Bytes(), nil, nil
+	}
+	if faults, err = kjson.UnmarshalStrict(out.Bytes(), into); err != nil {
+		// Upstream's type lives in another package.
+		text := strings.Replace(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp", 1)
+		return nil, nil, meta.NewBadRequest("error decoding patch: %s", text)
+	}
+	return out.Bytes(), faults, nil
 }
 
 // decode decodes a patched document. Faults of the patch are reported before

@@ -158,13 +158,8 @@ func (w *Watcher) startWithState(endMark bool) error {
 	}
 }
 
-// expiredWatch turns an error of the history into one of the API.
-func expiredWatch(err error) error {
-	if e, ok := errors.AsType[*hub.ExpiredError](err); ok {
-		return meta.NewExpired(e.Error())
-	}
-	return err
-}
+// expiredWatch returns the error of a watch for an error of the history.
+func expiredWatch(err error) error { return meta.NewExpired(err.Error()) }
 
 // Next waits for events and returns those that are ready. The slice is valid until the next
 // call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
@@ -393,13 +388,6 @@ func (w *Watcher) release() {
 		w.unbind()
 	}
 }
-
-// Pause makes writers skip the watch until Resume, while its reader is busy for long. It is
-// the only method that others than the reader may call.
-func (w *Watcher) Pause() { w.hub.Pause() }
-
-// Resume ends a Pause.
-func (w *Watcher) Resume() { w.hub.Resume() }
 
 // Close ends the watch. It may be called more than once.
 func (w *Watcher) Close() {
