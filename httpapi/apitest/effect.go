@@ -71,7 +71,7 @@ func AnswerStatus(s meta.Status) Effect {
 	})
 }
 
-// Delay holds the request back.
+// Delay holds the request back, before the API or a later effect gets it.
 func Delay(d time.Duration) Effect {
 	return newEffect(fmt.Sprint("delay ", d), checkNumber("Delay", d), nil, func(x *exchange) bool {
 		if d > 0 && !x.wait(d) {
@@ -120,8 +120,8 @@ func CutAfter() Effect {
 	})
 }
 
-// Partition holds back new requests and the rest of answers in progress. The client is
-// not told. All of them continue after Remove.
+// Partition holds back new requests and the rest of answers in progress, without a sign to
+// the client. They continue after Remove.
 func Partition() Effect {
 	return Effect{text: "partition", inProgress: true, act: func(m *meeting) bool {
 		if m.hit() {
@@ -149,20 +149,20 @@ func Refuse() Effect {
 	}}
 }
 
-// EndWatch ends a watch cleanly, as its timeout does, after so many events, including
-// bookmarks and initial events.
+// EndWatch ends a watch cleanly, as its timeout does, after a number of events. Bookmarks
+// and initial events count.
 func EndWatch(events int) Effect {
 	return tearing(tear{after: events}, fmt.Sprint("end watch after ", events), checkNumber("EndWatch", events))
 }
 
-// CutWatch closes the connection of a watch in the middle of an event, after so many
-// whole events.
+// CutWatch sends a number of events of a watch and half of the next one, and closes the
+// connection.
 func CutWatch(events int) Effect {
 	return tearing(tear{after: events, midFrame: true}, fmt.Sprint("cut watch after ", events), checkNumber("CutWatch", events))
 }
 
-// FailWatch ends a watch with an ERROR event, after so many others. Code is required;
-// other fields are filled in as for AnswerStatus.
+// FailWatch sends a number of events of a watch, and then an ERROR event, which ends it.
+// Code is required; other fields are filled in as for AnswerStatus.
 func FailWatch(events int, s meta.Status) Effect {
 	err := cmp.Or(checkNumber("FailWatch", events), checkStatus("FailWatch", s, 400))
 	return tearing(tear{after: events, status: s}, fmt.Sprintf("fail watch after %d with %d", events, s.Code), err)

@@ -21,8 +21,7 @@ type Match struct {
 	Resource string
 	// Subresource is "status", or "" for the object and its status.
 	Subresource string
-	// Namespace and Name are those in the path. The Name of a create is the one in
-	// its body.
+	// Namespace and Name are taken from the path, the Name of a create from its body.
 	Namespace, Name string
 	// UserAgent is a part of the User-Agent header.
 	UserAgent string
@@ -158,14 +157,15 @@ func (f *Fault) String() string {
 	return strings.Join(on, " or ") + ": " + f.effect.String()
 }
 
-// Matches returns how many requests matched, whether or not the effect acted on them.
+// Matches returns the number of requests that matched and have a verb on which the effect
+// can act.
 func (f *Fault) Matches() int {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()
 	return f.matches
 }
 
-// Hits returns on how many requests the effect acted.
+// Hits returns the number of requests on which the effect acted.
 func (f *Fault) Hits() int {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()

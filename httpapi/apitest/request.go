@@ -20,8 +20,8 @@ type Request struct {
 	Verb  string
 	Path  string
 	Query url.Values
-	// Group, Version, Resource, Namespace and Name are those of the path, empty if
-	// the path is no resource. The Name of a create is the one in its body.
+	// Group, Version, Resource, Namespace and Name are taken from the path, and are empty
+	// if it is not the path of a resource. The Name of a create is taken from its body.
 	Group, Version, Resource, Namespace, Name string
 	// Subresource is "status" or "".
 	Subresource string
