@@ -33,6 +33,24 @@ func TestReadersWakeAfterAllChangesOfAVersionAreReadable(t *testing.T) {
 	assert.Equal(t, []uint64{last, last, last}, got)
 }
 
+// Readers that want a change leave their group, and others take their places.
+func TestReadersComeAndGoWhileOthersAreMarked(t *testing.T) {
+	p := newHub(t, 8)
+	p.watch(Scope{}, first)
+	var deaf []*Reader[string]
+	for range 2 {
+		deaf = append(deaf, p.Read(Scope{}, first, func(*Change[string]) bool { return false }))
+	}
+	p.publish("ns", "a")
+	deaf[0].Close()
+	last := p.watch(Scope{}, first+1)
+	deaf[1].Close()
+	p.publish("ns", "b")
+	require.True(t, woken(last))
+	got, _ := poll(t, last)
+	assert.Equal(t, []uint64{first + 2}, got)
+}
+
 // A reader that polls all the time meets a version that is being published.
 func TestReadersNeverMeetAPartOfAVersion(t *testing.T) {
 	const versions, each = 10_000, 8
