@@ -30,52 +30,45 @@ type Options struct {
 	// Authorize, if not nil, decides whether each request is allowed. A request that
 	// is not allowed is answered 403. Without Authenticate the user is empty.
 	Authorize Authorizer
-	// Elect, if not nil, starts a candidate.Coordinator with these options. It elects
-	// the holders of Leases among their LeaseCandidates until Close, as the
-	// coordinator of a real control plane does. New panics if the options are not
-	// valid: to check options from a user, call candidate.NewCoordinator first.
+	// Elect, if not nil, starts a candidate.Coordinator with these options, which runs until
+	// Close. New panics if they are not valid: to check options from a user, call
+	// candidate.NewCoordinator first.
 	Elect *candidate.CoordinatorOptions
-	// Middleware, if not nil, wraps the handler of the API, for requests through a
-	// Transport too, and for health paths. A handler that panics cuts the connection; a
-	// Transport reports a cut connection.
+	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
+	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
-	// Hosts, if not nil, are the names of the host under which clients reach the API, with
-	// or without a port: "kubecoord.example", "10.0.0.1". The names of the loopback and the
-	// address at which a request arrives are always known. A request for another host, and
-	// a write of a browser's page of another origin, are answered 403, on health paths
-	// too. So no site can use the browser of a user to reach an API that trusts its
-	// network. An empty list is not nil. Requests through a Transport may name any host.
+	// Hosts, if not nil, are the names under which clients reach the API, with or without a
+	// port: "kubecoord.example", "10.0.0.1". The names of the loopback and the address at
+	// which a request arrives are always allowed. A request for another host, and a write of
+	// a browser's page of another origin, are answered 403, on health paths too. An empty
+	// list is not nil. Requests through a Transport may name any host.
 	Hosts []string
-	// RequestTimeout is the longest time of a request that is not a watch, from its header
-	// to the last byte of its answer. A client may ask for less by the parameter timeout.
-	// After it the answer is 504, or cut if it has begun. Zero means a minute, as on a
-	// real server; less means no limit. The limit includes a slow body and a client that
-	// does not read, but not the header of the request and an answer of less than 4 KiB,
-	// which net/http reads and writes by itself: see ReadHeaderTimeout and WriteTimeout of
-	// http.Server. A WriteTimeout ends watches too.
+	// RequestTimeout limits a request that is not a watch, from its header to the last byte
+	// of its answer. A client may ask for less by the parameter timeout. After it the answer
+	// is 504, or cut if it has begun. Zero means a minute, as on a real server; less means no
+	// limit. For the header of the request and an answer of less than 4 KiB see
+	// ReadHeaderTimeout and WriteTimeout of http.Server. A WriteTimeout ends watches too.
 	RequestTimeout time.Duration
-	// WatchStall is how long a watch waits, at most, for a client that does not read. The
-	// connection is then cut. Zero means no limit. A watch ends after its own time in any
-	// case.
+	// WatchStall is how long a watch waits for a client that does not read. The connection
+	// is then cut. Zero means no limit but the timeout of the watch.
 	WatchStall time.Duration
-	// SlowClientBytes bounds the memory that waits for slow clients: that of all answers which are
-	// being written, watches included, and of all bodies which are being read. If it is more, the
-	// requests whose write or read has taken longest are cut, but none in its first quarter of a
-	// second. Bytes that several watches send count once. Zero means 256 MiB; less means no limit.
+	// SlowClientBytes limits the memory of answers that are being written, watches included,
+	// and of bodies that are being read. Above it the requests whose write or read has taken
+	// longest are cut, but none in its first quarter of a second. Bytes that several watches
+	// send count once. Zero means 256 MiB; less means no limit.
 	SlowClientBytes int64
-	// Reads and Writes are how many requests of either sort the server works on at a time,
-	// watches not counted. One more gets 429, unless its user is in the group system:masters
-	// or its path is a health path. A request does not count while its body arrives, while it
-	// waits for a resourceVersion in the future, and once its answer has begun. Zero means no
-	// limit; the defaults of a real server are 400 and 200.
+	// Reads and Writes limit the requests in flight, except watches. Excess requests get 429,
+	// unless their user is in the group system:masters or the path is a health path. A request
+	// does not count while its body arrives, while it waits for a resourceVersion in the
+	// future, and once its answer has begun. Zero means no limit; the defaults of a real
+	// server are 400 and 200.
 	Reads, Writes int
-	// ClientShare is how many percent of Reads, and of Writes, one client may take; one more
-	// request gets 429. A client is a user, or without Authenticate an address. Zero means no
-	// limit.
+	// ClientShare is how many percent of Reads, and of Writes, one client may take. A client
+	// is a user, or without Authenticate an address. Zero means no limit.
 	ClientShare int
-	// WatchesPerClient is how many watches the clients of one address may have, one more
-	// gets 429. As many other requests of a client may wait for their bodies, or for a
-	// resourceVersion. Zero means no limit. Clients behind a Transport share an address.
+	// WatchesPerClient limits the watches of one address; excess watches get 429. As many
+	// other requests of a client may wait for their bodies, or for a resourceVersion. Zero
+	// means no limit. Clients behind a Transport share an address.
 	WatchesPerClient int
 	// Checks are run by the health paths /healthz, /livez and /readyz, after the checks ping
 	// and log, which always pass. If one fails, the answer is 500.

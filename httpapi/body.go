@@ -49,9 +49,8 @@ const (
 	firstRead = 16 << 10
 )
 
-// readBody reads the body of the request, into the memory of the call. The memory grows with
-// the bytes that arrive, whatever length the header promises. readBody reads no
-// more of a body than is needed to know that it is too large.
+// readBody reads the body of the request into the memory of the call, which grows with the
+// bytes that arrive. It stops when the body is known to be too large.
 func (c *call) readBody() ([]byte, error) {
 	if c.req.Body == nil || c.req.Body == http.NoBody {
 		return nil, nil

@@ -41,9 +41,8 @@ func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// connection returns the connection to write chunks to. It returns nil if the answer must
-// pass the ResponseWriter: it is not that of an HTTP/1.1 server of net/http, or the answer is
-// not in chunks.
+// connection returns the connection to write chunks to, or nil if the ResponseWriter is not that
+// of an HTTP/1.1 server of net/http or the answer is not in chunks.
 func (c *call) connection() net.Conn {
 	conn, _ := c.req.Context().Value(connKey{}).(net.Conn)
 	if conn == nil || c.req.ProtoMajor != 1 || c.req.ProtoMinor == 0 || !isServersOwn(c.w) {

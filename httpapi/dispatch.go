@@ -9,9 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// resourceRequest answers a request for a resource that is served. Objects of all
-// namespaces can be listed and watched by a path without a namespace. For other methods
-// that path is known (405) with a built-in kind, and unknown with a custom resource.
+// resourceRequest answers a request for a resource. A path without a namespace can be listed
+// and watched; for other methods it is known (405) with a built-in kind, and unknown with a
+// custom resource.
 func (c *call) resourceRequest() {
 	info := c.endpoint.info
 	status := c.subresource == statusSubresource && info.Status
@@ -105,9 +105,8 @@ func (c *call) prepare(streams bool) error {
 	return c.negotiateMedia()
 }
 
-// checkNames refuses a name that no object can have, and a path to one object with
-// an empty namespace. A real server does so when it makes the key for its storage: after
-// the options and the body of a request for one object.
+// checkNames refuses a name that no object can have, and a path to one object with an empty
+// namespace. The storage of a real server does so, after the options and the body are read.
 func (c *call) checkNames() error {
 	one := c.name != "" || c.req.Method == http.MethodDelete
 	if c.namespaced && c.namespace == "" && one {

@@ -117,7 +117,7 @@ spec: {holderIdentity: worker-1}
 	api := httpapi.New(st, httpapi.Options{})
 	defer api.Close()
 
-	err := api.Load(ctx, fixture.FS(files)) // or Dir("testdata"), Txtar, Stream
+	err := api.Load(ctx, fixture.FS(files)) // or Txtar, Stream; os.DirFS is a directory
 	if err != nil {
 		fmt.Println(err)
 		return

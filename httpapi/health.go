@@ -41,9 +41,8 @@ func (a *API) checksOf(name string) []HealthCheck {
 	return slices.DeleteFunc(slices.Clone(a.checks), func(check HealthCheck) bool { return check.ReadyOnly && name != "readyz" })
 }
 
-// health answers /healthz, /livez and /readyz. Query: verbose, exclude. The answer does not
-// say why a check failed, since it needs no credentials (upstream: apiserver,
-// server/healthz).
+// health answers /healthz, /livez and /readyz. Query: verbose, exclude. The answer needs no
+// credentials, so it gives no reasons (upstream: apiserver, server/healthz).
 func (c *call) health(name string) {
 	c.noSniff()
 	excluded, unknown := c.params()["exclude"], map[string]bool{}

@@ -9,9 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// A page of any site can make a browser send requests to a server on the same machine. If
-// the name of its site leads to that machine (DNS rebinding), it can even read the
-// answers. Options.Hosts refuses both.
+// A page of any site can make a browser send requests to a server on the same machine, and
+// read the answers after DNS rebinding. Options.Hosts refuses both.
 
 // transportAddr is the address of a client behind a Transport. No socket has port 0.
 const transportAddr = "127.0.0.1:0"

@@ -12,18 +12,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
-// limits bounds what requests use (upstream: apiserver, server/filters/maxinflight.go). A
-// request has a slot while the server works for it: not while its body is read, while it waits
-// for a version in the future, and from the first byte of its answer on. A slow client would
-// otherwise hold a slot of all others. As on a real server, the slot is taken before the
-// request is authorized. After a wait it is taken again.
+// limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A
+// slow client must not hold a slot: a request has none while its body is read, while it waits
+// for a version in the future, and from the first byte of its answer on. As on a real server,
+// the slot is taken before the request is authorized.
 type limits struct {
 	reads, writes *tally.Clients // slots, by client
 	waits         *tally.Clients // requests that wait without a slot, by client
 	watches       *tally.Clients // by the host of the client
 
-	// turns has an element for each list that is being encoded: as many as processors, so
-	// that lists do not crowd out other requests.
+	// turns has an element for each list that is being encoded, at most one a processor.
 	turns chan struct{}
 }
 

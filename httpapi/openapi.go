@@ -152,10 +152,9 @@ func (c *call) serveContent(modified time.Time, data []byte) {
 	http.ServeContent(c, r, "", modified, bytes.NewReader(data))
 }
 
-// openAPIIndex answers /openapi/v3 with JSON for every Accept header and method. Like
-// a real server it declares neither the media type, which net/http detects as plain
-// text, nor an Etag (upstream: kube-aggregator, openapiv3/aggregator,
-// handleDiscovery).
+// openAPIIndex answers /openapi/v3 with JSON for every Accept header and method, without an
+// Etag. As on a real server, net/http detects the media type as plain text (upstream:
+// kube-aggregator, openapiv3/aggregator, handleDiscovery).
 func (c *call) openAPIIndex() {
 	c.serveContent(c.api.st.Now(), c.api.openAPI().index)
 }

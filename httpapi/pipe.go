@@ -111,9 +111,8 @@ func (p *pipe) response(req *http.Request) (*http.Response, error) {
 // stackOfARequest is the stack that the verbs need, in bytes, with a reserve.
 const stackOfARequest = 12 << 10
 
-// growStack grows the stack of a new goroutine while the stack is almost empty. Otherwise
-// the stack would grow in three steps, and each step copies it. The three steps took a tenth
-// of the time of client-go's electors and the API together.
+// growStack grows the stack of a new goroutine at once. Otherwise the stack grows in three
+// steps, each with a copy, which took 15 % of the CPU time of a get through a Transport.
 //
 //go:noinline
 func growStack() {

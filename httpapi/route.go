@@ -153,9 +153,9 @@ func routeFixed(p string) func(*call) {
 	return func(c *call) { c.healthCheck(name, check) }
 }
 
-// route returns the function for a path outside all versions of the group. rest follows
-// the root of the group. In a real server the aggregator serves the group, also with
-// one slash at the end; with more slashes the path is a route.
+// route returns the function for a path outside all versions of the group; rest follows its
+// root. The aggregator of a real server also serves the group with one slash at the end; with
+// more slashes the path is a route.
 func (g *apiGroup) route(rest string) func(*call) {
 	switch {
 	case strings.Trim(rest, "/") != "":

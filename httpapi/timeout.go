@@ -11,16 +11,14 @@ import (
 )
 
 // Every request but a watch has a deadline (upstream: apiserver,
-// endpoints/filters/request_deadline.go and server/filters/timeout.go). After it the
-// context of the request has ended, its body cannot be read any more, and its client has
-// closeGrace to read the answer.
+// endpoints/filters/request_deadline.go and server/filters/timeout.go). It ends the context of
+// the request and the reading of its body. The client has closeGrace to read the answer.
 
 // requestTimeout is the default of Options.RequestTimeout (upstream: --request-timeout).
 const requestTimeout = time.Minute
 
 // limitTime sets the deadline of the request. The parameter timeout can only shorten the
-// limit of the server; watches ignore it. An error about it comes before all others, on
-// every path.
+// limit of the server; watches ignore it.
 func (c *call) limitTime() (err error) {
 	if c.watches = mayWatch(c.req) && c.attributes().Verb == "watch"; c.watches {
 		return nil
@@ -63,9 +61,8 @@ func (c *call) timedOut() bool {
 	return !c.deadline.at.IsZero() && !time.Now().Before(c.deadline.at)
 }
 
-// failTimedOut answers a request that is over its deadline. A real server does so outside of
-// the handler: no media type is negotiated, the Status has no type, and no header of the
-// handler is sent.
+// failTimedOut answers a request that is over its deadline. A filter of a real server does so:
+// it negotiates no media type, and the Status has no type.
 func (c *call) failTimedOut() {
 	s := meta.NewTimeout("request did not complete within the allotted timeout", 0).Status
 	s.TypeMeta = meta.TypeMeta{}

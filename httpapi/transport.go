@@ -67,16 +67,14 @@ func (a *API) begin() bool {
 	return true
 }
 
-// runsAtOnce reports whether the goroutine of the client may run the handler of a request.
-// The handler must not stream, and must end with the context of the request. A read of the
-// request's body may not, unless the body is in memory: then it has a GetBody.
+// runsAtOnce reports whether the goroutine of the client may run the handler: it must not
+// stream, and must end with the context of the request. A body with a GetBody is in memory.
 func (a *API) runsAtOnce(req *http.Request) bool {
 	return (req.Body == nil || req.Body == http.NoBody || req.GetBody != nil) && !mayWatch(req) && a.atOnce()
 }
 
 // answersAtOnce returns a function that reports whether handlers end with the context of
-// their request. A function of the user may not. Middleware whose handler has the method
-// AnswersAtOnce decides itself.
+// their request. Functions of the user may not. Middleware may have a method AnswersAtOnce.
 func answersAtOnce(h http.Handler, opts Options, otherKinds bool) func() bool {
 	if otherKinds || opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }

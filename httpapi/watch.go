@@ -106,9 +106,8 @@ func (w *watchWriter) send(part chunk) error {
 // --min-request-timeout of apiserver, endpoints/handlers/get.go).
 const minWatchTimeout = 30 * time.Minute
 
-// watchTimeout returns the timeout of a watch: timeoutSeconds, or if it is absent or 0
-// a random time between half an hour and an hour. If the store has a seed, the time is
-// derived from the options.
+// watchTimeout returns timeoutSeconds, or if it is absent or 0 a time between half an hour and
+// an hour: random, or derived from the options if the store has a seed.
 func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Duration {
 	if seconds != nil && *seconds != 0 {
 		const most = int64(1<<63-1) / int64(time.Second) // more would wrap around
@@ -222,9 +221,8 @@ func (w *watchWriter) sendFrame(f *frame) error {
 // are not joined.
 const watchWrite = 8 << 10
 
-// sharesFrame reports whether other watches may send the same bytes for an event: a bookmark is of
-// one watch, and a row depends on the time. Small objects of a state are hardly ever sent by
-// several watches at a time.
+// sharesFrame reports whether other watches may send the same bytes for an event. Bookmarks and rows
+// of a Table differ. Small objects of a state are hardly ever sent by several watches at a time.
 func (c *call) sharesFrame(ev registry.ItemEvent) bool {
 	return ev.Type != watch.Bookmark && c.media.as.Kind != asTable && !(ev.Initial && ev.Item.Size() < watchWrite)
 }

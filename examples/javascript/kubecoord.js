@@ -37,7 +37,7 @@ export class World {
     return response.headers.get('Content-Type') === 'application/json' ? JSON.parse(text) : text;
   }
 
-  /** Activates a fault; its members are the fields of apitest.Fault. */
+  /** Activates a fault; its members are those of faultJSON in examples/server/words.go. */
   async fault(fault) {
     return new Fault(this, (await this.ask('POST', 'faults', fault)).id);
   }

@@ -43,7 +43,7 @@ class World:
         return json.loads(text) if is_json else text
 
     def fault(self, **fault):
-        """Activates a fault; the arguments are the fields of apitest.Fault."""
+        """Activates a fault; the arguments are the members of faultJSON in examples/server/words.go."""
         return Fault(self, self.ask("POST", "faults", fault)["id"])
 
     def fork(self, **name):

@@ -107,7 +107,7 @@ func TestFaultsAreInjectedCountedAndRemoved(t *testing.T) {
 		Fault             map[string]any
 	}
 	d.must(201, "POST", "/debug/faults", `{"verb":"get","resource":"leases","first":2,"answer":{"code":429,"details":{"retryAfterSeconds":1}}}`, &fault)
-	assert.Equal(t, "get leases * first=2: answer 429", fault.Text)
+	assert.Equal(t, "get leases *: answer 429 (first 2)", fault.Text)
 	for _, want := range []int{429, 429, 200} {
 		code, header, text := d.do("GET", leaseA, "")
 		assert.Equal(t, want, code)

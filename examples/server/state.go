@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
@@ -24,8 +26,18 @@ func loadState(st *store.Store, path string, first uint64) error {
 	if path == "" {
 		return nil
 	}
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: httpapi.Kinds()}, fixture.Dir(path)); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return fmt.Errorf("-load: %w", err)
+	}
+	source := fixture.FS(os.DirFS(path))
+	if !info.IsDir() {
+		dir, name := filepath.Split(path)
+		pattern := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+		source = fixture.FS(os.DirFS(cmp.Or(dir, ".")), pattern)
+	}
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+		return fmt.Errorf("-load %s: %w", path, err)
 	}
 	if first == 0 {
 		return nil

@@ -14,10 +14,10 @@ import (
 )
 
 // played lets two clients send the same requests, in turn or one after the other, and returns their answers.
-func played(t *testing.T, adv apitest.Adversary, inTurn bool) (met map[string][]string) {
+func played(t *testing.T, adv apitest.AdversaryOptions, inTurn bool) (met map[string][]string) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		api.Fault(apitest.Fault{Adversary: &adv})
+		api.Fault(apitest.Adversary(adv))
 		met = map[string][]string{}
 		ask := func(name string, i int) {
 			d := doorFor(api, name)
@@ -41,9 +41,9 @@ func played(t *testing.T, adv apitest.Adversary, inTurn bool) (met map[string][]
 }
 
 func TestAdversaryRepeatsItselfWithTheSameSeed(t *testing.T) {
-	first := played(t, apitest.Adversary{Seed: 42, Percent: 50}, true)
-	assert.Equal(t, first, played(t, apitest.Adversary{Seed: 42, Percent: 50}, false), "whoever comes between")
-	assert.NotEqual(t, first, played(t, apitest.Adversary{Seed: 43, Percent: 50}, true))
+	first := played(t, apitest.AdversaryOptions{Seed: 42, Percent: 50}, true)
+	assert.Equal(t, first, played(t, apitest.AdversaryOptions{Seed: 42, Percent: 50}, false), "whoever comes between")
+	assert.NotEqual(t, first, played(t, apitest.AdversaryOptions{Seed: 43, Percent: 50}, true))
 	assert.NotEqual(t, first["a"], first["b"], "each client has a fate of its own")
 	kinds := map[string]bool{}
 	for _, outcome := range first["a"] {
@@ -56,7 +56,7 @@ func TestAdversaryHitsItsPercentage(t *testing.T) {
 	for percent, want := range map[int]int{0: 100, 30: 300, 100: 1000} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDoor(t)
-			f := d.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 7, Percent: percent, MaxDelay: time.Minute}, Resource: "leases"})
+			f := d.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 7, Percent: percent, MaxDelay: time.Minute}), apitest.Match{Resource: "leases"})
 			for range 1000 {
 				d.do(t, "GET", leases, "")
 			}
@@ -69,16 +69,13 @@ func TestAdversaryHitsItsPercentage(t *testing.T) {
 	}
 }
 
-func TestContradictoryAdversariesAreRefused(t *testing.T) {
-	for want, f := range map[string]apitest.Fault{
-		"Adversary.Percent: got 101, want 0 to 100":                            {Adversary: &apitest.Adversary{Percent: 101}},
-		"Adversary.Percent: got -1, want 0 to 100":                             {Adversary: &apitest.Adversary{Percent: -1}},
-		"Adversary.MaxDelay: got -1ns, want 0 or more":                         {Adversary: &apitest.Adversary{MaxDelay: -1}},
-		`Resource: got "pods", want one of leases, leasecandidates, endpoints`: {Resource: "pods", Adversary: &apitest.Adversary{}},
-		`Adversary: got it with First or an action, want it alone: it chooses`: {Hang: true, Adversary: &apitest.Adversary{}},
-		`Adversary: got it with Verb "get", want it for all verbs`:             {Verb: "get", Adversary: &apitest.Adversary{}},
+func TestWrongAdversariesAreRefused(t *testing.T) {
+	for want, o := range map[string]apitest.AdversaryOptions{
+		"Adversary.Percent: got 101, want 0 to 100":    {Percent: 101},
+		"Adversary.Percent: got -1, want 0 to 100":     {Percent: -1},
+		"Adversary.MaxDelay: got -1ns, want 0 or more": {MaxDelay: -1},
 	} {
-		assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
+		assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Adversary(o)) }))
 	}
 }
 
@@ -95,14 +92,13 @@ func (l *logging) Logf(format string, args ...any) {
 func TestRandomSeedIsLogged(t *testing.T) {
 	l := &logging{TB: t}
 	api := apitest.New(l)
-	api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 42}})
+	api.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 42}))
 	assert.Empty(t, l.log)
-	in := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{}})
+	in := api.Fault(apitest.Adversary(apitest.AdversaryOptions{}))
 	require.Len(t, l.log, 1)
 	var seed uint64
 	_, err := fmt.Sscanf(l.log[0], "apitest: to repeat this adversary, set Seed to %d", &seed)
 	require.NoError(t, err, l.log[0])
 	assert.Equal(t, fmt.Sprintf("any *: adversary, 10%%, seed %d", seed), in.String())
-	assert.Equal(t, &apitest.Adversary{Seed: seed, Percent: 10, MaxDelay: time.Second}, in.Fault().Adversary)
 	assert.Less(t, seed, uint64(1)<<53, "exact in JavaScript")
 }

@@ -1,9 +1,11 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
@@ -43,29 +46,28 @@ type Options struct {
 	TLS bool
 	// Verify calls API.Verify when the test ends.
 	Verify bool
-	// KeepHistory bounds what Verify remembers: the last changes of the store, the last
-	// writes of clients, and which version of each object a client has seen last. Zero
-	// means 10,000 of each; a negative value means that nothing is kept.
+	// KeepHistory is how many changes of the store, writes of clients, and versions that
+	// clients have seen are kept for Verify. Zero means 10,000 of each, a negative value none.
 	KeepHistory int
 }
 
 // API is the server of one test. Its methods may be called from any goroutine.
 // Methods that can fail the test must be called from the goroutine of the test.
 type API struct {
-	t       TB
-	opts    Options
-	st      *registry.Store
-	api     *httpapi.API
-	kinds   []*registry.Info
-	closing chan struct{} // closed by Close: every wait ends
-	record  *record
-	ended   sync.Once
-	socket  socket
+	t        TB
+	opts     Options
+	st       *registry.Store
+	api      *httpapi.API
+	kinds    []*registry.Info
+	closing  chan struct{} // closed by Close: every wait ends
+	recorder *verdict.Recorder
+	ended    sync.Once
 
 	mu     sync.Mutex // guards all below and their contents; no callback runs under it
 	closed bool
-	calls  sync.WaitGroup // requests in progress; none is added once closed
-	faults []*Injected
+	server *httptest.Server // on a loopback port, or nil
+	calls  sync.WaitGroup   // requests in progress; none is added once closed
+	faults []*Fault
 	log    []*Request // the last keepRequests
 	open   map[*exchange]struct{}
 }
@@ -95,44 +97,36 @@ func New(t TB, opts ...Options) *API {
 		t.Fatalf("apitest.New: Options.Fixtures: %v", err)
 		return nil
 	}
-	a := newAPI(t, (*registry.Store)(st), o)
-	a.st.Record(recordLimit(o.KeepHistory))
-	for _, kind := range kinds {
-		a.kinds = append(a.kinds, a.st.Resource(kind.Registered()).Info())
+	served := make([]*registry.Info, len(kinds))
+	for i, kind := range kinds {
+		served[i] = (*registry.Store)(st).Resource(kind.Registered()).Info()
 	}
-	a.api = httpapi.New(st, a.apiOptions())
-	a.endWithTest()
+	a := newAPI(t, st, o, served, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
+	a.st.Record(a.recorder.Limit())
 	return a
 }
 
-// newAPI returns an API without its handler.
-func newAPI(t TB, st *registry.Store, o Options) *API {
-	return &API{
-		t: t, opts: o, st: st, record: newRecord(o.KeepHistory), closing: make(chan struct{}), open: map[*exchange]struct{}{},
+// newAPI returns an API that ends with the test. serve makes its handler.
+func newAPI(t TB, st *store.Store, o Options, kinds []*registry.Info, serve func(httpapi.Options) *httpapi.API) *API {
+	a := &API{
+		t: t, opts: o, st: (*registry.Store)(st), kinds: kinds, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
+		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
-}
-
-// apiOptions returns the options of the handler, with the faults around it.
-func (a *API) apiOptions() httpapi.Options {
-	o := a.opts.API
-	inner := o.Middleware
-	o.Middleware = func(api http.Handler) http.Handler {
-		if inner != nil {
-			api = inner(api)
+	opts := o.API
+	opts.Middleware = func(next http.Handler) http.Handler {
+		if o.API.Middleware != nil {
+			next = o.API.Middleware(next)
 		}
-		return &faultHandler{api: a, next: api, inner: inner != nil}
+		return &faultHandler{api: a, next: next, inner: o.API.Middleware != nil}
 	}
-	return o
-}
-
-// endWithTest closes and verifies the API when the test ends.
-func (a *API) endWithTest() {
-	a.t.Cleanup(func() {
+	a.api = serve(opts)
+	t.Cleanup(func() {
 		a.Close()
-		if a.opts.Verify {
-			a.Verify(a.t)
+		if o.Verify {
+			a.Verify(t)
 		}
 	})
+	return a
 }
 
 // Fork returns a copy of the API with the same Options: all objects, the next
@@ -164,11 +158,8 @@ func (a *API) Fork(t TB) *API {
 		t.Fatalf("apitest.Fork: the API has ended: %v", err)
 		return nil
 	}
-	f := newAPI(t, st, a.opts)
-	f.kinds = a.kinds
-	f.api = a.api.Fork(f.Store(), f.apiOptions())
-	f.endWithTest()
-	return f
+	forked := (*store.Store)(st)
+	return newAPI(t, forked, a.opts, a.kinds, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
 // Close ends the API before the end of the test: requests in progress, watches, the
@@ -181,7 +172,7 @@ func (a *API) Close() {
 		a.mu.Unlock()
 		close(a.closing)
 		a.api.Close()
-		a.socket.close()
+		a.closeSocket()
 		a.calls.Wait() // httptest.Server does not wait for a request after its connection is cut
 		a.st.Close()
 	})
@@ -229,7 +220,7 @@ func (a *API) Host() string { return "http://apitest" }
 // works in a testing/synctest bubble.
 func (a *API) Transport() http.RoundTripper { return a.api.Transport() }
 
-// TransportFor is like Transport and names its client: see Fault.Client and
+// TransportFor is like Transport and names its client: see Match.Client and
 // Request.Client. Verify tells clients apart by this name.
 func (a *API) TransportFor(client string) http.RoundTripper {
 	return namedTransport{a.api.Transport(), client}

@@ -59,7 +59,7 @@ func TestOptionsReachTheStoreAndTheAPI(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, http.StatusOK, d.do(t, "GET", leases, "", "Authorization", "Bearer s3cret").code)
 	assert.Equal(t, 2, through)
-	api.Fault(apitest.Fault{Answer: meta.Status{Code: 503}})
+	api.Fault(apitest.Answer(503))
 	assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leases, "").code)
 	assert.Equal(t, 2, through, "the faults come first")
 }
@@ -108,9 +108,9 @@ func TestNothingRemainsAfterATest(t *testing.T) {
 		apis = []*apitest.API{plain, secure}
 		for _, api := range apis {
 			files = append(files, api.Kubeconfig())
-			api.Fault(apitest.Fault{Verb: "list", Hang: true})
-			api.Fault(apitest.Fault{Verb: "get", Delay: time.Hour})
-			api.Fault(apitest.Fault{Verb: "delete", Partition: apitest.Silent})
+			api.Fault(apitest.Hang(), apitest.Match{Verb: "list"})
+			api.Fault(apitest.Delay(time.Hour), apitest.Match{Verb: "get"})
+			api.Fault(apitest.Partition(), apitest.Match{Verb: "delete"})
 		}
 		for _, d := range []*door{
 			{API: plain, client: &http.Client{Transport: plain.Transport()}, base: plain.Host()},
@@ -211,7 +211,7 @@ func TestTimeIsVirtualInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
 		d := doorTo(api)
-		api.Fault(apitest.Fault{Verb: "get", Delay: 24 * time.Hour})
+		api.Fault(apitest.Delay(24*time.Hour), apitest.Match{Verb: "get"})
 		start := time.Now()
 		assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesA, "").code)
 		assert.Equal(t, 24*time.Hour, time.Since(start))

@@ -14,11 +14,15 @@
 //
 // # Faults
 //
-// [API.Fault] makes chosen requests fail: with an error, a delay, a connection that
-// is cut before or after the write, a torn watch, a partition, or an answer from a
-// replica that lags. [Injected.Hits] counts the requests that were hit, so that a
-// test can assert that its fault took effect. [API.Requests] returns all requests
-// with their outcome. Faults act on every door except the store.
+// [API.Fault] makes requests fail. An [Effect] says what happens, and a [Match] to which
+// requests; without a Match it happens to all of them:
+//
+//	api.Fault(apitest.Answer(503))
+//	api.Fault(apitest.CutAfter().First(1), apitest.Match{Verb: "update", Client: "a"}).MustHit()
+//
+// [Choose] takes a function that decides about each request, and [Adversary] decides at
+// random. [API.Requests] returns all requests with their outcome. Faults act on every
+// door except the store.
 //
 // # Time
 //

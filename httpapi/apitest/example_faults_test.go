@@ -9,20 +9,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/store/fixture"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A create is carried out, but its answer is lost. The client tries again and gets a
 // conflict.
-func ExampleCut() {
+func ExampleCutAfter() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutAfter})
+	api.Fault(apitest.CutAfter().First(1), apitest.Match{Verb: "create"})
 	client := &http.Client{Transport: api.Transport()}
 	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
 	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
@@ -34,28 +35,68 @@ func ExampleCut() {
 	// create leases default/a 409
 }
 
-// A server that is overloaded asks for patience, and then does not answer in time.
-func ExampleFault_Answer() {
+// A server that is overloaded asks for patience twice, and then does not answer at all.
+func ExampleEffect_Then() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: http.StatusTooManyRequests}})
-	api.Fault(apitest.Fault{When: func(r apitest.Request) bool { return r.Client != "admin" }, Hang: true})
-	client := &http.Client{Transport: api.TransportFor("worker"), Timeout: time.Millisecond}
-	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	api.Fault(apitest.Answer(429).First(2).Then(apitest.Hang()), apitest.Match{Client: "worker"})
+	client := &http.Client{Transport: api.TransportFor("worker"), Timeout: 10 * time.Millisecond}
+	for range 2 {
+		fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	}
 	_, err := client.Get(api.Host() + path)
 	fmt.Println(err != nil)
 	// Output:
 	// 429 Too Many Requests
+	// 429 Too Many Requests
 	// true
 }
 
-// A watch ends in the middle of its second event.
-func ExampleTear() {
+// One function decides about each request: every second update loses its answer.
+func ExampleChoose() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	api.Fault(apitest.Fault{Verb: "watch", Tear: &apitest.Tear{After: 1, MidFrame: true}})
+	var n atomic.Int64
+	api.Fault(apitest.Choose(func(r apitest.Request) apitest.Effect {
+		if r.Verb == "create" && n.Add(1)%2 == 0 {
+			return apitest.CutAfter()
+		}
+		return apitest.Effect{}
+	}))
+	client := &http.Client{Transport: api.Transport()}
+	for _, name := range []string{"a", "b", "c"} {
+		post(client, api.Host()+path, `{"metadata":{"name":"`+name+`"}}`)
+	}
+	for _, r := range api.Requests() {
+		fmt.Println(r)
+	}
+	// Output:
+	// create leases default/a 201
+	// create leases default/b cut
+	// create leases default/c 201
+}
+
+// The fault names a client that sends nothing: the test would show nothing, and fails.
+func ExampleFault_MustHit() {
+	t, end := exampleTest()
+	api := apitest.New(t)
+	api.Fault(apitest.CutBefore(), apitest.Match{Client: "wroker"}).MustHit()
+	client := &http.Client{Transport: api.TransportFor("worker")}
+	fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
+	end()
+	// Output:
+	// 201 Created
+	// apitest: the fault hit none of 0 requests that matched: any * client=wroker: cut before
+}
+
+// A watch ends in the middle of its second event.
+func ExampleCutWatch() {
+	t, end := exampleTest()
+	defer end()
+	api := apitest.New(t)
+	api.Fault(apitest.CutWatch(1), apitest.Match{Verb: "watch"})
 	client := &http.Client{Transport: api.Transport()}
 	resp, err := client.Get(api.Host() + path + "?watch=true")
 	if err != nil {
@@ -80,7 +121,7 @@ func ExampleAdversary() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 42, Percent: 30, MaxDelay: time.Millisecond}})
+	adversary := api.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 42, Percent: 30, MaxDelay: time.Millisecond}))
 	client := &http.Client{Transport: api.Transport()}
 	created := 0
 	for i := range 20 {
@@ -92,7 +133,7 @@ func ExampleAdversary() {
 	adversary.Remove()
 	fmt.Println(len(api.Faults()), "faults left")
 	// Output:
-	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 14 creates were answered
+	// any *: adversary, 30%, seed 42 hit 6 of 20 requests: 15 creates were answered
 	// 0 faults left
 }
 
@@ -165,23 +206,26 @@ func ExampleAPI_Handler() {
 	// 200 text/plain; charset=utf-8
 }
 
-// A test looks at a part of the requests, in two phases, until the server goes down.
-func ExampleRequests_Where() {
+// A test looks at some of the requests, in any order, until the server goes down.
+func ExampleRequests_AssertAnyOrder() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
 	client := &http.Client{Transport: api.Transport()}
 	post(client, api.Host()+path, `{"metadata":{"name":"a"}}`)
 	api.ForgetRequests()
-	post(client, api.Host()+path, `{"metadata":{"name":"b"}}`)
-	client.Get(api.Host() + path)
-	for _, r := range api.Requests().Where(func(r apitest.Request) bool { return r.Verb == "create" }) {
-		fmt.Println(r)
+	var all sync.WaitGroup
+	for _, name := range []string{"b", "c"} {
+		all.Go(func() { post(client, api.Host()+path, `{"metadata":{"name":"`+name+`"}}`) })
 	}
+	all.Wait()
+	client.Get(api.Host() + path)
+	var creates apitest.Requests = api.Requests().Where(apitest.Match{Verb: "create"}.Matches)
+	fmt.Println(creates.AssertAnyOrder(t, "create leases default/c 201", "create leases default/b 201"))
 	api.Close()
 	_, err := client.Get(api.Host() + path)
 	fmt.Println("after Close:", err != nil)
 	// Output:
-	// create leases default/b 201
+	// true
 	// after Close: true
 }

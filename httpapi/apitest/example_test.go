@@ -116,7 +116,7 @@ func ExampleAPI_Fault() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	f := api.Fault(apitest.Fault{Verb: "create", Resource: "leases", First: 2, Answer: meta.Status{Code: 503}})
+	f := api.Fault(apitest.Answer(503).First(2), apitest.Match{Verb: "create", Resource: "leases"})
 	client := &http.Client{Transport: api.Transport()}
 	for range 3 {
 		fmt.Println(post(client, api.Host()+path, `{"metadata":{"name":"a"}}`))
@@ -126,7 +126,7 @@ func ExampleAPI_Fault() {
 	// 503 Service Unavailable
 	// 503 Service Unavailable
 	// 201 Created
-	// 2 hits of create leases * first=2: answer 503
+	// 2 hits of create leases *: answer 503 (first 2)
 }
 
 // A partition separates one client from the server.
@@ -134,7 +134,7 @@ func ExampleAPI_TransportFor() {
 	t, end := exampleTest()
 	defer end()
 	api := apitest.New(t)
-	partition := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused})
+	partition := api.Fault(apitest.Refuse(), apitest.Match{Client: "a"})
 	a, b := &http.Client{Transport: api.TransportFor("a")}, &http.Client{Transport: api.TransportFor("b")}
 	fmt.Println(post(a, "http://x"+path, `{"metadata":{"name":"a"}}`))
 	fmt.Println(post(b, "http://x"+path, `{"metadata":{"name":"b"}}`))
@@ -164,7 +164,7 @@ func ExampleStale() {
 		body, _ := io.ReadAll(resp.Body)
 		return strings.Count(string(body), `"name":`)
 	}
-	lagging := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{}})
+	lagging := api.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Client: "controller"})
 	leases.Delete(context.Background(), "default", "a", store.DeleteOptions{})
 	fmt.Println(count("controller"), count("another"))
 	lagging.Remove()

@@ -36,9 +36,10 @@ func ExampleAPI_Verify() {
 	fmt.Println(api.Verify(t))
 	// Output:
 	// apitest: two held the Lease default/leader at once: "b" took the Lease at 2026-01-02T03:04:20Z, 10s before the Lease of "a" ran out
-	//             0s  nobody
-	//             5s  "a" for 15s, renewed 1 times, last at 10s
-	//            15s  "b" for 15s
+	//           0s  1001 ADDED leases default/leader through the Store, held by nobody
+	//           5s  1002 MODIFIED leases default/leader through the Store, held by "a" for 15s
+	//          10s  1003 MODIFIED leases default/leader through the Store, held by "a" for 15s
+	//          15s  1004 MODIFIED leases default/leader through the Store, held by "b" for 15s
 	// false
 }
 
@@ -57,12 +58,13 @@ func ExampleAPI_Verdict() {
 	patch("fast", `{"spec":{"holderIdentity":"fast"}}`)
 	patch("slow", `{"spec":{"holderIdentity":"slow"}}`)
 
-	for _, f := range api.Verdict().LostUpdates {
+	var lost []apitest.Finding = api.Verdict().LostUpdates
+	for _, f := range lost {
 		fmt.Println(f)
 	}
 	// Output:
 	// patch leases default/a by client "slow" at 1003, without a resourceVersion, overwrote an update that it had not seen: it knew 1001 and replaced 1002: spec.holderIdentity was not there, then "fast", and is "slow"
-	//           0s  1001 ADDED leases default/a by create of client "slow", 201
-	//           0s  1002 MODIFIED leases default/a by patch of client "fast", 200
-	//           0s  1003 MODIFIED leases default/a by patch of client "slow", 200
+	//           0s  1001 ADDED leases default/a by create of client "slow", 201, held by nobody
+	//           0s  1002 MODIFIED leases default/a by patch of client "fast", 200, held by "fast"
+	//           0s  1003 MODIFIED leases default/a by patch of client "slow", 200, held by "slow"
 }

@@ -8,36 +8,45 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// exchange is a request that passes through the faults.
+// exchange is a request that passes through the faults, and the ResponseWriter of its
+// answer: see stream.go.
 type exchange struct {
-	api *API
-	req *Request // guarded by api.mu, except the fields that do not change
-	r   *http.Request
-	w   http.ResponseWriter
-	// For Verify: whether a patch names a resourceVersion, the entry of a write, and what the
-	// part of the answer that is not sent yet shows to the client.
-	guarded bool
-	write   *write
-	sights  []caller.Sight
-	// cancel ends the context of the request.
-	cancel context.CancelFunc
+	api    *API
+	req    *Request // guarded by api.mu, except the fields that do not change
+	r      *http.Request
+	w      http.ResponseWriter
+	cancel context.CancelFunc // ends the context of r
 
+	met    []*Fault          // the faults that have counted the request; guarded by api.mu
 	gates  []<-chan struct{} // the answer waits until all are closed; guarded by api.mu
 	broken atomic.Bool       // the connection must be cut
 
-	discard bool              // the answer must not be sent
-	stale   *Injected         // whose replica serves the request, or nil; guarded by api.mu
-	replica *registry.Replica // serves the request, or nil; guarded by api.mu
-	tears   []*Tear
+	discard bool   // the answer must not be sent
+	stale   *Fault // its replica serves the request, or nil; guarded by api.mu
+	lag     *lag   // the replica, or nil; guarded by api.mu
+	tears   []tear
 	pause   time.Duration // before each event
+
+	code   int       // of the answer, or 0
+	events int       // that have been sent
+	torn   bool      // the watch must end
+	due    time.Time // of the last event that was held back
+
+	// For Verify: the request, its entry if it is a write, and the versions that the part
+	// of the answer that is not sent yet shows to the client.
+	judged verdict.Request
+	write  *verdict.Write
+	sights []caller.Sight
 }
 
 // errFault is the error of a write to an answer that a fault has ended.
@@ -54,15 +63,10 @@ type faultHandler struct {
 func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.api.begin(w, r)
 	defer x.end()
-	for _, in := range h.api.Faults() {
-		if !in.wants(x.request()) {
-			continue
-		}
-		if f := in.claim(x); f != nil && x.apply(f, in) {
-			return
-		}
+	answered := func(f *Fault) bool { return f.meet(x, false) }
+	if !slices.ContainsFunc(h.api.Faults(), answered) {
+		x.forward(h.next)
 	}
-	x.forward(h.next)
 }
 
 // AnswersAtOnce tells the Transport of package httpapi that a request needs no goroutine of
@@ -73,7 +77,7 @@ func (h *faultHandler) AnswersAtOnce() bool { return !h.inner && len(h.api.Fault
 func (a *API) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	ctx, cancel := context.WithCancel(r.Context())
 	x := &exchange{api: a, w: w, cancel: cancel}
-	x.receive(r, ctx)
+	x.receive(r.WithContext(ctx))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -106,76 +110,35 @@ func (x *exchange) end() {
 	x.api.calls.Done()
 }
 
-// apply carries out a fault, and reports whether it ended the request.
-func (x *exchange) apply(f *Fault, in *Injected) bool {
-	if f.ExpireHistory {
-		x.api.st.ExpireHistory()
-	}
-	if f.Delay > 0 && !x.wait(f.Delay) {
-		x.abort()
-	}
-	switch {
-	case f.Hang:
-		select {
-		case <-x.r.Context().Done():
-		case <-x.api.closing:
-		}
-		x.abort()
-	case f.Cut == CutBefore, f.Partition == Refused:
-		x.abort()
-	case f.Answer.Code != 0:
-		x.api.api.Fail(&answer{x: x, w: x.w}, x.r, fill(f.Answer, x.request()))
-		if x.broken.Load() {
-			x.abort()
-		}
-		return true
-	case f.Partition == Silent:
-		x.api.mu.Lock()
-		x.gates = append(x.gates, in.removed)
-		x.api.mu.Unlock()
-		if !x.pass() {
-			x.abort()
-		}
-	case f.Cut == CutAfter:
-		x.discard = true
-	case f.Tear != nil:
-		x.tears = append(x.tears, f.Tear)
-	}
-	if f.Stale != nil {
-		x.readFrom(in, f.Stale)
-	}
-	x.pause += f.SlowEvents
-	return false
-}
-
 // forward passes the request to the API.
 func (x *exchange) forward(next http.Handler) {
+	if !x.pass() { // a partition began while the request met the faults
+		x.abort()
+	}
 	x.record()
 	if x.discard {
 		next.ServeHTTP(&httptest.ResponseRecorder{}, x.r) // keeps no body: the answer may be an endless watch
 		x.abort()
 	}
-	next.ServeHTTP(&answer{x: x, w: x.w}, x.r)
-	if x.broken.Load() {
-		x.abort()
-	}
+	next.ServeHTTP(x, x.r)
+	x.abortIfBroken()
 }
 
 // record records the request for Verify, just before the API gets it.
 func (x *exchange) record() {
-	rec := x.api.record
-	if rec.limit == 0 || x.req.Resource == "" {
+	rec := x.api.recorder
+	if rec.Limit() == 0 || x.req.Resource == "" {
 		return
 	}
 	ctx := caller.WithObserver(x.r.Context(), func(s caller.Sight) {
 		if s.Named {
-			rec.names(x.write, s.Version)
+			rec.Names(x.write, s.Version)
 		} else {
 			x.sights = append(x.sights, s)
 		}
 	})
-	if x.write = rec.start(x.req, x.guarded); x.write != nil {
-		ctx = registry.WithOrigin(ctx, x.write.origin)
+	if x.write = rec.Start(&x.judged); x.write != nil {
+		ctx = registry.WithOrigin(ctx, x.write.Origin())
 	}
 	x.r = x.r.WithContext(ctx)
 }
@@ -194,18 +157,17 @@ func (x *exchange) wait(d time.Duration) bool {
 	}
 }
 
+// hold makes the answer wait until gate is closed.
+func (x *exchange) hold(gate <-chan struct{}) {
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	x.gates = append(x.gates, gate)
+}
+
 // pass waits for the end of the partitions that hold the request. It reports whether
 // the request may continue.
 func (x *exchange) pass() bool {
-	for i := 0; ; i++ {
-		x.api.mu.Lock()
-		if i >= len(x.gates) {
-			x.gates = x.gates[:0]
-			x.api.mu.Unlock()
-			return !x.broken.Load()
-		}
-		gate := x.gates[i]
-		x.api.mu.Unlock()
+	for gate := x.gate(); gate != nil; gate = x.gate() {
 		select {
 		case <-gate:
 		case <-x.r.Context().Done():
@@ -214,14 +176,40 @@ func (x *exchange) pass() bool {
 			return false
 		}
 	}
+	return !x.broken.Load()
 }
 
-// breakLocked cuts the connection of a request in progress.
-func (x *exchange) breakLocked() {
-	x.broken.Store(true)
-	// A write that waits for the client must not delay the cut.
-	http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0))
-	x.cancel()
+// gate returns a gate that is not closed, or nil.
+func (x *exchange) gate() <-chan struct{} {
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	for len(x.gates) > 0 {
+		select {
+		case <-x.gates[0]:
+			x.gates = x.gates[1:]
+		default:
+			return x.gates[0]
+		}
+	}
+	return nil
+}
+
+// breakOff cuts the connection of a request in progress.
+func (x *exchange) breakOff() {
+	x.api.mu.Lock()
+	defer x.api.mu.Unlock()
+	if _, open := x.api.open[x]; open {
+		x.broken.Store(true)
+		// A write that waits for the client must not delay the cut.
+		http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0))
+		x.cancel()
+	}
+}
+
+func (x *exchange) abortIfBroken() {
+	if x.broken.Load() {
+		x.abort()
+	}
 }
 
 // abort cuts the connection. It does not return.

@@ -56,7 +56,7 @@ func TestFastForwardReleasesDelayedEvents(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
 		}
-		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		d.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 		s := d.watch(t, leases+"?watch=true")
 		for _, want := range []string{"ADDED a", "ADDED b", "ADDED c"} {
 			forward(d.API, time.Minute)
@@ -71,7 +71,7 @@ func TestFastForwardReleasesDelayedEvents(t *testing.T) {
 func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := doorTo(byHand(t, 0))
-		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		d.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 		s := d.watch(t, leases+"?watch=true&resourceVersion=1000&timeoutSeconds=90")
 		d.create(t, "a")
 		synctest.Wait()
@@ -85,13 +85,13 @@ func TestFastForwardEndsAWatchWithDelayedEvents(t *testing.T) {
 }
 
 func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
-	for name, stale := range map[string]*apitest.Stale{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
+	for name, stale := range map[string]*apitest.StaleOptions{"of the server": nil, "of a replica": {}, "of a replica that follows": {Age: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := doorTo(byHand(t, 0))
 				d.create(t, "a")
 				if stale != nil {
-					d.Fault(apitest.Fault{Stale: stale})
+					d.Fault(apitest.Stale(*stale))
 					d.create(t, "b")
 				}
 				done := make(chan answer, 1)
@@ -110,7 +110,7 @@ func TestFastForwardEndsWatchesThatWaitForTheirVersion(t *testing.T) {
 func TestFastForwardEndsADelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := doorTo(byHand(t, 0))
-		delay := d.Fault(apitest.Fault{Verb: "create", Delay: time.Hour})
+		delay := d.Fault(apitest.Delay(time.Hour), apitest.Match{Verb: "create"})
 		done := make(chan answer, 1)
 		go func() { done <- d.do(t, "POST", leases, leaseNamed("a")) }()
 		forward(d.API, time.Hour-1)
@@ -125,7 +125,7 @@ func TestFastForwardEndsADelay(t *testing.T) {
 // A Go client may measure its deadline by the same clock.
 func TestFastForwardLetsAClientGiveUp(t *testing.T) {
 	api := byHand(t, 0)
-	hung := api.Fault(apitest.Fault{Verb: "list", Hang: true})
+	hung := api.Fault(apitest.Hang(), apitest.Match{Verb: "list"})
 	ctx, cancel := clock.WithDeadline(t.Context(), api.Store().Clock(), start.Add(time.Minute), context.DeadlineExceeded)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", api.Host()+leases, nil)

@@ -2,23 +2,17 @@ package apitest
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// Fault describes which requests are hit, and what happens to them. API.Fault
-// activates it.
-//
-// The fields from Verb to When choose the requests. All of them must match; an empty
-// field matches every request. First limits how many are hit.
-//
-// The other fields are actions. Delay and ExpireHistory come first and combine with
-// all others. After that a fault has at most one of Answer, Hang, Cut and Partition,
-// or any of Tear, SlowEvents and Stale. Adversary stands alone.
-type Fault struct {
+// Match chooses requests. All fields that are set must match. The zero Match matches
+// every request.
+type Match struct {
 	// Verb is get, list, watch, create, update, patch, apply, delete or
 	// deletecollection. Patch includes apply; apply is only server-side apply.
 	Verb string
@@ -27,136 +21,205 @@ type Fault struct {
 	Resource string
 	// Subresource is "status", or "" for the object and its status.
 	Subresource string
-	// Namespace and Name are those in the path. The Name of a create is the one in
-	// its body.
+	// Namespace and Name are taken from the path, the Name of a create from its body.
 	Namespace, Name string
 	// UserAgent is a part of the User-Agent header.
 	UserAgent string
 	// Client is the name that was passed to TransportFor.
 	Client string
-	// When is called last. It may be called from many goroutines at once.
-	When func(Request) bool
-	// First hits only the first n matching requests. Zero hits all.
-	First int
-
-	// Delay holds the request back before anything else happens.
-	Delay time.Duration
-	// ExpireHistory makes the store forget its history before the request goes on,
-	// see store.Store.ExpireHistory.
-	ExpireHistory bool
-	// Answer replaces the answer of the API, which does not see the request. Only
-	// Code is required. The other fields default to those of a real server:
-	// meta.Status{Code: 409} is AlreadyExists for a create and Conflict otherwise,
-	// and {Code: 429} asks the client to retry after one second.
-	Answer meta.Status
-	// Hang gives no answer. The request ends when the client gives up or the API ends.
-	Hang bool
-	// Cut closes the connection.
-	Cut Cut
-	// Partition separates the client from the server until Remove. It includes
-	// requests in progress.
-	Partition Partition
-	// Tear ends a watch.
-	Tear *Tear
-	// SlowEvents holds each event of a watch back.
-	SlowEvents time.Duration
-	// Stale serves reads from a replica that lags. The first Stale that a request
-	// meets serves it.
-	Stale *Stale
-	// Adversary chooses actions at random.
-	Adversary *Adversary
 }
 
-// Cut says when a connection is closed. The client sees a connection reset or an
-// unexpected end.
-type Cut string
-
-// The values of Fault.Cut.
-const (
-	// CutBefore cuts before the request is carried out: nothing changes.
-	CutBefore Cut = "before"
-	// CutAfter carries the request out and cuts instead of answering: the client
-	// does not know about the change. It does not apply to watches.
-	CutAfter Cut = "after"
-)
-
-// Partition says how a client is separated from the server.
-type Partition string
-
-// The values of Fault.Partition.
-const (
-	// Silent holds back new requests and the rest of answers in progress. They
-	// continue after Remove.
-	Silent Partition = "silent"
-	// Refused cuts the connections of new requests and of requests in progress,
-	// including open watches.
-	Refused Partition = "refused"
-)
-
-// Tear ends a watch: cleanly, as its timeout does, unless MidFrame or Error is set.
-type Tear struct {
-	// After is how many events are sent before the end, including bookmarks and
-	// initial events.
-	After int
-	// MidFrame sends half of the next event and cuts the connection.
-	MidFrame bool
-	// Error, if its Code is not 0, is sent as an ERROR event. Its other fields have
-	// the same defaults as Fault.Answer.
-	Error meta.Status
+// Matches reports whether a request matches. It can be passed to Requests.Where.
+func (m Match) Matches(r Request) bool {
+	return (m.Verb == "" || m.Verb == r.Verb || m.Verb == "patch" && r.Verb == "apply") &&
+		(m.Resource == "" || r.kind != nil && isNameOf(m.Resource, r.kind)) &&
+		(m.Subresource == "" || m.Subresource == r.Subresource) &&
+		(m.Namespace == "" || m.Namespace == r.Namespace) &&
+		(m.Name == "" || m.Name == r.Name) &&
+		strings.Contains(r.UserAgent, m.UserAgent) &&
+		(m.Client == "" || m.Client == r.Client)
 }
 
-// describe returns the fault in one line: the requests and the actions.
-func (f *Fault) describe() string {
-	parts := []string{cmp.Or(f.Verb, "any")}
-	resource := f.Resource
-	if f.Subresource != "" {
-		resource = cmp.Or(resource, "*") + "/" + f.Subresource
+// isNameOf reports whether a Match.Resource names a kind.
+func isNameOf(resource string, k *registry.Info) bool {
+	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
+	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
+}
+
+// String returns the fields in one line, such as "update leases default/a client=x".
+func (m Match) String() string {
+	parts := []string{cmp.Or(m.Verb, "any")}
+	resource := m.Resource
+	if m.Subresource != "" {
+		resource = cmp.Or(resource, "*") + "/" + m.Subresource
 	}
 	for _, part := range []struct{ name, value string }{
-		{"", resource}, {"", objectPath(f.Namespace, f.Name)}, {"userAgent=", f.UserAgent}, {"client=", f.Client},
+		{"", resource}, {"", objectPath(m.Namespace, m.Name)}, {"userAgent=", m.UserAgent}, {"client=", m.Client},
 	} {
 		if part.value != "" {
 			parts = append(parts, part.name+part.value)
 		}
 	}
-	if f.When != nil {
-		parts = append(parts, "when")
-	}
-	if f.First != 0 {
-		parts = append(parts, fmt.Sprint("first=", f.First))
-	}
-	return strings.Join(parts, " ") + ": " + strings.Join(f.actions(), ", ")
+	return strings.Join(parts, " ")
 }
 
-// actions describes the actions in their order.
-func (f *Fault) actions() (out []string) {
-	add := func(set bool, format string, args ...any) {
-		if set {
-			out = append(out, fmt.Sprintf(format, args...))
+// verbs returns the values of Match.Verb.
+func verbs() []string {
+	return []string{"get", "list", "watch", "create", "update", "patch", "apply", "delete", "deletecollection"}
+}
+
+// checkMatch returns an error that names the field and the expected value if m cannot
+// match any request.
+func (a *API) checkMatch(m Match) error {
+	var plurals []string
+	for _, k := range a.kinds {
+		plurals = append(plurals, k.Plural)
+	}
+	switch {
+	case m.Verb != "" && !slices.Contains(verbs(), m.Verb):
+		return problem("Verb", "got %q, want one of %s", m.Verb, strings.Join(verbs(), ", "))
+	case m.Subresource != "" && m.Subresource != "status":
+		return problem("Subresource", "got %q, want \"status\" or none", m.Subresource)
+	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *registry.Info) bool { return isNameOf(m.Resource, k) }):
+		return problem("Resource", "got %q, want one of %s", m.Resource, strings.Join(plurals, ", "))
+	}
+	return nil
+}
+
+// Fault is an active fault. Its methods may be called from any goroutine.
+type Fault struct {
+	api     *API
+	effect  Effect
+	on      []Match
+	removed chan struct{} // closed by Remove
+	lag     *lag          // that all requests share, or nil
+
+	// guarded by api.mu
+	matches, hits int
+	gone          bool
+	equal         map[string]uint64 // how many equal requests met an Adversary
+}
+
+// Fault activates a fault: requests that match one of on meet the effect; without on, all
+// requests do. A request meets the active faults in the order in which they were
+// activated, until one of them ends it; later faults then neither see nor count it. Fault
+// fails the test if a parameter is wrong.
+func (a *API) Fault(effect Effect, on ...Match) *Fault {
+	a.t.Helper()
+	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}}
+	if err := f.prepare(); err != nil {
+		a.t.Fatalf("apitest.Fault: %v", err)
+		return nil
+	}
+	var inProgress []*exchange
+	a.mu.Lock()
+	a.faults = append(a.faults, f)
+	if effect.inProgress {
+		inProgress = slices.Collect(maps.Keys(a.open))
+	}
+	a.mu.Unlock()
+	for _, x := range inProgress {
+		f.meet(x, true)
+	}
+	return f
+}
+
+// prepare checks the fault and prepares its effect.
+func (f *Fault) prepare() error {
+	if f.effect.act == nil {
+		return errors.New("got no effect, want one such as Answer(503)")
+	}
+	for _, m := range f.on {
+		if err := f.api.checkMatch(m); err != nil {
+			return err
+		}
+		if m.Verb != "" && !f.effect.actsOn(m.Verb) {
+			return problem("Verb", "got %q, want another one for %q", m.Verb, f.effect)
 		}
 	}
-	add(f.Delay != 0, "delay %v", f.Delay)
-	add(f.ExpireHistory, "expire history")
-	add(f.Answer.Code != 0, "answer %d", f.Answer.Code)
-	add(f.Hang, "hang")
-	add(f.Cut != "", "cut %s", f.Cut)
-	add(f.Partition != "", "partition %s", f.Partition)
-	add(f.SlowEvents != 0, "slow events %v", f.SlowEvents)
-	if f.Stale != nil {
-		add(true, "%s", f.Stale.describe())
+	return f.effect.prepare(f)
+}
+
+// Faults returns the active faults in their order.
+func (a *API) Faults() []*Fault {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.faults)
+}
+
+// String returns the matches and the effect in one line.
+func (f *Fault) String() string {
+	on := make([]string, max(1, len(f.on)))
+	on[0] = Match{}.String()
+	for i, m := range f.on {
+		on[i] = m.String()
 	}
-	if t := f.Tear; t != nil {
-		how := "cleanly"
-		switch {
-		case t.MidFrame:
-			how = "in mid-frame"
-		case t.Error.Code != 0:
-			how = fmt.Sprintf("with ERROR %d", t.Error.Code)
+	return strings.Join(on, " or ") + ": " + f.effect.String()
+}
+
+// Matches returns the number of requests that matched and have a verb on which the effect
+// can act.
+func (f *Fault) Matches() int {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	return f.matches
+}
+
+// Hits returns the number of requests on which the effect acted.
+func (f *Fault) Hits() int {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	return f.hits
+}
+
+// MustHit makes the test fail at its end if the fault has hit no request: the test then
+// has not shown what it was written for. It returns f.
+func (f *Fault) MustHit() *Fault {
+	f.api.t.Cleanup(func() {
+		if f.Hits() == 0 {
+			f.api.t.Errorf("apitest: the fault hit none of %d requests that matched: %s", f.Matches(), f)
 		}
-		add(true, "tear after %d %s", t.After, how)
+	})
+	return f
+}
+
+// Remove ends the fault. Requests that a Partition holds continue, and a Stale replica
+// catches up. Other requests that were already hit are not affected. Removing it again
+// does nothing.
+func (f *Fault) Remove() {
+	f.api.mu.Lock()
+	lags := []*lag{f.lag}
+	if !f.gone {
+		f.gone = true
+		close(f.removed)
+		f.api.faults = slices.DeleteFunc(slices.Clone(f.api.faults), func(other *Fault) bool { return other == f })
 	}
-	if adv := f.Adversary; adv != nil {
-		add(true, "adversary, %d%%, seed %d", adv.Percent, adv.Seed)
+	for x := range f.api.open {
+		if x.stale == f {
+			lags = append(lags, x.lag)
+		}
 	}
-	return out
+	f.api.mu.Unlock()
+	for _, l := range lags {
+		l.end()
+	}
+}
+
+// meet lets a request meet the fault. It reports whether the fault has answered it.
+func (f *Fault) meet(x *exchange, inProgress bool) (answered bool) {
+	matches := func(m Match) bool { return m.Matches(x.request()) }
+	return f.effect.actsOn(x.req.Verb) && (len(f.on) == 0 || slices.ContainsFunc(f.on, matches)) && f.count(x) &&
+		f.effect.meet(&meeting{exchange: x, fault: f, inProgress: inProgress})
+}
+
+// count counts a request that matches. It returns false if the request was counted before.
+func (f *Fault) count(x *exchange) bool {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	if f.gone || slices.Contains(x.met, f) {
+		return false
+	}
+	x.met = append(x.met, f)
+	f.matches++
+	return true
 }

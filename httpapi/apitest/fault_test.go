@@ -40,7 +40,7 @@ func TestAnswersAreCompletedAsByARealServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, d *door) {
-				f := d.Fault(apitest.Fault{Answer: row.answer})
+				f := d.Fault(apitest.AnswerStatus(row.answer))
 				target := leasesA
 				if row.method == "POST" {
 					target = leases
@@ -69,7 +69,7 @@ func TestCutBeforeTheCommitChangesNothing(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "warm") // a connection that was used is cut in the same way
 		for _, method := range []string{"POST", "GET"} {
-			f := d.Fault(apitest.Fault{Cut: apitest.CutBefore})
+			f := d.Fault(apitest.CutBefore())
 			assertCut(t, d, d.do(t, method, leases, leaseNamed("a")))
 			assert.Equal(t, 1, f.Hits(), "the client does not repeat the request")
 			f.Remove()
@@ -80,7 +80,7 @@ func TestCutBeforeTheCommitChangesNothing(t *testing.T) {
 
 func TestCutAfterTheCommitKeepsTheChange(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		f := d.Fault(apitest.Fault{Verb: "create", Cut: apitest.CutAfter})
+		f := d.Fault(apitest.CutAfter(), apitest.Match{Verb: "create"})
 		assertCut(t, d, d.do(t, "POST", leases, leaseNamed("a")))
 		assert.Equal(t, 1, f.Hits())
 		assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesA, "").code)
@@ -89,7 +89,7 @@ func TestCutAfterTheCommitKeepsTheChange(t *testing.T) {
 
 func TestCutAfterDoesNotMatchWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		f := d.Fault(apitest.Fault{Cut: apitest.CutAfter})
+		f := d.Fault(apitest.CutAfter())
 		w := d.watch(t, leases+"?watch=true")
 		_, err := lease.In(d.Store()).Create(t.Context(), leaseOf("a"), storeOptions)
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestCutAfterDoesNotMatchWatches(t *testing.T) {
 
 func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		f := d.Fault(apitest.Fault{Verb: "update", Hang: true})
+		f := d.Fault(apitest.Hang(), apitest.Match{Verb: "update"})
 		ctx, cancel := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, "PUT", d.base+leasesA, strings.NewReader(leaseNamed("a")))
 		require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 func TestHangLastsUntilTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
-		d.Fault(apitest.Fault{Hang: true})
+		d.Fault(apitest.Hang())
 		d.client.Timeout = time.Hour
 		start := time.Now()
 		require.ErrorIs(t, d.do(t, "GET", leasesA, "").err, context.DeadlineExceeded)
@@ -136,8 +136,8 @@ func TestHangLastsUntilTheDeadline(t *testing.T) {
 func TestDelayDelaysARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
-		d.Fault(apitest.Fault{Verb: "get", Delay: time.Minute})
-		d.Fault(apitest.Fault{Name: "a", Delay: time.Second, Answer: meta.Status{Code: 503}})
+		d.Fault(apitest.Delay(time.Minute), apitest.Match{Verb: "get"})
+		d.Fault(apitest.Delay(time.Second).Then(apitest.Answer(503)), apitest.Match{Name: "a"})
 		start := time.Now()
 		assert.Equal(t, http.StatusServiceUnavailable, d.do(t, "GET", leasesA, "").code)
 		assert.Equal(t, 61*time.Second, time.Since(start), "delays add up")
@@ -149,7 +149,7 @@ func TestDelayDelaysARequest(t *testing.T) {
 func TestRequestCancelledDuringADelayHasNoEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
-		d.Fault(apitest.Fault{Verb: "create", Delay: time.Minute})
+		d.Fault(apitest.Delay(time.Minute), apitest.Match{Verb: "create"})
 		d.client.Timeout = time.Second
 		require.ErrorIs(t, d.do(t, "POST", leases, leaseNamed("a")).err, context.DeadlineExceeded)
 		synctest.Wait()
@@ -161,7 +161,7 @@ func TestRequestCancelledDuringADelayHasNoEffect(t *testing.T) {
 func TestExpireHistoryComesBeforeTheRequest(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
-		f := d.Fault(apitest.Fault{Verb: "watch", First: 1, ExpireHistory: true})
+		f := d.Fault(apitest.ExpireHistory().First(1), apitest.Match{Verb: "watch"})
 		assert.Equal(t, "ERROR 410", d.watch(t, leases+"?watch=true&resourceVersion=1000").next())
 		assert.Equal(t, 1, f.Hits())
 		d.create(t, "b")
@@ -175,7 +175,7 @@ func TestSilentPartitionDelaysNewAndRunningRequests(t *testing.T) {
 		a := doorFor(api, "a")
 		b := doorFor(api, "b")
 		watchA, watchB := a.watch(t, leases+"?watch=true"), b.watch(t, leases+"?watch=true")
-		f := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Silent})
+		f := api.Fault(apitest.Partition(), apitest.Match{Client: "a"})
 		assert.Equal(t, 1, f.Hits(), "the watch of a")
 		assert.Equal(t, 1, f.Matches())
 		got := make(chan string, 1)
@@ -203,7 +203,7 @@ func TestRefusedPartitionCutsNewAndRunningRequests(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		w := d.watch(t, leases+"?watch=true", "User-Agent", "elector/1.0")
 		other := d.watch(t, leases+"?watch=true", "User-Agent", "other/1.0")
-		f := d.Fault(apitest.Fault{UserAgent: "elector", Partition: apitest.Refused})
+		f := d.Fault(apitest.Refuse(), apitest.Match{UserAgent: "elector"})
 		assert.Equal(t, "0 bytes, unexpected EOF", w.next())
 		assertCut(t, d, d.do(t, "GET", leases, "", "User-Agent", "elector/1.0"))
 		assert.Equal(t, 2, f.Hits())
@@ -232,7 +232,7 @@ func TestRefusedPartitionCutsAnUnreadAnswer(t *testing.T) {
 		}
 		synctest.Wait()
 		require.False(t, d.Requests()[0].Done, "it waits for its reader")
-		d.Fault(apitest.Fault{Partition: apitest.Refused})
+		d.Fault(apitest.Refuse())
 		synctest.Wait()
 		assert.True(t, d.Requests()[0].Done)
 		assert.Equal(t, "watch leases default/* 200 cut", d.Requests()[0].String())
@@ -241,19 +241,19 @@ func TestRefusedPartitionCutsAnUnreadAnswer(t *testing.T) {
 
 func TestFaultsApplyInOrderUntilOneEndsTheRequest(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		first := d.Fault(apitest.Fault{First: 1, Answer: meta.Status{Code: 503}})
-		second := d.Fault(apitest.Fault{Answer: meta.Status{Code: 500}})
+		first := d.Fault(apitest.Answer(503).First(1))
+		second := d.Fault(apitest.Answer(500))
 		assert.Equal(t, 503, d.do(t, "GET", leases, "").code)
 		assert.Equal(t, []int{1, 0}, []int{first.Hits(), second.Matches()})
 		assert.Equal(t, 500, d.do(t, "GET", leases, "").code)
 		assert.Equal(t, []int{1, 1}, []int{first.Hits(), second.Hits()})
 		assert.Equal(t, 2, first.Matches())
-		assert.Equal(t, []*apitest.Injected{first, second}, d.Faults())
+		assert.Equal(t, []*apitest.Fault{first, second}, d.Faults())
 		second.Remove()
 		second.Remove()
-		assert.Equal(t, []*apitest.Injected{first}, d.Faults())
+		assert.Equal(t, []*apitest.Fault{first}, d.Faults())
 		assert.Equal(t, 200, d.do(t, "GET", leases, "").code)
 		assert.Equal(t, 1, second.Hits(), "it counts no more")
-		assert.Equal(t, []*apitest.Injected{second}, d.Requests()[1].Faults)
+		assert.Equal(t, []*apitest.Fault{second}, d.Requests()[1].Faults)
 	})
 }

@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -60,38 +61,36 @@ func TestFaultsMatchTheAttributesOfARequest(t *testing.T) {
 	}
 	named := []string{"get", "old watch", "create", "create from YAML", "create from protobuf", "update", "patch", "apply", "delete"}
 	for name, row := range map[string]struct {
-		fault apitest.Fault
-		want  []string
+		on   apitest.Match
+		want []string
 	}{
-		"everything":            {apitest.Fault{}, all},
-		"get":                   {apitest.Fault{Verb: "get"}, []string{"get", "endpoints", "version"}},
-		"list":                  {apitest.Fault{Verb: "list"}, []string{"list", "list everywhere"}},
-		"watch":                 {apitest.Fault{Verb: "watch"}, []string{"watch", "old watch"}},
-		"create":                {apitest.Fault{Verb: "create"}, []string{"create", "create from YAML", "create from protobuf", "create by prefix"}},
-		"update":                {apitest.Fault{Verb: "update"}, []string{"update"}},
-		"patch of every kind":   {apitest.Fault{Verb: "patch"}, []string{"patch", "apply"}},
-		"apply":                 {apitest.Fault{Verb: "apply"}, []string{"apply"}},
-		"delete":                {apitest.Fault{Verb: "delete"}, []string{"delete"}},
-		"deletecollection":      {apitest.Fault{Verb: "deletecollection"}, []string{"deletecollection"}},
-		"plural":                {apitest.Fault{Resource: "leases"}, onLeases},
-		"Kind":                  {apitest.Fault{Resource: "Lease"}, onLeases},
-		"resource with group":   {apitest.Fault{Resource: "leases.coordination.k8s.io"}, onLeases},
-		"of the core group":     {apitest.Fault{Resource: "endpoints"}, []string{"endpoints"}},
-		"another resource":      {apitest.Fault{Resource: "leasecandidates"}, nil},
-		"namespace":             {apitest.Fault{Namespace: "other"}, []string{"endpoints"}},
-		"name":                  {apitest.Fault{Name: "a", Namespace: "default"}, named},
-		"another name":          {apitest.Fault{Name: "b"}, nil},
-		"a part of user agent":  {apitest.Fault{UserAgent: "gent/1"}, all},
-		"another user agent":    {apitest.Fault{UserAgent: "other"}, nil},
-		"a client without name": {apitest.Fault{Client: "a"}, nil},
-		"a function":            {apitest.Fault{When: func(r apitest.Request) bool { return r.Query.Get("fieldManager") == "m" }}, []string{"apply"}},
-		"all of them":           {apitest.Fault{Verb: "update", Resource: "Lease", Namespace: "default", Name: "a", UserAgent: "agent"}, []string{"update"}},
-		"all but one":           {apitest.Fault{Verb: "update", Resource: "Lease", Namespace: "default", Name: "b", UserAgent: "agent"}, nil},
+		"everything":            {apitest.Match{}, all},
+		"get":                   {apitest.Match{Verb: "get"}, []string{"get", "endpoints", "version"}},
+		"list":                  {apitest.Match{Verb: "list"}, []string{"list", "list everywhere"}},
+		"watch":                 {apitest.Match{Verb: "watch"}, []string{"watch", "old watch"}},
+		"create":                {apitest.Match{Verb: "create"}, []string{"create", "create from YAML", "create from protobuf", "create by prefix"}},
+		"update":                {apitest.Match{Verb: "update"}, []string{"update"}},
+		"patch of every kind":   {apitest.Match{Verb: "patch"}, []string{"patch", "apply"}},
+		"apply":                 {apitest.Match{Verb: "apply"}, []string{"apply"}},
+		"delete":                {apitest.Match{Verb: "delete"}, []string{"delete"}},
+		"deletecollection":      {apitest.Match{Verb: "deletecollection"}, []string{"deletecollection"}},
+		"plural":                {apitest.Match{Resource: "leases"}, onLeases},
+		"Kind":                  {apitest.Match{Resource: "Lease"}, onLeases},
+		"resource with group":   {apitest.Match{Resource: "leases.coordination.k8s.io"}, onLeases},
+		"of the core group":     {apitest.Match{Resource: "endpoints"}, []string{"endpoints"}},
+		"another resource":      {apitest.Match{Resource: "leasecandidates"}, nil},
+		"namespace":             {apitest.Match{Namespace: "other"}, []string{"endpoints"}},
+		"name":                  {apitest.Match{Name: "a", Namespace: "default"}, named},
+		"another name":          {apitest.Match{Name: "b"}, nil},
+		"a part of user agent":  {apitest.Match{UserAgent: "gent/1"}, all},
+		"another user agent":    {apitest.Match{UserAgent: "other"}, nil},
+		"a client without name": {apitest.Match{Client: "a"}, nil},
+		"all of them":           {apitest.Match{Verb: "update", Resource: "Lease", Namespace: "default", Name: "a", UserAgent: "agent"}, []string{"update"}},
+		"all but one":           {apitest.Match{Verb: "update", Resource: "Lease", Namespace: "default", Name: "b", UserAgent: "agent"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t)
-			row.fault.Answer = meta.Status{Code: 418}
-			f := d.Fault(row.fault)
+			f := d.Fault(apitest.Answer(418), row.on)
 			var hit []string
 			for name, r := range requests {
 				before := f.Hits()
@@ -106,108 +105,142 @@ func TestFaultsMatchTheAttributesOfARequest(t *testing.T) {
 	}
 }
 
+func TestFaultsWithSeveralMatchesHitWhatAnyOfThemMatches(t *testing.T) {
+	d := newDoor(t)
+	f := d.Fault(apitest.Answer(418), apitest.Match{Verb: "get"}, apitest.Match{Verb: "list", Client: "none"}, apitest.Match{Verb: "delete", Name: "a"})
+	got := []int{
+		d.do(t, "GET", leasesA, "").code, d.do(t, "GET", leases, "").code,
+		d.do(t, "DELETE", leasesA, "").code, d.do(t, "DELETE", leases+"/b", "").code,
+	}
+	assert.Equal(t, []int{418, 200, 418, 404}, got)
+	assert.Equal(t, 2, f.Matches())
+	assert.Equal(t, `get * or list * client=none or delete a: answer 418`, f.String())
+}
+
 func TestFaultsHitSomeOfTheRequestsThatMatch(t *testing.T) {
+	third := 0
+	busy := apitest.Answer(503)
 	for name, row := range map[string]struct {
-		fault apitest.Fault
-		want  []int
+		effect apitest.Effect
+		want   []int
 	}{
-		"all":             {apitest.Fault{}, []int{1, 2, 3, 4, 5, 6, 7}},
-		"the first three": {apitest.Fault{First: 3}, []int{1, 2, 3}},
+		"all":             {busy, []int{1, 2, 3, 4, 5, 6, 7}},
+		"the first three": {busy.First(3), []int{1, 2, 3}},
+		"the fewer":       {busy.First(5).First(2), []int{1, 2}},
+		"and the others":  {apitest.Answer(429).First(2).Then(busy), []int{3, 4, 5, 6, 7}},
+		"a function": {apitest.Choose(func(apitest.Request) apitest.Effect {
+			if third++; third%3 == 0 {
+				return busy
+			}
+			return apitest.Effect{}
+		}), []int{3, 6}},
+		"the first of those": {apitest.Choose(func(r apitest.Request) apitest.Effect {
+			if r.Query.Get("n") > "4" {
+				return busy
+			}
+			return apitest.Effect{}
+		}).First(2), []int{5, 6}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t)
-			row.fault.Verb, row.fault.Answer = "list", meta.Status{Code: 503}
-			f := d.Fault(row.fault)
+			f := d.Fault(row.effect, apitest.Match{Verb: "list"})
 			var hit []int
 			for i := range 7 {
-				if d.do(t, "GET", leases, "").code == 503 {
+				if d.do(t, "GET", fmt.Sprint(leases, "?n=", i+1), "").code == 503 {
 					hit = append(hit, i+1)
 				}
 				d.do(t, "GET", leasesA, "") // does not count
 			}
 			assert.Equal(t, row.want, hit)
-			assert.Equal(t, len(row.want), f.Hits())
 			assert.Equal(t, 7, f.Matches())
+			if name != "and the others" {
+				assert.Equal(t, len(row.want), f.Hits())
+			}
 		})
 	}
 }
 
-func TestContradictoryFaultsAreRefused(t *testing.T) {
-	busy := meta.Status{Code: 503}
-	for want, f := range map[string]apitest.Fault{
-		`Verb: got "put", want one of get, list, watch, create, update, patch, apply, delete, deletecollection`: {Verb: "put", Hang: true},
-		`Name: got "a", want none: list has no name`:                                                            {Verb: "list", Name: "a", Hang: true},
-		`First: got -1, want 0 or more`:                                                                         {First: -1, Hang: true},
-		`Delay: got -1s, want 0 or more`:                                                                        {Delay: -time.Second},
-		`SlowEvents: got -1ns, want 0 or more`:                                                                  {SlowEvents: -1},
-		`got no action, want one of Delay, ExpireHistory, Answer, Hang, Cut, Partition, Tear, SlowEvents, Stale, Adversary`: {Verb: "get"},
-		`Answer, Hang: got 2 of them, want one: each ends the request`:                                                      {Answer: busy, Hang: true},
-		`Cut, Partition: got 2 of them, want one: each ends the request`:                                                    {Cut: apitest.CutAfter, Partition: apitest.Silent},
-		`Answer: got it with Tear or SlowEvents, want one or the other: no watch starts`:                                    {Answer: busy, Tear: &apitest.Tear{}},
-		`Cut: got "during", want "before" or "after"`:                                                                       {Cut: "during"},
-		`Cut: got "after" for watch, want Tear: a watch commits nothing`:                                                    {Verb: "watch", Cut: apitest.CutAfter},
-		`Partition: got "half", want "silent" or "refused"`:                                                                 {Partition: "half"},
-		`Partition: got it with First, Delay or ExpireHistory, want it alone: it lasts until Remove`:                        {Partition: apitest.Silent, First: 2},
-		`Verb: got "create" with Tear or SlowEvents, want "watch" or none`:                                                  {Verb: "create", Tear: &apitest.Tear{}},
-		`Tear.After: got -1, want 0 or more`:                                                                                {Tear: &apitest.Tear{After: -1}},
-		`Tear: got MidFrame and Error, want one of them`:                                                                    {Tear: &apitest.Tear{MidFrame: true, Error: busy}},
-		`Tear.Error.Code: got 200, want 400 to 599`:                                                                         {Tear: &apitest.Tear{Error: meta.Status{Code: 200}}},
-		`Answer.Details.RetryAfterSeconds: got -1, want 0 or more`:                                                          {Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: -1}}},
-		`Answer.Code: got 100, want 200 to 599`:                                                                             {Answer: meta.Status{Code: 100}},
-		`Answer.Code: got 0 in a Status with other fields, want 200 to 599`:                                                 {Answer: meta.Status{Message: "x"}, Delay: 1},
+// The first requests that an effect cannot act on do not count.
+func TestFirstCountsTheRequestsThatAreHit(t *testing.T) {
+	d := newDoor(t)
+	f := d.Fault(apitest.EndWatch(0).First(1))
+	d.do(t, "GET", leases, "")
+	assert.Equal(t, "0 bytes, EOF", d.watch(t, leases+"?watch=true").next())
+	assert.Equal(t, []int{1, 1}, []int{f.Matches(), f.Hits()})
+}
+
+func TestWrongFaultsAreRefused(t *testing.T) {
+	get := apitest.Match{Verb: "get"}
+	for want, row := range map[string]struct {
+		effect apitest.Effect
+		on     apitest.Match
+	}{
+		`Verb: got "put", want one of get, list, watch, create, update, patch, apply, delete, deletecollection`: {apitest.Hang(), apitest.Match{Verb: "put"}},
+		`Resource: got "pods", want one of leases, leasecandidates, endpoints`:                                  {apitest.Hang(), apitest.Match{Resource: "pods"}},
+		`Resource: got "leases.apps", want one of leases, leasecandidates, endpoints`:                           {apitest.Hang(), apitest.Match{Resource: "leases.apps"}},
+		`Subresource: got "scale", want "status" or none`:                                                       {apitest.Hang(), apitest.Match{Subresource: "scale"}},
+		`got no effect, want one such as Answer(503)`:                                                           {apitest.Effect{}, get},
+		`First: got 0, want 1 or more`:                                                                          {apitest.Hang().First(0), get},
+		`First: got -1, want 1 or more`:                                                                         {apitest.Delay(1).Then(apitest.Hang().First(-1)), get},
+		`Delay: got -1s, want 0 or more`:                                                                        {apitest.Delay(-time.Second), get},
+		`SlowEvents: got -1ns, want 0 or more`:                                                                  {apitest.SlowEvents(-1), apitest.Match{}},
+		`EndWatch: got -1, want 0 or more`:                                                                      {apitest.EndWatch(-1), apitest.Match{}},
+		`CutWatch: got -1, want 0 or more`:                                                                      {apitest.CutWatch(-1).First(1), apitest.Match{}},
+		`FailWatch: got -1, want 0 or more`:                                                                     {apitest.FailWatch(-1, meta.Status{Code: 410}), apitest.Match{}},
+		`FailWatch.Code: got 200, want 400 to 599`:                                                              {apitest.FailWatch(1, meta.Status{Code: 200}), apitest.Match{}},
+		`Answer.Code: got 100, want 200 to 599`:                                                                 {apitest.Answer(100), get},
+		`Answer.Code: got 0, want 200 to 599`:                                                                   {apitest.AnswerStatus(meta.Status{Message: "x"}), get},
+		`Answer.Details.RetryAfterSeconds: got -1, want 0 or more`:                                              {apitest.AnswerStatus(meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: -1}}), get},
+		`Verb: got "get", want another one for "slow events 1ns, end watch after 1"`:                            {apitest.SlowEvents(1).Then(apitest.EndWatch(1)), get},
+		`Verb: got "watch", want another one for "cut after"`:                                                   {apitest.CutAfter(), apitest.Match{Verb: "watch"}},
+		`Verb: got "update", want another one for "stale (stopped)"`:                                            {apitest.Stale(apitest.StaleOptions{}), apitest.Match{Verb: "update"}},
 	} {
 		t.Run(want, func(t *testing.T) {
-			d := newDoor(t)
-			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
-			assert.Empty(t, d.Faults())
+			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(row.effect, row.on) }))
 		})
 	}
-	assert.NotNil(t, apitest.New(t).Fault(apitest.Fault{Verb: "watch", First: 2, Delay: 1, ExpireHistory: true, SlowEvents: 1, Tear: &apitest.Tear{After: 3, MidFrame: true}}))
-}
-
-// refused returns the message of a new API that refuses a fault.
-func refused(t *testing.T, options apitest.Options, f apitest.Fault) string {
-	return failure(t, func(t testing.TB) { apitest.New(t, options).Fault(f) })
-}
-
-func TestFaultsWithANamespaceOfAClusterScopedKindAreRefused(t *testing.T) {
-	kind := store.MustKind(store.Descriptor[store.Unstructured]{
-		Group: "example.com", Name: "Hall", ClusterScoped: true, Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
-	})
-	options := apitest.Options{API: httpapi.Options{Kinds: []store.AnyKind{kind}}}
-	assert.Equal(t, `apitest.Fault: Namespace: got "ns", want none: halls are in no namespace`,
-		refused(t, options, apitest.Fault{Resource: "halls", Namespace: "ns", Hang: true}))
-	assert.Empty(t, refused(t, options, apitest.Fault{Resource: "halls", Name: "a", Hang: true}))
-}
-
-func TestFaultsOfAnUnknownResourceAreRefused(t *testing.T) {
-	message := failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Resource: "pods", Hang: true}) })
-	assert.Equal(t, `apitest.Fault: Resource: got "pods", want one of leases, leasecandidates, endpoints`, message)
-	message = failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Resource: "leases.apps", Hang: true}) })
-	assert.Contains(t, message, `got "leases.apps"`)
 }
 
 func TestFaultsDescribeThemselves(t *testing.T) {
-	always := func(apitest.Request) bool { return true }
-	for want, f := range map[string]apitest.Fault{
-		"any *: hang": {Hang: true},
-		"update leases default/a userAgent=me client=c when first=2: delay 1s, expire history, answer 409": {Verb: "update", Resource: "leases", Namespace: "default", Name: "a",
-			UserAgent: "me", Client: "c", When: always, First: 2, Delay: time.Second, ExpireHistory: true, Answer: meta.Status{Code: 409}},
-		"any *: cut after":                              {Cut: apitest.CutAfter},
-		"any *: cut before":                             {Cut: apitest.CutBefore},
-		"any ns/*: partition silent":                    {Namespace: "ns", Partition: apitest.Silent},
-		"watch *: slow events 1s, tear after 2 cleanly": {Verb: "watch", SlowEvents: time.Second, Tear: &apitest.Tear{After: 2}},
-		"watch *: tear after 0 in mid-frame":            {Verb: "watch", Tear: &apitest.Tear{MidFrame: true}},
-		"watch *: tear after 1 with ERROR 410":          {Verb: "watch", Tear: &apitest.Tear{After: 1, Error: meta.Status{Code: 410}}},
+	none := func(apitest.Request) apitest.Effect { return apitest.Effect{} }
+	for want, row := range map[string]struct {
+		effect apitest.Effect
+		on     apitest.Match
+	}{
+		"any *: hang": {apitest.Hang(), apitest.Match{}},
+		"update leases default/a userAgent=me client=c: delay 1s, expire history, answer 409 (first 2)": {
+			apitest.Delay(time.Second).Then(apitest.ExpireHistory()).Then(apitest.Answer(409).First(2)),
+			apitest.Match{Verb: "update", Resource: "leases", Namespace: "default", Name: "a", UserAgent: "me", Client: "c"},
+		},
+		"any *: cut after":    {apitest.CutAfter(), apitest.Match{}},
+		"any *: cut before":   {apitest.CutBefore(), apitest.Match{}},
+		"any *: choose":       {apitest.Choose(none), apitest.Match{}},
+		"any *: refuse":       {apitest.Refuse(), apitest.Match{}},
+		"any ns/*: partition": {apitest.Partition(), apitest.Match{Namespace: "ns"}},
+		"watch *: slow events 1s, end watch after 2": {apitest.SlowEvents(time.Second).Then(apitest.EndWatch(2)), apitest.Match{Verb: "watch"}},
+		"watch *: cut watch after 0":                 {apitest.CutWatch(0), apitest.Match{Verb: "watch"}},
+		"watch *: fail watch after 1 with 410":       {apitest.FailWatch(1, meta.Status{Code: 410}), apitest.Match{Verb: "watch"}},
+		"patch Engine/status *: answer 409":          {apitest.Answer(409), apitest.Match{Verb: "patch", Resource: "Engine", Subresource: "status"}},
+		"any */status *: delay 1ns":                  {apitest.Delay(1), apitest.Match{Subresource: "status"}},
 	} {
-		d := newDoor(t)
-		in := d.Fault(f)
-		assert.Equal(t, want, in.String())
-		f.When = nil
-		got := in.Fault()
-		got.When = nil
-		assert.Equal(t, f, got)
+		assert.Equal(t, want, newDoor(t, withEngines()).Fault(row.effect, row.on).String())
 	}
+}
+
+func TestFaultThatMustHitFailsTheTestAtItsEnd(t *testing.T) {
+	c := &checked{verdict: verdict{TB: t}}
+	d := doorTo(apitest.New(c))
+	d.Fault(apitest.Delay(0), apitest.Match{Verb: "get"}).MustHit().Remove()
+	d.Fault(apitest.Delay(1), apitest.Match{Verb: "list"}).MustHit()
+	d.Fault(apitest.CutAfter(), apitest.Match{Resource: "leases"}).MustHit()
+	d.do(t, "GET", leases, "")
+	assert.Empty(t, c.errors)
+	for _, f := range c.cleanups {
+		f()
+	}
+	assert.ElementsMatch(t, []string{
+		"apitest: the fault hit none of 0 requests that matched: get *: delay 0s",
+	}, c.errors)
 }
 
 // Faults and requests begin and end at the same time. Run it with -race.
@@ -227,8 +260,8 @@ func TestFaultsCanBeAddedAndRemovedDuringRequests(t *testing.T) {
 			}()
 		}
 		for range 50 {
-			f := d.Fault(apitest.Fault{Verb: "list", First: 2, Answer: meta.Status{Code: 503}})
-			p := d.Fault(apitest.Fault{Partition: apitest.Silent})
+			f := d.Fault(apitest.Answer(503).First(2), apitest.Match{Verb: "list"})
+			p := d.Fault(apitest.Partition())
 			f.Hits()
 			p.Remove()
 			f.Remove()
@@ -257,25 +290,11 @@ func TestFaultsCanMatchOnlyTheStatus(t *testing.T) {
 	d := newDoor(t, withEngines())
 	made := d.do(t, "POST", "/apis/example.com/v1/namespaces/default/engines", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"name":"a"}}`)
 	require.Equal(t, 201, made.code, made)
-	both := d.Fault(apitest.Fault{Verb: "patch", Resource: "engines", Delay: 1})
-	one := d.Fault(apitest.Fault{Verb: "patch", Resource: "Engine", Subresource: "status", Answer: meta.Status{Code: 409}})
-	any := d.Fault(apitest.Fault{Subresource: "status", Delay: 1})
+	both := d.Fault(apitest.Delay(1), apitest.Match{Verb: "patch", Resource: "engines"})
+	one := d.Fault(apitest.Answer(409), apitest.Match{Verb: "patch", Resource: "Engine", Subresource: "status"})
+	any := d.Fault(apitest.Delay(1), apitest.Match{Subresource: "status"})
 	assert.Equal(t, 200, d.do(t, "PATCH", engine, `{"spec":{"on":true}}`, "Content-Type", patch).code)
 	assert.Equal(t, 409, d.do(t, "PATCH", engine+"/status", `{"status":{"on":true}}`, "Content-Type", patch).code)
 	assert.Equal(t, 200, d.do(t, "GET", engine+"/status", "").code)
 	assert.Equal(t, []int{2, 1, 1}, []int{both.Hits(), one.Hits(), any.Hits()})
-	assert.Equal(t, "patch Engine/status *: answer 409", one.String())
-	assert.Equal(t, "any */status *: delay 1ns", any.String())
-}
-
-func TestFaultsOfAMissingStatusAreRefused(t *testing.T) {
-	for want, f := range map[string]apitest.Fault{
-		`Subresource: got "scale", want "status" or none`:                             {Subresource: "scale", Hang: true},
-		`Verb: got "list" with Subresource, want get, update, patch, apply or none`:   {Subresource: "status", Verb: "list", Hang: true},
-		`Subresource: got "status", want none: the resource has no such subresource`:  {Subresource: "status", Resource: "leases", Hang: true},
-		`Verb: got "create" with Subresource, want get, update, patch, apply or none`: {Subresource: "status", Verb: "create", Hang: true},
-	} {
-		assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t, withEngines()).Fault(f) }))
-	}
-	assert.Contains(t, failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Fault{Subresource: "status", Hang: true}) }), "the resource has no such subresource")
 }

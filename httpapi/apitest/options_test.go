@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,9 +86,9 @@ func (p *program) Fatalf(format string, args ...any) {
 func TestMethodsReturnIfFatalfDoes(t *testing.T) {
 	p := &program{TB: t}
 	assert.Nil(t, apitest.New(p, apitest.Options{}, apitest.Options{}))
-	assert.Nil(t, apitest.New(p, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}}))
+	assert.Nil(t, apitest.New(p, apitest.Options{Fixtures: []fixture.Source{fixture.FS(os.DirFS("none"))}}))
 	api := apitest.New(p)
-	assert.Nil(t, api.Fault(apitest.Fault{}))
+	assert.Nil(t, api.Fault(apitest.Effect{}))
 	assert.Empty(t, api.Faults())
 	api.FastForward(time.Hour)
 	api.Close()
@@ -102,9 +103,9 @@ func TestFixturesAreLoadedBeforeTheFirstRequest(t *testing.T) {
 	api := apitest.New(t, apitest.Options{Fixtures: []fixture.Source{someFixture()}})
 	assert.Equal(t, leaseYAML, api.Dump(fixture.DumpOptions{OmitServerFields: true}))
 	message := failure(t, func(t testing.TB) {
-		apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.Dir("none")}})
+		apitest.New(t, apitest.Options{Fixtures: []fixture.Source{fixture.FS(os.DirFS("none"))}})
 	})
-	assert.Equal(t, "apitest.New: Options.Fixtures: fixture: stat none: no such file or directory", message)
+	assert.Equal(t, "apitest.New: Options.Fixtures: fixture: stat .: no such file or directory", message)
 }
 
 func TestFixturesNameWhatIsWrong(t *testing.T) {
@@ -154,7 +155,7 @@ func TestCloseEndsReadsThatWaitForTheirVersion(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := doorTo(byHand(t, 0))
 				if query == "" {
-					d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+					d.Fault(apitest.Stale(apitest.StaleOptions{}))
 				}
 				d.create(t, "a")
 				done := make(chan struct{})

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"mime"
@@ -15,6 +14,8 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
@@ -50,9 +51,9 @@ const maxBody = 3<<20 + 1
 
 // receive reads the request to the end of its body: a server notices only then that
 // a client has gone.
-func (x *exchange) receive(r *http.Request, ctx context.Context) {
+func (x *exchange) receive(r *http.Request) {
+	x.r = r
 	var data []byte
-	x.r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
 		var err error
 		data, err = io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -65,27 +66,33 @@ func (x *exchange) receive(r *http.Request, ctx context.Context) {
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(data), rest), r.Body}
 	}
-	attributes := httpapi.AttributesOf(r)
-	x.req = &Request{
-		Time: x.api.st.Now(), Verb: attributes.Verb, Path: attributes.Path, Query: r.URL.Query(),
-		Group: attributes.Group, Version: attributes.Version, Resource: attributes.Resource,
-		Namespace: attributes.Namespace, Name: attributes.Name, Subresource: attributes.Subresource,
+	a := httpapi.AttributesOf(r)
+	req := &Request{
+		Time: x.api.st.Now(), Verb: a.Verb, Path: a.Path, Query: r.URL.Query(),
+		Group: a.Group, Version: a.Version, Resource: a.Resource, Namespace: a.Namespace, Name: a.Name, Subresource: a.Subresource,
 		UserAgent: r.UserAgent(), Client: caller.Name(r.Context()), ContentType: r.Header.Get("Content-Type"),
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
-	if x.req.Verb == "patch" && strings.HasPrefix(x.req.ContentType, "application/apply-patch+") {
-		x.req.Verb = "apply"
+	x.req = req
+	if i := slices.IndexFunc(x.api.kinds, func(k *registry.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
+		req.kind = x.api.kinds[i]
 	}
-	switch x.req.Verb {
-	case "create":
-		if attributes.IsResource {
-			x.req.Name = metadataIn(data, x.req.ContentType).Name
+	guarded := false
+	switch {
+	case a.Verb == "create" && a.IsResource:
+		req.Name = metadataIn(data, req.ContentType).Name
+	case a.Verb == "patch":
+		if strings.HasPrefix(req.ContentType, "application/apply-patch+") {
+			req.Verb = "apply"
 		}
-	case "patch", "apply":
 		if bytes.Contains(data, []byte("resourceVersion")) {
-			version := metadataIn(data, x.req.ContentType).ResourceVersion
-			x.guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
+			version := metadataIn(data, req.ContentType).ResourceVersion
+			guarded = version != "" && version != "0" || bytes.Contains(data, []byte(`"/metadata/resourceVersion"`))
 		}
+	}
+	x.judged = verdict.Request{
+		Verb: req.Verb, Client: req.Client, UserAgent: req.UserAgent, Group: a.Group, Resource: a.Resource, Namespace: a.Namespace, Name: req.Name,
+		Selective: req.Query.Get("labelSelector")+req.Query.Get("fieldSelector")+req.Query.Get("shardSelector") != "", Guarded: guarded,
 	}
 }
 

@@ -3,9 +3,12 @@ package apitest
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // Request is a request that the server received, and its outcome so far.
@@ -17,8 +20,8 @@ type Request struct {
 	Verb  string
 	Path  string
 	Query url.Values
-	// Group, Version, Resource, Namespace and Name are those of the path, empty if
-	// the path is no resource. The Name of a create is the one in its body.
+	// Group, Version, Resource, Namespace and Name are taken from the path, and are empty
+	// if it is not the path of a resource. The Name of a create is taken from its body.
 	Group, Version, Resource, Namespace, Name string
 	// Subresource is "status" or "".
 	Subresource string
@@ -32,7 +35,9 @@ type Request struct {
 	Status    int
 	Done, Cut bool
 	// Faults are the faults that hit the request, in their order.
-	Faults []*Injected
+	Faults []*Fault
+
+	kind *registry.Info // that Resource names, or nil
 }
 
 // String returns the request in one line: the verb, the resource and the object, or
@@ -71,7 +76,7 @@ func objectPath(namespace, name string) string {
 // Requests are requests in the order of their arrival.
 type Requests []Request
 
-// Where returns the requests for which keep returns true.
+// Where returns the requests for which keep returns true, such as Match.Matches.
 func (rs Requests) Where(keep func(Request) bool) Requests {
 	var out Requests
 	for _, r := range rs {
@@ -87,10 +92,25 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 // difference: missing lines begin with "-", unexpected ones with "+".
 func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
-	got := make([]string, len(rs))
+	return assertLines(t, want, rs.lines())
+}
+
+// AssertAnyOrder is like Assert for requests that may come in any order.
+func (rs Requests) AssertAnyOrder(t TB, want ...string) bool {
+	t.Helper()
+	return assertLines(t, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(rs.lines())))
+}
+
+func (rs Requests) lines() []string {
+	lines := make([]string, len(rs))
 	for i, r := range rs {
-		got[i] = r.String()
+		lines[i] = r.String()
 	}
+	return lines
+}
+
+func assertLines(t TB, want, got []string) bool {
+	t.Helper()
 	text, same := diff(want, got)
 	if !same {
 		t.Errorf("apitest: requests: got %d, want %d (- wanted, + got):\n%s", len(got), len(want), text)
@@ -98,37 +118,25 @@ func (rs Requests) Assert(t TB, want ...string) bool {
 	return same
 }
 
-// diff shows how to get from want to got with the fewest changed lines.
+// diff shows how got differs from want.
 func diff(want, got []string) (text string, same bool) {
-	// common[i][j] is the length of the longest common subsequence of want[i:], got[j:].
-	common := make([][]int, len(want)+1)
-	for i := range common {
-		common[i] = make([]int, len(got)+1)
-	}
-	for i := len(want) - 1; i >= 0; i-- {
-		for j := len(got) - 1; j >= 0; j-- {
-			if want[i] == got[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
 	var b strings.Builder
 	line := func(mark, s string) { b.WriteString("  " + mark + " " + s + "\n") }
 	same = true
-	for i, j := 0, 0; i < len(want) || j < len(got); {
+	for len(want) > 0 || len(got) > 0 {
 		switch {
-		case i < len(want) && j < len(got) && want[i] == got[j]:
-			line(" ", want[i])
-			i, j = i+1, j+1
-		case i < len(want) && (j == len(got) || common[i+1][j] >= common[i][j+1]):
-			line("-", want[i])
-			i, same = i+1, false
+		case len(want) > 0 && len(got) > 0 && want[0] == got[0]:
+			line(" ", want[0])
+			want, got = want[1:], got[1:]
+			continue
+		case len(got) == 0 || len(want) > 0 && (slices.Contains(want[1:], got[0]) || !slices.Contains(got[1:], want[0])):
+			line("-", want[0])
+			want = want[1:]
 		default:
-			line("+", got[j])
-			j, same = j+1, false
+			line("+", got[0])
+			got = got[1:]
 		}
+		same = false
 	}
 	return b.String(), same
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestRequestsAreRecordedInOrder(t *testing.T) {
@@ -19,7 +18,7 @@ func TestRequestsAreRecordedInOrder(t *testing.T) {
 		d.do(t, "POST", leases, leaseNamed("a"), "User-Agent", "me/1.0")
 		d.do(t, "GET", leases+"?limit=5&labelSelector=a%3Db", "")
 		d.do(t, "PUT", leasesA, "{")
-		f := d.Fault(apitest.Fault{Verb: "delete", Cut: apitest.CutAfter})
+		f := d.Fault(apitest.CutAfter(), apitest.Match{Verb: "delete"})
 		d.do(t, "DELETE", leasesA, "")
 		d.watch(t, watchLeases)
 		d.do(t, "GET", "/version", "")
@@ -40,7 +39,7 @@ func TestRequestsAreRecordedInOrder(t *testing.T) {
 		assert.Equal(t, [2]string{"coordination.k8s.io", "v1"}, [2]string{created.Group, created.Version})
 		assert.Equal(t, leases, created.Path)
 		assert.Equal(t, url.Values{"limit": {"5"}, "labelSelector": {"a=b"}}, got[1].Query)
-		assert.Equal(t, []*apitest.Injected{f}, got[3].Faults)
+		assert.Equal(t, []*apitest.Fault{f}, got[3].Faults)
 		assert.False(t, got[4].Done, "the watch is open")
 		writes := got.Where(func(r apitest.Request) bool { return r.Verb == "create" || r.Verb == "delete" })
 		writes.Assert(t, "create leases default/a 201", "delete leases default/a cut")
@@ -65,7 +64,7 @@ func TestRequestsNameTheirClient(t *testing.T) {
 func TestOnlyTheLastRequestsAndTheBeginningOfBodiesAreKept(t *testing.T) {
 	long := `{"metadata":{"name":"a","annotations":{"a":"` + strings.Repeat("v", 3<<20) + `"}}}`
 	d := newDoor(t)
-	f := d.Fault(apitest.Fault{Verb: "get", Delay: 1})
+	f := d.Fault(apitest.Delay(1), apitest.Match{Verb: "get"})
 	for i := range 1000 {
 		d.do(t, "GET", fmt.Sprint(leases, "/", i), "")
 	}
@@ -103,9 +102,7 @@ func TestAssertShowsTheDifference(t *testing.T) {
 
 func TestRequestsNameTheSubresource(t *testing.T) {
 	d := newDoor(t, withEngines())
-	f := d.Fault(apitest.Fault{
-		Resource: "engines", Answer: meta.Status{Code: 409}, When: func(r apitest.Request) bool { return r.Subresource == "status" },
-	})
+	f := d.Fault(apitest.Answer(409), apitest.Match{Resource: "engines", Subresource: "status"})
 	const path = "/apis/example.com/v1/namespaces/default/engines/a"
 	assert.Equal(t, 404, d.do(t, "GET", path, "").code)
 	assert.Equal(t, 409, d.do(t, "GET", path+"/status", "").code)

@@ -9,14 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync"
 )
-
-// socket is the server on a loopback port.
-type socket struct {
-	mu     sync.Mutex // guards server
-	server *httptest.Server
-}
 
 // URL returns the address of the API on a loopback port. The first call opens the
 // port. It speaks HTTP/1.1, with one request at a time on each connection, so that a
@@ -41,43 +34,39 @@ func (a *API) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// listen returns the server, and starts it if necessary. It returns nil after Close.
+// listen returns the server on a loopback port, and starts it if necessary. It returns nil
+// after Close.
 func (a *API) listen() *httptest.Server {
 	a.t.Helper()
-	a.socket.mu.Lock()
-	defer a.socket.mu.Unlock()
-	if a.socket.server != nil {
-		return a.socket.server
-	}
-	select {
-	case <-a.closing:
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.server != nil:
+		return a.server
+	case a.closed:
 		a.t.Fatalf("apitest: the API has ended: want URL, CA and Kubeconfig before its end")
 		return nil
-	default:
 	}
-	s := httptest.NewUnstartedServer(a.api)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // faults cut connections
+	a.server = httptest.NewUnstartedServer(a.api)
+	a.server.Config.ErrorLog = log.New(io.Discard, "", 0) // faults cut connections
 	if a.opts.TLS {
-		s.StartTLS()
+		a.server.StartTLS()
 	} else {
-		s.Start()
+		a.server.Start()
 	}
-	a.socket.server = s
-	return s
+	return a.server
 }
 
-func (s *socket) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.server != nil {
-		s.server.CloseClientConnections()
-		s.server.Close()
+// closeSocket closes the port and its connections.
+func (a *API) closeSocket() {
+	a.mu.Lock()
+	s := a.server
+	a.mu.Unlock()
+	if s != nil {
+		s.CloseClientConnections()
+		s.Close()
 	}
 }
-
-// kubeconfigToken keeps kubectl from asking for a user name: it does so over TLS if
-// it has no credentials. The API ignores it unless Options.API.Authenticate is set.
-const kubeconfigToken = "apitest"
 
 // Kubeconfig writes a kubeconfig file that points kubectl and clients in any
 // language to URL, and returns its name. Pass the name as KUBECONFIG. The file is
@@ -99,7 +88,8 @@ func (a *API) Kubeconfig() string {
 	data, err := json.MarshalIndent(map[string]any{ // JSON is also YAML
 		"apiVersion": "v1", "kind": "Config", "current-context": name,
 		"clusters": []any{map[string]any{"name": name, "cluster": cluster}},
-		"users":    []any{map[string]any{"name": name, "user": map[string]string{"token": kubeconfigToken}}},
+		// Without credentials kubectl asks for a user name over TLS.
+		"users":    []any{map[string]any{"name": name, "user": map[string]string{"token": "apitest"}}},
 		"contexts": []any{map[string]any{"name": name, "context": map[string]any{"cluster": name, "user": name}}},
 	}, "", "  ")
 	file := filepath.Join(a.t.TempDir(), "kubeconfig")

@@ -62,7 +62,7 @@ func (d *door) holder(t testing.TB, query string) string {
 func TestOneClientReadsFromALaggingReplica(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
-		f := d.Fault(apitest.Fault{UserAgent: "lagging", Stale: &apitest.Stale{}})
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{UserAgent: "lagging"})
 		d.create(t, "b")
 		ask := func(agent, target string) answer { return d.do(t, "GET", target, "", "User-Agent", agent) }
 		assert.Equal(t, "1001: a", names(t, ask("lagging", leases+anyState)))
@@ -91,7 +91,7 @@ func TestEveryKindAndFormIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		const candidates = "/apis/coordination.k8s.io/v1alpha2/namespaces/default/leasecandidates"
-		f := d.Fault(apitest.Fault{Verb: "list", Stale: &apitest.Stale{}})
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Verb: "list"})
 		d.create(t, "a")
 		for _, r := range []struct{ target, body string }{
 			{"/api/v1/namespaces/default/endpoints", leaseNamed("a")},
@@ -118,7 +118,7 @@ func TestStaleReadsFollowTheRulesOfTheAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
-		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		d.Fault(apitest.Stale(apitest.StaleOptions{}))
 		d.create(t, "b")
 		start := time.Now()
 		a := d.do(t, "GET", leases+"?resourceVersion=1002", "")
@@ -141,7 +141,7 @@ func TestUpdateOfAStaleReadIsAConflict(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
 		d.hold(t, "x")
-		d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		d.Fault(apitest.Stale(apitest.StaleOptions{}))
 		d.hold(t, "y")
 		assert.Equal(t, "x", d.holder(t, anyState))
 		body := d.do(t, "GET", leasesA+anyState, "").body
@@ -152,13 +152,13 @@ func TestUpdateOfAStaleReadIsAConflict(t *testing.T) {
 
 func TestReplicaLagsByItsOptions(t *testing.T) {
 	for name, row := range map[string]struct {
-		stale apitest.Stale
+		stale apitest.StaleOptions
 		want  []string // the holder after each of three updates, a second apart
 	}{
-		"now":            {apitest.Stale{}, []string{"-", "-", "-"}},
-		"long ago":       {apitest.Stale{ResourceVersion: "1001"}, []string{"", "", ""}},
-		"two behind":     {apitest.Stale{Changes: 2}, []string{"", "-", "1"}},
-		"a while behind": {apitest.Stale{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
+		"now":            {apitest.StaleOptions{}, []string{"-", "-", "-"}},
+		"long ago":       {apitest.StaleOptions{ResourceVersion: "1001"}, []string{"", "", ""}},
+		"two behind":     {apitest.StaleOptions{Changes: 2}, []string{"", "-", "1"}},
+		"a while behind": {apitest.StaleOptions{Age: 1500 * time.Millisecond}, []string{"", "-", "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestReplicaLagsByItsOptions(t *testing.T) {
 				time.Sleep(time.Second)
 				d.hold(t, "-")
 				time.Sleep(time.Second)
-				f := d.Fault(apitest.Fault{Stale: &row.stale})
+				f := d.Fault(apitest.Stale(row.stale))
 				for i, want := range row.want {
 					d.hold(t, string(rune('1'+i)))
 					assert.Equal(t, want, d.holder(t, anyState), "after %d", i+1)
@@ -186,7 +186,7 @@ func TestUnobservedStatesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
-		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{SkipMissed: true}})
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{SkipMissed: true}))
 		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
 		assert.Equal(t, "ADDED a", w.next())
 		d.create(t, "b")
@@ -203,7 +203,7 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
 		d.hold(t, "x")
-		f := d.Fault(apitest.Fault{Stale: &apitest.Stale{EveryRead: true}})
+		f := d.Fault(apitest.Stale(apitest.StaleOptions{EveryRead: true}))
 		d.hold(t, "y")
 		d.create(t, "b")
 		start := time.Now()
@@ -218,9 +218,9 @@ func TestReadsAgainstTheRulesAreStaleToo(t *testing.T) {
 func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
-		first := d.Fault(apitest.Fault{First: 1, Stale: &apitest.Stale{}})
+		first := d.Fault(apitest.Stale(apitest.StaleOptions{}).First(1))
 		d.create(t, "a")
-		second := d.Fault(apitest.Fault{Stale: &apitest.Stale{}})
+		second := d.Fault(apitest.Stale(apitest.StaleOptions{}))
 		d.create(t, "b")
 		for _, want := range []string{"1000:", "1001: a", "1001: a"} {
 			assert.Equal(t, want, names(t, d.do(t, "GET", leases+anyState, "")))
@@ -230,19 +230,16 @@ func TestFirstOfSeveralReplicasAnswers(t *testing.T) {
 }
 
 func TestContradictoryStaleFaultsAreRefused(t *testing.T) {
-	stale := func(s apitest.Stale) apitest.Fault { return apitest.Fault{Stale: &s} }
-	for want, f := range map[string]apitest.Fault{
-		`Verb: got "update" with Stale, want get, list, watch or none: writes are never stale`: {Verb: "update", Stale: &apitest.Stale{}},
-		`Hang: got it with Stale, want one or the other: the read has no result`:               {Hang: true, Stale: &apitest.Stale{}},
-		`Stale.SkipMissed: got it with Changes or Age, want a replica that stops`:              stale(apitest.Stale{SkipMissed: true, Changes: 1}),
-		`Stale.ResourceVersion, Changes, Age: got 2 of them, want one at most`:                 stale(apitest.Stale{ResourceVersion: "1", Age: 1}),
-		`Stale.ResourceVersion: got "0", want a positive number`:                               stale(apitest.Stale{ResourceVersion: "0"}),
-		`Stale.ResourceVersion: got "new", want a positive number`:                             stale(apitest.Stale{ResourceVersion: "new"}),
-		`Stale.Changes: got -1, want 0 or more`:                                                stale(apitest.Stale{Changes: -1}),
-		`Stale.Age: got -1ns, want 0 or more`:                                                  stale(apitest.Stale{Age: -1}),
+	for want, o := range map[string]apitest.StaleOptions{
+		`Stale.SkipMissed: got it with Changes or Age, want a replica that stops`: {SkipMissed: true, Changes: 1},
+		`Stale.ResourceVersion, Changes, Age: got 2 of them, want one at most`:    {ResourceVersion: "1", Age: 1},
+		`Stale.ResourceVersion: got "0", want a positive number`:                  {ResourceVersion: "0"},
+		`Stale.ResourceVersion: got "new", want a positive number`:                {ResourceVersion: "new"},
+		`Stale.Changes: got -1, want 0 or more`:                                   {Changes: -1},
+		`Stale.Age: got -1ns, want 0 or more`:                                     {Age: -1},
 	} {
 		t.Run(want, func(t *testing.T) {
-			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(f) }))
+			assert.Equal(t, "apitest.Fault: "+want, failure(t, func(t testing.TB) { apitest.New(t).Fault(apitest.Stale(o)) }))
 		})
 	}
 }
@@ -251,12 +248,12 @@ func TestInvalidReplicasAreRefused(t *testing.T) {
 	d := newDoor(t)
 	d.create(t, "a")
 	d.Store().ExpireHistory()
-	for want, s := range map[string]apitest.Stale{
+	for want, s := range map[string]apitest.StaleOptions{
 		`Stale.ResourceVersion: got 1002, want 1001 at most, the version that the store is at`:    {ResourceVersion: "1002"},
 		`Stale.ResourceVersion: got 1000, want 1001 or more: history does not reach back further`: {ResourceVersion: "1000"},
 	} {
 		message := failure(t, func(t testing.TB) {
-			apitest.New(t, apitest.Options{Over: d.Store()}).Fault(apitest.Fault{Stale: &s})
+			apitest.New(t, apitest.Options{Over: d.Store()}).Fault(apitest.Stale(s))
 		})
 		assert.Equal(t, "apitest.Fault: "+want, message)
 	}
@@ -265,7 +262,7 @@ func TestInvalidReplicasAreRefused(t *testing.T) {
 func TestStaleFaultsDescribeTheirReplica(t *testing.T) {
 	d := newDoor(t)
 	d.create(t, "a")
-	for want, s := range map[string]apitest.Stale{
+	for want, s := range map[string]apitest.StaleOptions{
 		"stale (stopped)":              {},
 		"stale (stopped, every read)":  {EveryRead: true},
 		"stale (at version 1001)":      {ResourceVersion: "1001"},
@@ -273,6 +270,6 @@ func TestStaleFaultsDescribeTheirReplica(t *testing.T) {
 		"stale (2s behind)":            {Age: 2 * time.Second},
 		"stale (stopped, skip missed)": {SkipMissed: true},
 	} {
-		assert.Equal(t, "list leases *: "+want, d.Fault(apitest.Fault{Verb: "list", Resource: "leases", Stale: &s}).String())
+		assert.Equal(t, "list leases *: "+want, d.Fault(apitest.Stale(s), apitest.Match{Verb: "list", Resource: "leases"}).String())
 	}
 }

@@ -23,7 +23,7 @@ func TestStaleWatchesMayBeSlowAndTorn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
-		d.Fault(apitest.Fault{Delay: time.Second, SlowEvents: time.Second, Tear: &apitest.Tear{After: 1}, Stale: &apitest.Stale{}})
+		d.Fault(apitest.Delay(time.Second).Then(apitest.SlowEvents(time.Second)).Then(apitest.Stale(apitest.StaleOptions{})).Then(apitest.EndWatch(1)))
 		d.create(t, "b")
 		start := time.Now()
 		w := d.watch(t, leases+"?watch=true&resourceVersion=0")
@@ -37,7 +37,7 @@ func TestAdversaryLagsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
-		d.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: 3, Percent: 100}})
+		d.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: 3, Percent: 100}))
 		behind := 0
 		for range 200 {
 			d.hold(t, time.Now().String())
@@ -58,7 +58,7 @@ func TestReplicaLagsByAManualClock(t *testing.T) {
 	for range 20 { // events come in the order of their times, however far the clock moves
 		synctest.Test(t, func(t *testing.T) {
 			d := doorTo(byHand(t, 0))
-			d.Fault(apitest.Fault{Stale: &apitest.Stale{Age: 2 * time.Second}})
+			d.Fault(apitest.Stale(apitest.StaleOptions{Age: 2 * time.Second}))
 			w := d.watch(t, leases+"?watch=true&resourceVersion=1000")
 			d.create(t, "a")
 			done := make(chan answer)
@@ -78,7 +78,7 @@ func TestWatchesCatchUpAfterTheAdversaryIsRemoved(t *testing.T) {
 			api := apitest.New(t, apitest.Options{Store: store.Options{Clock: clock.Func(func() time.Time { return now })}})
 			d := doorTo(api)
 			d.create(t, "a")
-			adversary := d.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: seed + 1, Percent: 100}})
+			adversary := d.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: seed + 1, Percent: 100}))
 			start := time.Now()
 			req, err := http.NewRequestWithContext(t.Context(), "GET", d.base+leases+"?watch=true&resourceVersion=1000", nil)
 			require.NoError(t, err)

@@ -9,172 +9,138 @@ import (
 	"time"
 )
 
-// answer is the ResponseWriter of the API. It records the answer, waits during a
-// partition, and splits the stream of a watch into events if a fault acts between them.
-type answer struct {
-	x      *exchange
-	w      http.ResponseWriter
-	code   int
-	events int // that have been sent
-	torn   bool
-	due    time.Time // of the last event that was held back
-}
-
 // Unwrap returns the writer below, for its deadlines.
-func (a *answer) Unwrap() http.ResponseWriter { return a.w }
+func (x *exchange) Unwrap() http.ResponseWriter { return x.w }
 
-// SetWriteDeadline sets the deadline of the connection. It does nothing while a Silent
-// partition holds the answer back: its client would not see the end of the connection.
-func (a *answer) SetWriteDeadline(at time.Time) error {
-	if a.x.held() {
+// SetWriteDeadline sets the deadline of the connection. It does nothing while a Partition
+// holds the answer back: its client would not see the end of the connection.
+func (x *exchange) SetWriteDeadline(at time.Time) error {
+	if x.gate() != nil {
 		return nil
 	}
-	return http.NewResponseController(a.w).SetWriteDeadline(at)
-}
-
-// held reports whether a partition holds the answer back.
-func (x *exchange) held() bool {
-	x.api.mu.Lock()
-	defer x.api.mu.Unlock()
-	for _, gate := range x.gates {
-		select {
-		case <-gate:
-		default:
-			return true
-		}
-	}
-	return false
+	return http.NewResponseController(x.w).SetWriteDeadline(at)
 }
 
 // Header returns the header of the answer.
-func (a *answer) Header() http.Header { return a.w.Header() }
+func (x *exchange) Header() http.Header { return x.w.Header() }
 
-// WriteHeader starts the answer.
-func (a *answer) WriteHeader(code int) {
-	if a.code != 0 {
+// WriteHeader starts the answer, after the partitions that hold it.
+func (x *exchange) WriteHeader(code int) {
+	if x.code != 0 {
 		return
 	}
-	a.code = code
-	if !a.x.pass() {
-		a.fail()
+	x.code = code
+	if !x.pass() {
+		x.broken.Store(true)
 		return
 	}
-	a.x.api.mu.Lock()
-	a.x.req.Status = code
-	a.x.api.mu.Unlock()
-	a.x.api.record.answered(a.x.write, code)
-	a.w.WriteHeader(code)
+	x.api.mu.Lock()
+	x.req.Status = code
+	x.api.mu.Unlock()
+	x.api.recorder.Answered(x.write, code)
+	x.w.WriteHeader(code)
 }
 
-// fail makes the exchange cut the connection when the API returns.
-func (a *answer) fail() { a.x.broken.Store(true) }
-
-// Write sends a part of the answer.
-func (a *answer) Write(p []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	if !a.watching() || len(a.x.tears) == 0 && a.x.pause == 0 {
-		if a.torn || !a.x.pass() {
-			a.fail()
-			return 0, errFault
+// Write sends a part of the answer. It splits the stream of a watch into events if a
+// fault acts between them.
+func (x *exchange) Write(p []byte) (int, error) {
+	x.WriteHeader(http.StatusOK)
+	if !x.watching() || len(x.tears) == 0 && x.pause == 0 {
+		if err := x.send(p, len(x.sights)); err != nil {
+			return 0, err
 		}
-		a.show(len(a.x.sights))
-		return a.w.Write(p)
+		return len(p), nil
 	}
-	came := a.x.api.st.Clock().Now()
-	binaryFrames := strings.HasPrefix(a.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
+	came := x.api.st.Clock().Now()
+	binaryFrames := strings.HasPrefix(x.Header().Get("Content-Type"), "application/vnd.kubernetes.protobuf")
 	for rest := p; len(rest) > 0; {
 		var frame []byte
 		frame, rest = cutFrame(rest, binaryFrames)
-		if err := a.sendFrame(frame, came); err != nil {
+		if err := x.sendFrame(frame, came); err != nil {
 			return 0, err
 		}
 	}
 	return len(p), nil
 }
 
-// show records for Verify what the client sees in the next n events, or in the whole answer.
-// It must be called before they are sent, so that every reaction of the client comes later.
-func (a *answer) show(n int) {
-	if sights := a.x.sights; a.code < 300 {
-		n = min(n, len(sights)) // an ERROR event shows nothing
-		a.x.api.record.saw(a.x.req, sights[:n])
-		a.x.sights = slices.Delete(sights, 0, n)
-	}
-}
-
-// FlushError flushes the answer, and ends a watch that must have no events.
-func (a *answer) FlushError() error {
-	a.WriteHeader(http.StatusOK)
-	if a.x.broken.Load() || a.torn {
+// send sends bytes that show the client the next n sights.
+func (x *exchange) send(p []byte, n int) error {
+	if !x.pass() {
+		x.broken.Store(true)
 		return errFault
 	}
-	if err := http.NewResponseController(a.w).Flush(); err != nil {
-		return err
+	n = min(n, len(x.sights)) // an ERROR event shows nothing
+	if n > 0 && x.code < 300 {
+		x.api.recorder.Saw(&x.judged, x.sights[:n])
+		x.sights = slices.Delete(x.sights, 0, n)
 	}
-	return a.tearIfDue()
+	_, err := x.w.Write(p)
+	return err
 }
 
-// watching reports whether the answer is a stream of events.
-func (a *answer) watching() bool { return a.x.req.Verb == "watch" && a.code == http.StatusOK }
-
-// holdBack delays an event that arrived at the given time. Each event waits for the
-// one before it. It reports whether the watch may continue.
-func (a *answer) holdBack(came time.Time) bool {
-	if a.x.pause <= 0 {
-		return true
-	}
-	if a.due.Before(came) {
-		a.due = came
-	}
-	a.due = a.due.Add(a.x.pause)
-	return a.x.wait(a.due.Sub(a.x.api.st.Clock().Now()))
-}
-
-// sendFrame sends one event.
-func (a *answer) sendFrame(frame []byte, came time.Time) error {
-	if a.torn || !a.holdBack(came) || !a.x.pass() {
-		if !a.torn {
-			a.fail()
-		}
+// sendFrame sends one event of a watch.
+func (x *exchange) sendFrame(frame []byte, came time.Time) error {
+	switch {
+	case x.torn:
+		return errFault
+	case !x.holdBack(came) || !x.pass():
+		x.broken.Store(true)
 		return errFault
 	}
-	for _, t := range a.x.tears {
-		if t.MidFrame && t.After == a.events {
-			a.w.Write(frame[:len(frame)/2])
-			http.NewResponseController(a.w).Flush()
-			a.torn = true
-			a.fail()
+	for _, t := range x.tears {
+		if t.midFrame && t.after == x.events {
+			x.w.Write(frame[:len(frame)/2])
+			http.NewResponseController(x.w).Flush()
+			x.torn = true
+			x.broken.Store(true)
 			return errFault
 		}
 	}
-	a.show(1)
-	if _, err := a.w.Write(frame); err != nil {
+	if err := x.send(frame, 1); err != nil {
 		return err
 	}
-	a.events++
-	if err := http.NewResponseController(a.w).Flush(); err != nil {
-		return err
-	}
-	return a.tearIfDue()
+	x.events++
+	return x.FlushError()
 }
 
-// tearIfDue ends the watch if it has had as many events as a Tear allows.
-func (a *answer) tearIfDue() error {
-	if !a.watching() {
-		return nil
+// holdBack delays an event that arrived at the given time. Each event waits for the
+// one before it. It reports whether the watch may continue.
+func (x *exchange) holdBack(came time.Time) bool {
+	if x.pause <= 0 {
+		return true
 	}
-	for _, t := range a.x.tears {
-		if t.MidFrame || t.After != a.events {
+	if x.due.Before(came) {
+		x.due = came
+	}
+	x.due = x.due.Add(x.pause)
+	return x.wait(x.due.Sub(x.api.st.Clock().Now()))
+}
+
+// FlushError flushes the answer. It ends a watch that has sent as many events as EndWatch
+// or FailWatch allows.
+func (x *exchange) FlushError() error {
+	x.WriteHeader(http.StatusOK)
+	if x.broken.Load() || x.torn {
+		return errFault
+	}
+	if err := http.NewResponseController(x.w).Flush(); err != nil || !x.watching() {
+		return err
+	}
+	for _, t := range x.tears {
+		if t.midFrame || t.after != x.events {
 			continue
 		}
-		if t.Error.Code != 0 {
-			a.w.Write(a.x.api.api.ErrorEvent(a.x.r, fill(t.Error, a.x.request())))
+		if t.status.Code != 0 {
+			x.w.Write(x.api.api.ErrorEvent(x.r, complete(t.status, x.request())))
 		}
-		a.torn = true
+		x.torn = true
 		return errFault
 	}
 	return nil
 }
+
+// watching reports whether the answer is a stream of events.
+func (x *exchange) watching() bool { return x.req.Verb == "watch" && x.code == http.StatusOK }
 
 // cutFrame splits off the first event. It ends with its line, or in the binary form
 // after the length at its beginning.

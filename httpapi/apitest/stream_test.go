@@ -18,22 +18,22 @@ const watchLeases = leases + "?watch=true"
 
 func TestTornWatchesEndAfterTheirEvents(t *testing.T) {
 	for name, row := range map[string]struct {
-		tear apitest.Tear
+		tear apitest.Effect
 		want []string // "+" creates another Lease first
 	}{
-		"cleanly":                        {apitest.Tear{After: 3}, []string{"ADDED a", "ADDED b", "+c", "ADDED c", "0 bytes, EOF"}},
-		"cleanly among initial events":   {apitest.Tear{After: 1}, []string{"ADDED a", "0 bytes, EOF"}},
-		"cleanly at once":                {apitest.Tear{}, []string{"0 bytes, EOF"}},
-		"with an error":                  {apitest.Tear{After: 2, Error: meta.Status{Code: 410}}, []string{"ADDED a", "ADDED b", "ERROR 410", "0 bytes, EOF"}},
-		"with an error at once":          {apitest.Tear{Error: meta.Status{Code: 500}}, []string{"ERROR 500", "0 bytes, EOF"}},
-		"in mid-frame":                   {apitest.Tear{After: 2, MidFrame: true}, []string{"ADDED a", "ADDED b", "+c", "half, unexpected EOF"}},
-		"in the middle of the first one": {apitest.Tear{MidFrame: true}, []string{"half, unexpected EOF"}},
+		"cleanly":                        {apitest.EndWatch(3), []string{"ADDED a", "ADDED b", "+c", "ADDED c", "0 bytes, EOF"}},
+		"cleanly among initial events":   {apitest.EndWatch(1), []string{"ADDED a", "0 bytes, EOF"}},
+		"cleanly at once":                {apitest.EndWatch(0), []string{"0 bytes, EOF"}},
+		"with an error":                  {apitest.FailWatch(2, meta.Status{Code: 410}), []string{"ADDED a", "ADDED b", "ERROR 410", "0 bytes, EOF"}},
+		"with an error at once":          {apitest.FailWatch(0, meta.Status{Code: 500}), []string{"ERROR 500", "0 bytes, EOF"}},
+		"in mid-frame":                   {apitest.CutWatch(2), []string{"ADDED a", "ADDED b", "+c", "half, unexpected EOF"}},
+		"in the middle of the first one": {apitest.CutWatch(0), []string{"half, unexpected EOF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, d *door) {
 				d.create(t, "a")
 				d.create(t, "b")
-				f := d.Fault(apitest.Fault{Verb: "watch", First: 1, Tear: &row.tear})
+				f := d.Fault(row.tear.First(1), apitest.Match{Verb: "watch"})
 				w := d.watch(t, watchLeases)
 				for _, want := range row.want {
 					switch want[0] {
@@ -63,15 +63,15 @@ func TestProtobufWatchesAreTornBetweenTheirFrames(t *testing.T) {
 		whole := d.watch(t, watchLeases+"&timeoutSeconds=1", "Accept", accept)
 		first := readFrame(t, whole)
 		second := readFrame(t, whole)
-		d.Fault(apitest.Fault{First: 1, Tear: &apitest.Tear{After: 1}})
+		d.Fault(apitest.EndWatch(1).First(1))
 		torn, err := io.ReadAll(d.watch(t, watchLeases, "Accept", accept))
 		require.NoError(t, err)
 		assert.Equal(t, first, torn)
-		d.Fault(apitest.Fault{First: 1, Tear: &apitest.Tear{After: 1, MidFrame: true}})
+		d.Fault(apitest.CutWatch(1).First(1))
 		torn, err = io.ReadAll(d.watch(t, watchLeases, "Accept", accept))
 		require.Equal(t, io.ErrUnexpectedEOF, err)
 		assert.Equal(t, append(first, second[:len(second)/2]...), torn)
-		d.Fault(apitest.Fault{First: 1, Tear: &apitest.Tear{Error: meta.Status{Code: 410}}})
+		d.Fault(apitest.FailWatch(0, meta.Status{Code: 410}).First(1))
 		torn, err = io.ReadAll(d.watch(t, watchLeases, "Accept", accept))
 		require.NoError(t, err)
 		assert.Contains(t, string(torn), "\x0a\x05ERROR", "the type of the event")
@@ -92,7 +92,7 @@ func readFrame(t testing.TB, r io.Reader) []byte {
 
 func TestTearDoesNotMatchRefusedWatches(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
-		d.Fault(apitest.Fault{Tear: &apitest.Tear{MidFrame: true}})
+		d.Fault(apitest.CutWatch(0))
 		a := d.do(t, "GET", watchLeases+"&labelSelector=%21%21", "")
 		assert.Equal(t, 400, a.code, a)
 		assert.Equal(t, 200, d.do(t, "GET", leases, "").code, "a list is no watch")
@@ -104,8 +104,8 @@ func TestFirstOfSeveralTearsCounts(t *testing.T) {
 		d := newDoor(t)
 		d.create(t, "a")
 		d.create(t, "b")
-		d.Fault(apitest.Fault{Tear: &apitest.Tear{After: 2, MidFrame: true}})
-		d.Fault(apitest.Fault{Tear: &apitest.Tear{After: 1}})
+		d.Fault(apitest.CutWatch(2))
+		d.Fault(apitest.EndWatch(1))
 		w := d.watch(t, watchLeases)
 		assert.Equal(t, "ADDED a", w.next())
 		assert.Equal(t, "0 bytes, EOF", w.next())
@@ -118,7 +118,7 @@ func TestSlowEventsAreSentOneByOne(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			d.create(t, name)
 		}
-		f := d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Second})
+		f := d.Fault(apitest.SlowEvents(time.Second), apitest.Match{Verb: "watch"})
 		start := time.Now()
 		w := d.watch(t, watchLeases)
 		assert.Zero(t, time.Since(start), "the header is not held back")
@@ -134,7 +134,7 @@ func TestSlowWatchExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Options{Store: smallHistory})
 		d := doorTo(api)
-		d.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		d.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 		w := d.watch(t, watchLeases+"&resourceVersion=1000")
 		for range 20 {
 			_, err := lease.In(d.Store()).Create(t.Context(), leaseOf(""), storeOptions)

@@ -43,9 +43,9 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.patches("y", heldBy+"y"+endOf)
 			w.patches("x", heldBy+"x"+endOf)
 		}, `patch leases default/a by client "x" at 1003, without a resourceVersion, overwrote an update that it had not seen: it knew 1001 and replaced 1002: spec.holderIdentity was not there, then "y", and is "x"
-  0s  1001 ADDED leases default/a by create of client "z", 201
-  0s  1002 MODIFIED leases default/a by patch of client "y", 200
-  0s  1003 MODIFIED leases default/a by patch of client "x", 200`},
+  0s  1001 ADDED leases default/a by create of client "z", 201, held by nobody
+  0s  1002 MODIFIED leases default/a by patch of client "y", 200, held by "y"
+  0s  1003 MODIFIED leases default/a by patch of client "x", 200, held by "x"`},
 		"what was removed is there again": {func(w *writers) {
 			w.patches("x", heldBy+"x"+endOf)
 			w.patches("y", `{"spec":null}`)
@@ -84,7 +84,7 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 		"the watch ends before it": {func(w *writers) {
 			w.does("x", "GET", leasesA, "")
 			w.patches("y", heldBy+"y"+endOf)
-			w.api.Fault(apitest.Fault{Tear: &apitest.Tear{}})
+			w.api.Fault(apitest.EndWatch(0))
 			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
 			w.patches("x", heldBy+"x"+endOf)
 		}, `it knew 1001 and replaced 1002`},
@@ -92,7 +92,7 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 			w.does("x", "GET", leasesA, "")
 			w.patches("y", heldBy+"y"+endOf)
 			w.patches("y", heldBy+"z"+endOf)
-			w.api.Fault(apitest.Fault{Tear: &apitest.Tear{After: 1}})
+			w.api.Fault(apitest.EndWatch(1))
 			w.does("x", "GET", leases+"?watch=true&resourceVersion=1001&timeoutSeconds=1", "")
 			w.patches("x", heldBy+"x"+endOf)
 		}, `it knew 1002 and replaced 1003`},
@@ -133,7 +133,7 @@ func TestVerifyShowsUpdatesThatWereLost(t *testing.T) {
 		}, `update endpoints default/e by client "x" at 1004, without a resourceVersion, overwrote an update that it had not seen: it knew 1002 and replaced 1003`},
 		"it is its own, and it does not know": {func(w *writers) {
 			w.does("x", "GET", leasesA, "")
-			cut := w.api.Fault(apitest.Fault{Cut: apitest.CutAfter})
+			cut := w.api.Fault(apitest.CutAfter())
 			w.patches("x", heldBy+"1"+endOf)
 			cut.Remove()
 			w.patches("x", heldBy+"2"+endOf)

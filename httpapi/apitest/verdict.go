@@ -1,14 +1,9 @@
 package apitest
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strings"
-	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/internal/verdict"
 )
 
 // Verdict lists the mistakes of the clients.
@@ -73,84 +68,14 @@ func (a *API) Verify(t TB) bool {
 //
 // Options.KeepHistory limits how far Verdict looks back.
 func (a *API) Verdict() Verdict {
-	v := verifier{leaseResource: a.st.Resource(lease.Kind().Registered()), byObject: map[objectKey][]int{}}
-	var complete bool
-	v.writes, complete = a.record.all() // before the changes, which then include those of all writes
-	v.Recorded = a.st.Recorded()
-	for i, c := range v.Changes {
-		k := keyOf(c.Resource, c.New)
-		v.byObject[k] = append(v.byObject[k], i)
+	v := a.recorder.Examine(a.st)
+	return Verdict{exported(v.TwoHolders), exported(v.LostUpdates), v.Limits}
+}
+
+func exported(findings []verdict.Finding) []Finding {
+	out := make([]Finding, len(findings)) // a list in JSON, not null
+	for i, f := range findings {
+		out[i] = Finding(f)
 	}
-	v.out = Verdict{TwoHolders: []Finding{}, LostUpdates: []Finding{}} // lists in JSON, not null
-	switch {
-	case a.record.limit == 0:
-		v.limit("nothing was kept: Options.KeepHistory is negative")
-	case !v.Complete:
-		v.limit("the store had more changes than KeepHistory: examined the last %d", len(v.Changes))
-	}
-	if !complete {
-		v.limit("clients sent more writes, or saw more objects, than KeepHistory: examined the last ones")
-	}
-	v.findTwoHolders()
-	v.findLostUpdates()
-	return v.out
-}
-
-// verifier collects findings.
-type verifier struct {
-	registry.Recorded
-	leaseResource *registry.Resource
-	writes        map[uint64]write    // by origin
-	byObject      map[objectKey][]int // indices of Changes
-	out           Verdict
-}
-
-func (v *verifier) limit(format string, args ...any) {
-	v.out.Limits = append(v.out.Limits, fmt.Sprintf(format, args...))
-}
-
-// objectKey names an object.
-type objectKey struct {
-	resource        *registry.Resource
-	namespace, name string
-}
-
-func keyOf(r *registry.Resource, it *registry.Item) objectKey {
-	return objectKey{r, it.Namespace(), it.Name()}
-}
-
-// String returns the object as Request.String does.
-func (k objectKey) String() string {
-	return k.resource.Info().Plural + " " + objectPath(k.namespace, k.name)
-}
-
-// upTo returns the indices of the changes of an object up to and including a version.
-func (v *verifier) upTo(k objectKey, version uint64) []int {
-	changes := v.byObject[k]
-	n, _ := slices.BinarySearchFunc(changes, version+1, func(i int, version uint64) int { return cmp.Compare(v.Changes[i].Version, version) })
-	return changes[:n]
-}
-
-// excerptLines is how many changes an excerpt shows.
-const excerptLines = 8
-
-// excerpt shows the last changes of an object up to a version.
-func (v *verifier) excerpt(k objectKey, version uint64) (lines []string) {
-	changes := v.upTo(k, version)
-	first := max(0, len(changes)-excerptLines)
-	if first > 0 || !v.Complete {
-		lines = append(lines, "…")
-	}
-	for _, i := range changes[first:] {
-		c := &v.Changes[i]
-		by := "through the Store"
-		if w, known := v.writes[c.Origin]; known {
-			by = "by " + w.String()
-		} else if c.Origin != 0 {
-			by = "by a request"
-		}
-		at := c.At.Sub(v.Changes[0].At).Round(time.Microsecond)
-		lines = append(lines, fmt.Sprintf("%10s  %d %s %s %s", at, c.Version, c.Type, k, by))
-	}
-	return lines
+	return out
 }

@@ -99,9 +99,12 @@ func TestVerifyFindsAnElectorThatIgnoresRenewTime(t *testing.T) {
 		assert.False(t, api.Verify(&v))
 		require.Len(t, v.errors, 1)
 		assert.Regexp(t, `^apitest: two held the Lease default/leader at once: "bad" took the Lease at \S+, 13s before the Lease of "good" ran out
-            0s  nobody
-            2s  "good" for 15s, renewed 3 times, last at 8s
-           10s  "bad" for 15s$`, v.errors[0])
+          0s  1001 ADDED leases default/leader through the Store, held by nobody
+          2s  1002 MODIFIED leases default/leader through the Store, held by "good" for 15s
+          4s  1003 MODIFIED leases default/leader through the Store, held by "good" for 15s
+          6s  1004 MODIFIED leases default/leader through the Store, held by "good" for 15s
+          8s  1005 MODIFIED leases default/leader through the Store, held by "good" for 15s
+         10s  1006 MODIFIED leases default/leader through the Store, held by "bad" for 15s$`, v.errors[0])
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // contenderOf returns a Contender with the timing of Kubernetes.
@@ -27,9 +26,9 @@ func contenderOf(t *testing.T, leases lease.Client, identity string) *lease.Cont
 }
 
 func TestContenderWithoutItsServerStopsBeforeItsDeadline(t *testing.T) {
-	for name, fault := range map[string]apitest.Fault{
-		"silent": {Partition: apitest.Silent}, "refused": {Partition: apitest.Refused}, "hanging": {Hang: true},
-		"busy": {Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 1}}}, "failing": {Answer: meta.Status{Code: 500}},
+	for name, fault := range map[string]apitest.Effect{
+		"silent": apitest.Partition(), "refused": apitest.Refuse(), "hanging": apitest.Hang(),
+		"busy": apitest.Answer(429), "failing": apitest.Answer(500),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, apitest.Options{Verify: true}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
@@ -96,23 +95,20 @@ func TestContendersOverNetworksThatFail(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, uint64(10+i)))
 				for ctx.Err() == nil {
 					sleepFor(ctx, upTo(random, 2*time.Minute))
-					faults := []apitest.Fault{
-						{Partition: apitest.Silent}, {Partition: apitest.Refused}, {Cut: apitest.CutAfter}, {Cut: apitest.CutBefore},
-						{Verb: "watch", Tear: &apitest.Tear{After: 1, MidFrame: true}}, {Answer: meta.Status{Code: 503}}, {Delay: 4 * time.Second},
-						{Verb: "watch", ExpireHistory: true}, {Hang: true},
+					faults := []apitest.Effect{
+						apitest.Partition(), apitest.Refuse(), apitest.CutAfter(), apitest.CutBefore(),
+						apitest.CutWatch(1), apitest.Answer(503), apitest.Delay(4 * time.Second), apitest.ExpireHistory(), apitest.Hang(),
 					}
-					f := faults[random.IntN(len(faults))]
-					f.Client = name
-					injected := api.Fault(f)
+					f := api.Fault(faults[random.IntN(len(faults))], apitest.Match{Client: name})
 					sleepFor(ctx, upTo(random, 20*time.Second))
-					injected.Remove()
+					f.Remove()
 				}
 			})
 		}
 		holdings := 0
 		var ended error
 		all.Go(func() {
-			api.Fault(apitest.Fault{Client: "observer", Verb: "watch", Tear: &apitest.Tear{After: 5, MidFrame: true}})
+			api.Fault(apitest.CutWatch(5), apitest.Match{Verb: "watch", Client: "observer"})
 			token := uint64(0)
 			for h, err := range lease.Observe(ctx, connect("observer"), "default", "leader") {
 				if ended = err; err == nil && h.Holder != "" {

@@ -27,36 +27,37 @@ func TestRequestsAreRepeatedWhereThatIsSafe(t *testing.T) {
 		return meta.Status{Code: code, Details: &meta.StatusDetails{RetryAfterSeconds: after}}
 	}
 	for name, row := range map[string]struct {
-		fault      apitest.Fault
+		fault      apitest.Effect
+		first      int
 		get, write bool // succeed
 		after      time.Duration
 	}{
-		"too many requests":           {apitest.Fault{Answer: answer(429, 2), First: 3}, true, true, 6 * time.Second},
-		"too many for ten times":      {apitest.Fault{Answer: answer(429, 1), First: 10}, true, true, 10 * time.Second},
-		"too many for eleven times":   {apitest.Fault{Answer: answer(429, 1), First: 11}, false, false, 10 * time.Second},
-		"unavailable with a time":     {apitest.Fault{Answer: answer(503, 1), First: 3}, true, false, 3 * time.Second},
-		"unavailable without a time":  {apitest.Fault{Answer: meta.Status{Code: 503}, First: 1}, false, false, 0},
-		"an error with a time":        {apitest.Fault{Answer: answer(500, 4), First: 1}, true, false, 4 * time.Second},
-		"cut before":                  {apitest.Fault{Cut: apitest.CutBefore, First: 3}, true, false, 3 * time.Second},
-		"cut after the write is done": {apitest.Fault{Cut: apitest.CutAfter, First: 1}, true, false, time.Second},
-		"forbidden":                   {apitest.Fault{Answer: meta.Status{Code: 403}, First: 1}, false, false, 0},
+		"too many requests":           {apitest.AnswerStatus(answer(429, 2)), 3, true, true, 6 * time.Second},
+		"too many for ten times":      {apitest.AnswerStatus(answer(429, 1)), 10, true, true, 10 * time.Second},
+		"too many for eleven times":   {apitest.AnswerStatus(answer(429, 1)), 11, false, false, 10 * time.Second},
+		"unavailable with a time":     {apitest.AnswerStatus(answer(503, 1)), 3, true, false, 3 * time.Second},
+		"unavailable without a time":  {apitest.Answer(503), 1, false, false, 0},
+		"an error with a time":        {apitest.AnswerStatus(answer(500, 4)), 1, true, false, 4 * time.Second},
+		"cut before":                  {apitest.CutBefore(), 3, true, false, 3 * time.Second},
+		"cut after the write is done": {apitest.CutAfter(), 1, true, false, time.Second},
+		"forbidden":                   {apitest.Answer(403), 1, false, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := func(name string, succeeds bool, do func(ctx context.Context, leases *client.Collection[lease.Lease]) error) {
 				t.Run(name, func(t *testing.T) {
 					inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 						put(t, api.Store(), "a", "1")
-						f := api.Fault(row.fault)
+						f := api.Fault(row.fault.First(row.first))
 						start := time.Now()
 						err := do(t.Context(), leases)
 						if succeeds {
 							assert.NoError(t, err)
 							assert.Equal(t, row.after, time.Since(start))
-							assert.Equal(t, row.fault.First, f.Hits())
+							assert.Equal(t, row.first, f.Hits())
 							return
 						}
 						assert.Error(t, err)
-						if row.fault.Answer.Code != 429 {
+						if row.first == 1 {
 							assert.Equal(t, 1, f.Hits())
 						}
 					})
@@ -87,9 +88,9 @@ func TestRequestsAreRepeatedWhereThatIsSafe(t *testing.T) {
 }
 
 func TestCallsEndWithTheirContext(t *testing.T) {
-	for name, fault := range map[string]apitest.Fault{
-		"no answer": {Hang: true}, "cut": {Cut: apitest.CutBefore},
-		"busy": {Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 60}}},
+	for name, fault := range map[string]apitest.Effect{
+		"no answer": apitest.Hang(), "cut": apitest.CutBefore(),
+		"busy": apitest.AnswerStatus(meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 60}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {

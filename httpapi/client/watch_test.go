@@ -71,21 +71,24 @@ func TestWatchSendsWhatTheWatchOfAStoreSends(t *testing.T) {
 
 // Each fault ends watches in another way. The client sees each change once.
 func TestWatchGoesOnAfterItsConnectionIsLost(t *testing.T) {
-	for name, fault := range map[string]apitest.Fault{
-		"cut":                    {Verb: "watch", Cut: apitest.CutBefore, First: 3},
-		"cut in mid-event":       {Verb: "watch", Tear: &apitest.Tear{After: 2, MidFrame: true}},
-		"ended":                  {Verb: "watch", Tear: &apitest.Tear{After: 2}},
-		"unavailable":            {Verb: "watch", Answer: meta.Status{Code: http.StatusServiceUnavailable}, First: 5},
-		"too many requests":      {Verb: "watch", Answer: meta.Status{Code: http.StatusTooManyRequests}, First: 5},
-		"an error as last event": {Verb: "watch", Tear: &apitest.Tear{After: 3, Error: meta.Status{Code: http.StatusInternalServerError}}},
-		"lists cut":              {Verb: "list", Cut: apitest.CutBefore, First: 20},
+	for name, fault := range map[string]struct {
+		effect apitest.Effect
+		verb   string
+	}{
+		"cut":                    {apitest.CutBefore().First(3), "watch"},
+		"cut in mid-event":       {apitest.CutWatch(2), "watch"},
+		"ended":                  {apitest.EndWatch(2), "watch"},
+		"unavailable":            {apitest.Answer(http.StatusServiceUnavailable).First(5), "watch"},
+		"too many requests":      {apitest.Answer(http.StatusTooManyRequests).First(5), "watch"},
+		"an error as last event": {apitest.FailWatch(3, meta.Status{Code: http.StatusInternalServerError}), "watch"},
+		"lists cut":              {apitest.CutBefore().First(20), "list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for way, follow := range map[string]bool{"watch": false, "follow": true} {
 				t.Run(way, func(t *testing.T) {
 					inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 						put(t, api.Store(), "a", "0")
-						f := api.Fault(fault)
+						f := api.Fault(fault.effect, apitest.Match{Verb: fault.verb})
 						open := leases.Watch
 						if follow {
 							open = leases.Follow
@@ -117,7 +120,7 @@ func TestPausesBetweenWatchesGrow(t *testing.T) {
 	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 		var w *seen
 		for range 2 {
-			f := api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused})
+			f := api.Fault(apitest.Refuse(), apitest.Match{Verb: "watch"})
 			api.ForgetRequests()
 			if w == nil {
 				w = record(t, leases.Watch, store.WatchOptions{ResourceVersion: "1000"})
@@ -142,13 +145,13 @@ func TestPausesBetweenWatchesGrow(t *testing.T) {
 }
 
 func TestWatchGoesOnAfterALongInterruption(t *testing.T) {
-	for _, how := range []apitest.Partition{apitest.Silent, apitest.Refused} {
-		t.Run(string(how), func(t *testing.T) {
+	for _, how := range []apitest.Effect{apitest.Partition(), apitest.Refuse()} {
+		t.Run(how.String(), func(t *testing.T) {
 			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 				w := record(t, leases.Watch, store.WatchOptions{})
 				put(t, api.Store(), "a", "1")
 				assert.Equal(t, []string{"ADDED a 1"}, w.next())
-				f := api.Fault(apitest.Fault{Client: "client", Partition: how})
+				f := api.Fault(how, apitest.Match{Client: "client"})
 				put(t, api.Store(), "a", "2")
 				time.Sleep(time.Hour)
 				put(t, api.Store(), "a", "3")
@@ -253,7 +256,7 @@ func TestWatchEndsIfHistoryIsLostAndFollowListsAgain(t *testing.T) {
 		initial := []string{"ADDED changed 1", "ADDED deleted 1", "ADDED kept 1", "ADDED replaced 1"}
 		assert.Equal(t, initial, w.next())
 		assert.Equal(t, initial, f.next())
-		cut := api.Fault(apitest.Fault{Client: "client", Partition: apitest.Refused})
+		cut := api.Fault(apitest.Refuse(), apitest.Match{Client: "client"})
 		put(t, st, "changed", "2")
 		put(t, st, "changed", "3")
 		remove(t, st, "deleted")
@@ -285,7 +288,7 @@ func TestFollowKeepsItsOwnCopies(t *testing.T) {
 			if len(got) > 1 {
 				break
 			}
-			api.Fault(apitest.Fault{Verb: "watch", ExpireHistory: true, Cut: apitest.CutBefore, First: 1})
+			api.Fault(apitest.ExpireHistory().Then(apitest.CutBefore()).First(1), apitest.Match{Verb: "watch"})
 			remove(t, api.Store(), "a")
 		}
 		assert.Equal(t, []string{"ADDED a 1", "DELETED a 1"}, got)
@@ -321,7 +324,7 @@ func TestWatchEndsWithAnErrorThatLasts(t *testing.T) {
 			inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
 				w := record(t, leases.Watch, store.WatchOptions{})
 				synctest.Wait()
-				api.Fault(apitest.Fault{Answer: meta.Status{Code: row.code}})
+				api.Fault(apitest.Answer(int(row.code)))
 				time.Sleep(10 * time.Minute)
 				ended, err := w.end()
 				assert.True(t, ended)
@@ -368,7 +371,7 @@ func TestWatchOfAContextThatEnds(t *testing.T) {
 
 func TestWatchTellsWhyItWaitedUntilTheEndOfItsContext(t *testing.T) {
 	inBubble(t, apitest.Options{}, func(t *testing.T, api *apitest.API, leases *client.Collection[lease.Lease]) {
-		api.Fault(apitest.Fault{Answer: meta.Status{Code: http.StatusServiceUnavailable}})
+		api.Fault(apitest.Answer(http.StatusServiceUnavailable))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		var last error

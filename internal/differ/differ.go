@@ -10,7 +10,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Identity tells states of objects apart.
+// Identity identifies one state of an object.
 type Identity struct {
 	Namespace, Name string
 	UID             meta.UID

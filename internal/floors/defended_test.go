@@ -41,9 +41,6 @@ func defended() []defence {
 		{"a type of the API", []string{
 			"candidate.Coordinator",
 		}},
-		{"a fault, a limit or a finding that a test may name", []string{
-			"httpapi/apitest.CutBefore", "httpapi/apitest.Finding", "httpapi/apitest.Requests", "httpapi/apitest.Silent",
-		}},
 		{"the methods of testing.TB that New needs: *testing.T has them", []string{
 			"httpapi/apitest.TB.Cleanup", "httpapi/apitest.TB.Errorf", "httpapi/apitest.TB.Fatalf",
 			"httpapi/apitest.TB.Helper", "httpapi/apitest.TB.Logf", "httpapi/apitest.TB.TempDir",

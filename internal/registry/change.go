@@ -2,7 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -90,63 +89,6 @@ func (r *Resource) checkUID(current *Item, req *Request) error {
 
 // afterAdmission is part of the warning about owner references in patches.
 const afterAdmission = " after mutating admission happens"
-
-// PatchType is the media type of a patch.
-type PatchType string
-
-// The patch types.
-const (
-	JSONPatch           PatchType = "application/json-patch+json"
-	MergePatch          PatchType = "application/merge-patch+json"
-	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
-	ApplyPatch          PatchType = "application/apply-patch+yaml"
-)
-
-// Patch applies a JSON patch, merge patch or strategic merge patch to the object in
-// the version of the request.
-type Patch struct {
-	Type PatchType
-	Data []byte
-	// Validation is the level of fieldValidation.
-	Validation patch.Validation
-	// Scheme reads the patched document.
-	Scheme *Scheme
-}
-
-func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error) {
-	if current == nil {
-		return w, r.NotFound(req.Name)
-	}
-	t := Target{r.kind, req.Version}
-	o, ok := c.mergeOrdinary(t, current)
-	if !ok {
-		if o, err = c.document(t, current, &req); err != nil {
-			return w, err
-		}
-	}
-	if err := r.MatchNames(o.GetObjectMeta(), req); err != nil {
-		return w, err
-	}
-	if !r.kind.info.Native && o.GetTypeMeta().APIVersion == "" {
-		return w, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
-	}
-	o = t.fromWire(o)
-	r.updateManagers(o, current, &req)
-	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
-	return r.replace(current, o, &req, false)
-}
-
-// target describes the object to the functions of package patch.
-func (c Patch) target(t Target, current *Item) patch.Target {
-	return patch.Target{
-		Type:    t.schema(),
-		Current: current.Wire(t.Version),
-		Decode: func(doc []byte, strict bool) (any, []error, error) {
-			d, err := c.Scheme.decodePatched(t, doc, strict)
-			return d.object, d.strict, err
-		},
-	}
-}
 
 // Apply is a server-side apply. It creates the object if there is none.
 type Apply struct {

@@ -6,14 +6,14 @@
 //   - A kind: kind.go (the descriptor and its compiled form), scheme.go and knowntypes.go
 //     (bodies of requests), options.go (options of the verbs and their checks).
 //   - A write: write.go (the steps and their order, and when they begin again), change.go (the
-//     next state of an object, and its field managers), prepare.go (the fields that the server
+//     next state of an object, and its field managers), patch.go, prepare.go (the fields that the server
 //     sets), validate.go. Deletions are in delete.go, whole states in restore.go.
 //   - A read: readstate.go (which state a read is served from), read.go (get, and waiting),
 //     selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then watch).
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
 //     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
 //     for tests).
-//   - Caches: intern.go, the bytes in remember.go, the snapshots in snapshot.go. Each names
+//   - Caches: the bytes in item.go, pages.go, the snapshots in snapshot.go. Each names
 //     the benchmark that defends it.
 //   - A source: source.go is the seam between the rules and the state, and the store in memory.
 //     A store whose objects a Backend keeps is behind it: engine.go (its life), enginecalls.go

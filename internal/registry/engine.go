@@ -28,12 +28,11 @@ type engine struct {
 	b        backend.Backend
 	prefixes map[string]*Resource // by the path of their keys
 
-	ctx    context.Context // of the goroutines
-	cancel context.CancelFunc
+	ctx    context.Context // of the goroutines; its cause is why the engine has ended
+	cancel context.CancelCauseFunc
 	done   sync.WaitGroup
 
 	loaded  chan struct{} // closed when the cache has had the present once
-	ended   atomic.Pointer[error]
 	waiting atomic.Int64  // reads that wait for Progress
 	ask     chan struct{} // capacity 1: Progress is wanted
 
@@ -84,7 +83,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 		e.prefixes[k.info.StoragePrefix] = r
 	}
 	st.engine, st.source = e, e
-	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.done.Go(func() { e.follow(o.History) })
 	e.done.Go(e.prepare)
 	return st, nil
@@ -93,11 +92,7 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 // follow follows the Backend.
 func (e *engine) follow(history int) {
 	err := e.b.Follow(e.ctx, history, (*follower)(e))
-	if err == nil || e.ctx.Err() != nil {
-		err = ErrClosed
-	}
-	e.ended.Store(&err)
-	e.cancel()
+	e.cancel(cmp.Or(err, ErrClosed))
 	e.st.hub.Signal() // watches end with the error
 }
 
@@ -177,7 +172,7 @@ func (e *engine) askProgress() {
 
 // close ends the goroutines and closes the Backend.
 func (e *engine) close() {
-	e.cancel()
+	e.cancel(ErrClosed)
 	if c, ok := e.b.(io.Closer); ok {
 		c.Close()
 	}
@@ -206,13 +201,10 @@ func (st *Store) Loaded(ctx context.Context) error {
 
 // endError returns why the engine has ended, or nil.
 func (e *engine) endError() error {
-	if e == nil || e.ctx.Err() == nil {
+	if e == nil {
 		return nil
 	}
-	if err := e.ended.Load(); err != nil {
-		return *err
-	}
-	return ErrClosed
+	return context.Cause(e.ctx)
 }
 
 // checkLoaded returns the error of a read that needs the cache.
@@ -256,7 +248,7 @@ func (e *engine) failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && context.Cause(ctx) == error(errCallTimeout):
+	case context.Cause(ctx) == error(errCallTimeout):
 		return errCallTimeout
 	case ctx.Err() != nil:
 		return ctx.Err()

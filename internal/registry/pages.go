@@ -10,7 +10,7 @@ import (
 type pageCache struct {
 	limit int // in bytes
 
-	mu    sync.Mutex // guards all below, and in pages what is not constant
+	mu    sync.Mutex // guards kept, bytes, and joined, again and bytes of each page
 	kept  []*page    // the last used first
 	bytes int        // of kept
 }

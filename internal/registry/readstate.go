@@ -47,7 +47,7 @@ func chooseGet(resourceVersion string) (readState, error) {
 	return readState{choice: atLeastState, version: version}, nil
 }
 
-// chooseList returns the state for a list. single means that the list is of one key.
+// chooseList returns the state for a list. single means that at most one object can match.
 func chooseList(o ListOptions, single bool) (readState, error) {
 	if o.Continue != "" {
 		return choosePage(o)

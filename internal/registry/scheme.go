@@ -171,7 +171,7 @@ func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	return nil
 }
 
-// lacksVersion reports whether an apiVersion has no version, and no group but that of want.
+// lacksVersion reports whether an apiVersion has no version, and either no group or that of want.
 func lacksVersion(apiVersion, want string) bool {
 	gv, _ := meta.ParseGroupVersion(apiVersion)
 	return gv.Version == "" && (gv.Group == "" || strings.HasPrefix(want, gv.Group+"/"))

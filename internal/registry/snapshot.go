@@ -136,24 +136,20 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 func (p *snapshotCache) get(version uint64) (snapshot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, s := range p.kept {
-		if s.version == version {
-			copy(p.kept[1:], p.kept[:i])
-			p.kept[0] = s
-			return s, true
-		}
+	i := slices.IndexFunc(p.kept, func(s snapshot) bool { return s.version == version })
+	if i < 0 {
+		return snapshot{}, false
 	}
-	return snapshot{}, false
+	s := p.kept[i]
+	copy(p.kept[1:], p.kept[:i])
+	p.kept[0] = s
+	return s, true
 }
 
 func (p *snapshotCache) put(s snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.kept) < cachedSnapshots {
-		p.kept = append(p.kept, snapshot{})
-	}
-	copy(p.kept[1:], p.kept)
-	p.kept[0] = s
+	p.kept = slices.Insert(p.kept[:min(len(p.kept), cachedSnapshots-1)], 0, s)
 }
 
 // all returns a copy of the list.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestControllerTakesOverWhatItFinds(t *testing.T) {
 
 		time.Sleep(time.Minute)
 		assert.Equal(t, "0/2 False", s.state("web").status)
-	}, fixture.Dir("testdata"))
+	}, fixture.FS(os.DirFS("testdata")))
 }
 
 // What a test ends with can be where another begins.

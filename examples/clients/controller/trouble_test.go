@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // Each status the controller writes is refused while others keep on changing the
@@ -26,7 +25,7 @@ func TestConflictStormPasses(t *testing.T) {
 		require.Equal(t, "1/1 True", s.state("web").status)
 
 		const storm = 8
-		conflicts := s.api.Fault(apitest.Fault{Client: "a", Verb: "update", Resource: "pools", Subresource: "status", First: storm, Answer: meta.Status{Code: 409}})
+		conflicts := s.api.Fault(apitest.Answer(409).First(storm), apitest.Match{Verb: "update", Resource: "pools", Subresource: "status", Client: "a"})
 		for i := range int32(storm) {
 			require.NoError(t, s.merge(s.get("web"), fmt.Sprintf(`{"spec":{"minReady":%d}}`, i+2)))
 			synctest.Wait()
@@ -55,11 +54,16 @@ func TestFailoverInMidReconcile(t *testing.T) {
 		require.Equal(t, state{status: "0/0 False", observed: 1}, s.state("web"))
 
 		var gone atomic.Bool
-		s.api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused, When: func(apitest.Request) bool { return gone.Load() }})
-		cut := s.api.Fault(apitest.Fault{
-			Client: "a", Verb: "update", Resource: "endpoints", Cut: apitest.CutAfter,
-			When: func(apitest.Request) bool { return !gone.Swap(true) },
-		})
+		s.api.Fault(apitest.Choose(func(apitest.Request) apitest.Effect {
+			if gone.Load() {
+				return apitest.Refuse()
+			}
+			return apitest.Effect{}
+		}), apitest.Match{Client: "a"})
+		cut := s.api.Fault(apitest.Choose(func(apitest.Request) apitest.Effect {
+			gone.Store(true)
+			return apitest.CutAfter()
+		}).First(1), apitest.Match{Client: "a", Verb: "update", Resource: "endpoints"})
 		s.member("web", 1)
 		assert.Equal(t, state{alive: []string{"10.0.0.1"}, status: "0/0 False", observed: 1}, s.state("web"), "half of it is done")
 		assert.Equal(t, 1, cut.Hits())
@@ -100,7 +104,7 @@ func TestRelistAfterExpiry(t *testing.T) {
 		require.Equal(t, "2/2 True", s.state("web").status)
 
 		// Its watch of the Leases breaks, and cannot be opened for a while.
-		down := s.api.Fault(apitest.Fault{Client: "a", Verb: "watch", Resource: "leases", Partition: apitest.Refused})
+		down := s.api.Fault(apitest.Refuse(), apitest.Match{Verb: "watch", Resource: "leases", Client: "a"})
 		s.member("web", 3)
 		require.NoError(t, s.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-2"}}))
 		assert.Equal(t, "2/2 True", s.state("web").status, "nobody has told it")

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -27,7 +26,6 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store/fixture"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 func TestMain(m *testing.M) {
@@ -63,7 +61,7 @@ apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata: {name: a, namespace: default}
 `))}})
-	conflict := api.Fault(apitest.Fault{Verb: "update", Resource: "leases", First: 1, Answer: meta.Status{Code: http.StatusConflict}})
+	conflict := api.Fault(apitest.Answer(409).First(1), apitest.Match{Verb: "update", Resource: "leases"})
 
 	require.NoError(t, rename(t.Context(), connect(t, api, "worker"), "me"))
 	assert.Equal(t, 1, conflict.Hits())
@@ -75,7 +73,7 @@ metadata: {name: a, namespace: default}
 func TestInformerSurvivesAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		api.Fault(apitest.Fault{Client: "informer", First: 3, Answer: meta.Status{Code: http.StatusInternalServerError}})
+		api.Fault(apitest.Answer(500).First(3), apitest.Match{Client: "informer"})
 		factory := informers.NewSharedInformerFactory(connect(t, api, "informer"), 0)
 		leases := factory.Coordination().V1().Leases().Lister()
 		ctx, stop := context.WithCancel(t.Context())
@@ -114,7 +112,7 @@ func TestFollowerTakesOver(t *testing.T) {
 		elect("b")
 		require.Equal(t, "a", <-leaders)
 
-		cut := api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused})
+		cut := api.Fault(apitest.Refuse(), apitest.Match{Client: "a"})
 		start := time.Now()
 		require.Equal(t, "b", <-leaders)
 		assert.Less(t, time.Since(start), 20*time.Second)
@@ -183,7 +181,7 @@ func TestStaleReadIsRefusedByTheServer(t *testing.T) {
 	l, err := leases.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 
-	api.Fault(apitest.Fault{Client: "worker", Stale: &apitest.Stale{}}) // from now on its reads lag
+	api.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Client: "worker"}) // from now on its reads lag
 	l.Spec.HolderIdentity = new("you")
 	_, err = connect(t, api, "other").CoordinationV1().Leases("default").Update(t.Context(), l, metav1.UpdateOptions{})
 	require.NoError(t, err)

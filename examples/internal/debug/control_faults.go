@@ -1,52 +1,80 @@
 package debug
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 )
 
-// faults numbers the active faults.
+// faults knows the active faults as they were posted.
 type faults struct {
 	mu     sync.Mutex // guards the fields below, and is held while a fault is activated
-	placed map[*apitest.Injected]int
+	placed map[*apitest.Fault]placed
 	last   int
 }
 
-// place activates a fault, and returns it with its number.
-func (s *stage) place(fault apitest.Fault) (id int, in *apitest.Injected, err error) {
+// placed is an active fault with its number.
+type placed struct {
+	id   int
+	json faultJSON
+}
+
+// place activates a fault.
+func (s *stage) place(posted faultJSON) (*apitest.Fault, error) {
 	f := &s.faults
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if in = s.api.Fault(fault); in == nil {
-		return 0, nil, s.test.err
+	if posted.Adversary != nil {
+		posted.Adversary = withDefaults(*posted.Adversary)
+	}
+	effect, err := posted.effect()
+	if err != nil {
+		return nil, fmt.Errorf("fault: %w", err)
+	}
+	active := s.api.Fault(effect, posted.Match)
+	if active == nil {
+		return nil, inWords(s.test.err)
 	}
 	if f.placed == nil {
-		f.placed = map[*apitest.Injected]int{}
+		f.placed = map[*apitest.Fault]placed{}
 	}
 	f.last++
-	f.placed[in] = f.last
-	return f.last, in, nil
+	f.placed[active] = placed{f.last, posted}
+	return active, nil
 }
 
-func (f *faults) remove(in *apitest.Injected) {
-	in.Remove()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.placed, in)
+// withDefaults returns the options of an adversary, so that the answer shows how to repeat it.
+func withDefaults(o apitest.AdversaryOptions) *apitest.AdversaryOptions {
+	for o.Seed == 0 {
+		o.Seed = rand.Uint64N(1 << 53) // exact in JavaScript too
+	}
+	o.Percent = cmp.Or(o.Percent, 10)
+	o.MaxDelay = cmp.Or(o.MaxDelay, time.Second)
+	return &o
 }
 
-func (f *faults) id(in *apitest.Injected) int {
+func (f *faults) remove(active *apitest.Fault) {
+	active.Remove()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.placed[in]
+	delete(f.placed, active)
+}
+
+// get returns an active fault as it was placed. Others have the number 0.
+func (f *faults) get(active *apitest.Fault) placed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.placed[active]
 }
 
 // faultView is an active fault in an answer.
@@ -58,14 +86,15 @@ type faultView struct {
 	Fault   faultJSON `json:"fault"`
 }
 
-func viewOf(id int, in *apitest.Injected) faultView {
-	return faultView{ID: id, Text: in.String(), Matches: in.Matches(), Hits: in.Hits(), Fault: faultJSON{in.Fault()}}
+func (f *faults) view(active *apitest.Fault) faultView {
+	p := f.get(active)
+	return faultView{ID: p.id, Text: active.String(), Matches: active.Matches(), Hits: active.Hits(), Fault: p.json}
 }
 
 func (c control) listFaults(w http.ResponseWriter, _ *http.Request) error {
 	views := []faultView{}
-	for _, in := range c.api.Faults() {
-		views = append(views, viewOf(c.faults.id(in), in))
+	for _, active := range c.api.Faults() {
+		views = append(views, c.faults.view(active))
 	}
 	return answer(w, http.StatusOK, map[string]any{"faults": views})
 }
@@ -75,67 +104,74 @@ func (c control) addFault(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &f); err != nil {
 		return err
 	}
-	id, in, err := c.place(f.Fault)
+	active, err := c.place(f)
 	if err != nil {
-		return bad(fmt.Errorf("body: %w", inWords(err)))
+		return bad(fmt.Errorf("body: %w", err))
 	}
-	w.Header().Set("Location", c.path()+"/debug/faults/"+strconv.Itoa(id))
-	return answer(w, http.StatusCreated, viewOf(id, in))
+	view := c.faults.view(active)
+	w.Header().Set("Location", c.path()+"/debug/faults/"+strconv.Itoa(view.ID))
+	return answer(w, http.StatusCreated, view)
 }
 
-// fault returns the fault in the path, with its number.
-func (c control) fault(r *http.Request) (int, *apitest.Injected, error) {
-	for _, in := range c.api.Faults() {
-		if id := c.faults.id(in); strconv.Itoa(id) == r.PathValue("id") {
-			return id, in, nil
+// fault returns the fault in the path.
+func (c control) fault(r *http.Request) (*apitest.Fault, error) {
+	for _, active := range c.api.Faults() {
+		if strconv.Itoa(c.faults.get(active).id) == r.PathValue("id") {
+			return active, nil
 		}
 	}
-	return 0, nil, notFound(fmt.Errorf("fault: got %q, want the id of one that GET /debug/faults lists", r.PathValue("id")))
+	return nil, notFound(fmt.Errorf("fault: got %q, want the id of one that GET /debug/faults lists", r.PathValue("id")))
 }
 
 func (c control) getFault(w http.ResponseWriter, r *http.Request) error {
-	id, in, err := c.fault(r)
+	active, err := c.fault(r)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, viewOf(id, in))
+	return answer(w, http.StatusOK, c.faults.view(active))
 }
 
 // removeFault answers with the final counts of the fault.
 func (c control) removeFault(w http.ResponseWriter, r *http.Request) error {
-	id, in, err := c.fault(r)
+	active, err := c.fault(r)
 	if err != nil {
 		return err
 	}
-	c.faults.remove(in)
-	return answer(w, http.StatusOK, viewOf(id, in))
+	view := c.faults.view(active)
+	c.faults.remove(active)
+	view.Matches, view.Hits = active.Matches(), active.Hits()
+	return answer(w, http.StatusOK, view)
 }
 
 func (c control) removeFaults(w http.ResponseWriter, _ *http.Request) error {
-	for _, in := range c.api.Faults() {
-		c.faults.remove(in)
+	for _, active := range c.api.Faults() {
+		c.faults.remove(active)
 	}
 	return done(w)
 }
 
-// fieldNames matches the field names in errors of package apitest.
-var fieldNames = regexp.MustCompile(`\b(Fault|Code|` + strings.Join(namesIn(reflect.TypeFor[apitest.Fault]()), "|") + `)\b`)
+// fieldNames matches the names in errors of package apitest that JSON writes in lower case.
+var fieldNames = regexp.MustCompile(`\b(Fault|Code|` + strings.Join(namesIn(reflect.TypeFor[faultJSON]()), "|") + `)\b`)
 
-// namesIn returns the field names of a struct, and of the structs of its package to
-// which it points.
+// namesIn returns the field names of a struct, and of the structs to which it points.
 func namesIn(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		names = append(names, f.Name)
-		if f.Type.Kind() == reflect.Pointer && f.Type.Elem().PkgPath() == t.PkgPath() {
+		if f.Type.Kind() == reflect.Pointer {
 			names = append(names, namesIn(f.Type.Elem())...)
 		}
 	}
 	return names
 }
 
-// inWords returns an error in which fields have their names in JSON.
+// inWords returns an error of package apitest with the names of the members of JSON.
 func inWords(err error) error {
-	parts := strings.Split(strings.TrimPrefix(err.Error(), "apitest."), `"`)
+	text := strings.NewReplacer(
+		"apitest.Fault: EndWatch:", "Fault: tear.after:", "apitest.Fault: CutWatch:", "Fault: tear.after:",
+		"apitest.Fault: FailWatch:", "Fault: tear.after:", "apitest.Fault: FailWatch.Code:", "Fault: tear.error.code:",
+		"apitest.Fault: ", "Fault: ",
+	).Replace(err.Error())
+	parts := strings.Split(text, `"`)
 	for i := 0; i < len(parts); i += 2 { // quoted text stays
 		parts[i] = fieldNames.ReplaceAllStringFunc(parts[i], func(name string) string { return strings.ToLower(name[:1]) + name[1:] })
 	}

@@ -218,8 +218,8 @@ func (c control) viewRequest(r apitest.Request) requestView {
 	} else {
 		v.BodyBase64 = r.Body
 	}
-	for _, in := range r.Faults {
-		if id := c.faults.id(in); id != 0 {
+	for _, f := range r.Faults {
+		if id := c.faults.get(f).id; id != 0 {
 			v.Faults = append(v.Faults, id)
 		}
 	}

@@ -3,6 +3,7 @@ package debug
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -10,33 +11,119 @@ import (
 	"unicode"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// faultJSON is a fault in JSON. Its members are the fields of apitest.Fault with a
-// lower-case first letter; a duration is a string such as "1.5s":
+// faultJSON is a fault in JSON: the fields of an apitest.Match, and effects in their order. Names begin with a
+// lower-case letter; a duration is a string such as "1.5s":
 //
 //	{"verb": "update", "resource": "leases", "first": 2, "answer": {"code": 409}}
 //	{"verb": "watch", "delay": "1s", "tear": {"after": 3, "midFrame": true}}
 //
-// Functions and empty members are left out. Unknown and duplicate members are errors
-// that name the place and the expected value.
-type faultJSON struct{ apitest.Fault }
+// Empty members are left out. Unknown and duplicate members are errors that name the place
+// and the expected value.
+type faultJSON struct {
+	apitest.Match `json:",inline"`
+	First         int
+	Delay         time.Duration
+	ExpireHistory bool
+	Answer        meta.Status
+	Hang          bool
+	Cut           string // before or after
+	Partition     string // silent or refused
+	Tear          *tearJSON
+	SlowEvents    time.Duration
+	Stale         *apitest.StaleOptions
+	Adversary     *apitest.AdversaryOptions
+}
 
-// MarshalJSON returns the fault without When.
+// tearJSON is apitest.EndWatch, CutWatch or FailWatch.
+type tearJSON struct {
+	After    int
+	MidFrame bool
+	Error    meta.Status
+}
+
+// MarshalJSON returns the fault.
 func (f faultJSON) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	err := writeWords(&b, reflect.ValueOf(f.Fault))
+	err := writeWords(&b, reflect.ValueOf(f))
 	return b.Bytes(), err
 }
 
 // UnmarshalJSON reads the fault. It does not check whether its fields agree.
 func (f *faultJSON) UnmarshalJSON(data []byte) error {
-	var fresh apitest.Fault
+	var fresh faultJSON
 	if err := readWords("", data, reflect.ValueOf(&fresh).Elem()); err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}
-	f.Fault = fresh
+	*f = fresh
 	return nil
+}
+
+// effect returns the effect of the fault. The zero Effect has none.
+func (f *faultJSON) effect() (effect apitest.Effect, err error) {
+	var ends []string
+	add := func(set bool, next apitest.Effect, end string) {
+		switch {
+		case !set:
+			return
+		case effect.String() == "":
+			effect = next
+		default:
+			effect = effect.Then(next)
+		}
+		if end != "" {
+			ends = append(ends, end)
+		}
+	}
+	add(f.Delay != 0, apitest.Delay(f.Delay), "")
+	add(f.ExpireHistory, apitest.ExpireHistory(), "")
+	add(f.SlowEvents != 0, apitest.SlowEvents(f.SlowEvents), "")
+	if f.Stale != nil {
+		add(true, apitest.Stale(*f.Stale), "")
+	}
+	if f.Tear != nil {
+		add(true, f.Tear.effect(), "")
+	}
+	add(!reflect.ValueOf(f.Answer).IsZero(), apitest.AnswerStatus(f.Answer), "answer")
+	add(f.Hang, apitest.Hang(), "hang")
+	if f.Cut != "" {
+		cut, known := map[string]apitest.Effect{"before": apitest.CutBefore(), "after": apitest.CutAfter()}[f.Cut]
+		if !known {
+			return effect, fmt.Errorf(`cut: got %q, want "before" or "after"`, f.Cut)
+		}
+		add(true, cut, "cut")
+	}
+	if f.Partition != "" {
+		partition, known := map[string]apitest.Effect{"silent": apitest.Partition(), "refused": apitest.Refuse()}[f.Partition]
+		if !known {
+			return effect, fmt.Errorf(`partition: got %q, want "silent" or "refused"`, f.Partition)
+		}
+		add(true, partition, "partition")
+	}
+	if f.Adversary != nil {
+		add(true, apitest.Adversary(*f.Adversary), "adversary")
+	}
+	switch {
+	case len(ends) > 1:
+		return effect, fmt.Errorf("%s: got %d of them, want one: each ends the request", strings.Join(ends, ", "), len(ends))
+	case effect.String() == "":
+		return effect, errors.New("got no action, want one of delay, expireHistory, answer, hang, cut, partition, tear, slowEvents, stale, adversary")
+	case f.First != 0:
+		effect = effect.First(f.First)
+	}
+	return effect, nil
+}
+
+func (t *tearJSON) effect() apitest.Effect {
+	switch {
+	case t.MidFrame:
+		return apitest.CutWatch(t.After)
+	case t.Error.Code != 0:
+		return apitest.FailWatch(t.After, t.Error)
+	}
+	return apitest.EndWatch(t.After)
 }
 
 // word is a member of an object.

@@ -15,40 +15,40 @@ import (
 )
 
 func TestFaultRoundTripsThroughJSON(t *testing.T) {
-	for text, want := range map[string]apitest.Fault{
+	for text, want := range map[string]faultJSON{
 		`{}`: {},
 		`{"verb":"update","resource":"leases","first":2,"answer":{"code":409}}`: {
-			Verb: "update", Resource: "leases", First: 2, Answer: meta.Status{Code: 409},
+			Match: apitest.Match{Verb: "update", Resource: "leases"}, First: 2, Answer: meta.Status{Code: 409},
 		},
 		`{"namespace":"a","name":"b","userAgent":"python","client":"c","first":3,"answer":{"details":{"retryAfterSeconds":1},"code":429}}`: {
-			Namespace: "a", Name: "b", UserAgent: "python", Client: "c", First: 3, Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 1}},
+			Match: apitest.Match{Namespace: "a", Name: "b", UserAgent: "python", Client: "c"}, First: 3, Answer: meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 1}},
 		},
-		`{"delay":"1.5s","cut":"after"}`:             {Delay: 1500 * time.Millisecond, Cut: apitest.CutAfter},
+		`{"delay":"1.5s","cut":"after"}`:             {Delay: 1500 * time.Millisecond, Cut: "after"},
 		`{"expireHistory":true,"slowEvents":"1m0s"}`: {ExpireHistory: true, SlowEvents: time.Minute},
-		`{"partition":"silent"}`:                     {Partition: apitest.Silent},
+		`{"partition":"silent"}`:                     {Partition: "silent"},
 		`{"verb":"get","stale":{"everyRead":true}}`: {
-			Verb: "get", Stale: &apitest.Stale{
+			Match: apitest.Match{Verb: "get"}, Stale: &apitest.StaleOptions{
 				EveryRead: true,
 			},
 		},
-		`{"stale":{"resourceVersion":"1001","changes":3,"age":"2s"}}`: {Stale: &apitest.Stale{ResourceVersion: "1001", Changes: 3, Age: 2 * time.Second}},
+		`{"stale":{"resourceVersion":"1001","changes":3,"age":"2s"}}`: {Stale: &apitest.StaleOptions{ResourceVersion: "1001", Changes: 3, Age: 2 * time.Second}},
 		`{"hang":true}`:                                          {Hang: true},
-		`{"client":"c","stale":{"changes":3}}`:                   {Client: "c", Stale: &apitest.Stale{Changes: 3}},
-		`{"stale":{"resourceVersion":"1003","skipMissed":true}}`: {Stale: &apitest.Stale{ResourceVersion: "1003", SkipMissed: true}},
+		`{"client":"c","stale":{"changes":3}}`:                   {Match: apitest.Match{Client: "c"}, Stale: &apitest.StaleOptions{Changes: 3}},
+		`{"stale":{"resourceVersion":"1003","skipMissed":true}}`: {Stale: &apitest.StaleOptions{ResourceVersion: "1003", SkipMissed: true}},
 		`{"resource":"leases","adversary":{"seed":42,"percent":20,"maxDelay":"1s"}}`: {
-			Resource: "leases", Adversary: &apitest.Adversary{Seed: 42, Percent: 20, MaxDelay: time.Second},
+			Match: apitest.Match{Resource: "leases"}, Adversary: &apitest.AdversaryOptions{Seed: 42, Percent: 20, MaxDelay: time.Second},
 		},
-		`{"tear":{}}`:                                    {Tear: &apitest.Tear{}},
-		`{"tear":{"after":3,"midFrame":true}}`:           {Tear: &apitest.Tear{After: 3, MidFrame: true}},
-		`{"tear":{"error":{"message":"no","code":410}}}`: {Tear: &apitest.Tear{Error: meta.Status{Code: 410, Message: "no"}}},
+		`{"tear":{}}`:                                    {Tear: &tearJSON{}},
+		`{"tear":{"after":3,"midFrame":true}}`:           {Tear: &tearJSON{After: 3, MidFrame: true}},
+		`{"tear":{"error":{"message":"no","code":410}}}`: {Tear: &tearJSON{Error: meta.Status{Code: 410, Message: "no"}}},
 		`{"answer":{"details":{"causes":[{"field":"f"},{"reason":"r"}]},"code":422}}`: {
 			Answer: meta.Status{Code: 422, Details: &meta.StatusDetails{Causes: []meta.StatusCause{{Field: "f"}, {Type: "r"}}}},
 		},
 	} {
 		t.Run(text, func(t *testing.T) {
-			got := faultJSON{apitest.Fault{Name: "replaced"}}
+			got := faultJSON{Match: apitest.Match{Name: "replaced"}}
 			require.NoError(t, json.Unmarshal([]byte(text), &got))
-			assert.Equal(t, want, got.Fault)
+			assert.Equal(t, want, got)
 			written, err := json.Marshal(got)
 			require.NoError(t, err)
 			assert.Equal(t, text, string(written))
@@ -57,12 +57,12 @@ func TestFaultRoundTripsThroughJSON(t *testing.T) {
 }
 
 func TestEveryFieldOfFaultIsInJSON(t *testing.T) {
-	full := fill(reflect.TypeFor[apitest.Fault]())
-	text, err := json.Marshal(faultJSON{full.Interface().(apitest.Fault)})
+	full := fill(reflect.TypeFor[faultJSON]())
+	text, err := json.Marshal(full.Interface())
 	require.NoError(t, err)
 	var again faultJSON
 	require.NoError(t, json.Unmarshal(text, &again))
-	assert.Equal(t, full.Interface(), again.Fault)
+	assert.Equal(t, full.Interface(), again)
 }
 
 // fill returns a value in which every field but functions is set.
@@ -110,10 +110,10 @@ func TestFaultFromJSONNamesWhatIsWrong(t *testing.T) {
 		`null`:                                                            "got null, want an object",
 		`"` + strings.Repeat("x", 99) + `"`:                               `got "` + strings.Repeat("x", 39) + "..., want an object",
 	} {
-		f := faultJSON{apitest.Fault{Verb: "get"}}
+		f := faultJSON{Match: apitest.Match{Verb: "get"}}
 		err := f.UnmarshalJSON([]byte(text))
 		assert.ErrorContains(t, err, "fault: "+want, text)
-		assert.Equal(t, apitest.Fault{Verb: "get"}, f.Fault, "it does not change")
+		assert.Equal(t, faultJSON{Match: apitest.Match{Verb: "get"}}, f, "it does not change")
 	}
 	assert.EqualError(t, json.Unmarshal([]byte(`{"adversary":{"seed":-1}}`), &faultJSON{}), "fault: adversary.seed: got -1, want a whole number, 0 or more")
 	assert.Error(t, json.Unmarshal([]byte(`{"verb":`), &faultJSON{}))

@@ -16,7 +16,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // An obstacle stands between the clients of a test and the API.
@@ -195,8 +194,8 @@ func TestReportAcceptsEveryKindOfWrite(t *testing.T) {
 func TestReportIgnoresFaultsOfAnswers(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d *door) {
 		d.create(t, "a")
-		for i, f := range []apitest.Fault{
-			{Cut: apitest.CutAfter}, {Cut: apitest.CutBefore}, {Answer: meta.Status{Code: 504}}, {Answer: meta.Status{Code: 409}}, {ExpireHistory: true},
+		for i, f := range []apitest.Effect{
+			apitest.CutAfter(), apitest.CutBefore(), apitest.Answer(504), apitest.Answer(409), apitest.ExpireHistory(),
 		} {
 			in := d.Fault(f)
 			d.do(t, "POST", leases, leaseNamed("b"+string(rune('0'+i))))
@@ -224,7 +223,7 @@ func TestReportAcceptsALaggingReplica(t *testing.T) {
 				api := consistency.New(t, apitest.Options{})
 				w := &writers{t, api}
 				w.does("w", "POST", leases, leaseNamed("a"))
-				replica := api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{SkipMissed: skip, EveryRead: true}})
+				replica := api.Fault(apitest.Stale(apitest.StaleOptions{SkipMissed: skip, EveryRead: true}), apitest.Match{Client: "c"})
 				c := doorFor(api, "c")
 				c.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
 				w.patches("w", heldBy+"w"+endOf)

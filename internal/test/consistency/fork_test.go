@@ -41,7 +41,7 @@ func TestReportFindsAnEventThatAReplicaLeavesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &writers{t, broken(t, lose(2))}
 		w.does("w", "POST", leases, leaseNamed("a"))
-		replica := w.api.Fault(apitest.Fault{Client: "c", Stale: &apitest.Stale{}})
+		replica := w.api.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Client: "c"})
 		c := doorFor(w.api, "c")
 		c.watch(t, leases+"?watch=true&resourceVersion=0")
 		for _, name := range []string{"b", "c", "d"} {
@@ -58,7 +58,7 @@ func TestReportFindsAnEventThatAReplicaLeavesOut(t *testing.T) {
 }
 
 func TestReportAcceptsEveryStalePattern(t *testing.T) {
-	for name, stale := range map[string]apitest.Stale{
+	for name, stale := range map[string]apitest.StaleOptions{
 		"stands still": {}, "changes behind": {Changes: 2}, "a while behind": {Age: time.Second}, "every read": {EveryRead: true},
 		"skip missed": {SkipMissed: true},
 	} {
@@ -67,7 +67,7 @@ func TestReportAcceptsEveryStalePattern(t *testing.T) {
 				api := consistency.Checked(t, apitest.Options{})
 				d := doorTo(api)
 				d.create(t, "a")
-				f := d.Fault(apitest.Fault{Stale: &stale})
+				f := d.Fault(apitest.Stale(stale))
 				w := d.watch(t, leases+"?watch=true&resourceVersion=0&allowWatchBookmarks=true")
 				for i := range 5 {
 					d.do(t, "PATCH", leasesA, heldBy+fmt.Sprint(i)+endOf, "Content-Type", "application/merge-patch+json")

@@ -228,10 +228,10 @@ func TestReportFindsBrokenWatches(t *testing.T) {
 }
 
 func TestReportIgnoresTornWatches(t *testing.T) {
-	for name, f := range map[string]apitest.Fault{
-		"torn":             {Tear: &apitest.Tear{After: 2}},
-		"torn in midframe": {Tear: &apitest.Tear{After: 2, MidFrame: true}},
-		"torn with ERROR":  {Tear: &apitest.Tear{After: 2, Error: meta.Status{Code: 410}}},
+	for name, f := range map[string]apitest.Effect{
+		"torn":             apitest.EndWatch(2),
+		"torn in midframe": apitest.CutWatch(2),
+		"torn with ERROR":  apitest.FailWatch(2, meta.Status{Code: 410}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, d *door) {

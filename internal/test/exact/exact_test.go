@@ -88,7 +88,7 @@ func (w *world) doors(t *testing.T) map[string]exact.Door {
 func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	lagging := w.api.Fault(apitest.Fault{Client: replica, Stale: &apitest.Stale{Changes: 3}})
+	lagging := w.api.Fault(apitest.Stale(apitest.StaleOptions{Changes: 3}), apitest.Match{Client: replica})
 	var clients sync.WaitGroup
 	var followers []*exact.Follower
 	for name, door := range w.doors(t) {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // A test starts a server and writes a kubeconfig for it, with and without TLS.
@@ -32,12 +31,12 @@ func TestKubeconfigConnectsKubectlToTheServer(t *testing.T) {
 				require.NoError(t, err, out)
 				assert.Equal(t, "No resources found in default namespace.\n", out)
 
-				cut := api.Fault(apitest.Fault{Verb: "list", Resource: "leases", First: 1, Cut: apitest.CutBefore})
+				cut := api.Fault(apitest.CutBefore().First(1), apitest.Match{Verb: "list", Resource: "leases"})
 				out, err = kubectl("get", "leases")
 				require.NoError(t, err, out)
 				assert.Equal(t, 1, cut.Hits(), "kubectl retries the read")
 
-				api.Fault(apitest.Fault{Verb: "delete", Resource: "leases", Answer: meta.Status{Code: 409}})
+				api.Fault(apitest.Answer(409), apitest.Match{Verb: "delete", Resource: "leases"})
 				out, err = kubectl("delete", "lease", "a")
 				require.Error(t, err)
 				assert.Equal(t, `Error from server (Conflict): Operation cannot be fulfilled on leases.coordination.k8s.io "a": `+

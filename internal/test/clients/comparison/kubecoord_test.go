@@ -106,17 +106,17 @@ func (s *server) requests() []string {
 }
 
 func (s *server) fail(verb string, status metav1.Status) string {
-	s.api.Fault(apitest.Fault{Verb: verb, Answer: meta.Status{Code: status.Code, Reason: meta.Reason(status.Reason)}})
+	s.api.Fault(apitest.AnswerStatus(meta.Status{Code: status.Code, Reason: meta.Reason(status.Reason)}), apitest.Match{Verb: verb})
 	return ""
 }
 
 func (s *server) loseAnswer(verb string) string {
-	s.api.Fault(apitest.Fault{Verb: verb, Cut: apitest.CutAfter})
+	s.api.Fault(apitest.CutAfter(), apitest.Match{Verb: verb})
 	return ""
 }
 
 func (s *server) hang(verb string) string {
-	s.api.Fault(apitest.Fault{Verb: verb, Hang: true})
+	s.api.Fault(apitest.Hang(), apitest.Match{Verb: verb})
 	return ""
 }
 
@@ -129,7 +129,7 @@ func (s *server) can(l *coordinationv1.Lease) string {
 }
 
 func (s *server) end() string {
-	s.api.Fault(apitest.Fault{Verb: "watch", Tear: &apitest.Tear{}})
+	s.api.Fault(apitest.EndWatch(0), apitest.Match{Verb: "watch"})
 	return ""
 }
 

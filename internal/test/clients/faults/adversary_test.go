@@ -25,7 +25,13 @@ func TestClientsRecoverFromAnAdversary(t *testing.T) {
 				api := apitest.New(t)
 				direct := leasesOf(clientOf(t, api.Host(), api.Transport()))
 				create(t, direct, "a")
-				adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: seed + 1, Percent: 30}, When: func(r apitest.Request) bool { return r.Client != "" }})
+				chosen := apitest.Adversary(apitest.AdversaryOptions{Seed: seed + 1, Percent: 30})
+				adversary := api.Fault(apitest.Choose(func(r apitest.Request) apitest.Effect {
+					if r.Client == "" {
+						return apitest.Effect{}
+					}
+					return chosen
+				}))
 
 				factory := informers.NewSharedInformerFactory(clientOf(t, api.Host(), api.TransportFor("informer")), 0)
 				lister := factory.Coordination().V1().Leases().Lister()

@@ -33,7 +33,7 @@ func TestAnswersWithoutRetryAfterBecomeTypedErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				l := create(t, leases, "a")
-				f := api.Fault(apitest.Fault{Verb: "update", Resource: "leases", Name: "a", Answer: row.answer})
+				f := api.Fault(apitest.AnswerStatus(row.answer), apitest.Match{Verb: "update", Resource: "leases", Name: "a"})
 				_, err := leases.Update(t.Context(), l, metav1.UpdateOptions{})
 				require.Error(t, err)
 				assert.True(t, row.is(err), "%v", err)
@@ -48,7 +48,7 @@ func TestAnswersWithoutRetryAfterBecomeTypedErrors(t *testing.T) {
 
 func TestCreateAnsweredWithConflictIsAlreadyExists(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Fault{Verb: "create", Name: "a", Answer: meta.Status{Code: 409}})
+		f := api.Fault(apitest.Answer(409), apitest.Match{Verb: "create", Name: "a"})
 		create(t, leases, "b")
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
@@ -63,7 +63,7 @@ func TestClientWaitsForRetryAfter(t *testing.T) {
 	for name, answer := range map[string]meta.Status{"429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 7}}, "503": busy} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-				f := api.Fault(apitest.Fault{First: 2, Answer: answer})
+				f := api.Fault(apitest.AnswerStatus(answer).First(2))
 				start := time.Now()
 				create(t, leasesOf(cs), "a")
 				assert.Equal(t, 14*time.Second, time.Since(start), "writes are retried too")
@@ -75,7 +75,7 @@ func TestClientWaitsForRetryAfter(t *testing.T) {
 
 func TestClientGivesUpAfterTenRetries(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		f := api.Fault(apitest.Fault{Answer: meta.Status{Code: 429}})
+		f := api.Fault(apitest.Answer(429))
 		_, err := leasesOf(cs).Get(t.Context(), "a", metav1.GetOptions{})
 		assert.True(t, apierrors.IsTooManyRequests(err), "%v", err)
 		assert.Equal(t, 11, f.Hits())
@@ -86,7 +86,7 @@ func TestRetryOnConflictSurvivesAConflictStorm(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "a")
 		api.ForgetRequests()
-		f := api.Fault(apitest.Fault{Verb: "update", First: 3, Answer: meta.Status{Code: 409}})
+		f := api.Fault(apitest.Answer(409).First(3), apitest.Match{Verb: "update"})
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
 			if err != nil {

@@ -21,7 +21,7 @@ func TestReadsAreRetriedAfterAConnectionIsCut(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "a")
 		api.ForgetRequests()
-		api.Fault(apitest.Fault{First: 1, Cut: apitest.CutBefore})
+		api.Fault(apitest.CutBefore().First(1))
 		_, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
 		require.NoError(t, err)
 		api.Requests().Assert(t, "get leases test/a cut", "get leases test/a 200")
@@ -31,7 +31,7 @@ func TestReadsAreRetriedAfterAConnectionIsCut(t *testing.T) {
 func TestWritesFailWhenTheConnectionIsCutBeforeTheCommit(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		create(t, leases, "warm")
-		f := api.Fault(apitest.Fault{Verb: "create", First: 1, Cut: apitest.CutBefore})
+		f := api.Fault(apitest.CutBefore().First(1), apitest.Match{Verb: "create"})
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		require.Error(t, err)
 		assert.True(t, utilnet.IsProbableEOF(err), "%v", err)
@@ -42,7 +42,7 @@ func TestWritesFailWhenTheConnectionIsCutBeforeTheCommit(t *testing.T) {
 
 func TestWritesFailButAreDoneWhenTheConnectionIsCutAfterTheCommit(t *testing.T) {
 	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Fault{Resource: "Lease", When: func(r apitest.Request) bool { return r.Verb != "get" }, Cut: apitest.CutAfter})
+		f := api.Fault(apitest.CutAfter(), apitest.Match{Verb: "create", Resource: "Lease"}, apitest.Match{Verb: "update", Resource: "Lease"})
 		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
 		require.Error(t, err)
 		assert.True(t, utilnet.IsProbableEOF(err), "%v", err)
@@ -65,7 +65,7 @@ func TestWritesFailButAreDoneWhenTheConnectionIsCutAfterTheCommit(t *testing.T) 
 
 func TestHangingRequestsEndAtTheirDeadline(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		f := api.Fault(apitest.Fault{Verb: "get", Hang: true})
+		f := api.Fault(apitest.Hang(), apitest.Match{Verb: "get"})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
@@ -78,7 +78,7 @@ func TestHangingRequestsEndAtTheirDeadline(t *testing.T) {
 
 func TestDelayedRequestsSucceedUnlessADeadlineComesFirst(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		api.Fault(apitest.Fault{Verb: "create", Delay: 10 * time.Second})
+		api.Fault(apitest.Delay(10*time.Second), apitest.Match{Verb: "create"})
 		start := time.Now()
 		create(t, leasesOf(cs), "a")
 		assert.Equal(t, 10*time.Second, time.Since(start))

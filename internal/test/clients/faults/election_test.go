@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // The timing of the electors here is the default of Kubernetes.
@@ -86,10 +85,10 @@ func inTeam(t *testing.T, test func(tm *team)) {
 }
 
 func TestPartitionedLeaderStopsBeforeAnotherLeads(t *testing.T) {
-	for _, kind := range []apitest.Partition{apitest.Silent, apitest.Refused} {
-		t.Run(string(kind), func(t *testing.T) {
+	for _, kind := range []apitest.Effect{apitest.Partition(), apitest.Refuse()} {
+		t.Run(kind.String(), func(t *testing.T) {
 			inTeam(t, func(tm *team) {
-				f := tm.api.Fault(apitest.Fault{Client: "a", Partition: kind})
+				f := tm.api.Fault(kind, apitest.Match{Client: "a"})
 				assert.Equal(t, []string{"a stops"}, tm.wait(renewDeadline+retryPeriod))
 				assert.Equal(t, []string{"b leads"}, tm.wait(leaseDuration))
 				assert.NotZero(t, f.Hits())
@@ -100,14 +99,14 @@ func TestPartitionedLeaderStopsBeforeAnotherLeads(t *testing.T) {
 
 func TestPartitionOfAFollowerChangesNothing(t *testing.T) {
 	inTeam(t, func(tm *team) {
-		tm.api.Fault(apitest.Fault{Client: "b", Partition: apitest.Silent})
+		tm.api.Fault(apitest.Partition(), apitest.Match{Client: "b"})
 		assert.Empty(t, tm.wait(10*time.Minute))
 	})
 }
 
 func TestLeaderSurvivesAShortPartition(t *testing.T) {
 	inTeam(t, func(tm *team) {
-		f := tm.api.Fault(apitest.Fault{Client: "a", Partition: apitest.Refused})
+		f := tm.api.Fault(apitest.Refuse(), apitest.Match{Client: "a"})
 		assert.Empty(t, tm.wait(renewDeadline-2*retryPeriod))
 		f.Remove()
 		assert.Empty(t, tm.wait(10*time.Minute))
@@ -118,9 +117,12 @@ func TestLeaderSurvivesAShortPartition(t *testing.T) {
 func TestLeaderSurvivesLostAnswersToRenewals(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		var renewals atomic.Int64
-		f := tm.api.Fault(apitest.Fault{Verb: "update", Client: "a", Cut: apitest.CutAfter, When: func(apitest.Request) bool {
-			return renewals.Add(1)%2 == 0
-		}})
+		f := tm.api.Fault(apitest.Choose(func(apitest.Request) apitest.Effect {
+			if renewals.Add(1)%2 == 0 {
+				return apitest.CutAfter()
+			}
+			return apitest.Effect{}
+		}), apitest.Match{Verb: "update", Client: "a"})
 		assert.Empty(t, tm.wait(10*time.Minute))
 		assert.Greater(t, f.Hits(), 100, "half of all renewals")
 	})
@@ -128,7 +130,7 @@ func TestLeaderSurvivesLostAnswersToRenewals(t *testing.T) {
 
 func TestLeaderStopsWhenItsRenewalsHang(t *testing.T) {
 	inTeam(t, func(tm *team) {
-		tm.api.Fault(apitest.Fault{Verb: "update", Client: "a", Hang: true})
+		tm.api.Fault(apitest.Hang(), apitest.Match{Verb: "update", Client: "a"})
 		assert.Equal(t, []string{"a stops"}, tm.wait(renewDeadline+retryPeriod))
 		assert.Equal(t, []string{"b leads"}, tm.wait(leaseDuration))
 	})
@@ -136,7 +138,7 @@ func TestLeaderStopsWhenItsRenewalsHang(t *testing.T) {
 
 func TestLeaderSurvivesAShortConflictStorm(t *testing.T) {
 	inTeam(t, func(tm *team) {
-		f := tm.api.Fault(apitest.Fault{Verb: "update", Resource: "leases", Client: "a", First: 4, Answer: meta.Status{Code: 409}})
+		f := tm.api.Fault(apitest.Answer(409).First(4), apitest.Match{Verb: "update", Resource: "leases", Client: "a"})
 		assert.Empty(t, tm.wait(10*time.Minute))
 		assert.Equal(t, 4, f.Hits())
 	})

@@ -22,7 +22,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
-	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // controller is an informer for Leases that records its events: the label "phase" of each state.
@@ -139,7 +138,7 @@ func TestRestartedControllerGoesBackInTime(t *testing.T) {
 				assert.Equal(t, []string{"added new", "updated over", "deleted over", "added alive"}, c.saw())
 				c.crash()
 
-				f := api.Fault(apitest.Fault{Client: "controller", Resource: "leases", Stale: &apitest.Stale{ResourceVersion: then}})
+				f := api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: then}), apitest.Match{Resource: "leases", Client: "controller"})
 				c = startController(t, api)
 				assert.Equal(t, []string{"added over"}, c.saw(), "the state before the deletion")
 				err := c.leases.Delete(t.Context(), "a", row.options(c.cached(t)))
@@ -164,7 +163,7 @@ func TestRestartedControllerGoesBackInTime(t *testing.T) {
 func TestStreamingControllerDoesNotGoBackInTime(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 		featurestesting.SetFeatureDuringTest(t, features.WatchListClient, true)
-		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{}})
+		f := api.Fault(apitest.Stale(apitest.StaleOptions{}), apitest.Match{Client: "controller"})
 		setPhase(t, leases, "old")
 		c := startController(t, api)
 		time.Sleep(time.Minute)
@@ -186,16 +185,16 @@ func TestRunningControllerDoesNotGoBackInTime(t *testing.T) {
 		setPhase(t, leases, "old")
 		assert.Equal(t, []string{"added new", "updated old"}, c.saw())
 		time.Sleep(10 * time.Second) // reflectors mistrust watches that end within a second
-		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{ResourceVersion: then}})
-		api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it watches anew
+		f := api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: then}), apitest.Match{Client: "controller"})
+		api.Fault(apitest.Refuse(), apitest.Match{Client: "controller"}).Remove() // it watches anew
 		time.Sleep(10 * time.Second)
 		assert.NotZero(t, f.Hits())
 		setPhase(t, leases, "older")
 		time.Sleep(time.Minute)
 		assert.Empty(t, c.saw(), "the replica lags")
 
-		api.Fault(apitest.Fault{Verb: "watch", First: 1, Answer: meta.Status{Code: 410}})
-		api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it has to list anew
+		api.Fault(apitest.Answer(410).First(1), apitest.Match{Verb: "watch"})
+		api.Fault(apitest.Refuse(), apitest.Match{Client: "controller"}).Remove() // it has to list anew
 		time.Sleep(longestBackoff)
 		assert.Equal(t, []string{"updated older"}, c.saw(), "the list cannot wait for the replica, and is answered from the true state")
 		f.Remove()
@@ -215,10 +214,10 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				c := startController(t, api)
-				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: row.skip}})
+				f := api.Fault(apitest.Stale(apitest.StaleOptions{SkipMissed: row.skip}), apitest.Match{Client: "controller"})
 				assert.Equal(t, []string{"added new"}, c.saw())
 				time.Sleep(10 * time.Second)
-				api.Fault(apitest.Fault{Client: "controller", Partition: apitest.Refused}).Remove() // it opens a new watch
+				api.Fault(apitest.Refuse(), apitest.Match{Client: "controller"}).Remove() // it opens a new watch
 				time.Sleep(10 * time.Second)
 				setPhase(t, leases, "marked")
 				setPhase(t, leases, "done")
@@ -235,7 +234,7 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 // To an informer that missed the deletion, a recreated object is an update.
 func TestControllerSeesARecreatedObjectAsAnUpdate(t *testing.T) {
 	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{SkipMissed: true}})
+		f := api.Fault(apitest.Stale(apitest.StaleOptions{SkipMissed: true}), apitest.Match{Client: "controller"})
 		c := startController(t, api)
 		assert.Equal(t, []string{"added new"}, c.saw())
 		before := c.cached(t).UID
@@ -283,7 +282,7 @@ func TestRestartedControllerSeesItsWritesInPart(t *testing.T) {
 				assert.Equal(t, []string{"updated counted"}, c.saw())
 				c.crash()
 
-				f := api.Fault(apitest.Fault{Client: "controller", Stale: &apitest.Stale{ResourceVersion: between}})
+				f := api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: between}), apitest.Match{Client: "controller"})
 				c = startController(t, api)
 				assert.Equal(t, []string{"added claimed"}, c.saw())
 				err := c.step(t, careful)
@@ -306,7 +305,7 @@ func TestElectorsAreSafeFromStaleReads(t *testing.T) {
 	for name, everyRead := range map[string]bool{"within the rules": false, "against them": true} {
 		t.Run(name, func(t *testing.T) {
 			inTeam(t, func(tm *team) {
-				f := tm.api.Fault(apitest.Fault{Client: "b", Stale: &apitest.Stale{EveryRead: everyRead}})
+				f := tm.api.Fault(apitest.Stale(apitest.StaleOptions{EveryRead: everyRead}), apitest.Match{Client: "b"})
 				assert.Empty(t, tm.wait(10*time.Minute))
 				assert.Equal(t, everyRead, f.Hits() > 0)
 				refused := tm.api.Requests().Where(func(r apitest.Request) bool { return r.Client == "b" && r.Status == 409 })

@@ -37,21 +37,21 @@ func named(ev watch.Event) string {
 
 func TestTornWatchesCloseTheirChannel(t *testing.T) {
 	for name, row := range map[string]struct {
-		tear apitest.Tear
+		tear apitest.Effect
 		want []string
 	}{
-		"cleanly":      {apitest.Tear{After: 2}, []string{"ADDED a", "ADDED b"}},
-		"at once":      {apitest.Tear{}, nil},
-		"in mid-frame": {apitest.Tear{After: 1, MidFrame: true}, []string{"ADDED a"}},
-		"expired":      {apitest.Tear{After: 1, Error: meta.Status{Code: 410}}, []string{"ADDED a", "ERROR Expired"}},
-		"broken":       {apitest.Tear{Error: meta.Status{Code: 500}}, []string{"ERROR InternalError"}},
+		"cleanly":      {apitest.EndWatch(2), []string{"ADDED a", "ADDED b"}},
+		"at once":      {apitest.EndWatch(0), nil},
+		"in mid-frame": {apitest.CutWatch(1), []string{"ADDED a"}},
+		"expired":      {apitest.FailWatch(1, meta.Status{Code: 410}), []string{"ADDED a", "ERROR Expired"}},
+		"broken":       {apitest.FailWatch(0, meta.Status{Code: 500}), []string{"ERROR InternalError"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
 				for _, name := range []string{"a", "b", "c"} {
 					create(t, leases, name)
 				}
-				f := api.Fault(apitest.Fault{Verb: "watch", Resource: "leases", First: 1, Tear: &row.tear})
+				f := api.Fault(row.tear.First(1), apitest.Match{Verb: "watch", Resource: "leases"})
 				w, err := leases.Watch(t.Context(), metav1.ListOptions{})
 				require.NoError(t, err)
 				defer w.Stop()
@@ -121,21 +121,21 @@ const longestBackoff = 2 * time.Minute
 
 func TestInformerRecoversFromATornWatch(t *testing.T) {
 	for name, row := range map[string]struct {
-		tear   apitest.Tear
+		tear   apitest.Effect
 		starts int // requests for the whole state
 	}{
-		"cleanly":        {apitest.Tear{After: 1}, 0},
-		"in mid-frame":   {apitest.Tear{After: 1, MidFrame: true}, 0},
-		"with an ERROR":  {apitest.Tear{After: 1, Error: meta.Status{Code: 500}}, 1},
-		"with ERROR 410": {apitest.Tear{After: 1, Error: meta.Status{Code: 410}}, 1},
+		"cleanly":        {apitest.EndWatch(1), 0},
+		"in mid-frame":   {apitest.CutWatch(1), 0},
+		"with an ERROR":  {apitest.FailWatch(1, meta.Status{Code: 500}), 1},
+		"with ERROR 410": {apitest.FailWatch(1, meta.Status{Code: 410}), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 				leases := leasesOf(cs)
 				rec := inform(t, cs)
 				time.Sleep(10 * time.Second) // reflectors treat a watch that ends within a second as failed
-				f := api.Fault(apitest.Fault{Verb: "watch", First: 1, Tear: &row.tear})
-				api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused}).Remove() // it opens a new watch
+				f := api.Fault(row.tear.First(1), apitest.Match{Verb: "watch"})
+				api.Fault(apitest.Refuse(), apitest.Match{Verb: "watch"}).Remove() // it opens a new watch
 				time.Sleep(10 * time.Second)
 				api.ForgetRequests()
 				create(t, leases, "a")
@@ -159,12 +159,12 @@ func TestInformerListsAgainWhenHistoryHasExpired(t *testing.T) {
 		rec := inform(t, cs)
 		assert.Equal(t, []string{"added a"}, rec.take())
 		time.Sleep(10 * time.Second)
-		cut := api.Fault(apitest.Fault{Verb: "watch", Partition: apitest.Refused})
+		cut := api.Fault(apitest.Refuse(), apitest.Match{Verb: "watch"})
 		create(t, leases, "b")
 		require.NoError(t, leases.Delete(t.Context(), "b", metav1.DeleteOptions{}))
 		create(t, leases, "c")
 		api.ForgetRequests()
-		expire := api.Fault(apitest.Fault{Verb: "watch", First: 1, ExpireHistory: true})
+		expire := api.Fault(apitest.ExpireHistory().First(1), apitest.Match{Verb: "watch"})
 		cut.Remove()
 		time.Sleep(longestBackoff)
 		assert.Equal(t, 1, expire.Hits())
@@ -175,12 +175,12 @@ func TestInformerListsAgainWhenHistoryHasExpired(t *testing.T) {
 
 func TestInformerRecoversFromAnUnavailableServer(t *testing.T) {
 	for name, answer := range map[string]meta.Status{
-		"500": meta.Status{Code: 500}, "503": meta.Status{Code: 503}, "429": meta.Status{Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 3}}, "504": meta.Status{Code: 504},
+		"500": {Code: 500}, "503": {Code: 503}, "429": {Code: 429, Details: &meta.StatusDetails{RetryAfterSeconds: 3}}, "504": {Code: 504},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 				create(t, leasesOf(cs), "a")
-				f := api.Fault(apitest.Fault{Resource: "leases", First: 5, Answer: answer})
+				f := api.Fault(apitest.AnswerStatus(answer).First(5), apitest.Match{Resource: "leases"})
 				rec := inform(t, cs)
 				assert.Equal(t, 5, f.Hits())
 				assert.Equal(t, []string{"added a"}, rec.take())
@@ -192,7 +192,7 @@ func TestInformerRecoversFromAnUnavailableServer(t *testing.T) {
 func TestSlowEventsReachAnInformerLate(t *testing.T) {
 	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
 		leases := leasesOf(cs)
-		api.Fault(apitest.Fault{Verb: "watch", SlowEvents: time.Minute})
+		api.Fault(apitest.SlowEvents(time.Minute), apitest.Match{Verb: "watch"})
 		rec := inform(t, cs)
 		for _, name := range []string{"a", "b", "c"} {
 			create(t, leases, name)
@@ -209,7 +209,7 @@ func TestInformerGetsNoEventsDuringASilentPartition(t *testing.T) {
 		api := apitest.New(t)
 		rec := inform(t, clientOf(t, api.Host(), api.TransportFor("informer")))
 		leases := leasesOf(clientOf(t, api.Host(), api.Transport()))
-		f := api.Fault(apitest.Fault{Client: "informer", Partition: apitest.Silent})
+		f := api.Fault(apitest.Partition(), apitest.Match{Client: "informer"})
 		create(t, leases, "a")
 		time.Sleep(time.Minute)
 		assert.Empty(t, rec.take())
@@ -228,7 +228,7 @@ func TestExpiredListIsAResourceExpiredError(t *testing.T) {
 		page, err := leases.List(t.Context(), metav1.ListOptions{Limit: 1})
 		require.NoError(t, err)
 		create(t, leases, "later")
-		f := api.Fault(apitest.Fault{Verb: "list", First: 1, ExpireHistory: true})
+		f := api.Fault(apitest.ExpireHistory().First(1), apitest.Match{Verb: "list"})
 		_, err = leases.List(t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue})
 		assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
 		assert.Equal(t, 1, f.Hits())

@@ -68,7 +68,7 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 			featurestesting.SetFeatureDuringTest(t, features.WatchListClient, watchList)
 			synctest.Test(t, func(t *testing.T) {
 				api := consistency.Checked(t, apitest.Options{Verify: true, KeepHistory: 100_000})
-				adversary := api.Fault(apitest.Fault{Adversary: &apitest.Adversary{Seed: seed + 1, Percent: 25}})
+				adversary := api.Fault(apitest.Adversary(apitest.AdversaryOptions{Seed: seed + 1, Percent: 25}))
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				var all sync.WaitGroup

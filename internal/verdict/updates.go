@@ -1,4 +1,4 @@
-package apitest
+package verdict
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 
 // findLostUpdates finds writes without a resourceVersion that replaced a write of another
 // client which the writer had not seen.
-func (v *verifier) findLostUpdates() {
+func (v *examiner) findLostUpdates() {
 	for i := range v.Changes {
 		c := &v.Changes[i]
 		if w := v.writes[c.Origin]; w.blind && w.status/100 == 2 && c.Type == watch.Modified {
@@ -23,14 +23,14 @@ func (v *verifier) findLostUpdates() {
 }
 
 // checkUpdate checks a change by a write without a resourceVersion.
-func (v *verifier) checkUpdate(w write, made *registry.RecordedChange) {
+func (v *examiner) checkUpdate(w Write, made *registry.RecordedChange) {
 	known := w.known
 	if known < v.Since || known >= made.Old.Version() {
 		return
 	}
 	// The writer knows its own writes, answered or not.
-	k := keyOf(made.Resource, made.New)
-	unseen := v.upTo(k, made.Old.Version())[len(v.upTo(k, known)):]
+	o := objectOf(made.Resource, made.New)
+	unseen := v.upTo(o, made.Old.Version())[len(v.upTo(o, known)):]
 	for n, i := range slices.Backward(unseen) {
 		by, recorded := v.writes[v.Changes[i].Origin]
 		if !recorded && v.Changes[i].Origin != 0 {
@@ -41,25 +41,25 @@ func (v *verifier) checkUpdate(w write, made *registry.RecordedChange) {
 			break
 		}
 	}
-	before := v.stateAt(k, known)
+	before := v.stateAt(o, known)
 	if len(unseen) == 0 || before == nil || before.UID() != made.New.UID() {
 		return
 	}
 	if lost := overwritten(before, made.Old, made.New); len(lost) > 0 {
 		v.out.LostUpdates = append(v.out.LostUpdates, Finding{
 			fmt.Sprintf("%s %s by %s at %d, without a resourceVersion, overwrote an update that it had not seen: it knew %d and replaced %d: %s",
-				w.verb, k, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
-			v.excerpt(k, made.Version),
+				w.verb, o, w.sender(), made.Version, known, made.Old.Version(), strings.Join(lost, "; ")),
+			v.excerpt(o, made.Version),
 		})
 	}
 }
 
 // stateAt returns an object at a version, or nil if it did not exist. The object must have
 // changed, and the version must not be before Since.
-func (v *verifier) stateAt(k objectKey, version uint64) *registry.Item {
-	changes := v.upTo(k, version)
+func (v *examiner) stateAt(o object, version uint64) *registry.Item {
+	changes := v.upTo(o, version)
 	if len(changes) == 0 {
-		return v.Changes[v.byObject[k][0]].Old
+		return v.Changes[v.byObject[o][0]].Old
 	}
 	if c := v.Changes[changes[len(changes)-1]]; c.Type != watch.Deleted {
 		return c.New
@@ -71,15 +71,17 @@ func (v *verifier) stateAt(k objectKey, version uint64) *registry.Item {
 // old and now.
 func overwritten(known, old, now *registry.Item) (lost []string) {
 	a, b, c := members(known), members(old), members(now)
-	for _, path := range slices.Sorted(maps.Keys(b)) {
-		if a[path] != b[path] && b[path] != c[path] {
-			lost = append(lost, fmt.Sprintf("%s was %s, then %s, and is %s", path, shown(a[path]), shown(b[path]), shown(c[path])))
+	paths := maps.Clone(a)
+	maps.Copy(paths, b)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if a[path] == b[path] || b[path] == c[path] {
+			continue
 		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(a)) {
-		if _, kept := b[path]; !kept && c[path] != "" {
-			lost = append(lost, fmt.Sprintf("%s was %s, then removed, and is %s", path, shown(a[path]), shown(c[path])))
+		then := "removed"
+		if b[path] != "" {
+			then = shown(b[path])
 		}
+		lost = append(lost, fmt.Sprintf("%s was %s, then %s, and is %s", path, shown(a[path]), then, shown(c[path])))
 	}
 	return lost
 }

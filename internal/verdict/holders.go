@@ -1,0 +1,72 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/watch"
+)
+
+// findTwoHolders finds Leases that two clients held at the same time.
+func (v *examiner) findTwoHolders() {
+	audits := map[object]*lease.Audit{}
+	var clock onward
+	forks := v.Forks
+	for i := range v.Changes {
+		c := &v.Changes[i]
+		if c.Resource != v.leases {
+			continue
+		}
+		for ; len(forks) > 0 && forks[0].Version < c.Version; forks = forks[1:] {
+			clock.shows(forks[0].At)
+		}
+		o := objectOf(c.Resource, c.New)
+		if audits[o] == nil {
+			audits[o] = &lease.Audit{}
+		}
+		if overlap, found := audits[o].See(leaseAfter(c), clock.shows(c.At)); found {
+			text := fmt.Sprintf("two held the Lease %s at once: %s", o.path(), overlap)
+			v.out.TwoHolders = append(v.out.TwoHolders, Finding{text, v.excerpt(o, c.Version)})
+		}
+	}
+}
+
+// leaseAfter returns the Lease after a change, or nil if it was deleted.
+func leaseAfter(c *registry.RecordedChange) *lease.Lease {
+	if c.Type == watch.Deleted {
+		return nil
+	}
+	return c.New.Wire(0).(*lease.Lease)
+}
+
+// holder describes the holder of a Lease.
+func holder(l *lease.Lease) string {
+	id, seconds := l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds
+	switch {
+	case id == nil || *id == "":
+		return "held by nobody"
+	case seconds == nil:
+		return fmt.Sprintf("held by %q", *id)
+	}
+	return fmt.Sprintf("held by %q for %ds", *id, *seconds)
+}
+
+// onward turns the times of a clock that may be set back into times that only
+// increase. A fork inside a synctest bubble has such a clock.
+type onward struct {
+	last time.Time
+	back time.Duration // how far it was set back
+}
+
+// shows converts a time of the clock.
+func (o *onward) shows(at time.Time) time.Time {
+	at = at.Add(o.back)
+	if at.Before(o.last) {
+		o.back += o.last.Sub(at)
+		at = o.last
+	}
+	o.last = at
+	return at
+}
