@@ -61,7 +61,7 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 
 func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err error) {
 	if t.Rest != nil {
-		return appendTree(dst, t.structToTree(p, sharedTree))
+		return appendTree(dst, t.structToTree(p, false))
 	}
 	dst = append(dst, '{')
 	first := true

@@ -182,25 +182,6 @@ func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	(*rest)[name] = copyTree(v)
 }
 
-// diffRest reports the undeclared members in which two structs differ.
-func (t *Type) diffRest(p, q unsafe.Pointer, at *Path, report func(Path, bool) bool) bool {
-	a, b := *t.rest(p), *t.rest(q)
-	reportMember := func(name string) bool {
-		return report(at.to(&Field{Name: name, Type: t.Rest.Type.Elem}), false)
-	}
-	for name, v := range a {
-		if w, ok := b[name]; (!ok || !equalTree(v, w)) && !reportMember(name) {
-			return false
-		}
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok && !reportMember(name) {
-			return false
-		}
-	}
-	return true
-}
-
 // decodeWithRest is DecodeJSON for a struct with undeclared members. No member of
 // the struct itself is unknown then. Declared members are decoded from the tree of
 // the document, so that duplicates in them are reported once.

@@ -55,6 +55,8 @@ type Type struct {
 	flat      bool     // a copy is an assignment
 	all       []*Field // Fields, Rest, and fields that are not encoded
 	deep      []*Field // the fields in all that are not flat
+	byName    []*Field // Fields
+	sorted    []string // the names of byName
 	numbered  []*Field // the fields with a protobuf number, ascending
 	fallible  bool     // whether a value may have no JSON form; only for the object
 	jsonOnly  bool     // whether a field has no protobuf number; only for the object
@@ -110,12 +112,11 @@ func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
 
 // Field returns the member with the given JSON name, or nil.
 func (t *Type) Field(name string) *Field {
-	for _, f := range t.Fields {
-		if f.Name == name {
-			return f
-		}
+	i, found := slices.BinarySearch(t.sorted, name)
+	if !found {
+		return nil
 	}
-	return nil
+	return t.byName[i]
 }
 
 // shape is the memory layout of a value.
@@ -354,7 +355,9 @@ func (c *compiler) compileStruct(t *Type) {
 	t.all = make([]*Field, 0, t.goType.NumField())
 	c.addFields(t, t.goType, 0)
 	n := len(t.all)
-	t.Fields, t.numbered, t.deep = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n)
+	room := make([]*Field, 4*n)
+	t.Fields, t.numbered, t.deep, t.byName = room[:0:n], room[n:n:2*n], room[2*n:2*n:3*n], room[3*n:3*n]
+	t.sorted = make([]string, 0, n)
 	t.flat = true
 	for _, f := range t.all {
 		if f.Pointer || !f.Type.flat {
@@ -364,9 +367,11 @@ func (c *compiler) compileStruct(t *Type) {
 		if !f.onWire {
 			continue
 		}
-		if t.Field(f.Name) != nil {
+		i, taken := slices.BinarySearch(t.sorted, f.Name)
+		if taken {
 			c.fail("%v: two fields have the JSON name %q, want one", t.goType, f.Name)
 		}
+		t.sorted, t.byName = slices.Insert(t.sorted, i, f.Name), slices.Insert(t.byName, i, f)
 		f.index = len(t.Fields)
 		t.Fields = append(t.Fields, f)
 		if f.Number > 0 {

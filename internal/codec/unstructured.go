@@ -21,7 +21,7 @@ import (
 // []any, string, int64, float64, bool and nil. A value without JSON becomes nil. obj
 // is a non-nil pointer to the compiled struct.
 func (t *Type) ToUnstructured(obj any) map[string]any {
-	return t.structToTree(t.check(obj), copiedTree)
+	return t.structToTree(t.check(obj), true)
 }
 
 // toTree returns the tree of the value at p.
@@ -61,38 +61,25 @@ func (t *Type) toTree(p unsafe.Pointer) any {
 	case shapeMap:
 		return t.mapToTree(p)
 	}
-	return t.structToTree(p, copiedTree)
+	return t.structToTree(p, true)
 }
 
-// treeMode is how a struct is converted to a tree.
-type treeMode uint8
-
-const (
-	copiedTree   treeMode = iota // shares no memory with the object
-	sharedTree                   // shares undeclared members
-	outlinedTree                 // shares undeclared members, and atomic lists as Unopened
-)
-
-func (t *Type) structToTree(p unsafe.Pointer, mode treeMode) map[string]any {
+// structToTree returns the tree of the struct at p. It has copies of undeclared members if
+// copies is set.
+func (t *Type) structToTree(p unsafe.Pointer, copies bool) map[string]any {
 	tree := make(map[string]any, len(t.Fields))
 	for _, f := range t.Fields {
 		if f.omitted(p) {
 			continue
 		}
-		q := f.target(p)
-		switch {
-		case q == nil:
+		if q := f.target(p); q == nil {
 			tree[f.Name] = nil
-		case mode == outlinedTree && f.Type.Kind == Struct:
-			tree[f.Name] = f.Type.structToTree(q, mode)
-		case mode == outlinedTree && f.ListType == "atomic" && (*slice)(q).data != nil:
-			tree[f.Name] = Unopened{f.Type, q}
-		default:
+		} else {
 			tree[f.Name] = f.Type.toTree(q)
 		}
 	}
 	if t.Rest != nil {
-		t.addRestTo(tree, p, mode == copiedTree)
+		t.addRestTo(tree, p, copies)
 	}
 	return tree
 }

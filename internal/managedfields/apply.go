@@ -46,7 +46,7 @@ func (k *Kind) Apply(version int, live Object, config map[string]any, opts Apply
 		live = k.empty(version)
 	}
 	var err error
-	if a.liveOwners, err = decode(live.GetObjectMeta().ManagedFields); err != nil {
+	if a.liveOwners, err = k.decode(live.GetObjectMeta().ManagedFields); err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
 	a.liveObject, a.live = live, k.open(version, live)
@@ -91,7 +91,7 @@ func (a *application) run(force bool) (Object, owners, error) {
 	if a.hasManagedFields() {
 		return nil, nil, meta.NewBadRequest("metadata.managedFields must be nil")
 	}
-	if err := a.config.schema().validate(a.config.tree).err(); err != nil {
+	if err := a.config.schema().validate(a.config.value()).err(); err != nil {
 		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", a.config.name(), err)
 	}
 	if os, err = reconcile(a.live, os); err != nil {
@@ -121,9 +121,9 @@ func (a *application) owners() (owners, error) {
 	if len(a.liveOwners) > 0 {
 		return a.liveOwners, nil
 	}
-	empty := a.kind.open(a.version, a.kind.empty(a.version))
+	empty := a.kind.of(a.version, a.kind.empty(a.version))
 	id := updater("before-first-apply", a.kind.Versions[a.version].APIVersion, a.kind.Subresource)
-	os, err := a.kind.recordUpdate(empty, a.live, nil, id, false, a.opts.Now)
+	os, err := a.kind.recordUpdate(empty, a.kind.of(a.version, a.liveObject), nil, id, false, a.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 	}
@@ -175,7 +175,7 @@ func (a *application) merge(os owners) (document, owners, error) {
 // finish turns the merged document into an object.
 func (a *application) finish(merged document, os owners) (Object, owners, error) {
 	own := *os.find(a.writer) // its fields have kind and apiVersion at least
-	changed := !equalValues(a.live.tree, merged.tree)
+	changed := !a.live.value().Equal(merged.value())
 	own.fields = recordable(own.fields)
 	if changed {
 		own.time = new(meta.NewTime(a.opts.Now))

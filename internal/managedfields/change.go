@@ -39,7 +39,7 @@ func (c *change) inVersion(apiVersion string) (comparison, error) {
 	if err != nil {
 		return comparison{}, fmt.Errorf("failed to convert new object: %w", err)
 	}
-	found, err := before.schema().compare(before.tree, after.tree)
+	found, err := before.schema().compare(before.value(), after.value())
 	if err != nil {
 		return comparison{}, err
 	}

@@ -3,6 +3,8 @@ package managedfields
 import (
 	"cmp"
 	"slices"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // comparison is the fields in which two documents differ.
@@ -12,7 +14,7 @@ type comparison struct {
 }
 
 // compare returns the fields in which r differs from l.
-func (s schema) compare(l, r map[string]any) (comparison, error) {
+func (s schema) compare(l, r codec.Value) (comparison, error) {
 	c := comparer{}
 	d := c.compare(s, l, r)
 	return comparison{d.gained.sub, d.removed.sub}, c.err
@@ -28,12 +30,8 @@ type comparer struct {
 type delta struct{ gained, removed node }
 
 // record records that the value became r.
-func (d *delta) record(r any) {
-	if isAbsent(r) {
-		d.removed.member = true
-	} else {
-		d.gained.member = true
-	}
+func (d *delta) record(r codec.Value) {
+	d.gained.member, d.removed.member = r.Exists(), !r.Exists()
 }
 
 // deltas are those of the members or items of a value, in the order of their steps.
@@ -58,26 +56,24 @@ func (ds *deltas) within() delta {
 	return delta{gained: node{sub: newSet(ds.gained)}, removed: node{sub: newSet(ds.removed)}}
 }
 
-// compare compares two values. One of them may be absent.
-func (c *comparer) compare(s schema, l, r any) (d delta) {
+// compare compares two values, or none with a value.
+func (c *comparer) compare(s schema, l, r codec.Value) (d delta) {
 	switch {
 	case s.untyped():
 		return c.compareUntyped(s, l, r)
 	case s.isLeaf(l, r):
-		if !equalValues(l, r) {
+		if !l.Equal(r) {
 			d.record(r)
 		}
 		return d
 	case s.isList():
-		x, _ := l.([]any)
-		y, _ := r.([]any)
+		x, _ := l.Tree().([]any)
+		y, _ := r.Tree().([]any)
 		d = c.compareItems(s, x, y)
 	default:
-		x, _ := l.(map[string]any)
-		y, _ := r.(map[string]any)
-		d = c.compareMembers(s, x, y)
+		d = c.compareMembers(s, l, r)
 	}
-	if isAbsent(l) || isAbsent(r) {
+	if !l.Exists() || !r.Exists() {
 		d.record(r)
 	}
 	return d
@@ -85,31 +81,26 @@ func (c *comparer) compare(s schema, l, r any) (d delta) {
 
 // compareUntyped compares two values that may have different forms. If only one of
 // them is an object, its members differ and the value as a whole does too.
-func (c *comparer) compareUntyped(s schema, l, r any) delta {
-	x, y := members(l), members(r)
-	d := c.compareMembers(s, x, y)
-	whole := func(v any) bool { return !isAbsent(v) && !isObjectOrNull(v) }
-	leaf := len(x) == 0 && len(y) == 0 || whole(l) || whole(r)
-	if leaf && !equalValues(l, r) || !leaf && (isAbsent(l) || isAbsent(r)) {
+func (c *comparer) compareUntyped(s schema, l, r codec.Value) delta {
+	d := c.compareMembers(s, l, r)
+	x, y := l.Tree(), r.Tree()
+	leaf := len(members(x)) == 0 && len(members(y)) == 0 || !isObjectOrNull(x) || !isObjectOrNull(y)
+	if leaf && !l.Equal(r) || !leaf && (!l.Exists() || !r.Exists()) {
 		d.record(r)
 	}
 	return d
 }
 
-func (c *comparer) compareMembers(s schema, l, r map[string]any) delta {
+func (c *comparer) compareMembers(s schema, l, r codec.Value) delta {
 	var ds deltas
-	for _, name := range sortedNames(l, r) {
-		below, _ := s.member(name)
-		ds.add(member(name), c.compare(below, memberOrAbsent(l, name), memberOrAbsent(r, name)))
+	if l.IsSame(r) {
+		return ds.within()
 	}
+	l.Each(r, func(name string, f *codec.Field, x, y codec.Value) bool {
+		ds.add(member(name), c.compare(s.below(name, f), x, y))
+		return true
+	})
 	return ds.within()
-}
-
-func memberOrAbsent(object map[string]any, name string) any {
-	if v, ok := object[name]; ok {
-		return v
-	}
-	return absent{}
 }
 
 func (c *comparer) compareItems(s schema, l, r []any) delta {
@@ -135,7 +126,7 @@ func (c *comparer) compareItems(s schema, l, r []any) delta {
 		case !repeated:
 		case len(y) < 2:
 			d.removed.member = true
-		case !slices.EqualFunc(x, y, equalValues):
+		case !slices.EqualFunc(x, y, codec.Value.Equal):
 			d.gained.member = true
 		}
 		ds.add(st, d)
@@ -144,18 +135,18 @@ func (c *comparer) compareItems(s schema, l, r []any) delta {
 }
 
 // itemsAt returns the items at the given places.
-func itemsAt(list []any, at []int) []any {
-	var out []any
+func itemsAt(list []any, at []int) []codec.Value {
+	var out []codec.Value
 	for _, i := range at {
-		out = append(out, list[i])
+		out = append(out, codec.TreeValue(list[i]))
 	}
 	return out
 }
 
-// singleItem returns the item of a list with one item, and absent for other lists.
-func singleItem(list []any) any {
+// singleItem returns the item of a list with one item, and none for other lists.
+func singleItem(list []codec.Value) codec.Value {
 	if len(list) == 1 {
 		return list[0]
 	}
-	return absent{}
+	return codec.Value{}
 }

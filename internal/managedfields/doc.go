@@ -29,12 +29,12 @@
 // # Renewals
 //
 // Nearly all writes are renewals: the holder of a lease sets a new time in a field
-// that no other manager owns. To recognize a renewal, Update compares the objects
-// and looks up the field in the bytes of the record. A renewal only changes a time in
-// the record.
+// that no other manager owns. If each field that changes is in the set of the writer and
+// in no other, only a time in the record changes. A kind has few different sets, so a set
+// is parsed once for its bytes.
 //
-// A create is simple too: the writer owns what the object has. Update writes the set from
-// the object, by a plan of its type.
+// A create is simple too: the writer owns what the object has. Update writes the set
+// during one walk of the object.
 //
 // # Differences
 //

@@ -1,37 +1,41 @@
 package managedfields
 
-import "fmt"
+import (
+	"fmt"
 
-// document is an object in one version, as a tree.
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
+
+// document is an object in one version: a Go object or a tree.
 type document struct {
 	kind    *Kind
 	version int
-	tree    map[string]any
-	// obj is the object that tree was made from. It is nil for other trees.
-	obj Object
+	obj     Object         // nil for a tree
+	tree    map[string]any // nil for an object
 }
 
-// outline returns an object as a document without managedFields. Atomic lists in it
-// are codec.Unopened.
-func (k *Kind) outline(version int, o Object) document {
-	d := k.document(version, k.Versions[version].Type.Outline(o))
-	d.obj = o
-	return d
+// of returns an object as a document.
+func (k *Kind) of(version int, o Object) document {
+	return document{kind: k, version: version, obj: o}
 }
 
-// open returns an object as a document without managedFields and without obj.
+// open returns an object as a tree without managedFields.
 func (k *Kind) open(version int, o Object) document {
 	t := k.Versions[version].Type
 	bare := t.CopyStruct(o).(Object)
 	bare.GetObjectMeta().ManagedFields = nil
-	return k.document(version, t.ToUnstructured(bare))
-}
-
-// document returns the tree of an object as a document without managedFields.
-func (k *Kind) document(version int, tree map[string]any) document {
+	tree := t.ToUnstructured(bare)
 	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
 	delete(members(tree["metadata"]), "managedFields")
 	return document{kind: k, version: version, tree: tree}
+}
+
+// value returns the document without managedFields.
+func (d document) value() codec.Value {
+	if d.obj != nil {
+		return d.kind.Versions[d.version].Type.Value(d.obj)
+	}
+	return codec.TreeValue(d.tree)
 }
 
 func (d document) schema() schema { return d.kind.schema(d.version) }
@@ -68,7 +72,7 @@ func (d document) inVersion(apiVersion string) (document, error) {
 	if d.kind.Convert == nil && d.kind.Versions[d.version].Type.Rest != nil {
 		// As upstream: without a Go type, the conversion keeps nulls.
 		d.version = to
-		return d, d.schema().validate(d.tree).err()
+		return d, d.schema().validate(d.value()).err()
 	}
 	o, err := d.object()
 	if err != nil {
@@ -83,11 +87,11 @@ func (d document) inVersion(apiVersion string) (document, error) {
 	}
 	var out document
 	if d.obj != nil {
-		out = d.kind.outline(to, o)
+		out = d.kind.of(to, o)
 	} else {
 		out = d.kind.open(to, o)
 	}
-	return out, out.schema().validate(out.tree).err()
+	return out, out.schema().validate(out.value()).err()
 }
 
 // name returns the name and type of the document for error texts.

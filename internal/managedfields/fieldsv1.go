@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
@@ -44,6 +46,37 @@ func appendNodes(dst, name []byte, s *set) (_, buf []byte) {
 		dst = append(dst, '}')
 	}
 	return dst, name
+}
+
+// parsedSet is a set and its FieldsV1 form.
+type parsedSet struct {
+	text   []byte
+	fields *set
+	plain  bool // whether appendFields returns text
+}
+
+// maxParsed is the length up to which sets are kept, in bytes.
+const maxParsed = 4096
+
+// parse is parseFields, but reads most texts only once: the objects of a kind have few.
+func (k *Kind) parse(text []byte) (parsedSet, error) {
+	var slot *atomic.Pointer[parsedSet]
+	if len(k.Versions) > 0 && len(text) <= maxParsed {
+		slots := &k.Versions[0].parsed
+		slot = &slots[crc32.ChecksumIEEE(text)%uint32(len(slots))]
+		if have := slot.Load(); have != nil && bytes.Equal(have.text, text) {
+			return *have, nil
+		}
+	}
+	fields, err := parseFields(text)
+	if err != nil {
+		return parsedSet{}, err
+	}
+	p := &parsedSet{text: bytes.Clone(text), fields: fields, plain: bytes.Equal(appendFields(nil, fields), text)}
+	if slot != nil {
+		slot.Store(p)
+	}
+	return *p, nil
 }
 
 // parseFields reads the FieldsV1 form of a set. As upstream, it drops steps of an

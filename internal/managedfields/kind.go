@@ -42,7 +42,7 @@ type Version struct {
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
 
-	created atomic.Pointer[createdPlan] // made at the first create
+	parsed [64]atomic.Pointer[parsedSet] // by their text; only of the first version
 }
 
 // empty returns an empty object of the version.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // kubectl is the manager whose applies respect the annotation of client-side apply
@@ -69,10 +71,10 @@ func (a *application) lastApplied() *set {
 	}
 	s := a.live.schema()
 	if tree["apiVersion"] != a.kind.Versions[a.version].APIVersion || tree["kind"] != a.kind.Name ||
-		len(s.validate(a.live.tree)) > 0 || len(s.validate(tree)) > 0 {
+		len(s.validate(a.live.value())) > 0 || len(s.validate(codec.TreeValue(tree))) > 0 {
 		return nil
 	}
-	c, _ := s.compare(tree, a.live.tree) // no error for valid documents
+	c, _ := s.compare(codec.TreeValue(tree), a.live.value()) // no error for valid documents
 	return difference(difference(fieldsOf(s, tree), c.gained), c.removed)
 }
 

@@ -1,58 +1,59 @@
 package managedfields
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
 
 // merge returns the document l with r applied: values in r replace values in l, and
 // lists that are not atomic are merged item by item. merge changes neither l nor r,
 // but the result shares memory with both.
 func (s schema) merge(l, r map[string]any) (map[string]any, error) {
-	out, err := s.mergeValues(l, r)
+	out, err := s.mergeValues(codec.TreeValue(l), codec.TreeValue(r))
 	if err != nil {
 		return nil, err
 	}
-	merged, _ := out.(map[string]any)
-	return merged, nil
+	return members(out.Tree()), nil
 }
 
 // replacesWhole reports whether r replaces l, so that their members are not merged.
-func (s schema) replacesWhole(l, r any) bool {
+func (s schema) replacesWhole(l, r codec.Value) bool {
 	if !s.untyped() {
 		return s.isLeaf(l, r)
 	}
-	return len(members(l)) == 0 && len(members(r)) == 0 || !isAbsent(r) && !isObjectOrNull(r)
+	return len(members(l.Tree())) == 0 && len(members(r.Tree())) == 0 || !isObjectOrNull(r.Tree())
 }
 
-// mergeValues merges two values, which may be absent. The result is absent if it has
-// no members or items.
-func (s schema) mergeValues(l, r any) (any, error) {
+// mergeValues merges two values. Each may be none, and the result is none if it has no members
+// or items.
+func (s schema) mergeValues(l, r codec.Value) (codec.Value, error) {
 	if s.replacesWhole(l, r) {
-		if isAbsent(r) {
+		if !r.Exists() {
 			return l, nil
 		}
 		return r, nil
 	}
 	if s.isList() {
-		x, _ := l.([]any)
-		y, _ := r.([]any)
+		x, _ := l.Tree().([]any)
+		y, _ := r.Tree().([]any)
 		return s.mergeLists(x, y)
 	}
-	x, _ := l.(map[string]any)
-	y, _ := r.(map[string]any)
-	out := make(map[string]any, max(len(x), len(y)))
-	for _, name := range sortedNames(x, y) {
+	out := map[string]any{}
+	for _, name := range l.Names(r) {
 		below, _ := s.member(name)
-		v, err := below.mergeValues(memberOrAbsent(x, name), memberOrAbsent(y, name))
+		v, err := below.mergeValues(l.Member(name), r.Member(name))
 		if err != nil {
-			return nil, err
+			return codec.Value{}, err
 		}
-		if !isAbsent(v) {
-			out[name] = v
+		if v.Exists() {
+			out[name] = v.Tree()
 		}
 	}
 	if len(out) == 0 {
-		return absent{}, nil
+		return codec.Value{}, nil
 	}
-	return out, nil
+	return codec.TreeValue(out), nil
 }
 
 // listMerge is the merge of two lists whose items have steps. Common items get the
@@ -69,24 +70,22 @@ type listMerge struct {
 	err            error // the first one
 }
 
-func (s schema) mergeLists(l, r []any) (any, error) {
+func (s schema) mergeLists(l, r []any) (codec.Value, error) {
 	m := listMerge{schema: s, l: l, r: r, merged: map[string]bool{}}
 	var err error
 	if m.stepsL, m.inL, err = s.index(l); err != nil {
-		return nil, err
+		return codec.Value{}, err
 	}
 	if m.stepsR, m.inR, err = s.index(r); err != nil {
-		return nil, err
+		return codec.Value{}, err
 	}
 	for _, st := range m.stepsR {
 		if m.inL[st] != nil {
 			m.shared = append(m.shared, st)
 		}
 	}
-	if m.run(); m.err != nil {
-		return nil, m.err
-	}
-	return m.out, nil
+	m.run()
+	return codec.TreeValue(m.out), m.err
 }
 
 func (s schema) index(list []any) (texts []string, at map[string][]int, err error) {
@@ -115,7 +114,7 @@ func (m *listMerge) run() {
 		if i < len(m.l) {
 			st := m.stepsL[i]
 			if m.inR[st] == nil {
-				m.add(m.l[i], absent{})
+				m.add(codec.TreeValue(m.l[i]), codec.Value{})
 				i++
 				continue
 			}
@@ -137,18 +136,18 @@ func (m *listMerge) run() {
 // addRight adds item j of r, merged with the item of l that has the same step.
 func (m *listMerge) addRight(st string, j int) {
 	m.merged[st] = true
-	var l any = absent{}
+	var l codec.Value
 	switch at := m.inL[st]; len(at) {
 	case 0:
 	case 1:
-		l = m.l[at[0]]
+		l = codec.TreeValue(m.l[at[0]])
 	default: // duplicates in l are not merged
-		l = nil
+		l = codec.TreeValue(nil)
 	}
-	m.add(l, m.r[j])
+	m.add(l, codec.TreeValue(m.r[j]))
 }
 
-func (m *listMerge) add(l, r any) {
+func (m *listMerge) add(l, r codec.Value) {
 	v, err := m.item().mergeValues(l, r)
-	m.out, m.err = append(m.out, v), cmp.Or(m.err, err)
+	m.out, m.err = append(m.out, v.Tree()), cmp.Or(m.err, err)
 }

@@ -63,7 +63,8 @@ type owner struct {
 	version string // the API version of fields
 	fields  *set
 	time    *meta.Time
-	encoded *meta.FieldsV1 // the form that fields were decoded from, or nil
+	encoded *meta.FieldsV1 // the entry's set, or nil
+	decoded *set           // what encoded is the form of, or nil
 }
 
 // owners are the managers of one object. Each identity occurs once.
@@ -89,11 +90,11 @@ func (os owners) put(o owner) owners {
 }
 
 // decode reads the owners of an object.
-func decode(entries []meta.ManagedFieldsEntry) (owners, error) {
-	at := make(map[identity]int, len(entries))
+func (k *Kind) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
+	at := map[identity]int{}
 	var os owners
 	for i := range entries {
-		o, err := decodeEntry(&entries[i])
+		o, err := k.decodeEntry(&entries[i])
 		if err != nil {
 			return nil, err
 		}
@@ -102,12 +103,12 @@ func decode(entries []meta.ManagedFieldsEntry) (owners, error) {
 			continue
 		}
 		at[o.identity] = len(os)
-		os = append(os, o)
+		os = append(slices.Grow(os, len(entries)-i), o)
 	}
 	return os, nil
 }
 
-func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
+func (k *Kind) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	switch {
 	case e.Operation != meta.ManagedFieldsOperationApply && e.Operation != meta.ManagedFieldsOperationUpdate:
 		return owner{}, fmt.Errorf("operation must be `Apply` or `Update`")
@@ -126,8 +127,10 @@ func decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	if e.FieldsV1 == nil {
 		return o, nil
 	}
-	var err error
-	o.fields, err = parseFields(e.FieldsV1.Raw)
+	p, err := k.parse(e.FieldsV1.Raw)
+	if o.fields = p.fields; p.plain {
+		o.decoded = p.fields
+	}
 	return o, err
 }
 
@@ -138,11 +141,12 @@ func (os owners) encode() []meta.ManagedFieldsEntry {
 		return nil
 	}
 	entries := make([]meta.ManagedFieldsEntry, len(os))
-	text := make([]byte, 0, 512)
 	for i, o := range os {
-		text = appendFields(text[:0], o.fields)
-		if o.encoded == nil || !bytes.Equal(o.encoded.Raw, text) {
-			o.encoded = &meta.FieldsV1{Raw: bytes.Clone(text)}
+		if o.decoded == nil || o.fields != o.decoded {
+			text := appendFields(nil, o.fields)
+			if o.encoded == nil || !bytes.Equal(o.encoded.Raw, text) {
+				o.encoded = &meta.FieldsV1{Raw: text}
+			}
 		}
 		entries[i] = meta.ManagedFieldsEntry{
 			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,
@@ -180,6 +184,9 @@ const maxUpdaters = 10
 // many updaters, it merges the oldest ones of each API version into one (upstream:
 // managedfields, capmanagers.go).
 func (os owners) capped() owners {
+	if len(os) <= maxUpdaters {
+		return os
+	}
 	updaters := slices.DeleteFunc(slices.Clone(os), func(o owner) bool {
 		return o.Operation != meta.ManagedFieldsOperationUpdate
 	})
@@ -242,7 +249,7 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if isReset(entries) {
 		return nil, true, nil
 	}
-	os, err := decode(entries)
+	os, err := new(Kind).decode(entries)
 	if err != nil {
 		return nil, true, err
 	}

@@ -3,133 +3,80 @@ package managedfields
 import (
 	"bytes"
 	"slices"
-	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// renew is Update for the most frequent write: a manager changes values of fields
-// that no other manager owns. Such a write only changes times in the record. renew
-// returns false if more may change. It neither decodes nor encodes a set.
-func (k *Kind) renew(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
-	r := renewal{entries: live.GetObjectMeta().ManagedFields, own: -1, reset: k.Reset}
-	if k.Subresource == "" {
-		r.sent = obj.GetObjectMeta().ManagedFields
-	}
-	if r.sent != nil && !SameOwners(r.sent, r.entries) {
-		return nil, false
-	}
-	if !r.findWriter(updater(manager, k.Versions[version].APIVersion, k.Subresource)) {
-		return nil, false
-	}
-	if !k.Versions[version].Type.Diff(live, obj, r.keepsOwners) {
-		return nil, false
-	}
-	return r.after(now), true
-}
-
+// renewal is a write that only changes leaves that no set has, except that of the writer. The
+// walk compares objects along with the sets, so it takes no memory.
 type renewal struct {
-	entries []meta.ManagedFieldsEntry
-	sent    []meta.ManagedFieldsEntry // by the client: nil, or entries with other times
-	own     int                       // the index of the writer's entry
-	gained  bool                      // whether a field changed that the writer owns
-	reset   []string                  // members that the write does not change
+	kind   *Kind
+	own    int // the index of the writer's set, or -1
+	gained bool
 }
 
-// findWriter finds the writer's entry. It returns false if there is none, or if other
-// entries may have to change.
-func (r *renewal) findWriter(id identity) bool {
-	updaters := 0
-	for i := range r.entries {
-		e := &r.entries[i]
-		if e.APIVersion != id.APIVersion || e.FieldsV1 == nil || bytes.Contains(e.FieldsV1.Raw, []byte("managedFields")) {
-			return false
+// sets are the sets of all managers below a place.
+type sets [maxUpdaters]*set
+
+func (ss sets) below(st step) sets {
+	for i, s := range ss {
+		ss[i] = s.get(st).sub
+	}
+	return ss
+}
+
+// renews reports whether an update changes no set, and whether the writer gains fields that it
+// has. It may return false although that is so.
+func (k *Kind) renews(before, after document, os owners, id identity) (gained, ok bool) {
+	r, all, s := renewal{kind: k, own: -1}, sets{}, before.schema()
+	if len(os) > len(all) {
+		return false, false
+	}
+	for i, o := range os {
+		managedFields := o.fields.get(member("metadata")).sub.get(member("managedFields"))
+		if o.version != id.APIVersion || o.fields == nil || managedFields.member || managedFields.sub != nil || s.reconcile(o.fields) != o.fields {
+			return false, false
 		}
-		if e.Operation != meta.ManagedFieldsOperationUpdate {
-			continue
-		}
-		updaters++
-		if e.Manager == id.Manager && e.Subresource == id.Subresource {
+		if all[i] = o.fields; o.identity == id {
 			r.own = i
 		}
 	}
-	return r.own >= 0 && updaters <= maxUpdaters
+	ok = r.members(s, before.value(), after.value(), all, inObject)
+	return r.gained, ok && (r.own >= 0 || !r.gained)
 }
 
-// keepsOwners is called for each member in which the objects differ. It returns false
-// if a manager may gain or lose a field.
-func (r *renewal) keepsOwners(at codec.Path, leaf bool) bool {
-	name := at.At(at.Len() - 1).Name
-	top := at.At(0).Name
-	inMetadata := top == "metadata" && at.Len() == 2
-	switch {
-	case top == "apiVersion" || top == "kind":
-		return true // the server sets them
-	case slices.Contains(r.reset, top):
-		return true
-	case inMetadata && name == "managedFields":
-		return true // they have the same owners, or the write does not change them
-	case inMetadata && isSystemField(name):
-		// No manager should own it, and its name rarely occurs in an entry.
-		for i := range r.entries {
-			raw := r.entries[i].FieldsV1.Raw
-			if !bytes.Contains(raw, []byte(name)) {
-				continue
+// members compares the members of two objects or structs.
+func (r *renewal) members(s schema, l, v codec.Value, all sets, at place) bool {
+	return l.Each(v, func(name string, f *codec.Field, x, y codec.Value) bool {
+		below := s.below(name, f)
+		switch {
+		case x.IsSame(y), at == inObject && slices.Contains(r.kind.Reset, name):
+		case below.typ != nil && below.typ.Kind == codec.Struct && !below.typ.Atomic && !x.IsTree() && !y.IsTree():
+			next := elsewhere
+			if at == inObject && name == "metadata" {
+				next = inMetadata
 			}
-			if owned, ok := owns(raw, at); owned || !ok {
-				return false
-			}
+			return r.members(below, x, y, all.below(member(name)), next)
+		case x.Equal(y):
+		case at == inMetadata && isSystemField(name):
+			return r.owned(name, all, -1)
+		default:
+			r.gained = true
+			return below.atomic() && x.Exists() && y.Exists() && r.owned(name, all, r.own)
 		}
 		return true
-	case !leaf:
-		return false
-	}
-	for i := range r.entries {
-		if owned, ok := owns(r.entries[i].FieldsV1.Raw, at); !ok || owned != (i == r.own) {
+	})
+}
+
+// owned reports whether a member is in the set with an index, and in no other.
+func (r *renewal) owned(name string, all sets, by int) bool {
+	for i, s := range all {
+		if s.get(member(name)).member != (i == by) {
 			return false
 		}
 	}
-	r.gained = true
 	return true
-}
-
-// after returns the record after the write. A client that sends the record decides about
-// its times, except that the writer's entry has the time now if it gained a field.
-func (r *renewal) after(now time.Time) []meta.ManagedFieldsEntry {
-	changed := false
-	for i := range r.entries {
-		at, has := r.timeOf(i, now)
-		had := r.entries[i].Time
-		changed = changed || has != (had != nil) || has && at.Unix() != had.Unix()
-	}
-	if !changed {
-		return r.entries
-	}
-	entries := slices.Clone(r.entries)
-	for i := range entries {
-		entries[i].Time = nil
-		if at, has := r.timeOf(i, now); has {
-			entries[i].Time = &at
-		}
-	}
-	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
-	return entries
-}
-
-// timeOf returns the time of an entry after the write. It returns false if it has none.
-func (r *renewal) timeOf(i int, now time.Time) (meta.Time, bool) {
-	at := r.entries[i].Time
-	if i == r.own && r.gained {
-		return meta.NewTime(now), true
-	}
-	if r.sent != nil {
-		at = r.sent[i].Time
-	}
-	if at == nil {
-		return meta.Time{}, false
-	}
-	return *at, true
 }
 
 func sameOwner(a, b *meta.ManagedFieldsEntry) bool {

@@ -40,6 +40,15 @@ func (s schema) member(name string) (_ schema, declared bool) {
 	return schema{}, false
 }
 
+// below returns the schema of a member, which f declares, if it is not nil.
+func (s schema) below(name string, f *codec.Field) schema {
+	if f != nil {
+		return schemaOf(f)
+	}
+	out, _ := s.member(name)
+	return out
+}
+
 // item returns the schema of the items of a list.
 func (s schema) item() schema { return schema{typ: s.typ.Elem} }
 
@@ -77,9 +86,9 @@ func (s schema) atomic() bool {
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }
 
 // isLeaf reports whether two values of the schema are compared as a whole: they are
-// atomic, or both are empty. Either may be absent.
-func (s schema) isLeaf(l, r any) bool {
-	return s.atomic() || size(l) == 0 && size(r) == 0
+// atomic, or both are empty. Either may be none.
+func (s schema) isLeaf(l, r codec.Value) bool {
+	return s.atomic() || l.IsEmpty() && r.IsEmpty()
 }
 
 // members returns v if it is an object, and nil otherwise.
@@ -93,17 +102,6 @@ func members(v any) map[string]any {
 func isObjectOrNull(v any) bool {
 	_, isObject := v.(map[string]any)
 	return isObject || v == nil
-}
-
-// size returns the number of items or members.
-func size(v any) int {
-	switch v := v.(type) {
-	case []any:
-		return len(v)
-	case map[string]any:
-		return len(v)
-	}
-	return 0
 }
 
 // step returns the step that identifies an item of a list that is not atomic.

@@ -5,7 +5,8 @@ import "slices"
 // set is a set of fields as a tree. Nil is the empty set. A set has at least one
 // node, and each node is a member or has a sub.
 //
-// A set does not change, so it may be shared.
+// A set does not change, so it may be shared. Operations return an operand where it is the
+// result.
 type set struct {
 	nodes []node // sorted by step
 }
@@ -47,6 +48,9 @@ func union(a, b *set) *set {
 	case b == nil:
 		return a
 	}
+	if a.covers(b) {
+		return a
+	}
 	out := make([]node, 0, max(len(a.nodes), len(b.nodes)))
 	x, y := a.nodes, b.nodes
 	for len(x) > 0 && len(y) > 0 {
@@ -61,6 +65,19 @@ func union(a, b *set) *set {
 		}
 	}
 	return newSet(append(append(out, x...), y...))
+}
+
+// covers reports whether all fields of b are in a.
+func (a *set) covers(b *set) bool {
+	if a == b || b == nil {
+		return true
+	}
+	for _, y := range b.nodes {
+		if x := a.get(y.step); y.member && !x.member || !x.sub.covers(y.sub) {
+			return false
+		}
+	}
+	return true
 }
 
 // unionOf returns the fields that are in any of the sets.
@@ -99,13 +116,24 @@ func intersection(a, b *set) *set {
 }
 
 // mapNodes returns the set of the nodes that f returns. f may return an empty node
-// to leave a node out.
+// to leave a node out. It returns s if f changes none.
 func (s *set) mapNodes(f func(n node) node) *set {
-	nodes := make([]node, 0, len(s.nodes))
-	for _, n := range s.nodes {
-		if n = f(n); n.member || n.sub != nil {
-			nodes = append(nodes, n)
+	var nodes []node
+	same := true // so far
+	for i, n := range s.nodes {
+		now := f(n)
+		if same && now.member == n.member && now.sub == n.sub {
+			continue
 		}
+		if same {
+			nodes, same = append(make([]node, 0, len(s.nodes)), s.nodes[:i]...), false
+		}
+		if now.member || now.sub != nil {
+			nodes = append(nodes, now)
+		}
+	}
+	if same {
+		return s
 	}
 	return newSet(nodes)
 }

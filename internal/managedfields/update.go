@@ -18,10 +18,6 @@ import (
 // The managedFields of live must come from this package.
 func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
 	m := obj.GetObjectMeta()
-	if entries, ok := k.update(version, live, obj, manager, now); ok {
-		m.ManagedFields = entries
-		return
-	}
 	os, err := k.track(version, live, obj, manager, now)
 	if err == nil {
 		m.ManagedFields = os.encode()
@@ -34,48 +30,49 @@ func (k *Kind) Update(version int, live, obj Object, manager string, now time.Ti
 	}
 }
 
-// update is Update for a renewal or a create. It returns false for other writes.
-func (k *Kind) update(version int, live, obj Object, manager string, now time.Time) ([]meta.ManagedFieldsEntry, bool) {
-	if live != nil {
-		return k.renew(version, live, obj, manager, now)
-	}
-	if sent := obj.GetObjectMeta().ManagedFields; sent != nil && !isReset(sent) {
-		return nil, false
-	}
-	return k.create(version, obj, manager, now)
-}
-
-// track returns the owners after a write. It has no shortcuts.
+// track returns the owners after a write.
 func (k *Kind) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""
-	if live == nil {
-		live = k.empty(version)
-	} else {
+	if live != nil {
 		had = live.GetObjectMeta().ManagedFields
 	}
 	sent := obj.GetObjectMeta().ManagedFields
 	if k.Subresource != "" {
 		sent = nil
 	}
-	os := ownersBefore(sent, had)
+	os := k.ownersBefore(sent, had)
 	if len(os) == 0 && !isNew {
 		return nil, nil
 	}
-	before, after := k.outline(version, live), k.outline(version, obj)
 	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
+	if live == nil {
+		if len(os) == 0 && k.Subresource == "" {
+			if made, ok := k.created(version, obj, id, now); ok {
+				return made, nil
+			}
+		}
+		live = k.empty(version)
+	}
+	before, after := k.of(version, live), k.of(version, obj)
+	if gained, ok := k.renews(before, after, os, id); ok {
+		if gained {
+			os.find(id).time = new(meta.NewTime(now))
+		}
+		return os.capped(), nil
+	}
 	return k.recordUpdate(before, after, os, id, len(had) > 0, now)
 }
 
 // ownersBefore returns the owners before a write: the owners in the request, or the
 // current ones if the request has none or they cannot be decoded.
-func ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
+func (k *Kind) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
 	if isReset(sent) {
 		return nil
 	}
-	os, err := decode(sent)
+	os, err := k.decode(sent)
 	if err != nil || len(os) == 0 {
-		os, _ = decode(had)
+		os, _ = k.decode(had)
 	}
 	return os
 }
@@ -88,18 +85,24 @@ func (k *Kind) recordUpdate(before, after document, os owners, id identity, hadM
 		return nil, err
 	}
 	c := change{before: before, after: after, hadManagedFields: hadManagedFields}
-	if os, err = c.takeFromOthers(os, identity{}); err != nil {
-		return nil, err
-	}
 	own, err := c.inVersion(k.Versions[before.version].APIVersion)
 	if err != nil {
 		return nil, err
 	}
-	if gained := recordable(own.gained); gained != nil {
-		o := owner{identity: id, version: id.APIVersion, fields: gained, time: new(meta.NewTime(now))}
+	gained := recordable(own.gained)
+	if have := os.find(id); have != nil { // it loses what changes, and gains it again
+		lost := difference(own.gained, gained)
+		have.fields = union(difference(difference(have.fields, lost), own.removed), gained)
+	}
+	if os, err = c.takeFromOthers(os, id); err != nil {
+		return nil, err
+	}
+	if gained != nil {
+		o := owner{identity: id, version: id.APIVersion, fields: gained}
 		if have := os.find(id); have != nil {
-			o.fields, o.encoded = union(gained, have.fields), have.encoded
+			o = *have
 		}
+		o.time = new(meta.NewTime(now))
 		os = os.put(o)
 	}
 	return os.capped(), nil

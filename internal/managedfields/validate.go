@@ -48,9 +48,9 @@ func (fs faults) err() error {
 // validate checks a document against the schema. Upstream walks objects in random
 // order and stops at the first unknown member; here the unknown member with the
 // lowest name is the only fault of its object, and other faults are sorted by name.
-func (s schema) validate(v any) faults {
+func (s schema) validate(v codec.Value) faults {
 	switch {
-	case v == nil || s.typ == nil || s.untyped():
+	case s.typ == nil || s.untyped() || v.IsTree() && v.Tree() == nil:
 		return nil
 	case s.isList():
 		return s.validateList(v)
@@ -60,7 +60,11 @@ func (s schema) validate(v any) faults {
 	return s.validateScalar(v)
 }
 
-func (s schema) validateScalar(v any) faults {
+func (s schema) validateScalar(value codec.Value) faults {
+	if !value.IsTree() {
+		return nil
+	}
+	v := value.Tree()
 	_, isNumber := number(v)
 	_, isString := v.(string)
 	_, isBool := v.(bool)
@@ -77,13 +81,13 @@ func (s schema) validateScalar(v any) faults {
 	return nil
 }
 
-func (s schema) validateList(v any) (fs faults) {
-	if _, ok := v.(codec.Unopened); ok {
+func (s schema) validateList(v codec.Value) (fs faults) {
+	if !v.IsTree() {
 		return nil
 	}
-	list, ok := v.([]any)
+	list, ok := v.Tree().([]any)
 	if !ok {
-		return faultf("expected list, got &{%v}", v)
+		return faultf("expected list, got &{%v}", v.Tree())
 	}
 	seen := map[string]bool{}
 	for i, item := range list {
@@ -100,18 +104,17 @@ func (s schema) validateList(v any) (fs faults) {
 				seen[text] = true
 			}
 		}
-		fs = append(fs, s.item().validate(item).prefixed(at)...)
+		fs = append(fs, s.item().validate(codec.TreeValue(item)).prefixed(at)...)
 	}
 	return fs
 }
 
-func (s schema) validateObject(v any) (fs faults) {
-	object, ok := v.(map[string]any)
-	if !ok {
-		return faultf("expected map, got &{%v}", v)
+func (s schema) validateObject(v codec.Value) (fs faults) {
+	if _, ok := v.Tree().(map[string]any); v.IsTree() && !ok {
+		return faultf("expected map, got &{%v}", v.Tree())
 	}
-	names := sortedNames(object, nil)
-	if s.typ.Kind == codec.Struct && s.typ.Rest == nil {
+	names := v.Names(codec.Value{})
+	if v.IsTree() && s.typ.Kind == codec.Struct && s.typ.Rest == nil {
 		for _, name := range names {
 			if s.typ.Field(name) == nil {
 				return faultf("field not declared in schema").prefixed("." + name)
@@ -119,8 +122,10 @@ func (s schema) validateObject(v any) (fs faults) {
 		}
 	}
 	for _, name := range names {
-		below, _ := s.member(name)
-		fs = append(fs, below.validate(object[name]).prefixed("."+name)...)
+		if member := v.Member(name); member.Exists() {
+			below, _ := s.member(name)
+			fs = append(fs, below.validate(member).prefixed("."+name)...)
+		}
 	}
 	return fs
 }

@@ -3,23 +3,12 @@ package managedfields
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/kubecoord/kubecoord/internal/codec"
 )
-
-// absent is a missing value, as opposed to null.
-type absent struct{}
-
-func isAbsent(v any) bool {
-	_, ok := v.(absent)
-	return ok
-}
 
 // number returns the value of an int64 or a float64.
 func number(v any) (float64, bool) {
@@ -30,34 +19,6 @@ func number(v any) (float64, bool) {
 		return v, true
 	}
 	return 0, false
-}
-
-// equalValues reports whether two values are equal. An int64 and a float64 are equal
-// if they are the same number.
-func equalValues(a, b any) bool {
-	switch a := a.(type) {
-	case nil:
-		return b == nil
-	case int64:
-		if b, ok := b.(int64); ok {
-			return a == b
-		}
-		f, ok := b.(float64)
-		return ok && float64(a) == f
-	case float64:
-		f, ok := number(b)
-		return ok && a == f
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, equalValues)
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, equalValues)
-	case codec.Unopened:
-		b, ok := b.(codec.Unopened)
-		return ok && a.Equal(b)
-	}
-	return a == b // a string or bool
 }
 
 // compareValues compares values that identify items. Their order is numbers, strings,

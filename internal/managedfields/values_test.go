@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // The order is that of value.Compare in structured-merge-diff.
@@ -18,12 +20,12 @@ func TestValuesHaveAnOrder(t *testing.T) {
 	for i, a := range sorted {
 		for j, b := range sorted {
 			assert.Equal(t, cmp.Compare(i, j), compareValues(a, b), "%v and %v", a, b)
-			assert.Equal(t, i == j, equalValues(a, b), "%v and %v", a, b)
+			assert.Equal(t, i == j, codec.TreeValue(a).Equal(codec.TreeValue(b)), "%v and %v", a, b)
 		}
 	}
 	assert.Zero(t, compareValues(int64(1), 1.0))
-	assert.True(t, equalValues(int64(1), 1.0))
-	assert.True(t, equalValues(1.0, int64(1)))
-	assert.False(t, equalValues(0.0, ""), "another type is another value")
-	assert.False(t, equalValues(int64(0), false))
+	assert.True(t, codec.TreeValue(int64(1)).Equal(codec.TreeValue(1.0)))
+	assert.True(t, codec.TreeValue(1.0).Equal(codec.TreeValue(int64(1))))
+	assert.False(t, codec.TreeValue(0.0).Equal(codec.TreeValue("")), "another type is another value")
+	assert.False(t, codec.TreeValue(int64(0)).Equal(codec.TreeValue(false)))
 }

@@ -45,20 +45,20 @@ func TestAllocations(t *testing.T) {
 			_, err := leases.Get(ctx, "ns", "l")
 			require.NoError(t, err)
 		}},
-		{"update", 10, func() {
+		{"update", 13, func() {
 			current.Spec.RenewTime.Time = current.Spec.RenewTime.Add(time.Second)
 			var err error
 			current, err = leases.Update(ctx, current, store.UpdateOptions{})
 			require.NoError(t, err)
 		}},
-		{"modify", 15, func() {
+		{"modify", 18, func() {
 			_, err := leases.Modify(ctx, "ns", "l", func(l *lease.Lease) error {
 				l.Spec.RenewTime.Time = l.Spec.RenewTime.Add(time.Second)
 				return nil
 			}, store.UpdateOptions{})
 			require.NoError(t, err)
 		}},
-		{"create", 18, create},
+		{"create", 23, create},
 		{"delete", 8, remove},
 	} {
 		assert.LessOrEqual(t, testing.AllocsPerRun(500, row.do), row.most, row.verb)
