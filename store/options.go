@@ -86,7 +86,8 @@ func set[S ~string](s *S) *S {
 type ListOptions struct {
 	// Namespace limits the list to one namespace; "" means all.
 	Namespace string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see package selector.
+	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax, such as "app=web,tier notin (db)",
+	// "metadata.name=a" and "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')".
 	LabelSelector, FieldSelector, ShardSelector string
 	// Limit bounds the items of a page. Zero and less mean no limit.
 	Limit int64
@@ -103,7 +104,7 @@ type ListOptions struct {
 type WatchOptions struct {
 	// Namespace limits the watch to one namespace, Name to one object; "" means all.
 	Namespace, Name string
-	// LabelSelector, FieldSelector and ShardSelector are in the API's syntax; see package selector.
+	// LabelSelector, FieldSelector and ShardSelector are as in ListOptions.
 	LabelSelector, FieldSelector, ShardSelector string
 	// ResourceVersion is where to start: the first event is the next change. "" starts with the current state.
 	ResourceVersion string

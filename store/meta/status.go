@@ -28,7 +28,7 @@ const (
 	ReasonTimeout               Reason = "Timeout"
 )
 
-// Reasons that this API sends only if a test asks for them.
+// Reasons that this API sends if a test asks for them. The first one also says that a store on etcd is not ready.
 const (
 	ReasonTooManyRequests    Reason = "TooManyRequests"
 	ReasonServiceUnavailable Reason = "ServiceUnavailable"
