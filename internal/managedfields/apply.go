@@ -34,7 +34,7 @@ type ApplyOptions struct {
 // The API answers a plain error with 500.
 //
 // The managedFields of live must come from this package.
-func (k *Kind) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
+func (k *FieldManager) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
 	a := application{
 		kind: k, version: version, config: document{kind: k, version: version, tree: config},
 		opts: opts, writer: applier(opts.Manager, k.Subresource),
@@ -63,7 +63,7 @@ func (k *Kind) Apply(version int, live Object, config map[string]any, opts Apply
 
 // application is one call of Apply.
 type application struct {
-	kind       *Kind
+	kind       *FieldManager
 	version    int
 	config     document
 	opts       ApplyOptions

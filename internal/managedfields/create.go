@@ -11,7 +11,7 @@ import (
 // created returns the owner of a new object, or none if it has only system fields. It is what a
 // comparison with the empty object finds, at a fraction of its cost: nearly every object has only
 // leaves, structs and maps of strings. It returns false for other members.
-func (k *Kind) created(version int, obj Object, id identity, now time.Time) (_ owners, ok bool) {
+func (k *FieldManager) created(version int, obj Object, id identity, now time.Time) (_ owners, ok bool) {
 	text := make([]byte, 1, 512)
 	text[0] = '{'
 	if text, ok = k.appendCreated(text, k.schema(version), k.of(version, obj).value(), k.Versions[version].Type.ZeroValue(), inObject); !ok {
@@ -38,7 +38,7 @@ const (
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with
 // another value.
-func (k *Kind) appendCreated(dst []byte, s schema, v, empty codec.Value, at place) (_ []byte, ok bool) {
+func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, at place) (_ []byte, ok bool) {
 	ok = v.Each(empty, func(name string, f *codec.Field, in, before codec.Value) bool {
 		below, recorded, atBelow := s.below(name, f), at != inMetadata || !isSystemField(name), elsewhere
 		switch {

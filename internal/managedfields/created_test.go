@@ -14,7 +14,7 @@ import (
 
 func TestCreate(t *testing.T) {
 	for name, row := range map[string]struct {
-		kind    *Kind
+		kind    *FieldManager
 		version int
 		text    string
 		want    string
@@ -79,14 +79,14 @@ func TestUpdatesOfObjectsAreThoseOfTrees(t *testing.T) {
 
 func randomWrites(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	w := world{t: t, kind: []*Kind{leases, candidates, endpointsKind, things}[r.IntN(4)]}
+	w := world{t: t, kind: []*FieldManager{leases, candidates, endpointsKind, things}[r.IntN(4)]}
 	manager := func() string { return []string{"a", "b", "c"}[r.IntN(3)] }
-	doors := []*Kind{w.kind}
+	doors := []*FieldManager{w.kind}
 	if r.IntN(3) == 0 { // the object and its status
 		main, status := *w.kind, *w.kind
 		main.Reset = []string{"spec", "subsets", "part"}
 		status.Subresource, status.Reset = "status", []string{"metadata"}
-		doors = []*Kind{&main, &main, &status}
+		doors = []*FieldManager{&main, &main, &status}
 	}
 	all := w.kind
 	for range 12 {
@@ -122,7 +122,7 @@ func randomWrites(t *testing.T, seed uint64) {
 }
 
 // randomText returns a random document of a version.
-func randomText(r *rand.Rand, kind *Kind, version int) string {
+func randomText(r *rand.Rand, kind *FieldManager, version int) string {
 	var members []string
 	maybe := func(format string, args ...any) {
 		if r.IntN(3) == 0 {

@@ -3,7 +3,7 @@
 //
 // It does what k8s.io/apimachinery/pkg/util/managedfields and
 // sigs.k8s.io/structured-merge-diff do for an API server, for types that
-// package codec has compiled. [Kind.Apply] is for an apply, [Kind.Update] for every
+// package codec has compiled. [FieldManager.Apply] is for an apply, [FieldManager.Update] for every
 // other write. Rules, error texts and the bytes of the record equal upstream's,
 // including its oddities. The scenarios in testdata were recorded with upstream's field
 // manager. The tests that compare the two directly need upstream's packages. They are in

@@ -8,19 +8,19 @@ import (
 
 // document is an object in one version: a Go object or a tree.
 type document struct {
-	kind    *Kind
+	kind    *FieldManager
 	version int
 	obj     Object         // nil for a tree
 	tree    map[string]any // nil for an object
 }
 
 // of returns an object as a document.
-func (k *Kind) of(version int, o Object) document {
+func (k *FieldManager) of(version int, o Object) document {
 	return document{kind: k, version: version, obj: o}
 }
 
 // open returns an object as a tree without managedFields.
-func (k *Kind) open(version int, o Object) document {
+func (k *FieldManager) open(version int, o Object) document {
 	t := k.Versions[version].Type
 	bare := t.CopyStruct(o).(Object)
 	bare.GetObjectMeta().ManagedFields = nil

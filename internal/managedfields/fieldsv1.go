@@ -59,7 +59,7 @@ type parsedSet struct {
 const maxParsed = 4096
 
 // parse is parseFields, but reads most texts only once: the objects of a kind have few.
-func (k *Kind) parse(text []byte) (parsedSet, error) {
+func (k *FieldManager) parse(text []byte) (parsedSet, error) {
 	var slot *atomic.Pointer[parsedSet]
 	if len(k.Versions) > 0 && len(text) <= maxParsed {
 		slots := &k.Versions[0].parsed

@@ -97,17 +97,17 @@ func versionOf[T any](apiVersion string) Version {
 }
 
 var (
-	leases = &Kind{Name: "Lease", Versions: []Version{versionOf[lease]("coordination.k8s.io/v1")}}
+	leases = &FieldManager{Name: "Lease", Versions: []Version{versionOf[lease]("coordination.k8s.io/v1")}}
 
-	candidates = &Kind{Name: "LeaseCandidate", Versions: []Version{
+	candidates = &FieldManager{Name: "LeaseCandidate", Versions: []Version{
 		versionOf[candidate]("coordination.k8s.io/v1beta1"),
 		versionOf[candidate]("coordination.k8s.io/v1alpha2"),
 		versionOf[oldCandidate]("coordination.k8s.io/v1alpha1"),
 	}, Convert: convertCandidate}
 
-	endpointsKind = &Kind{Name: "Endpoints", Versions: []Version{versionOf[endpoints]("v1")}}
+	endpointsKind = &FieldManager{Name: "Endpoints", Versions: []Version{versionOf[endpoints]("v1")}}
 
-	things = &Kind{Name: "Thing", Versions: []Version{versionOf[thing]("example.com/v1")}}
+	things = &FieldManager{Name: "Thing", Versions: []Version{versionOf[thing]("example.com/v1")}}
 )
 
 func convertCandidate(o Object, from, to int) Object {
@@ -146,7 +146,7 @@ func tree(t testing.TB, text string) map[string]any {
 // world is one object and a clock that moves by a second before each write.
 type world struct {
 	t    testing.TB
-	kind *Kind
+	kind *FieldManager
 	live Object // nil at first
 	now  int
 }

@@ -90,7 +90,7 @@ func (os owners) put(o owner) owners {
 }
 
 // decode reads the owners of an object.
-func (k *Kind) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
+func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
 	at := map[identity]int{}
 	var os owners
 	for i := range entries {
@@ -108,7 +108,7 @@ func (k *Kind) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
 	return os, nil
 }
 
-func (k *Kind) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
+func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	switch {
 	case e.Operation != meta.ManagedFieldsOperationApply && e.Operation != meta.ManagedFieldsOperationUpdate:
 		return owner{}, fmt.Errorf("operation must be `Apply` or `Update`")
@@ -249,7 +249,7 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if isReset(entries) {
 		return nil, true, nil
 	}
-	os, err := new(Kind).decode(entries)
+	os, err := new(FieldManager).decode(entries)
 	if err != nil {
 		return nil, true, err
 	}

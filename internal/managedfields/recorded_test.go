@@ -26,7 +26,7 @@ type gadget2 struct {
 	Status          ownership.GadgetStatus                       `json:"status,omitempty"`
 }
 
-var gadgets = &Kind{
+var gadgets = &FieldManager{
 	Name: "Gadget", Convert: convertGadget,
 	Versions: []Version{versionOf[gadget]("example.com/v1"), versionOf[gadget2]("example.com/v2")},
 }
@@ -48,7 +48,7 @@ func convertGadget(o Object, from, to int) Object {
 // TestOwnersAreUpstreams does the writes that were recorded with upstream's field manager. world also compares each
 // update with track.
 func TestOwnersAreUpstreams(t *testing.T) {
-	for _, kind := range []*Kind{
+	for _, kind := range []*FieldManager{
 		leases,
 		gadgets,
 		{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1"), versionOf[blob]("example.com/v1beta1")}},
@@ -65,7 +65,7 @@ func TestOwnersAreUpstreams(t *testing.T) {
 }
 
 // replay does the writes of a scenario.
-func replay(t *testing.T, kind *Kind, s ownership.Scenario) {
+func replay(t *testing.T, kind *FieldManager, s ownership.Scenario) {
 	main, status := *kind, *kind
 	if kind != leases {
 		main.Reset = []string{"status"}
@@ -111,7 +111,7 @@ func replay(t *testing.T, kind *Kind, s ownership.Scenario) {
 
 // asStrategy returns the object that the server stores: a write changes the status only through its subresource, which
 // changes nothing else.
-func asStrategy(kind *Kind, next, before Object) Object {
+func asStrategy(kind *FieldManager, next, before Object) Object {
 	if len(kind.Reset) == 0 {
 		return next
 	}

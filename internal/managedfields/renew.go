@@ -11,7 +11,7 @@ import (
 // renewal is a write that only changes leaves that no set has, except that of the writer. The
 // walk compares objects along with the sets, so it takes no memory.
 type renewal struct {
-	kind   *Kind
+	kind   *FieldManager
 	own    int // the index of the writer's set, or -1
 	gained bool
 }
@@ -28,7 +28,7 @@ func (ss sets) below(st step) sets {
 
 // renews reports whether an update changes no set, and whether the writer gains fields that it
 // has. It may return false although that is so.
-func (k *Kind) renews(before, after document, os owners, id identity) (gained, ok bool) {
+func (k *FieldManager) renews(before, after document, os owners, id identity) (gained, ok bool) {
 	r, all, s := renewal{kind: k, own: -1}, sets{}, before.schema()
 	if len(os) > len(all) {
 		return false, false

@@ -11,7 +11,7 @@ import (
 
 // newStatusOf returns the kind of leases for a subresource that writes only the
 // spec.
-func newStatusOf(main *Kind) *Kind {
+func newStatusOf(main *FieldManager) *FieldManager {
 	k := *main
 	k.Subresource, k.Reset = "status", []string{"metadata"}
 	return &k

@@ -28,7 +28,7 @@ func treeOf(t *testing.T, text string) map[string]any {
 // resource whose schema preserves unknown fields.
 
 func TestUntypedFieldsAreOwnedByTheirForm(t *testing.T) {
-	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	kind := &FieldManager{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
 	for name, row := range map[string]struct{ before, after, want string }{
 		"an object and its content": {`{}`, `{"s":{"a":{"b":1},"l":[{"x":1}],"e":{},"n":null}}`,
 			`{"f:s":{".":{},"f:a":{".":{},"f:b":{}},"f:e":{},"f:l":{},"f:n":{}}}`},
@@ -60,7 +60,7 @@ func TestUntypedFieldsAreOwnedByTheirForm(t *testing.T) {
 }
 
 func TestUntypedDocumentsAreMergedByTheirForm(t *testing.T) {
-	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	kind := &FieldManager{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
 	for name, row := range map[string]struct{ live, config, want string }{
 		"objects are merged":                  {`{"s":{"a":{"x":1}}}`, `{"s":{"a":{"y":2}}}`, `{"s":{"a":{"x":1,"y":2}}}`},
 		"lists are replaced":                  {`{"s":[1,2]}`, `{"s":[3]}`, `{"s":[3]}`},
@@ -84,7 +84,7 @@ func TestUntypedDocumentsAreMergedByTheirForm(t *testing.T) {
 }
 
 func TestUntypedFieldsNoLongerAppliedAreRemoved(t *testing.T) {
-	kind := &Kind{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
+	kind := &FieldManager{Name: "Blob", Versions: []Version{versionOf[blob]("example.com/v1")}}
 	var o Object
 	for _, row := range []struct{ config, want string }{
 		{`{"s":{"a":{"x":1},"l":[1]},"e":{"k":1}}`, `{"s":{"a":{"x":1},"l":[1]},"e":{"k":1}}`},

@@ -16,7 +16,7 @@ import (
 // live, so neither may be changed afterwards.
 //
 // The managedFields of live must come from this package.
-func (k *Kind) Update(version int, live, obj Object, manager string, now time.Time) {
+func (k *FieldManager) Update(version int, live, obj Object, manager string, now time.Time) {
 	m := obj.GetObjectMeta()
 	os, err := k.track(version, live, obj, manager, now)
 	if err == nil {
@@ -31,7 +31,7 @@ func (k *Kind) Update(version int, live, obj Object, manager string, now time.Ti
 }
 
 // track returns the owners after a write.
-func (k *Kind) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
+func (k *FieldManager) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""
 	if live != nil {
@@ -66,7 +66,7 @@ func (k *Kind) track(version int, live, obj Object, manager string, now time.Tim
 
 // ownersBefore returns the owners before a write: the owners in the request, or the
 // current ones if the request has none or they cannot be decoded.
-func (k *Kind) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
+func (k *FieldManager) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
 	if isReset(sent) {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (k *Kind) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
 
 // recordUpdate makes an updater the owner of the fields in which two documents
 // differ. hadManagedFields reports whether before had managedFields.
-func (k *Kind) recordUpdate(before, after document, os owners, id identity, hadManagedFields bool, now time.Time) (owners, error) {
+func (k *FieldManager) recordUpdate(before, after document, os owners, id identity, hadManagedFields bool, now time.Time) (owners, error) {
 	os, err := reconcile(before, os)
 	if err != nil {
 		return nil, err

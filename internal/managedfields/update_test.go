@@ -356,7 +356,7 @@ type named struct {
 }
 
 func TestOnlyMetadataHasSystemFields(t *testing.T) {
-	w := world{t: t, kind: &Kind{Name: "Named", Versions: []Version{versionOf[named]("example.com/v1")}}}
+	w := world{t: t, kind: &FieldManager{Name: "Named", Versions: []Version{versionOf[named]("example.com/v1")}}}
 	w.update("a", `{"metadata":{},"spec":{"name":"n","generation":1}}`)
 	w.update("b", `{"metadata":{},"spec":{"name":"o","generation":1}}`)
 	w.update("b", `{"metadata":{},"spec":{"name":"o","generation":2}}`)

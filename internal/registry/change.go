@@ -152,7 +152,7 @@ const defaultManager = "unknown"
 
 // compileManagers describes the kind's versions to package managedfields.
 func (d *Kind) compileManagers() {
-	d.managers = &managedfields.Kind{Name: d.info.Kind}
+	d.managers = &managedfields.FieldManager{Name: d.info.Kind}
 	for i, v := range d.versions {
 		f := d.forms[v.form]
 		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
@@ -163,7 +163,7 @@ func (d *Kind) compileManagers() {
 		d.managers.Convert = d.convert
 	}
 	if d.info.Status {
-		d.statusManagers = &managedfields.Kind{}
+		d.statusManagers = &managedfields.FieldManager{}
 		*d.statusManagers = *d.managers
 		d.statusManagers.Subresource, d.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
 		d.managers.Reset = []string{memberStatus}
@@ -171,7 +171,7 @@ func (d *Kind) compileManagers() {
 }
 
 // managersOf returns the managers of the resource or of its status subresource.
-func (d *Kind) managersOf(req *Request) *managedfields.Kind {
+func (d *Kind) managersOf(req *Request) *managedfields.FieldManager {
 	if req.Status {
 		return d.statusManagers
 	}

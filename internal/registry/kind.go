@@ -87,8 +87,8 @@ type Kind struct {
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
-	managers       *managedfields.Kind
-	statusManagers *managedfields.Kind // of writes of the status, if it is a subresource
+	managers       *managedfields.FieldManager
+	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
 }
 
 type version struct {

@@ -16,9 +16,9 @@ type Object interface {
 	GetObjectMeta() *meta.ObjectMeta
 }
 
-// Kind describes a kind of objects. It must not be changed after its first
+// FieldManager computes the managedFields of the objects of a kind. It must not be changed after its first
 // use, and may then be used from any goroutine.
-type Kind struct {
+type FieldManager struct {
 	// Name is the kind in CamelCase, such as "Lease".
 	Name string
 	// Versions are all versions of the kind. Methods take a version as its index.
@@ -46,15 +46,15 @@ type Version struct {
 }
 
 // empty returns an empty object of the version.
-func (k *Kind) empty(version int) Object { return k.Versions[version].Type.New().(Object) }
+func (k *FieldManager) empty(version int) Object { return k.Versions[version].Type.New().(Object) }
 
-func (k *Kind) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
+func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
 // changeable returns a set of fields without the fields that a write cannot change.
 // apiVersion is the version of the set, writer the version of the write. As
 // upstream, Reset applies to a write of the object itself only if the two versions
 // are equal.
-func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
+func (k *FieldManager) changeable(fields *set, apiVersion, writer string) *set {
 	if fields == nil || len(k.Reset) == 0 || k.Subresource == "" && apiVersion != writer {
 		return fields
 	}
@@ -67,7 +67,7 @@ func (k *Kind) changeable(fields *set, apiVersion, writer string) *set {
 }
 
 // typeText returns the name of a version of the kind for error texts.
-func (k *Kind) typeText(version int) string {
+func (k *FieldManager) typeText(version int) string {
 	return typeText(k.Versions[version].APIVersion, k.Name)
 }
 
@@ -86,7 +86,7 @@ func typeText(apiVersion, kind string) string {
 var errNoVersion = errors.New("managedfields: no such version")
 
 // version returns the index of an API version.
-func (k *Kind) version(apiVersion string) (int, error) {
+func (k *FieldManager) version(apiVersion string) (int, error) {
 	gv, ok := meta.ParseGroupVersion(apiVersion)
 	if !ok {
 		return 0, fmt.Errorf("unexpected GroupVersion string: %v", apiVersion)
