@@ -53,17 +53,10 @@ type Hub[P any] struct {
 
 	mu         sync.Mutex // guards all below, and the marks of every Reader
 	history    history[P]
-	groups     map[Scope]*group[P] // no group is empty
-	signals    int                 // how often Signal was called
-	nextChange chan struct{}       // closed by the next change; nil if nothing waits for it
+	readers    int                    // how many are open
+	groups     map[Scope][]*Reader[P] // no group is empty
+	nextChange chan struct{}          // closed by the next change; nil if nothing waits for it
 	waiters    []waiter
-}
-
-// group is the open readers of one scope. A reader that is marked is not idle until it polls, so that
-// a reader which is busy for long costs a writer nothing.
-type group[P any] struct {
-	readers int
-	idle    []*Reader[P]
 }
 
 // waiter is a wait for a version.
@@ -78,7 +71,7 @@ func NewHub[P any](limits Limits, start uint64) *Hub[P] {
 }
 
 func hubOf[P any](h history[P]) *Hub[P] {
-	return &Hub[P]{done: make(chan struct{}), history: h, groups: map[Scope]*group[P]{}}
+	return &Hub[P]{done: make(chan struct{}), history: h, groups: map[Scope][]*Reader[P]{}}
 }
 
 // Fork returns an independent hub with the same history and no readers. The cost does not
@@ -112,24 +105,16 @@ func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 	h.toWake = h.toWake[:0]
 }
 
-// markLocked marks the idle readers of a scope that want a change.
+// markLocked marks the readers of a scope that want a change. They keep their order: a group of only
+// the readers without a mark takes the order in which they poll, and its memory is no longer read in
+// a row, which cost half as much again for 10,000 readers (BenchmarkWatchFanOut).
 func (h *Hub[P]) markLocked(s Scope, c *Change[P]) {
-	g := h.groups[s]
-	if g == nil {
-		return
-	}
-	idle := g.idle[:0]
-	for _, r := range g.idle {
-		if r.wants != nil && !r.wants(c) {
-			r.index = len(idle)
-			idle = append(idle, r)
-			continue
+	for _, r := range h.groups[s] {
+		if r.marked == 0 && (r.wants == nil || r.wants(c)) {
+			r.marked = c.Version
+			h.toWake = append(h.toWake, r)
 		}
-		r.marked, r.index = c.Version, -1
-		h.toWake = append(h.toWake, r)
 	}
-	clear(g.idle[len(idle):])
-	g.idle = idle
 }
 
 // reachedLocked wakes the goroutines that wait for a version.
@@ -195,23 +180,18 @@ func (h *Hub[P]) Signal() {
 }
 
 func (h *Hub[P]) signalLocked() {
-	h.signals++
-	for _, g := range h.groups {
-		for _, r := range g.idle {
-			r.signals = h.signals
+	for _, group := range h.groups {
+		for _, r := range group {
 			r.Signal()
 		}
 	}
 }
 
 // Readers returns how many readers are open.
-func (h *Hub[P]) Readers() (n int) {
+func (h *Hub[P]) Readers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, g := range h.groups {
-		n += g.readers
-	}
-	return n
+	return h.readers
 }
 
 // Close closes Done, which ends all present and future readers, and wakes the present

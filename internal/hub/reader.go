@@ -15,13 +15,10 @@ type Reader[P any] struct {
 	wants func(*Change[P]) bool // nil wants all
 
 	// Guarded by hub.mu.
-	marked  uint64 // the version of the first change to read since the last Poll, or 0
-	index   int    // in group.idle, or -1
-	signals int    // of the hub, when the reader became idle
-	closed  bool
+	marked uint64 // the version of the first change to read since the last Poll, or 0
+	index  int    // in its group, or -1
 
 	hub    *Hub[P]
-	group  *group[P]
 	scope  Scope
 	losses int // of the history at the start
 
@@ -38,27 +35,14 @@ func (h *Hub[P]) Read(s Scope, after uint64, wants func(*Change[P]) bool) *Reade
 	r := &Reader[P]{hub: h, scope: s, wake: make(chan struct{}, 1), wants: wants, seen: after, after: after}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.groups[s] == nil {
-		h.groups[s] = &group[P]{}
-	}
-	r.group, r.losses, r.signals = h.groups[s], h.history.losses, h.signals
-	r.group.readers++
-	r.idleLocked()
+	h.readers++
+	r.losses, r.index = h.history.losses, len(h.groups[s])
+	h.groups[s] = append(h.groups[s], r)
 	if after < h.history.head {
 		r.behind = true
 		r.Signal()
 	}
 	return r
-}
-
-// idleLocked makes the next change mark the reader.
-func (r *Reader[P]) idleLocked() {
-	r.index = len(r.group.idle)
-	r.group.idle = append(r.group.idle, r)
-	if r.signals != r.hub.signals { // the hub has signalled only the idle readers
-		r.signals = r.hub.signals
-		r.Signal()
-	}
 }
 
 // Signal makes Wake deliver a value. It may be called from any goroutine: a reader that
@@ -113,13 +97,10 @@ func (r *Reader[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bo
 func (r *Reader[P]) take() history[P] {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
-	if r.marked != 0 {
-		if !r.behind {
-			r.behind, r.after = true, r.marked-1
-		}
-		r.marked = 0
-		r.idleLocked()
+	if r.marked != 0 && !r.behind {
+		r.behind, r.after = true, r.marked-1
 	}
+	r.marked = 0
 	return r.hub.history
 }
 
@@ -146,21 +127,20 @@ func (r *Reader[P]) SettledUntil(last uint64) uint64 {
 
 // Close removes the reader from the hub. It may be called more than once.
 func (r *Reader[P]) Close() {
-	r.hub.mu.Lock()
-	defer r.hub.mu.Unlock()
-	if r.closed {
+	h := r.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r.index < 0 {
 		return
 	}
-	r.closed = true
-	if r.group.readers--; r.group.readers == 0 {
-		delete(r.hub.groups, r.scope)
-	}
-	if r.index >= 0 {
-		idle := r.group.idle
-		last := len(idle) - 1
-		idle[r.index] = idle[last]
-		idle[r.index].index = r.index
-		idle[last] = nil
-		r.group.idle = idle[:last]
+	group := h.groups[r.scope]
+	last := len(group) - 1
+	group[r.index] = group[last]
+	group[r.index].index = r.index
+	group[last] = nil
+	r.index = -1
+	h.readers--
+	if h.groups[r.scope] = group[:last]; last == 0 {
+		delete(h.groups, r.scope)
 	}
 }

@@ -50,7 +50,7 @@ func (c *replacement) plan(r *Resource, current *Item, req Request) (write, erro
 	}
 	o := c.object
 	*o.GetObjectMeta() = c.meta
-	if r.kind.prepareForUpdate != nil && c.meta.ResourceVersion == "" {
+	if r.kind.of.PrepareForUpdate != nil && c.meta.ResourceVersion == "" {
 		c.object = r.kind.copy(o) // for another attempt: the kind may change more than metadata
 	}
 	return r.put(current, o, &req)

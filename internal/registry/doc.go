@@ -20,7 +20,7 @@
 //     (reads and writes), enginefollow.go (changes of the Backend), stored.go (keys and values).
 //     So is replica.go: reads that lag, for tests.
 //
-// The engine (tree, counter, snapshots) is not a package of its own. A write checks its
+// The state (tree, counter, snapshots) is not a package of its own: a write checks its
 // precondition, derives a uid and commits under one lock, so a package below would have to
 // call this one, or share its lock.
 //

@@ -78,24 +78,17 @@ type ColumnInfo struct {
 // Kind is a Descriptor that was checked, with its types compiled. It never
 // changes, so that any number of stores may share it.
 type Kind struct {
+	of       Descriptor // with defaults
 	info     Info
 	versions []version
 	forms    []form // forms[0] is the stored form
 
-	unconditionalUpdate, validateMetadataOnUpdate bool
 	// pure kinds have no function that may change an object, so a patched object may
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
 	managers       *managedfields.FieldManager
 	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
-
-	validateName      func(name string, prefix bool) []string
-	validateFinalizer func(finalizer string) []string // nil: nothing to check
-	defaults          func(Object)
-	prepareForUpdate  func(obj, old Object)
-	warnings          func(obj, old Object) []string
-	fieldValues       []SelectableField
 }
 
 type version struct {
@@ -143,10 +136,8 @@ func (d *Descriptor) kind() *Kind {
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
 			SelectableFields: []string{fieldName, fieldNamespace}, Columns: d.Columns,
 		},
-		unconditionalUpdate: d.UnconditionalUpdate, validateMetadataOnUpdate: d.ValidateMetadataOnUpdate,
-		pure:         d.Default == nil && d.PrepareForUpdate == nil,
-		validateName: d.ValidateName, validateFinalizer: d.ValidateFinalizer, defaults: d.Default,
-		prepareForUpdate: d.PrepareForUpdate, warnings: d.Warnings, fieldValues: d.SelectableFields,
+		of:   *d,
+		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
 	if k.info.ClusterScoped {
 		k.info.SelectableFields = k.info.SelectableFields[:1]
@@ -154,14 +145,14 @@ func (d *Descriptor) kind() *Kind {
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
 	}
-	if k.validateName == nil {
-		k.validateName = validate.NameIsDNSSubdomain
+	if d.ValidateName == nil {
+		k.of.ValidateName = validate.NameIsDNSSubdomain
 	}
-	if k.defaults == nil {
-		k.defaults = func(Object) {}
+	if d.Default == nil {
+		k.of.Default = func(Object) {}
 	}
-	if k.warnings == nil {
-		k.warnings = func(_, _ Object) []string { return nil }
+	if d.Warnings == nil {
+		k.of.Warnings = func(_, _ Object) []string { return nil }
 	}
 	return k
 }
@@ -301,7 +292,7 @@ func pluralOf(kind string) string {
 
 // fieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) fieldValue(o Object, path string) string {
-	for _, f := range k.fieldValues {
+	for _, f := range k.of.SelectableFields {
 		if f.Path == path {
 			return f.Value(o)
 		}

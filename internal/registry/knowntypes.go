@@ -12,10 +12,9 @@ import (
 // schemeName replaces the source position of the scheme that a real server prints.
 const schemeName = "kubecoord"
 
-// A real server answers a body of a wrong type with one of two errors: a type of its
-// scheme cannot be converted, and any other type is not registered. This file holds
-// the types of that scheme that are not served. A real server also decodes a body
-// into its type first; kubecoord cannot, as it does not have these types.
+// A real server answers a body of a wrong type with one of two errors: a type of its scheme
+// cannot be converted, and any other type is not registered. This file lists the types of that
+// scheme that are not served. Their bodies are not decoded first, as on a real server.
 
 // isUnversioned reports whether a kind is known in every version.
 func isUnversioned(kind string) bool {

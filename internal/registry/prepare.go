@@ -137,8 +137,8 @@ func (d *Kind) prepareSuccessor(o, old Object) {
 	if d.info.Status {
 		typ.CopyMember(o, old, memberStatus)
 	}
-	if d.prepareForUpdate != nil {
-		d.prepareForUpdate(o, old)
+	if d.of.PrepareForUpdate != nil {
+		d.of.PrepareForUpdate(o, old)
 	}
 	if !d.info.Native && !typ.EqualBeside(o, old, "metadata") {
 		o.GetObjectMeta().Generation++
@@ -162,7 +162,7 @@ func (r *Resource) warnings(o, old Object, req *Request) {
 		}
 		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, req)
 	}
-	for _, text := range r.kind.warnings(o, old) {
+	for _, text := range r.kind.of.Warnings(o, old) {
 		req.warn(text)
 	}
 }

@@ -98,7 +98,7 @@ func (r *Resource) Own(o Object, current *Item) Object {
 		o.GetObjectMeta().ManagedFields = fields
 	}
 	markManagersReset(o.GetObjectMeta())
-	r.kind.defaults(o)
+	r.kind.of.Default(o)
 	return o
 }
 
@@ -126,7 +126,7 @@ func (d *Kind) fromWire(version int, o Object) Object {
 	if f := d.forms[d.versions[version].form]; f.from != nil {
 		o = f.from(o)
 	}
-	d.defaults(o)
+	d.of.Default(o)
 	return o
 }
 

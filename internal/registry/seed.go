@@ -12,9 +12,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file makes uids and generated names. Without a Seed they are random. With a Seed
-// each is a function of the seed and of the object's own history, not of a sequence
-// shared by all objects, so writers of different objects do not affect each other.
+// This file makes uids and generated names. Without a Seed they are random. With one, each
+// depends on the seed and the object's own history only, so that concurrent writers of
+// different objects do not affect each other.
 
 // Seed returns the Seed of Options.
 func (st *Store) Seed() uint64 { return st.seed }

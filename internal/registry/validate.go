@@ -51,7 +51,7 @@ func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
 	errs = append(errs, d.validateOwnFinalizers(m)...)
-	if d.validateMetadataOnUpdate {
+	if d.of.ValidateMetadataOnUpdate {
 		errs = append(errs, d.validateOwnMetadata(m)...)
 	}
 	return append(errs, d.versions[version].validate(o, old)...)
@@ -59,17 +59,17 @@ func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 
 // validateOwnMetadata validates metadata by the rules of the kind.
 func (d *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
-	return append(d.validateMetadata(m, d.validateName), d.validateOwnFinalizers(m)...)
+	return append(d.validateMetadata(m, d.of.ValidateName), d.validateOwnFinalizers(m)...)
 }
 
 // validateOwnFinalizers validates finalizers by the rule of the kind. Unlike the rule of
 // all kinds, it reports the index.
 func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
-	if d.validateFinalizer == nil {
+	if d.of.ValidateFinalizer == nil {
 		return nil
 	}
 	for i, f := range m.Finalizers {
-		if problems := d.validateFinalizer(f); problems != nil {
+		if problems := d.of.ValidateFinalizer(f); problems != nil {
 			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
 		}
 	}

@@ -347,7 +347,7 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 	switch {
 	case err != nil:
 		return err
-	case version == 0 && r.kind.unconditionalUpdate:
+	case version == 0 && r.kind.of.UnconditionalUpdate:
 		return nil
 	case version == 0:
 		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
