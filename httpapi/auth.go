@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
 	"github.com/kubecoord/kubecoord/internal/validate"
+	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

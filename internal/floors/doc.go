@@ -1,6 +1,6 @@
 // Package floors has no code, only tests of the module as a whole.
 //
-// Imports point down only: examples, httpapi, the kinds (lease, candidate, endpoints), store, watch, internal.
+// Imports point down only: examples, httpapi, the kinds (lease, candidate, endpoints), store, watch and selector, internal.
 // The tables in floors_test.go have the rules, and list the modules that go.mod may require. A commit that needs an import
 // which a rule refuses changes the rule too, and its message says why.
 //

@@ -24,10 +24,11 @@ type rule struct {
 func importRules() []rule {
 	return []rule{
 		{"watch", []string{"internal/..."}, nil},
+		{"selector", []string{"internal/..."}, nil},
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta", "internal/codec"}, nil},
-		{"internal/registry", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."},
+		{"internal/registry", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
 		{"store/fixture", []string{"store", "store/meta", "internal/..."}, []string{"sigs.k8s.io/json"}},
@@ -67,8 +68,8 @@ func reachRules() []reach {
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
 		// Nor by way of a package in internal.
-		{packages: "internal/selector", refused: append([]string{"watch", "store/..."}, above...)},
-		{packages: "watch", refused: append([]string{"internal/selector", "store/..."}, above...)},
+		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},
+		{packages: "watch", refused: append([]string{"selector", "store/..."}, above...)},
 		{packages: "store/...", refused: above},
 		{packages: "lease", refused: []string{"candidate/...", "endpoints/...", "httpapi/..."}},
 		{packages: "candidate/...", refused: []string{"endpoints/...", "httpapi/..."}},
@@ -102,7 +103,7 @@ func requirable() map[string]bool {
 
 // folders lists the folders that the root of the module may have. Names that begin with a dot are always allowed.
 func folders() []string {
-	return []string{"lease", "candidate", "endpoints", "store", "watch", "httpapi", "examples", "internal", "docs"}
+	return []string{"lease", "candidate", "endpoints", "store", "watch", "selector", "httpapi", "examples", "internal", "docs"}
 }
 
 func TestImportsPointDown(t *testing.T) {

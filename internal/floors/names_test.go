@@ -25,7 +25,7 @@ import (
 
 // public lists the packages whose exported names need a use or a defence.
 func public() []string {
-	return []string{"store/...", "watch", "lease", "candidate/...", "endpoints", "httpapi/..."}
+	return []string{"store/...", "watch", "selector", "lease", "candidate/...", "endpoints", "httpapi/..."}
 }
 
 // TestEachExportedNameHasAUse compares the exported types, functions, methods, constants and variables of the public

@@ -5,7 +5,7 @@ import (
 	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 )
 
 func TestLabelSelectorsAreParsedAsUpstream(t *testing.T) {

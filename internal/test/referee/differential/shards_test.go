@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/sharding"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 )
 
 // TestShardSelectorsAreParsedAsUpstream compares which selectors are refused, what the others select, and the error

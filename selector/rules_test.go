@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 )
 
 // A selector of several terms selects what each of its terms selects.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 )
 
 func TestParseFieldsRefusesWithTheTextOfTheServer(t *testing.T) {

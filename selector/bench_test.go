@@ -3,7 +3,7 @@ package selector_test
 import (
 	"testing"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
+	"github.com/kubecoord/kubecoord/selector"
 )
 
 func BenchmarkParseLabels(b *testing.B) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubecoord/kubecoord/internal/selector"
 	"github.com/kubecoord/kubecoord/lease"
+	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
