@@ -345,6 +345,39 @@ func TestRenewalRefusesTooManyManagers(t *testing.T) {
 	assert.Len(t, w.live.GetObjectMeta().ManagedFields, maxUpdaters)
 }
 
+func TestWritesThatAreNoRenewal(t *testing.T) {
+	set := func(manager, operation, fields string) meta.ManagedFieldsEntry {
+		return meta.ManagedFieldsEntry{Manager: manager, Operation: meta.ManagedFieldsOperationType(operation), APIVersion: "coordination.k8s.io/v1",
+			FieldsType: "FieldsV1", Time: new(meta.NewTime(at(0))), FieldsV1: &meta.FieldsV1{Raw: []byte(fields)}}
+	}
+	own := set("a", "Update", `{"f:spec":{"f:strategy":{}}}`)
+	for name, row := range map[string]struct {
+		had  []meta.ManagedFieldsEntry
+		want []string
+	}{
+		"others have the field too": {
+			[]meta.ManagedFieldsEntry{set("b", "Apply", `{"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`), own},
+			[]string{`b A 0 {"f:spec":{"f:holderIdentity":{}}}`, `a U 1 {"f:spec":{"f:strategy":{}}}`},
+		},
+		"the writer does not have it": {
+			[]meta.ManagedFieldsEntry{set("a", "Update", `{"f:spec":{"f:holderIdentity":{}}}`)},
+			[]string{`a U 1 {"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`},
+		},
+		"somebody has a system field": {
+			[]meta.ManagedFieldsEntry{set("b", "Update", `{"f:metadata":{"f:uid":{}},"f:spec":{"f:holderIdentity":{}}}`), own},
+			[]string{`b U 0 {"f:spec":{"f:holderIdentity":{}}}`, `a U 1 {"f:spec":{"f:strategy":{}}}`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{t: t, kind: leases}
+			w.live = w.object(0, `{"metadata":{"uid":"u"},"spec":{"holderIdentity":"h","strategy":"s"}}`)
+			w.live.GetObjectMeta().ManagedFields = row.had
+			w.update("a", `{"metadata":{},"spec":{"holderIdentity":"h","strategy":"t"}}`)
+			assert.Equal(t, row.want, w.record())
+		})
+	}
+}
+
 // named has members outside metadata with the names of system fields.
 type named struct {
 	meta.TypeMeta   `json:",inline"`

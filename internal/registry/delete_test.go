@@ -280,11 +280,11 @@ func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
 	assert.True(t, d.Removed)
 }
 
-// The clock is asked when an object is marked: that is when another writer
-// comes in between here.
+// The clock is asked when an object is marked, and before a commit, for the age of the history:
+// that is when another writer comes in between here.
 func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 	var between func()
-	st := newStoreWith(t, registry.Options{Clock: clock.Func(func() time.Time {
+	st := newStoreWith(t, registry.Options{HistoryAge: time.Hour, Clock: clock.Func(func() time.Time {
 		if f := between; f != nil {
 			between = nil
 			f()
@@ -308,6 +308,11 @@ func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 	between = func() { mustModify(t, leases, "ns/c", holder("another")) }
 	_, err = leases.Delete(t.Context(), "ns", "c", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
 	require.ErrorIs(t, err, store.ErrConflict, "a precondition holds against the newer state")
+
+	createAll(t, leases, "ns/d")
+	between = func() { mustModify(t, leases, "ns/d", finalizers("a/f")) }
+	assert.NotNil(t, mustDelete(t, leases, "ns/d").DeletionTimestamp, "the newer state must stay")
+	assert.NotNil(t, mustGet(t, leases, "ns/d").DeletionTimestamp)
 }
 
 func TestOneOfManyDeletersSucceeds(t *testing.T) {

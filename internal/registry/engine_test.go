@@ -223,6 +223,15 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 		_, err = leasesIn(st).Modify(t.Context(), "ns", "held", func(l *lease.Lease) error { l.Finalizers = nil; return nil }, store.UpdateOptions{})
 		assertPlain(t, err, unknown.Error())
 		mustGet(t, leasesIn(st), "ns/held")
+		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return nil, unknown } })
+		calls := 0
+		_, err = leasesIn(st).Modify(t.Context(), "ns", "held", func(l *lease.Lease) error {
+			calls++
+			l.Spec.LeaseTransitions = new(int32(calls))
+			return nil
+		}, store.UpdateOptions{})
+		assertPlain(t, err, unknown.Error())
+		assert.EqualValues(t, 1, *mustGet(t, leasesIn(st), "ns/held").Spec.LeaseTransitions, "the write took place once")
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
 )
 
 func TestBookmarkComesEachMinute(t *testing.T) {
@@ -41,6 +42,24 @@ func TestBookmarkComesEachMinute(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		assert.Equal(t, []string{"BOOKMARK @1003"}, rec.take(), "it tells the version of the whole store")
 		assert.Equal(t, []string{"ADDED ns/a@1002"}, quiet.take(), "who does not ask for bookmarks gets none")
+	})
+}
+
+// hasty is a clock whose timers fire too early.
+type hasty struct{ clock.Real }
+
+func (hasty) AfterFunc(d time.Duration, f func()) clock.Timer {
+	return clock.Real{}.AfterFunc(max(d-time.Millisecond, 0), f)
+}
+
+func TestBookmarkComesAlthoughTheTimerFiresEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStoreWith(t, registry.Options{Clock: hasty{}})
+		rec := record(t, st, registry.WatchOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
+		createAll(t, leasesIn(st), "ns/a")
+		assert.Equal(t, []string{"ADDED ns/a@1001"}, rec.take())
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"BOOKMARK @1001"}, rec.take())
 	})
 }
 
