@@ -173,14 +173,16 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 
 // A real server answers 404 to a create if there is no such namespace.
 func TestAcquireEndsIfTheLeaseCannotExist(t *testing.T) {
-	r, c := newRemote(t)
-	kind := "leases"
-	r.set(func() error {
-		defer func() { kind = "namespaces" }()
-		return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
-	}, nil, false)
-	assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound)
-	assert.Equal(t, 2, r.calls, "a read and a create")
+	for _, resource := range []string{"namespaces", "leases"} {
+		r, c := newRemote(t)
+		kind := "leases"
+		r.set(func() error {
+			defer func() { kind = resource }()
+			return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
+		}, nil, false)
+		assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound, resource)
+		assert.Equal(t, 2, r.calls, "a read and a create")
+	}
 }
 
 // Another server may answer 404 to an update, if the Lease was deleted meanwhile.
