@@ -327,23 +327,26 @@ func (s *slow) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (
 
 // The work was told to stop at the old deadline, although the renewal succeeded a second later.
 func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slow{Client: newLeases(t, store.Options{})}
-		c := contenderBy(t, s, ContenderOptions{})
-		var cause error
-		done := later(func() error {
-			return c.Run(t.Context(), func(ctx context.Context, _ Holding) {
-				<-ctx.Done()
-				cause = context.Cause(ctx)
+	for _, late := range []time.Duration{0, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{Client: newLeases(t, store.Options{})}
+			c := contenderBy(t, s, ContenderOptions{})
+			var cause error
+			done := later(func() error {
+				return c.Run(t.Context(), func(ctx context.Context, _ Holding) {
+					<-ctx.Done()
+					cause = context.Cause(ctx)
+					time.Sleep(late)
+				})
 			})
+			s.down.Store(true)
+			time.Sleep(7 * time.Second) // renewals after 2, 4 and 6 seconds fail
+			s.down.Store(false)
+			s.pause.Store(int64(3 * time.Second)) // the one after 8 seconds ends after 11
+			assert.ErrorIs(t, <-done, ErrLost)
+			assert.ErrorIs(t, cause, ErrLost)
 		})
-		s.down.Store(true)
-		time.Sleep(7 * time.Second) // renewals after 2, 4 and 6 seconds fail
-		s.down.Store(false)
-		s.pause.Store(int64(3 * time.Second)) // the one after 8 seconds ends after 11
-		assert.ErrorIs(t, <-done, ErrLost)
-		assert.ErrorIs(t, cause, ErrLost)
-	})
+	}
 }
 
 // A leader that stops after its deadline has led for too long, whatever ended its context. The
