@@ -173,14 +173,16 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 
 // A real server answers 404 to a create if there is no such namespace.
 func TestAcquireEndsIfTheLeaseCannotExist(t *testing.T) {
-	r, c := newRemote(t)
-	kind := "leases"
-	r.set(func() error {
-		defer func() { kind = "namespaces" }()
-		return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
-	}, nil, false)
-	assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound)
-	assert.Equal(t, 2, r.calls, "a read and a create")
+	for _, resource := range []string{"namespaces", "leases"} {
+		r, c := newRemote(t)
+		kind := "leases"
+		r.set(func() error {
+			defer func() { kind = resource }()
+			return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
+		}, nil, false)
+		assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound, resource)
+		assert.Equal(t, 2, r.calls, "a read and a create")
+	}
 }
 
 // Another server may answer 404 to an update, if the Lease was deleted meanwhile.
@@ -325,23 +327,26 @@ func (s *slow) Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (
 
 // The work was told to stop at the old deadline, although the renewal succeeded a second later.
 func TestRunLosesTheLeaseIfARenewalEndsAfterItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slow{Client: newLeases(t, store.Options{})}
-		c := contenderBy(t, s, ContenderOptions{})
-		var cause error
-		done := later(func() error {
-			return c.Run(t.Context(), func(ctx context.Context, _ Holding) {
-				<-ctx.Done()
-				cause = context.Cause(ctx)
+	for _, late := range []time.Duration{0, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{Client: newLeases(t, store.Options{})}
+			c := contenderBy(t, s, ContenderOptions{})
+			var cause error
+			done := later(func() error {
+				return c.Run(t.Context(), func(ctx context.Context, _ Holding) {
+					<-ctx.Done()
+					cause = context.Cause(ctx)
+					time.Sleep(late)
+				})
 			})
+			s.down.Store(true)
+			time.Sleep(7 * time.Second) // renewals after 2, 4 and 6 seconds fail
+			s.down.Store(false)
+			s.pause.Store(int64(3 * time.Second)) // the one after 8 seconds ends after 11
+			assert.ErrorIs(t, <-done, ErrLost)
+			assert.ErrorIs(t, cause, ErrLost)
 		})
-		s.down.Store(true)
-		time.Sleep(7 * time.Second) // renewals after 2, 4 and 6 seconds fail
-		s.down.Store(false)
-		s.pause.Store(int64(3 * time.Second)) // the one after 8 seconds ends after 11
-		assert.ErrorIs(t, <-done, ErrLost)
-		assert.ErrorIs(t, cause, ErrLost)
-	})
+	}
 }
 
 // A leader that stops after its deadline has led for too long, whatever ended its context. The

@@ -33,7 +33,7 @@ func TestReadersWakeAfterAllChangesOfAVersionAreReadable(t *testing.T) {
 	assert.Equal(t, []uint64{last, last, last}, got)
 }
 
-// Readers that want a change leave their group, and others take their places.
+// A change marks some readers of a group, and others come and go before it is read.
 func TestReadersComeAndGoWhileOthersAreMarked(t *testing.T) {
 	p := newHub(t, 8)
 	p.watch(Scope{}, first)
