@@ -237,10 +237,10 @@ func TestElectionsThatAreDueTakeAStep(t *testing.T) {
 		}
 		c.settle()
 		assert.Equal(t, []string{"a", "b", "c"}, c.dueInOrder())
-		time.Sleep(20*time.Second - 1)
+		time.Sleep(20*time.Second - time.Nanosecond)
 		c.settle()
 		assert.Equal(t, []string{"b", "c"}, c.dueInOrder())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		c.settle()
 		assert.Equal(t, []string{"c"}, c.dueInOrder())
 		assert.Len(t, c.byLease, 1)

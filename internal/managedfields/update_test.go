@@ -3,7 +3,6 @@ package managedfields
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -270,22 +269,6 @@ func TestRenewal(t *testing.T) {
 	assert.Same(t, live[0].FieldsV1, w.live.GetObjectMeta().ManagedFields[1].FieldsV1, "sets are shared")
 	w.update("a", `{"metadata":{"labels":{"x":"1"}},"spec":{"holderIdentity":"b","renewTime":"2024-01-01T00:00:03.000000Z"}}`)
 	assert.Equal(t, 3, w.live.GetObjectMeta().ManagedFields[1].Time.Second(), "no change, no new time")
-}
-
-func randomLease(r *rand.Rand) string {
-	spec := []string{}
-	for _, name := range []string{"holderIdentity", "strategy", "preferredHolder"} {
-		if r.IntN(3) > 0 {
-			spec = append(spec, fmt.Sprintf(`"%s":"%d"`, name, r.IntN(2)))
-		}
-	}
-	labels := []string{}
-	for _, name := range []string{"x", "y"} {
-		if r.IntN(2) == 0 {
-			labels = append(labels, fmt.Sprintf(`"%s":"%d"`, name, r.IntN(2)))
-		}
-	}
-	return `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}},"spec":{` + strings.Join(spec, ",") + `}}`
 }
 
 func TestSameOwners(t *testing.T) {

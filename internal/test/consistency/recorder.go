@@ -36,12 +36,11 @@ type call struct {
 	begin, first, end uint64 // ticks: it came, its first event, its answer
 
 	httpapi.Attributes
-	client      string
-	query       url.Values
-	subresource bool
-	dryRun      bool
-	stale       bool   // a lagging replica answers
-	base        uint64 // the resourceVersion in the body
+	client string
+	query  url.Values
+	dryRun bool
+	stale  bool   // a lagging replica answers
+	base   uint64 // the resourceVersion in the body
 
 	status int // 0 without an answer
 	answer head
