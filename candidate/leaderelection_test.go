@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// decider returns who holds the Lease of the Coordinators.
+// decider returns the holder of the Lease of the Coordinators.
 func (w *world) decider() string {
 	l, err := w.leases.Get(context.Background(), controllerNamespace, controllerLease)
 	require.NoError(w.t, err)

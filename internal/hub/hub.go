@@ -97,7 +97,7 @@ func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 	h.history.head = version
 	h.reachedLocked(version)
 	h.mu.Unlock()
-	// A reader that wakes takes the lock, so none is woken while the writer has it.
+	// A woken reader takes the lock, so the writer releases it first.
 	for _, r := range h.toWake {
 		r.Signal()
 	}

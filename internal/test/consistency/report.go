@@ -172,7 +172,7 @@ func (t *translation) answered(c *call, in exact.State, changes []*exact.Change)
 	return s
 }
 
-// state returns the state of a head, whose version was made by a change. What the head leaves out is as the change has it, or as in.
+// state returns the state that a head describes. ch made its version and may be nil. Missing values come from ch, or else from in.
 func (h head) state(in exact.State, ch *exact.Change) exact.State {
 	s := exact.State{Resource: in.Resource, Namespace: in.Namespace, Name: in.Name}
 	if ch != nil && ch.New.Resource == in.Resource {

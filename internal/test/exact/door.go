@@ -41,7 +41,7 @@ type WatchOptions struct {
 	Namespace, Color, Name string
 	Version                string
 	Initial                bool // sendInitialEvents with bookmarks
-	// The rest is of requests of any client. NoState says that the watch begins with the next change.
+	// Only package consistency sets these. NoState: the watch begins with the next change.
 	Resource string
 	Selects  func(State) bool
 	NoState  bool
