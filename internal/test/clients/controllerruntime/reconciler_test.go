@@ -1,9 +1,6 @@
 package controllerruntime
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,56 +143,5 @@ func TestFinalizerKeepsALeaseUntilTheReconcilerIsDone(t *testing.T) {
 		assert.True(t, apierrors.IsNotFound(err), "%v", err)
 		err = c.Get(t.Context(), key("a"), &corev1.Endpoints{})
 		assert.True(t, apierrors.IsNotFound(err), "%v", err)
-	})
-}
-
-func TestReconcilerIsUpToDateAfterManyWritesAndCuts(t *testing.T) {
-	const leases, writers, each = 10, 4, 100
-	synctest.Test(t, func(t *testing.T) {
-		api := testapi.New(t, store.Options{History: 64})
-		c := newClient(t, api.Bypass())
-		mgr := newManager(t, api, manager.Options{})
-		publish(t, mgr)
-		start(t, mgr)
-		var all sync.WaitGroup
-		for range writers {
-			all.Go(func() {
-				for range each {
-					name, holder := fmt.Sprintf("lease-%d", rand.IntN(leases)), fmt.Sprintf("10.0.0.%d", 1+rand.IntN(250))
-					l := &coordinationv1.Lease{}
-					err := c.Get(t.Context(), key(name), l)
-					switch {
-					case apierrors.IsNotFound(err):
-						err = client.IgnoreAlreadyExists(c.Create(t.Context(), heldBy(name, holder)))
-					case err == nil && rand.IntN(4) == 0:
-						err = c.Delete(t.Context(), l)
-					case err == nil:
-						before := l.DeepCopy()
-						l.Spec.HolderIdentity = &holder
-						err = c.Patch(t.Context(), l, client.MergeFrom(before))
-					}
-					assert.NoError(t, client.IgnoreNotFound(err))
-					time.Sleep(rand.N(100 * time.Millisecond))
-				}
-			})
-		}
-		all.Wait()
-		time.Sleep(time.Hour)
-		synctest.Wait()
-
-		var list coordinationv1.LeaseList
-		require.NoError(t, c.List(t.Context(), &list))
-		want := map[string]string{}
-		for _, l := range list.Items {
-			assert.Nil(t, l.DeletionTimestamp, l.Name)
-			want[l.Name] = *l.Spec.HolderIdentity
-		}
-		var endpoints corev1.EndpointsList
-		require.NoError(t, c.List(t.Context(), &endpoints))
-		got := map[string]string{}
-		for _, e := range endpoints.Items {
-			got[e.Name] = e.Subsets[0].NotReadyAddresses[0].IP
-		}
-		assert.Equal(t, want, got)
 	})
 }
