@@ -90,7 +90,7 @@ func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err != nil {
 		return registry.DeleteOptions{}, err
 	}
