@@ -35,18 +35,11 @@ func (t *Type) CopyStruct(obj any) any {
 // copy: it replaces every reference to memory that can change by one to a copy.
 func (t *Type) detach(p unsafe.Pointer) {
 	switch t.shape {
-	case shapeTime:
-		s := (*meta.Time)(p)
-		s.Time = time.Unix(s.Unix(), 0).UTC()
-	case shapeMicroTime:
-		s := (*meta.MicroTime)(p)
-		s.Time = time.Unix(s.Unix(), wholeMicros(s.Time)).UTC()
-	case shapeBytes, shapeCustomBytes:
+	case shapeTime, shapeMicroTime:
+		*(*time.Time)(p) = time.Unix(t.time(p)).UTC()
+	case shapeBytes, shapeCustomBytes, shapeFieldsV1: // all in the memory of a []byte
 		b := (*[]byte)(p)
 		*b = bytes.Clone(*b)
-	case shapeFieldsV1:
-		f := (*meta.FieldsV1)(p)
-		f.Raw = bytes.Clone(f.Raw)
 	case shapeStruct:
 		for _, f := range t.deep {
 			f.detach(p)
@@ -72,19 +65,11 @@ func (t *Type) assign(p, q unsafe.Pointer) {
 		*(*int64)(p) = *(*int64)(q)
 	case shapeBool:
 		*(*bool)(p) = *(*bool)(q)
-	case shapeTime:
-		*(*meta.Time)(p) = *(*meta.Time)(q)
-	case shapeMicroTime:
-		*(*meta.MicroTime)(p) = *(*meta.MicroTime)(q)
+	case shapeTime, shapeMicroTime:
+		*(*time.Time)(p) = *(*time.Time)(q)
 	default:
 		t.value(p).Set(t.value(q))
 	}
-}
-
-// wholeMicros returns the nanoseconds of t, cut to microseconds.
-func wholeMicros(t time.Time) int64 {
-	ns := int64(t.Nanosecond())
-	return ns - ns%int64(time.Microsecond)
 }
 
 func (f *Field) detach(p unsafe.Pointer) {

@@ -22,24 +22,18 @@ func (t *Type) Equal(a, b any) bool {
 
 func (t *Type) equal(p, q unsafe.Pointer) bool {
 	switch t.shape {
-	case shapeBool:
-		return *(*bool)(p) == *(*bool)(q)
-	case shapeInt32:
-		return *(*int32)(p) == *(*int32)(q)
-	case shapeInt64:
-		return *(*int64)(p) == *(*int64)(q)
+	case shapeBool, shapeInt32, shapeInt64:
+		return t.integer(p) == t.integer(q)
 	case shapeFloat64:
 		return math.Float64bits(*(*float64)(p)) == math.Float64bits(*(*float64)(q))
 	case shapeString:
 		return *(*string)(p) == *(*string)(q)
-	case shapeTime:
-		return (*meta.Time)(p).Unix() == (*meta.Time)(q).Unix()
-	case shapeMicroTime:
-		x, y := (*meta.MicroTime)(p), (*meta.MicroTime)(q)
-		return x.Unix() == y.Unix() && wholeMicros(x.Time) == wholeMicros(y.Time)
+	case shapeTime, shapeMicroTime:
+		seconds, nanos := t.time(p)
+		others, otherNanos := t.time(q)
+		return seconds == others && nanos == otherNanos
 	case shapeBytes:
-		x, y := *(*[]byte)(p), *(*[]byte)(q)
-		return (x == nil) == (y == nil) && bytes.Equal(x, y)
+		return t.isNil(p) == t.isNil(q) && bytes.Equal(*(*[]byte)(p), *(*[]byte)(q))
 	case shapeFieldsV1:
 		return bytes.Equal((*meta.FieldsV1)(p).Raw, (*meta.FieldsV1)(q).Raw)
 	case shapeCustom, shapeCustomBytes:

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -32,21 +33,16 @@ func (t *Type) appendJSON(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	switch t.shape {
 	case shapeBool:
 		return strconv.AppendBool(dst, *(*bool)(p)), nil
-	case shapeInt32:
-		return strconv.AppendInt(dst, int64(*(*int32)(p)), 10), nil
-	case shapeInt64:
-		return strconv.AppendInt(dst, *(*int64)(p), 10), nil
+	case shapeInt32, shapeInt64:
+		return strconv.AppendInt(dst, t.integer(p), 10), nil
 	case shapeFloat64:
 		return appendJSONFloat(dst, *(*float64)(p))
 	case shapeString:
 		return appendJSONString(dst, *(*string)(p)), nil
 	case shapeBytes:
 		return appendJSONBytes(dst, *(*[]byte)(p)), nil
-	case shapeTime:
-		return appendJSONTime(dst, (*meta.Time)(p).Time, -1), nil
-	case shapeMicroTime:
-		s := (*meta.MicroTime)(p)
-		return appendJSONTime(dst, s.Time, s.Nanosecond()/int(time.Microsecond)), nil
+	case shapeTime, shapeMicroTime:
+		return t.appendJSONTime(dst, p), nil
 	case shapeFieldsV1:
 		return appendRawJSON(dst, (*meta.FieldsV1)(p).Raw)
 	case shapeCustom, shapeCustomBytes:
@@ -64,16 +60,11 @@ func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err err
 		return appendTree(dst, t.structToTree(p, false))
 	}
 	dst = append(dst, '{')
-	first := true
 	for _, f := range t.Fields {
 		if f.omitted(p) {
 			continue
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = append(dst, f.jsonKey...)
+		dst = append(appendComma(dst), f.jsonKey...)
 		if q := f.target(p); q == nil {
 			dst = append(dst, "null"...)
 		} else if dst, err = f.Type.appendJSON(dst, q); err != nil {
@@ -81,6 +72,14 @@ func (t *Type) appendJSONStruct(dst []byte, p unsafe.Pointer) (_ []byte, err err
 		}
 	}
 	return append(dst, '}'), nil
+}
+
+// appendComma appends a comma, except at the start of an object or list.
+func appendComma(dst []byte) []byte {
+	if c := dst[len(dst)-1]; c == '{' || c == '[' {
+		return dst
+	}
+	return append(dst, ',')
 }
 
 // omitted reports whether the field is left out of the JSON form of the struct
@@ -93,12 +92,11 @@ func (f *Field) omitted(p unsafe.Pointer) bool {
 	switch {
 	case q == nil:
 		return true
+	case f.Pointer && !f.omitZero:
+		return false
 	case f.Pointer:
-		if !f.omitZero {
-			return false
-		}
-		zero, ok := f.Type.isZeroByMethod(q)
-		return ok && zero
+		zero, _ := f.Type.isZeroByMethod(q)
+		return zero
 	}
 	return f.OmitEmpty && f.Type.isEmpty(q) || f.omitZero && f.Type.isZero(q)
 }
@@ -106,12 +104,8 @@ func (f *Field) omitted(p unsafe.Pointer) bool {
 // isEmpty reports whether omitempty leaves out the value at p.
 func (t *Type) isEmpty(p unsafe.Pointer) bool {
 	switch t.shape {
-	case shapeBool:
-		return !*(*bool)(p)
-	case shapeInt32:
-		return *(*int32)(p) == 0
-	case shapeInt64:
-		return *(*int64)(p) == 0
+	case shapeBool, shapeInt32, shapeInt64:
+		return t.integer(p) == 0
 	case shapeFloat64:
 		return *(*float64)(p) == 0
 	case shapeCustom:
@@ -132,21 +126,11 @@ func (t *Type) isZero(p unsafe.Pointer) bool {
 // isZeroByMethod returns the result of IsZero for the value at p, if it has that
 // method.
 func (t *Type) isZeroByMethod(p unsafe.Pointer) (zero, ok bool) {
-	if t.shape == shapeTime || t.shape == shapeMicroTime {
+	if t.isTime() {
 		return t.isZeroTime(p), true
 	}
 	v, ok := t.value(p).Addr().Interface().(interface{ IsZero() bool })
 	return ok && v.IsZero(), ok
-}
-
-func (t *Type) isZeroTime(p unsafe.Pointer) bool {
-	switch t.shape {
-	case shapeTime:
-		return (*meta.Time)(p).IsZero()
-	case shapeMicroTime:
-		return (*meta.MicroTime)(p).IsZero()
-	}
-	return false
 }
 
 func (t *Type) appendJSONList(dst []byte, s *slice) (_ []byte, err error) {
@@ -155,10 +139,7 @@ func (t *Type) appendJSONList(dst []byte, s *slice) (_ []byte, err error) {
 	}
 	dst = append(dst, '[')
 	for i := range s.len {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if dst, err = t.Elem.appendJSON(dst, t.item(s, i)); err != nil {
+		if dst, err = t.Elem.appendJSON(appendComma(dst), t.item(s, i)); err != nil {
 			return nil, err
 		}
 	}
@@ -171,11 +152,8 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 	}
 	var buf [16]string
 	dst = append(dst, '{')
-	for i, key := range t.sortedKeys(buf[:0], p) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendJSONString(dst, key), ':')
+	for _, key := range t.sortedKeys(buf[:0], p) {
+		dst = append(appendJSONString(appendComma(dst), key), ':')
 		if t.stringMap {
 			dst = appendJSONString(dst, (*(*map[string]string)(p))[key])
 		} else if dst, err = t.Elem.appendJSON(dst, t.mapValue(p, key)); err != nil {
@@ -188,23 +166,17 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 // sortedKeys returns the sorted keys of the map at p. It uses the memory of buf if
 // they fit.
 func (t *Type) sortedKeys(buf []string, p unsafe.Pointer) []string {
-	if !t.stringMap {
-		return t.sortedOtherKeys(p)
-	}
-	for key := range *(*map[string]string)(p) {
-		buf = append(buf, key)
+	if t.stringMap {
+		for key := range *(*map[string]string)(p) {
+			buf = append(buf, key)
+		}
+	} else {
+		for _, key := range t.value(p).MapKeys() {
+			buf = append(buf, key.String())
+		}
 	}
 	slices.Sort(buf)
 	return buf
-}
-
-func (t *Type) sortedOtherKeys(p unsafe.Pointer) []string {
-	var keys []string
-	for key := range t.value(p).Seq() {
-		keys = append(keys, key.String())
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // mapValue returns the address of a copy of one value of the map at p.
@@ -247,19 +219,8 @@ func appendJSONString(dst []byte, s string) []byte {
 }
 
 func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
+		return append(dst, '\\', escapeLetters[i])
 	}
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
@@ -291,18 +252,19 @@ func appendJSONFloat(dst []byte, f float64) ([]byte, error) {
 	return dst, nil
 }
 
-// appendJSONTime appends s in quotes, as RFC 3339 in UTC, with six digits of micros
-// unless micros is negative. The zero time is null.
-func appendJSONTime(dst []byte, s time.Time, micros int) []byte {
-	if s.IsZero() {
+// appendJSONTime appends a time in quotes, as RFC 3339 in UTC. A MicroTime has six digits of
+// fraction. The zero time is null.
+func (t *Type) appendJSONTime(dst []byte, p unsafe.Pointer) []byte {
+	if t.isZeroTime(p) {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = s.UTC().AppendFormat(dst, time.RFC3339)
-	if micros >= 0 { // the fraction goes before the Z
+	dst = (*time.Time)(p).UTC().AppendFormat(dst, time.RFC3339)
+	if t.shape == shapeMicroTime { // the fraction goes before the Z
 		dst[len(dst)-1] = '.'
-		for unit := 100_000; unit > 0; unit /= 10 {
-			dst = append(dst, byte('0'+micros/unit%10))
+		_, nanos := t.time(p)
+		for unit := int64(100 * time.Millisecond); unit >= int64(time.Microsecond); unit /= 10 {
+			dst = append(dst, byte('0'+nanos/unit%10))
 		}
 		dst = append(dst, 'Z')
 	}
@@ -336,5 +298,6 @@ func isPlainJSON(raw []byte) bool {
 		}
 	}
 	r := jsonReader{data: raw}
-	return r.anything() && r.at == len(raw)
+	_, ok := r.any(false)
+	return ok && r.at == len(raw)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -19,9 +20,10 @@ type jsonReader struct {
 	data  []byte
 	at    int
 	depth int
-	// patching refuses null, FieldsV1 and custom types: a merge patch does more with these
-	// than replace the value.
-	patching bool
+	// merging reads a JSON merge patch into an object that is not zero. Null deletes a
+	// member. The reader refuses null items, FieldsV1 and custom types, for which a merge
+	// patch does more than replace the value.
+	merging bool
 }
 
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
@@ -36,77 +38,40 @@ func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 		return false
 	}
 	r := jsonReader{data: data}
-	if r.peek() == '{' && r.structValue(t, p, like) && r.atEnd() {
+	if r.document(t, p, like) {
 		return true
 	}
 	t.value(p).SetZero()
 	return false
 }
 
-// atEnd reports whether nothing but spaces follows.
-func (r *jsonReader) atEnd() bool { return r.peek() == 0 && r.at == len(r.data) }
+// MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
+// result is the one of merging and decoding documents. Nothing that obj refers to
+// changes; the patch replaces it. If MergeJSON returns false, the patch
+// has something unusual, and obj may be half merged: the caller must discard obj and
+// merge documents.
+func (t *Type) MergeJSON(patch []byte, obj any) bool {
+	p := t.check(obj)
+	r := jsonReader{data: patch, merging: true}
+	return t.readable && r.document(t, p, nil)
+}
 
 // readableJSON reports whether a jsonReader can read values of the type.
 func (t *Type) readableJSON() bool {
 	return t.Rest == nil && len(t.Fields) <= 64 && t.goType != reflect.TypeFor[json.Number]()
 }
 
-// peek skips spaces and returns the next byte, or 0 at the end.
-func (r *jsonReader) peek() byte {
-	for ; r.at < len(r.data); r.at++ {
-		switch c := r.data[r.at]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c
-		}
-	}
-	return 0
+// document reads an object with nothing but spaces around it.
+func (r *jsonReader) document(t *Type, p, like unsafe.Pointer) bool {
+	return r.peek() == '{' && r.structValue(t, p, like) && r.atEnd()
 }
 
-// open skips the bracket that the reader is at. empty reports whether the value ends
-// immediately; the closing bracket is then skipped too.
-func (r *jsonReader) open(closing byte) (empty, ok bool) {
-	r.at++
-	if r.depth++; r.depth > maxReadDepth {
-		return false, false
-	}
-	if r.peek() != closing {
-		return false, true
-	}
-	r.at++
-	r.depth--
-	return true, true
-}
-
-// more skips a comma or the closing bracket, and reports whether another member or item
-// follows.
-func (r *jsonReader) more(closing byte) (more, ok bool) {
-	switch r.peek() {
-	case ',':
-		r.at++
-		return true, true
-	case closing:
-		r.at++
-		r.depth--
-		return false, true
-	}
-	return false, false
-}
-
-// word skips a literal such as null.
-func (r *jsonReader) word(w string) bool {
-	if len(r.data)-r.at < len(w) || string(r.data[r.at:r.at+len(w)]) != w {
-		return false
-	}
-	r.at += len(w)
-	return true
-}
-
-// value reads a value of type t into the zero value at p. like is nil or a value of that type.
+// value reads a value of type t into the value at p, which is zero, or a struct or map to
+// merge with. like is nil or a value of that type.
 func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	c := r.peek()
 	switch {
-	case r.patching && (c == 'n' || t.Custom || t.shape == shapeFieldsV1):
+	case r.merging && (c == 'n' || t.Custom || t.shape == shapeFieldsV1):
 		return false
 	case c == 'n' && !t.Custom: // null has no effect on a zero value
 		return r.word("null")
@@ -119,24 +84,26 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	case shapeBool:
 		*(*bool)(p) = c == 't'
 		return c == 't' && r.word("true") || c == 'f' && r.word("false")
-	case shapeInt32:
+	case shapeInt32, shapeInt64:
 		n, ok := r.integer()
-		*(*int32)(p) = int32(n)
-		return ok && int64(int32(n)) == n
-	case shapeInt64:
-		n, ok := r.integer()
-		*(*int64)(p) = n
-		return ok
+		t.setInteger(p, n)
+		return ok && t.integer(p) == n
 	case shapeFloat64:
-		return r.float((*float64)(p))
+		f, ok := r.float()
+		*(*float64)(p) = f
+		return ok
 	case shapeBytes:
-		return r.bytes((*[]byte)(p))
+		b, ok := r.bytes()
+		*(*[]byte)(p) = b
+		return ok
 	case shapeTime:
-		return r.time(&(*meta.Time)(p).Time, false)
+		return r.time((*time.Time)(p), len("2006-01-02T15:04:05Z"))
 	case shapeMicroTime:
-		return r.time(&(*meta.MicroTime)(p).Time, true)
+		return r.time((*time.Time)(p), len("2006-01-02T15:04:05.000000Z"))
 	case shapeFieldsV1:
-		return r.fieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like))
+		raw, ok := r.raw()
+		(*meta.FieldsV1)(p).Raw = rawLike(raw, (*meta.FieldsV1)(like))
+		return ok
 	case shapeStruct:
 		return c == '{' && r.structValue(t, p, like)
 	case shapeList:
@@ -145,6 +112,21 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 		return c == '{' && r.mapValue(t, p)
 	}
 	return r.custom(t, p)
+}
+
+// time reads a time in UTC whose text has a size.
+func (r *jsonReader) time(to *time.Time, size int) bool {
+	text, form, ok := r.quoted()
+	return ok && form == 0 && len(text) == size && text[13] == ':' && text[size-1] == 'Z' && // UnmarshalText takes an hour of one digit
+		to.UnmarshalText(text) == nil
+}
+
+// rawLike returns a copy of b: the bytes of like, if these are equal.
+func rawLike(b []byte, like *meta.FieldsV1) []byte {
+	if like != nil && len(b) > 0 && bytes.Equal(like.Raw, b) {
+		return slices.Clip(like.Raw)
+	}
+	return bytes.Clone(b)
 }
 
 func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
@@ -159,32 +141,13 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 		}
 		seen |= 1 << i
 		next = i + 1
-		f := t.Fields[i]
-		to := f.at(p)
-		if f.Pointer {
-			if r.peek() == 'n' {
-				if to = nil; r.patching || !r.word("null") {
-					return false
-				}
-			} else {
-				to = f.Type.allocate((*unsafe.Pointer)(to))
-			}
-		}
-		if to != nil && !r.value(f.Type, to, f.in(like)) {
+		if !r.field(t.Fields[i], p, like) {
 			return false
 		}
 		if more, ok := r.more('}'); !more {
 			return ok
 		}
 	}
-}
-
-// in returns the address of the field's value in the struct at p, or nil if there is none.
-func (f *Field) in(p unsafe.Pointer) unsafe.Pointer {
-	if p == nil {
-		return nil
-	}
-	return f.target(p)
 }
 
 // member skips the name of a member and the colon. It returns the index of the field, or
@@ -209,6 +172,43 @@ func (r *jsonReader) member(t *Type, next int) int {
 		return -1
 	}
 	return f.index
+}
+
+// field reads the value of a member of the struct at p. like is nil or a struct of that type.
+func (r *jsonReader) field(f *Field, p, like unsafe.Pointer) bool {
+	p = f.at(p)
+	isNull := r.peek() == 'n' && (f.Pointer || r.merging)
+	if isNull || r.merging && f.Type.shape != shapeStruct && f.Type.shape != shapeMap {
+		f.setZero(p)
+	}
+	if isNull {
+		return r.word("null")
+	}
+	if f.Pointer {
+		q := (*unsafe.Pointer)(p)
+		old := *q
+		if p = f.Type.allocate(q); old != nil {
+			f.Type.assign(p, old) // a struct to merge with
+		}
+	}
+	return r.value(f.Type, p, f.in(like))
+}
+
+// in returns the address of the field's value in the struct at p, or nil if there is none.
+func (f *Field) in(p unsafe.Pointer) unsafe.Pointer {
+	if p == nil {
+		return nil
+	}
+	return f.target(p)
+}
+
+// setZero sets the field at p to its zero value.
+func (f *Field) setZero(p unsafe.Pointer) {
+	if f.Pointer {
+		*(*unsafe.Pointer)(p) = nil
+		return
+	}
+	f.Type.value(p).SetZero()
 }
 
 // list reads an array.
@@ -261,6 +261,67 @@ func (r *jsonReader) expected(n, size int) int {
 	return min(1+rest, 63*n)
 }
 
+// mapValue reads an object into a new map. If the reader merges, the map keeps the members of
+// the old map that the object does not have.
+func (r *jsonReader) mapValue(t *Type, p unsafe.Pointer) bool {
+	if r.merging && !t.stringMap {
+		return false
+	}
+	old, nulls := *(*map[string]string)(p), []string(nil)
+	t.makeMap(p)
+	empty, ok := r.open('}')
+	for n, more := 1, !empty; ok && more; n++ {
+		var key string
+		if key, ok = r.key(); !ok {
+			return false
+		}
+		if r.merging && r.peek() == 'n' {
+			nulls = append(nulls, key)
+		}
+		if !r.entry(t, p, key) || t.length(p) != n {
+			return false
+		}
+		more, ok = r.more('}')
+	}
+	if r.merging {
+		m := *(*map[string]string)(p)
+		for key, value := range old {
+			if _, replaced := m[key]; !replaced {
+				m[key] = value
+			}
+		}
+		for _, key := range nulls {
+			delete(m, key)
+		}
+	}
+	return ok
+}
+
+// entry reads the value of a key into the map at p. Null is the zero value.
+func (r *jsonReader) entry(t *Type, p unsafe.Pointer, key string) (ok bool) {
+	if !t.stringMap {
+		value := reflect.New(t.Elem.goType)
+		ok = r.value(t.Elem, value.UnsafePointer(), nil)
+		t.put(p, key, value.Elem())
+		return ok
+	}
+	m := *(*map[string]string)(p)
+	if r.peek() == 'n' {
+		m[key] = ""
+		return r.word("null")
+	}
+	m[key], ok = r.text(nil)
+	return ok
+}
+
+// key reads the name of a member of a map, and the colon.
+func (r *jsonReader) key() (string, bool) {
+	r.peek()
+	key, ok := r.text(nil)
+	r.peek()
+	return key, ok && r.skip(':')
+}
+
 // custom reads a value of a type with methods of its own.
 func (r *jsonReader) custom(t *Type, p unsafe.Pointer) bool {
 	to := t.value(p).Addr().Interface()
@@ -269,24 +330,6 @@ func (r *jsonReader) custom(t *Type, p unsafe.Pointer) bool {
 		return ok && u.UnmarshalJSON(raw) == nil
 	}
 	u, isText := to.(encoding.TextUnmarshaler)
-	if !isText || r.peek() != '"' {
-		return false
-	}
 	text, form, ok := r.quoted()
-	return ok && form == 0 && u.UnmarshalText(text) == nil
-}
-
-// fieldsV1 reads a value of any form and keeps its text.
-func (r *jsonReader) fieldsV1(to, like *meta.FieldsV1) bool {
-	raw, ok := r.raw()
-	to.Raw = rawLike(raw, like)
-	return ok
-}
-
-// rawLike returns a copy of b: the bytes of like, if these are equal.
-func rawLike(b []byte, like *meta.FieldsV1) []byte {
-	if like != nil && len(b) > 0 && bytes.Equal(like.Raw, b) {
-		return slices.Clip(like.Raw)
-	}
-	return bytes.Clone(b)
+	return isText && ok && form == 0 && u.UnmarshalText(text) == nil
 }

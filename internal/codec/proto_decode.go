@@ -164,8 +164,8 @@ func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
 
 // put sets a key of the map at p, and makes the map if it is nil.
 func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
-	if m := t.value(p); m.IsNil() {
-		m.Set(reflect.MakeMap(t.goType))
+	if *(*unsafe.Pointer)(p) == nil {
+		t.makeMap(p)
 	}
 	if t.stringMap {
 		(*(*map[string]string)(p))[key] = value.String()
@@ -174,13 +174,22 @@ func (t *Type) put(p unsafe.Pointer, key string, value reflect.Value) {
 	t.value(p).SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value)
 }
 
+// makeMap sets the map at p to a new one.
+func (t *Type) makeMap(p unsafe.Pointer) {
+	if t.stringMap {
+		*(*map[string]string)(p) = map[string]string{}
+		return
+	}
+	t.value(p).Set(reflect.MakeMap(t.goType))
+}
+
 // readValue reads the value of a field whose wire type was checked. like is nil or a value of
 // that type.
 func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	switch t.wireType() {
 	case wireVarint:
 		v, err := c.takeVarint()
-		t.setVarint(p, v)
+		t.setInteger(p, int64(v))
 		return err
 	case wireFixed64:
 		v, err := c.takeFixed64()
@@ -196,18 +205,8 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 		*(*string)(p) = textLike(b, (*string)(like))
 	case shapeBytes:
 		*(*[]byte)(p) = append([]byte{}, b...)
-	case shapeTime:
-		seconds, _, err := readTimestamp(b)
-		if err != nil {
-			return err
-		}
-		(*meta.Time)(p).Time = fromTimestamp(b, seconds, 0)
-	case shapeMicroTime:
-		seconds, nanos, err := readTimestamp(b)
-		if err != nil {
-			return err
-		}
-		(*meta.MicroTime)(p).Time = fromTimestamp(b, seconds, time.Duration(nanos).Truncate(time.Microsecond))
+	case shapeTime, shapeMicroTime:
+		return t.readTimestamp((*time.Time)(p), b)
 	case shapeFieldsV1:
 		return readFieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like), b)
 	case shapeStruct:
@@ -216,44 +215,34 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	return nil
 }
 
-func (t *Type) setVarint(p unsafe.Pointer, v uint64) {
-	switch t.shape {
-	case shapeBool:
-		*(*bool)(p) = v != 0
-	case shapeInt32:
-		*(*int32)(p) = int32(v)
-	case shapeInt64:
-		*(*int64)(p) = int64(v)
-	}
-}
-
-func readTimestamp(data []byte) (seconds int64, nanos int32, err error) {
+// readTimestamp reads a time in the precision of t. An empty message is the zero time.
+func (t *Type) readTimestamp(to *time.Time, data []byte) error {
+	var seconds, nanos uint64
 	c := newCursor("Timestamp", data)
-	for err == nil && c.more() { // not c.each, for speed: most leases have four times
-		if err = c.next(); err != nil {
-			break
-		}
-		var v uint64
-		switch c.number {
-		case 1:
-			v, err = c.varint("Seconds")
-			seconds = int64(v)
-		case 2:
-			v, err = c.varint("Nanos")
-			nanos = int32(v)
+	for c.more() { // not c.each, for speed: most leases have four times
+		err := c.next()
+		switch {
+		case err != nil:
+		case c.number == 1:
+			seconds, err = c.varint("Seconds")
+		case c.number == 2:
+			nanos, err = c.varint("Nanos")
 		default:
 			err = c.skip()
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return seconds, nanos, err
-}
-
-// fromTimestamp returns the time in a message. An empty message is the zero time.
-func fromTimestamp(data []byte, seconds int64, fraction time.Duration) time.Time {
-	if len(data) == 0 {
-		return time.Time{}
+	switch {
+	case len(data) == 0:
+		*to = time.Time{}
+	case t.shape == shapeTime:
+		*to = time.Unix(int64(seconds), 0).UTC()
+	default:
+		*to = time.Unix(int64(seconds), int64(time.Duration(int32(nanos)).Truncate(time.Microsecond))).UTC()
 	}
-	return time.Unix(seconds, int64(fraction)).UTC()
+	return nil
 }
 
 func readFieldsV1(f, like *meta.FieldsV1, data []byte) error {

@@ -90,15 +90,8 @@ func (f *Field) appendEntries(dst []byte, p unsafe.Pointer) []byte {
 // appendProto appends the value at p without its tag. t must not be a list or map.
 func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 	switch t.shape {
-	case shapeBool:
-		if *(*bool)(p) {
-			return append(dst, 1)
-		}
-		return append(dst, 0)
-	case shapeInt32:
-		return binary.AppendUvarint(dst, uint64(*(*int32)(p)))
-	case shapeInt64:
-		return binary.AppendUvarint(dst, uint64(*(*int64)(p)))
+	case shapeBool, shapeInt32, shapeInt64:
+		return binary.AppendUvarint(dst, uint64(t.integer(p)))
 	case shapeFloat64:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(*(*float64)(p)))
 	case shapeString:
@@ -109,11 +102,12 @@ func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 	dst = append(dst, 0)
 	start := len(dst)
 	switch t.shape {
-	case shapeTime:
-		dst = appendTimestamp(dst, (*meta.Time)(p).Unix(), 0, t.isZeroTime(p))
-	case shapeMicroTime:
-		s := (*meta.MicroTime)(p)
-		dst = appendTimestamp(dst, s.Unix(), wholeMicros(s.Time), t.isZeroTime(p))
+	case shapeTime, shapeMicroTime:
+		if !t.isZeroTime(p) {
+			seconds, nanos := t.time(p)
+			dst = binary.AppendUvarint(append(dst, 1<<3|wireVarint), uint64(seconds))
+			dst = binary.AppendUvarint(append(dst, 2<<3|wireVarint), uint64(nanos))
+		}
 	case shapeFieldsV1:
 		if raw := (*meta.FieldsV1)(p).Raw; len(raw) > 0 {
 			dst = protowire.AppendBytes(append(dst, 1<<3|wireBytes), raw)
@@ -122,14 +116,6 @@ func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 		dst = t.appendMessage(dst, p)
 	}
 	return closeMessage(dst, start)
-}
-
-func appendTimestamp(dst []byte, seconds, nanos int64, zero bool) []byte {
-	if zero {
-		return dst
-	}
-	dst = binary.AppendUvarint(append(dst, 1<<3|wireVarint), uint64(seconds))
-	return binary.AppendUvarint(append(dst, 2<<3|wireVarint), uint64(nanos))
 }
 
 // closeMessage writes the length of the message that begins at start into the byte

@@ -22,10 +22,9 @@ func (t *Type) roundTrips(p unsafe.Pointer) bool {
 		return f-f == 0 && (f != 0 || !math.Signbit(f)) // a -0 may be left out
 	case shapeString:
 		return utf8.ValidString(*(*string)(p))
-	case shapeTime:
-		return hasJSONTime((*meta.Time)(p).Time)
-	case shapeMicroTime:
-		return hasJSONTime((*meta.MicroTime)(p).Time)
+	case shapeTime, shapeMicroTime: // whose text can be read again
+		year := (*time.Time)(p).UTC().Year()
+		return year >= 1 && year <= 9999
 	case shapeFieldsV1:
 		raw := (*meta.FieldsV1)(p).Raw
 		return isPlainJSON(raw) && raw[0] == '{' // a null is no FieldsV1
@@ -68,10 +67,7 @@ func (f *Field) roundTrips(p unsafe.Pointer) bool {
 	case f.Pointer && f.Type.isZeroTime(q):
 		return false // its JSON is null
 	case f.OmitEmpty && f.Type.nilable() && f.Type.length(q) == 0:
-		return *(*unsafe.Pointer)(q) == nil // the first word of a map and of a slice
+		return f.Type.isNil(q)
 	}
 	return f.Type.roundTrips(q)
 }
-
-// hasJSONTime reports whether the text of a time can be read again.
-func hasJSONTime(t time.Time) bool { return t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 }

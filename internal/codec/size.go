@@ -60,38 +60,26 @@ func (f *Field) entriesSize(p unsafe.Pointer) int {
 
 func (t *Type) valueSize(p unsafe.Pointer) int {
 	switch t.shape {
-	case shapeBool:
-		return 1
-	case shapeInt32:
-		return protowire.SizeVarint(uint64(*(*int32)(p)))
-	case shapeInt64:
-		return protowire.SizeVarint(uint64(*(*int64)(p)))
+	case shapeBool, shapeInt32, shapeInt64:
+		return protowire.SizeVarint(uint64(t.integer(p)))
 	case shapeFloat64:
 		return 8
-	case shapeString:
-		return protowire.SizeBytes(len(*(*string)(p)))
-	case shapeBytes:
-		return protowire.SizeBytes(len(*(*[]byte)(p)))
-	case shapeTime:
-		return timestampSize((*meta.Time)(p).Unix(), 0, t.isZeroTime(p))
-	case shapeMicroTime:
-		s := (*meta.MicroTime)(p)
-		return timestampSize(s.Unix(), wholeMicros(s.Time), t.isZeroTime(p))
-	case shapeFieldsV1:
-		raw := (*meta.FieldsV1)(p).Raw
-		if len(raw) == 0 {
-			return protowire.SizeBytes(0)
+	}
+	size := 0
+	switch t.shape {
+	case shapeString, shapeBytes:
+		size = t.length(p)
+	case shapeTime, shapeMicroTime:
+		if !t.isZeroTime(p) {
+			seconds, nanos := t.time(p)
+			size = 2 + protowire.SizeVarint(uint64(seconds)) + protowire.SizeVarint(uint64(nanos))
 		}
-		return protowire.SizeBytes(1 + protowire.SizeBytes(len(raw)))
+	case shapeFieldsV1:
+		if raw := (*meta.FieldsV1)(p).Raw; len(raw) > 0 {
+			size = 1 + protowire.SizeBytes(len(raw))
+		}
 	case shapeStruct:
-		return protowire.SizeBytes(t.messageSize(p))
+		size = t.messageSize(p)
 	}
-	return 0
-}
-
-func timestampSize(seconds, nanos int64, zero bool) int {
-	if zero {
-		return protowire.SizeBytes(0)
-	}
-	return protowire.SizeBytes(2 + protowire.SizeVarint(uint64(seconds)) + protowire.SizeVarint(uint64(nanos)))
+	return protowire.SizeBytes(size)
 }

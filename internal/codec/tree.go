@@ -106,11 +106,8 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 			return append(dst, "null"...), nil
 		}
 		dst = append(dst, '[')
-		for i, item := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			if dst, err = appendTree(dst, item); err != nil {
+		for _, item := range v {
+			if dst, err = appendTree(appendComma(dst), item); err != nil {
 				return nil, err
 			}
 		}
@@ -120,11 +117,8 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 			return append(dst, "null"...), nil
 		}
 		dst = append(dst, '{')
-		for i, name := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(appendJSONString(dst, name), ':')
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			dst = append(appendJSONString(appendComma(dst), name), ':')
 			if dst, err = appendTree(dst, v[name]); err != nil {
 				return nil, err
 			}

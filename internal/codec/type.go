@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -564,6 +565,49 @@ func (t *Type) nilable() bool {
 	}
 	return false
 }
+
+// integer returns the value of a bool, as 0 or 1, or of an integer.
+func (t *Type) integer(p unsafe.Pointer) int64 {
+	switch t.shape {
+	case shapeBool:
+		return int64(*(*uint8)(p))
+	case shapeInt32:
+		return int64(*(*int32)(p))
+	}
+	return *(*int64)(p)
+}
+
+// setInteger sets a bool or an integer, which drops the bits that it has no room for.
+func (t *Type) setInteger(p unsafe.Pointer, n int64) {
+	switch t.shape {
+	case shapeBool:
+		*(*bool)(p) = n != 0
+	case shapeInt32:
+		*(*int32)(p) = int32(n)
+	default:
+		*(*int64)(p) = n
+	}
+}
+
+// time returns a time in the precision of its type. [meta.Time] and [meta.MicroTime] have the
+// memory layout of a time.Time.
+func (t *Type) time(p unsafe.Pointer) (seconds, nanos int64) {
+	at := (*time.Time)(p)
+	if t.shape == shapeMicroTime {
+		nanos = int64(at.Nanosecond())
+		nanos -= nanos % int64(time.Microsecond)
+	}
+	return at.Unix(), nanos
+}
+
+// isTime reports whether the values are times.
+func (t *Type) isTime() bool { return t.shape == shapeTime || t.shape == shapeMicroTime }
+
+// isZeroTime reports whether the value at p is a time and zero.
+func (t *Type) isZeroTime(p unsafe.Pointer) bool { return t.isTime() && (*time.Time)(p).IsZero() }
+
+// isNil reports whether the value at p is nil: bytes, a list or a map. They begin with a pointer.
+func (t *Type) isNil(p unsafe.Pointer) bool { return t.nilable() && *(*unsafe.Pointer)(p) == nil }
 
 // length returns the length of a list, a map, bytes or a string, and 1 for other
 // values.

@@ -29,10 +29,8 @@ func (t *Type) toTree(p unsafe.Pointer) any {
 	switch t.shape {
 	case shapeBool:
 		return *(*bool)(p)
-	case shapeInt32:
-		return int64(*(*int32)(p))
-	case shapeInt64:
-		return *(*int64)(p)
+	case shapeInt32, shapeInt64:
+		return t.integer(p)
 	case shapeFloat64:
 		return *(*float64)(p)
 	case shapeString:

@@ -47,7 +47,7 @@ func (f *Field) value(p unsafe.Pointer) Value {
 	}
 	q, t := f.target(p), f.Type
 	switch {
-	case q == nil || t.isZeroTime(q) || t.nilable() && *(*unsafe.Pointer)(q) == nil: // the first word of a map and of a slice
+	case q == nil || t.isZeroTime(q) || t.isNil(q):
 		return TreeValue(nil)
 	case t.Kind == Struct, t.Kind == Scalar && !t.Custom, t.stringMap, f.ListType == "atomic":
 		return Value{typ: t, at: q, present: true}
@@ -271,9 +271,8 @@ func (t *Type) hasEmpty(p unsafe.Pointer) bool {
 			if x == nil {
 				continue
 			}
-			// Both begin with a pointer, which is nil only for nil.
 			listOrMap := f.Type.shape == shapeList || f.Type.shape == shapeMap
-			if listOrMap && *(*unsafe.Pointer)(x) != nil && f.Type.length(x) == 0 || f.Type.hasEmpty(x) {
+			if listOrMap && !f.Type.isNil(x) && f.Type.length(x) == 0 || f.Type.hasEmpty(x) {
 				return true
 			}
 		}

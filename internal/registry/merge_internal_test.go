@@ -48,7 +48,7 @@ var mergePatches = []struct {
 	{`{"kind":"Merge","apiVersion":"example.com/v1"}`, true},
 	{``, false}, {`null`, false}, {`[]`, false}, {`1`, false}, {`{`, false}, {`{}{}`, false}, {`{"zzz":1}`, false}, {`{"kind":"Other"}`, false}, {`{"apiVersion":null}`, false}, {`{"Spec":{}}`, false},
 	{`{"spec":{"text":"a","text":"b"}}`, false}, {`{"spec":{"names":{"a":"1","a":"2"}}}`, false}, {`{"spec":{"names":{"a":1}}}`, false}, {`{"spec":{"numbers":{"a":1}}}`, false},
-	{`{"spec":{"list":[null]}}`, false}, {`{"spec":{"list":[{"text":null}]}}`, false}, {`{"spec":{"list":[{"maybe":null}]}}`, false}, {`{"spec":{"list":[{"names":{"a":null}}]}}`, false},
+	{`{"spec":{"list":[null]}}`, false}, {`{"spec":{"list":[{"text":null}]}}`, true}, {`{"spec":{"list":[{"maybe":null}]}}`, true}, {`{"spec":{"list":[{"names":{"a":null}}]}}`, true},
 	{`{"spec":{"raw":{"f:a":{}}}}`, false}, {`{"metadata":{"managedFields":[{"fieldsV1":{"b":{},"a":{}}}]}}`, false}, {`{"spec":{"count":1.0}}`, false}, {`{"spec":"text"}`, false}, {`{"spec":{"text":{}}}`, false},
 }
 
