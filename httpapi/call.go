@@ -18,9 +18,8 @@ import (
 )
 
 // A request passes call.go (headers, authentication), route.go (the path), dispatch.go (the
-// verb and the common checks), the file of the verb (get, list, watch, write, patch, delete)
-// and respond.go or listbody.go. The comment of a verb lists its query parameters. Package
-// internal/registry implements the effect of a verb.
+// verb and the common checks), the file of the verb (get, list, watch, write, patch, delete),
+// package internal/registry, and respond.go or listbody.go.
 
 // LogEntry describes one request and its answer.
 type LogEntry struct {
@@ -30,22 +29,19 @@ type LogEntry struct {
 	Code                int
 	Bytes               int64
 	Duration            time.Duration
-	// Attributes are those that an Authorizer gets. The User is empty if the request was not
-	// authenticated.
+	// Attributes are as for an Authorizer. The User is empty if the request was not authenticated.
 	Attributes Attributes
 }
 
-// call is one request and its answer. It is also the http.ResponseWriter of the
-// answer, to count for the log.
+// call is one request and its answer. It is also the http.ResponseWriter of the answer.
 type call struct {
-	api   *API
-	req   *http.Request
-	w     http.ResponseWriter
-	began time.Time
-	code  int
-	size  int64
-	// observe, if not nil, is called with what the client knows, before it gets the answer.
-	observe func(caller.Sight)
+	api     *API
+	req     *http.Request
+	w       http.ResponseWriter
+	began   time.Time
+	code    int
+	size    int64
+	observe func(caller.Sight) // see caller.WithObserver; or nil
 
 	query        url.Values
 	endpoint     *endpoint
@@ -53,7 +49,7 @@ type call struct {
 	user         User
 	attrs        *Attributes // without the user; nil until the first use
 
-	slots                    *tally.Clients // those that the request needs one of
+	slots                    *tally.Clients // the request needs one of these
 	client                   string         // user, or host of the address
 	exempt, hasSlot, hasTurn bool           // see limits
 
@@ -112,8 +108,8 @@ func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	if id == "" {
 		id = a.auditIDs.next(r)
 	}
-	h.Set("Audit-Id", id)
-	h.Set("Cache-Control", noCache)
+	v := []string{id, noCache} // one allocation for both
+	h["Audit-Id"], h["Cache-Control"] = v[:1:1], v[1:]
 	if a.setDate {
 		h.Set("Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
@@ -132,17 +128,16 @@ func (c *call) end() {
 	}
 }
 
-// Fail answers a request with the Status of an error, in the format that the
-// request accepts and with the headers of every answer. It is for Middleware that
-// refuses requests.
+// Fail answers a request with the Status of an error, in the format that the request accepts.
+// Middleware refuses requests by it.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := a.newCall(w, r)
 	defer c.endTime()
 	c.fail(err)
 }
 
-// auditIDs generates the Audit-Id of answers. With a seed an id is derived from the
-// request and the number of equal requests before it; else it is random.
+// auditIDs generates the Audit-Id of answers: random, or with a seed derived from the request and
+// the number of equal requests before it.
 type auditIDs struct {
 	seed uint64
 
@@ -224,8 +219,8 @@ func (c *call) groupResource() meta.GroupResource {
 	return meta.GroupResource{Group: c.endpoint.info.Group, Resource: c.endpoint.info.Plural}
 }
 
-// untilClose returns a context for a call that may wait: it ends with the request,
-// with Close of the API, or when done is called.
+// untilClose returns a context that ends with the request, with Close of the API, or when done is
+// called.
 func (c *call) untilClose() (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(c.context())
 	stop := context.AfterFunc(c.api.ctx, cancel)

@@ -78,8 +78,9 @@ func mustJSON(doc any) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	c.Header().Set("Content-Type", contentType)
-	c.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	v := []string{contentType, strconv.Itoa(len(data))} // one allocation for both
+	h := c.Header()
+	h["Content-Type"], h["Content-Length"] = v[:1:1], v[1:]
 	c.WriteHeader(code)
 	c.Write(data)
 }
