@@ -136,7 +136,6 @@ func (c *call) request(o registry.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
-		Origin: registry.OriginOf(c.req.Context()),
 		Status: c.subresource == statusSubresource,
 	}
 	if c.api.authorize != nil {
