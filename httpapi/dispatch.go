@@ -86,7 +86,7 @@ func (c *call) prepare(streams bool) error {
 		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
-		if !matchesRoute(c.req.Header.Get("Accept")) {
+		if !matchesRoute(c.header("Accept")) {
 			types := []string{typeJSON, typeYAML, typeProtobuf}
 			if streams {
 				types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
