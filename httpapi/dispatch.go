@@ -112,7 +112,7 @@ func (c *call) checkNames() error {
 	if c.namespaced && c.namespace == "" && one {
 		return meta.NewBadRequest("Namespace parameter required.")
 	}
-	if problems := validate.PathSegmentName(c.name); c.name != "" && problems != nil {
+	if problems := validate.NameIsPathSegment(c.name, false); c.name != "" && problems != nil {
 		return meta.NewBadRequest("Name parameter invalid: %q: %s", c.name, strings.Join(problems, ";"))
 	}
 	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {
