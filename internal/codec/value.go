@@ -36,7 +36,16 @@ func (t *Type) Value(obj any) Value {
 // ZeroValue is Value for an empty object.
 func (t *Type) ZeroValue() Value { return Value{typ: t, at: t.zero, present: true, hides: typeMembers} }
 
-// TreeValue returns a tree as a Value.
+// InTree returns the value for a tree: a tree, or for a scalar and a map of strings the Value itself.
+// FromUnstructured reads such trees too; the object that it makes shares the map.
+func (v Value) InTree() any {
+	if v.typ != nil && (v.typ.Kind == Scalar || v.typ.stringMap) {
+		return v
+	}
+	return v.Tree()
+}
+
+// TreeValue returns a tree as a Value. Members of objects in it may be what InTree returns.
 func TreeValue(tree any) Value { return Value{tree: tree, present: true} }
 
 // value returns the value of the member of the struct at p.
@@ -73,6 +82,9 @@ func (v Value) Member(name string) Value {
 	if v.typ == nil {
 		object, _ := v.tree.(map[string]any)
 		member, ok := object[name]
+		if part, is := member.(Value); is {
+			return part
+		}
 		return Value{tree: member, present: ok}
 	}
 	switch v.typ.shape {
@@ -240,8 +252,12 @@ func (v Value) Equal(o Value) bool {
 	switch {
 	case !v.present || !o.present:
 		return v.present == o.present
+	case t != o.typ && (v.isStruct() || o.isStruct()):
+		return v.isObject() && o.isObject() && v.equalMembers(o)
 	case t == nil || t != o.typ:
 		return equalForms(v.Tree(), o.Tree())
+	case v.hides != nothing:
+		return v.equalMembers(o)
 	case t.shape == shapeFloat64:
 		return *(*float64)(v.at) == *(*float64)(o.at) // also 0 and -0
 	case t.Kind == List:
@@ -250,6 +266,24 @@ func (v Value) Equal(o Value) bool {
 		return t.equal(v.at, o.at) || equalForms(v.Tree(), o.Tree())
 	}
 	return t.equal(v.at, o.at)
+}
+
+func (v Value) isStruct() bool { return v.typ != nil && v.typ.Kind == Struct }
+
+// isObject reports whether a struct or a tree is an object.
+func (v Value) isObject() bool {
+	_, isObject := v.tree.(map[string]any)
+	return isObject || v.isStruct()
+}
+
+func (v Value) equalMembers(o Value) bool {
+	m := v.Members(o)
+	for m.Next() {
+		if !m.X.Equal(m.Y) {
+			return false
+		}
+	}
+	return true
 }
 
 // equalForms compares trees like equalTree, but an int64 equals a float64 of the same value.
