@@ -101,10 +101,21 @@ func (v Value) Member(name string) Value {
 func (v Value) field(name string) Value {
 	f := v.typ.Field(name)
 	switch {
-	case f == nil && v.typ.Rest != nil:
-		member, ok := (*v.typ.rest(v.at))[name]
-		return Value{tree: member, present: ok}
-	case f == nil || v.hidden(name):
+	case f != nil:
+		return v.declared(f)
+	case v.typ.Rest == nil:
+		return Value{}
+	}
+	member, ok := (*v.typ.rest(v.at))[name]
+	return Value{tree: member, present: ok}
+}
+
+// declared returns the member that a field declares.
+func (v Value) declared(f *Field) Value {
+	switch {
+	case v.typ == nil:
+		return v.Member(f.Name)
+	case v.hides != nothing && v.hidden(f.Name):
 		return Value{}
 	}
 	member := f.value(v.at)
@@ -136,26 +147,27 @@ type Members struct {
 	X, Y  Value
 
 	x, y   Value
-	fields []*Field // of two structs
-	names  []string // of other values; some may lack in both
 	typ    *Type    // the struct that declares members, or nil
+	fields []*Field // that are left, if there are no other members
+	names  []string // that are left; both may lack some
 }
 
 // Members returns a walk along the members of v and o.
 func (v Value) Members(o Value) Members {
-	if v.typ != nil && v.typ == o.typ && v.typ.Kind == Struct && v.typ.Rest == nil {
-		return Members{x: v, y: o, fields: v.typ.byName}
+	m := Members{x: v, y: o}
+	if v.isStruct() {
+		m.typ = v.typ
+	} else if o.isStruct() {
+		m.typ = o.typ
 	}
-	t := v.typ
-	if t == nil || t.Kind != Struct {
-		t = o.typ
-	}
-	if t == nil || t.Kind != Struct {
-		return Members{x: v, y: o, names: sortNames(o.appendNames(v.appendNames(nil, nil), nil))}
-	}
-	m := Members{x: v, y: o, names: slices.Clip(t.sorted), typ: t}
-	if m.names = o.appendNames(v.appendNames(m.names, t), t); len(m.names) > len(t.sorted) {
-		m.names = sortNames(m.names)
+	names := o.appendNames(v.appendNames(nil, m.typ), m.typ)
+	switch {
+	case m.typ == nil:
+		m.names = sortNames(names)
+	case len(names) == 0:
+		m.fields = m.typ.byName
+	default:
+		m.names = sortNames(append(names, m.typ.sorted...))
 	}
 	return m
 }
@@ -169,18 +181,14 @@ func sortNames(names []string) []string {
 func (m *Members) Next() bool {
 	for i, f := range m.fields {
 		isScalar := f.Type.Kind == Scalar && !f.Type.Custom
-		if isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
+		if isScalar && m.x.typ == m.y.typ && f.equal(m.x.at, m.y.at) {
 			continue
 		}
-		m.X, m.Y = f.value(m.x.at), f.value(m.y.at)
-		if !m.X.present && !m.Y.present {
-			continue
+		m.X, m.Y = m.x.declared(f), m.y.declared(f)
+		if m.X.present || m.Y.present {
+			m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
+			return true
 		}
-		if m.x.hides == typeMembers && f.Name == "metadata" {
-			m.X.hides, m.Y.hides = managedFields, managedFields
-		}
-		m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
-		return true
 	}
 	m.fields = nil
 	for len(m.names) > 0 {
