@@ -44,35 +44,43 @@ func OpenEnvelope(data []byte) (Envelope, error) {
 // read reads the message Unknown, which every envelope consists of.
 func (e *Envelope) read(data []byte) error {
 	c := newCursor("Unknown", data)
-	return c.each(func() error {
+	return c.each(func() (err error) {
+		var text []byte
 		switch c.number {
 		case 1:
-			b, err := c.bytes("TypeMeta")
-			if err != nil {
-				return err
+			if text, err = c.bytes("TypeMeta"); err == nil {
+				err = e.readType(text)
 			}
-			return e.readType(b)
 		case 2:
-			return c.readBytes("Raw", &e.Raw)
+			e.Raw, err = c.bytes("Raw")
 		case 3:
-			return c.readString("ContentEncoding", &e.ContentEncoding)
+			text, err = c.bytes("ContentEncoding")
+			e.ContentEncoding = string(text)
 		case 4:
-			return c.readString("ContentType", &e.ContentType)
+			text, err = c.bytes("ContentType")
+			e.ContentType = string(text)
+		default:
+			err = c.skip()
 		}
-		return c.skip()
+		return err
 	})
 }
 
 func (e *Envelope) readType(data []byte) error {
 	c := newCursor("TypeMeta", data)
-	return c.each(func() error {
+	return c.each(func() (err error) {
+		var text []byte
 		switch c.number {
 		case 1:
-			return c.readString("APIVersion", &e.APIVersion)
+			text, err = c.bytes("APIVersion")
+			e.APIVersion = string(text)
 		case 2:
-			return c.readString("Kind", &e.Kind)
+			text, err = c.bytes("Kind")
+			e.Kind = string(text)
+		default:
+			err = c.skip()
 		}
-		return c.skip()
+		return err
 	})
 }
 

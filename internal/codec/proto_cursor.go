@@ -95,19 +95,6 @@ func (c *cursor) bytes(name string) ([]byte, error) {
 	return c.takeBytes()
 }
 
-// readBytes sets into to the value of the current field.
-func (c *cursor) readBytes(name string, into *[]byte) (err error) {
-	*into, err = c.bytes(name)
-	return err
-}
-
-// readString sets into to the value of the current field.
-func (c *cursor) readString(name string, into *string) error {
-	b, err := c.bytes(name)
-	*into = string(b)
-	return err
-}
-
 func (c *cursor) takeVarint() (v uint64, err error) {
 	for i, b := range c.rest {
 		if i == binary.MaxVarintLen64 {
@@ -123,14 +110,6 @@ func (c *cursor) takeVarint() (v uint64, err error) {
 		return 0, errProtoOverflow
 	}
 	return 0, io.ErrUnexpectedEOF
-}
-
-func (c *cursor) takeFixed64() (uint64, error) {
-	b, err := c.take(8)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint64(b), nil
 }
 
 func (c *cursor) takeBytes() ([]byte, error) {

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -192,8 +193,10 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 		t.setInteger(p, int64(v))
 		return err
 	case wireFixed64:
-		v, err := c.takeFixed64()
-		*(*float64)(p) = math.Float64frombits(v)
+		b, err := c.take(8)
+		if err == nil {
+			*(*float64)(p) = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
 		return err
 	}
 	b, err := c.takeBytes()
