@@ -46,8 +46,10 @@ const (
 // || and &&, negated, in parentheses. The rest of CEL is a syntax error here; upstream parses it and refuses it later.
 // The first error ends the text, so that every loop ends too.
 type celParser struct {
-	celScanner
-	depth int // of nested expressions
+	text  string // valid UTF-8: as upstream, each wrong byte is one U+FFFD
+	at    int
+	token celToken // the current token
+	depth int      // of nested expressions
 	err   error
 }
 
@@ -55,7 +57,7 @@ func parseCEL(s string) (expression, error) {
 	if size := utf8.RuneCountInString(s); size > maxCELSize {
 		return expression{}, fmt.Errorf("expression code point size exceeds limit: size: %d, limit %d", size, maxCELSize)
 	}
-	p := celParser{celScanner: celScanner{text: string([]rune(s))}}
+	p := celParser{text: string([]rune(s))}
 	p.next()
 	e := p.disjunction()
 	if p.token.text != "" {
@@ -104,8 +106,7 @@ func (p *celParser) disjunction() expression {
 	defer func() { p.depth-- }()
 	e := p.conjunction()
 	for p.take("||") {
-		right := p.conjunction()
-		e = expression{kind: celCall, name: "_||_", operands: append(e.alternatives(), right.alternatives()...)}
+		e = expression{kind: celCall, name: "_||_", operands: append(e.alternatives(), p.conjunction().alternatives()...)}
 	}
 	return e
 }
@@ -123,14 +124,12 @@ func (p *celParser) conjunction() expression {
 // signed number belongs to the number.
 func (p *celParser) unary() expression {
 	operator, count := p.token.text, 0
-	if operator == "!" || operator == "-" {
-		for p.take(operator) {
-			count++
-		}
+	for (operator == "!" || operator == "-") && p.take(operator) {
+		count++
 	}
-	negative := operator == "-" && count == 1 && p.token.kind == celNumber && p.token.goType != "uint64"
+	isNegative := operator == "-" && count == 1 && p.token.kind == celNumber && p.token.goType != "uint64"
 	e := p.operand()
-	if count%2 == 0 || negative {
+	if count%2 == 0 || isNegative {
 		return e
 	}
 	return expression{kind: celCall, name: operator + "_"}
@@ -193,13 +192,6 @@ func (p *celParser) list(end string) (items []expression) {
 	return items
 }
 
-// celScanner splits an expression into tokens.
-type celScanner struct {
-	text  string // valid UTF-8: as upstream, each wrong byte is one U+FFFD
-	at    int
-	token celToken // the current token
-}
-
 type celToken struct {
 	kind   int
 	text   string // as written; empty at the end
@@ -227,46 +219,46 @@ var celPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // next moves to the next token. Behind the last one it stays at the end.
-func (s *celScanner) next() {
-	match := celPattern().FindStringSubmatchIndex(s.text[s.at:])
-	s.token = celToken{start: s.at + match[1]}
+func (p *celParser) next() {
+	match := celPattern().FindStringSubmatchIndex(p.text[p.at:])
+	p.token = celToken{start: p.at + match[1]}
 	for kind := celString; kind <= celMark; kind++ {
 		if start, end := match[2*kind], match[2*kind+1]; start >= 0 {
-			s.token = newCELToken(kind, s.text[s.at+start:s.at+end])
-			s.token.start = s.at + start
+			p.token = celToken{kind: kind, start: p.at + start, text: p.text[p.at+start : p.at+end]}
+			p.token.evaluate()
 		}
 	}
-	s.at += match[1]
+	p.at += match[1]
 }
 
-func newCELToken(kind int, text string) celToken {
-	token := celToken{kind: kind, text: text}
-	switch kind {
+// evaluate sets value and goType.
+func (t *celToken) evaluate() {
+	switch t.kind {
 	case celString:
-		value, ok := celStringValue(text)
-		if !ok {
-			return celToken{kind: celMark, text: text}
+		var ok bool
+		if t.value, ok = celStringValue(t.text); ok {
+			t.goType = "string"
+		} else {
+			t.kind = celMark
 		}
-		token.value, token.goType = value, "string"
 	case celWord:
-		token.value = strings.Trim(text, "`")
-		switch text {
+		t.value = strings.Trim(t.text, "`")
+		switch t.text {
 		case "true", "false":
-			token.goType = "bool"
+			t.goType = "bool"
 		case "null":
-			token.goType = "structpb.NullValue"
+			t.goType = "structpb.NullValue"
 		}
 	case celNumber:
 		switch {
-		case strings.ContainsAny(text, "uU"):
-			token.goType = "uint64"
-		case strings.HasPrefix(text, "0x") || !strings.ContainsAny(text, ".eE"):
-			token.goType = "int64"
+		case strings.ContainsAny(t.text, "uU"):
+			t.goType = "uint64"
+		case strings.HasPrefix(t.text, "0x") || !strings.ContainsAny(t.text, ".eE"):
+			t.goType = "int64"
 		default:
-			token.goType = "float64"
+			t.goType = "float64"
 		}
 	}
-	return token
 }
 
 // celStringValue returns the value of a string in one or three quotes, and false if an escape sequence is wrong.

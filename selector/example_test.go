@@ -72,10 +72,17 @@ func ExampleFieldEquals() {
 	// main
 }
 
-func ExampleLabels_Empty() {
-	var all selector.Labels
-	fmt.Println(all.Empty(), all.Matches(nil))
+// The zero values select every object.
+func Example_zeroValues() {
+	var labels selector.Labels
+	var fields selector.Fields
+	var shards selector.Shards
+	fmt.Println(labels.Empty(), labels.Matches(nil))
+	fmt.Println(fields.Empty(), fields.Matches(nil))
+	fmt.Println(shards.Empty(), shards.Matches("", ""))
 	// Output:
+	// true true
+	// true true
 	// true true
 }
 

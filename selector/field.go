@@ -11,14 +11,8 @@ import (
 
 // Fields selects objects by the values of fields: every term must hold. The zero value selects every object.
 type Fields struct {
-	terms []fieldTerm // sorted by their canonical text
-	rules []fieldRule // for Matches: one for each field
-}
-
-// fieldTerm is one comparison of a field with a value.
-type fieldTerm struct {
-	field, value string
-	differs      bool // field!=value
+	terms []term // sorted by their canonical text; the operator is = or !=
+	rules []rule // one for each field
 }
 
 // ParseFields parses a field selector, such as "metadata.name=a,metadata.namespace!=kube-system". The empty text selects
@@ -28,60 +22,39 @@ type fieldTerm struct {
 func ParseFields(s string) (Fields, error) {
 	texts := splitTerms(s)
 	slices.Sort(texts) // upstream sorts first, so the order decides which of two errors is returned
-	var terms []fieldTerm
+	var terms []term
 	for _, text := range texts {
 		if text == "" {
 			continue
 		}
-		term, value, ok := splitTerm(text)
+		t, ok := splitTerm(text)
 		if !ok {
 			return Fields{}, fmt.Errorf("invalid selector: '%s'; can't understand '%s'", s, text)
 		}
 		var err error
-		if term.value, err = unescapeValue(value); err != nil {
+		if t.value, err = unescapeValue(t.value); err != nil {
 			return Fields{}, fmt.Errorf("invalid field selector: %w", err)
 		}
 		// Upstream drops a term like "=", with neither field nor value, instead of refusing it.
-		if term.field != "" || term.value != "" {
-			terms = append(terms, term)
+		if t.key != "" || t.value != "" {
+			terms = append(terms, t)
 		}
 	}
 	// Sort again: "==" and "=" are the same now, and String must not depend on which was written.
-	slices.SortFunc(terms, func(a, b fieldTerm) int { return cmp.Compare(a.text(), b.text()) })
+	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(fieldText(a), fieldText(b)) })
 	return newFields(terms), nil
 }
 
-// fieldRule joins the terms of one field.
-type fieldRule struct {
-	field  string
-	values valueRule
-}
-
-func newFields(terms []fieldTerm) Fields {
-	f := Fields{terms: terms}
+func newFields(terms []term) Fields {
 	byField := slices.Clone(terms)
-	slices.SortStableFunc(byField, func(a, b fieldTerm) int { return cmp.Compare(a.field, b.field) })
-	for i, term := range byField {
-		if i == 0 || byField[i-1].field != term.field {
-			f.rules = append(f.rules, fieldRule{field: term.field})
-		}
-		values := &f.rules[len(f.rules)-1].values
-		if term.differs {
-			values.exclude(term.value)
-		} else {
-			values.require(term.value)
-		}
-	}
-	for i := range f.rules {
-		f.rules[i].values.finish()
-	}
-	return f
+	slices.SortStableFunc(byField, func(a, b term) int { return cmp.Compare(a.key, b.key) })
+	return Fields{terms, join(byField)}
 }
 
 // FieldEquals returns the selector field=value. The value is not escaped. The field must not contain commas, equals signs
 // or backslashes, because a selector cannot escape them there.
 func FieldEquals(field, value string) Fields {
-	return newFields([]fieldTerm{{field: field, value: value}})
+	return newFields([]term{{key: field, operator: opEquals, value: value}})
 }
 
 // Check returns an error unless all fields of the selector are known. The error lists the known fields in the order given,
@@ -100,24 +73,22 @@ func (f Fields) Check(known []string) error {
 
 // Unknown returns the first field of the selector that is not known, and reports whether there is one.
 func (f Fields) Unknown(known []string) (field string, found bool) {
-	for _, term := range f.terms {
-		if !slices.Contains(known, term.field) {
-			return term.field, true
+	for _, t := range f.terms {
+		if !slices.Contains(known, t.key) {
+			return t.key, true
 		}
 	}
 	return "", false
 }
 
 // Empty reports whether the selector selects every object.
-func (f Fields) Empty() bool {
-	return len(f.terms) == 0
-}
+func (f Fields) Empty() bool { return len(f.terms) == 0 }
 
 // Matches reports whether an object is selected. Get must return the object's value of a field, and the empty string for a
 // field that it does not have. Matches calls it at most once for each field.
 func (f Fields) Matches(get func(field string) string) bool {
 	for i := range f.rules {
-		if !f.rules[i].values.holds(get(f.rules[i].field)) {
+		if !f.rules[i].holds(get(f.rules[i].key), true) {
 			return false
 		}
 	}
@@ -127,9 +98,9 @@ func (f Fields) Matches(get func(field string) string) bool {
 // Exact returns the value that the selector requires a field to have, and reports whether it requires one. If it requires
 // two values, which no object has, Exact returns the first: the caller must still call Matches.
 func (f Fields) Exact(field string) (value string, ok bool) {
-	for _, term := range f.terms {
-		if term.field == field && !term.differs {
-			return term.value, true
+	for _, t := range f.terms {
+		if t.key == field && t.operator == opEquals {
+			return t.value, true
 		}
 	}
 	return "", false
@@ -137,20 +108,9 @@ func (f Fields) Exact(field string) (value string, ok bool) {
 
 // String returns the canonical form: terms sorted and joined by commas, "=" for "==", values escaped. It is empty if the
 // selector selects every object.
-func (f Fields) String() string {
-	texts := make([]string, len(f.terms))
-	for i, term := range f.terms {
-		texts[i] = term.text()
-	}
-	return strings.Join(texts, ",")
-}
+func (f Fields) String() string { return joinTexts(f.terms, fieldText) }
 
-func (t fieldTerm) text() string {
-	if t.differs {
-		return t.field + "!=" + escapeValue(t.value)
-	}
-	return t.field + "=" + escapeValue(t.value)
-}
+func fieldText(t term) string { return t.key + t.operator + escapeValue(t.value) }
 
 // splitTerms splits a field selector at the commas that no backslash escapes.
 func splitTerms(s string) []string {
@@ -170,17 +130,13 @@ func splitTerms(s string) []string {
 	return append(terms, s[start:])
 }
 
-// splitTerm splits a term at its first operator. It returns field and value as written.
-func splitTerm(s string) (term fieldTerm, value string, ok bool) {
-	at := strings.IndexByte(s, '=')
-	if at < 0 {
-		return fieldTerm{}, "", false
+// splitTerm splits a term at its first operator. Its value is as written.
+func splitTerm(s string) (t term, ok bool) {
+	key, value, found := strings.Cut(s, "=")
+	if name, differs := strings.CutSuffix(key, "!"); differs {
+		return term{key: name, operator: opNotEquals, value: value}, found
 	}
-	field, value := s[:at], s[at+1:]
-	if name, differs := strings.CutSuffix(field, "!"); differs {
-		return fieldTerm{field: name, differs: true}, value, true
-	}
-	return fieldTerm{field: field}, strings.TrimPrefix(value, "="), true
+	return term{key: key, operator: opEquals, value: strings.TrimPrefix(value, "=")}, found
 }
 
 // unescapeValue removes the backslashes before commas, equals signs and backslashes. As upstream, it replaces invalid UTF-8

@@ -1,57 +1,70 @@
 package selector
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Labels selects objects by their labels: every requirement must hold. The zero value selects every object.
 type Labels struct {
-	requirements []requirement // sorted by key; requirements of one key stay in the order written
-	rules        []labelRule   // for Matches: one for each key, sorted by key
-	present      int           // how many of the rules demand a label
-}
-
-// The operators of a requirement, as written. As upstream, String prints the spelling of equality that was written.
-const (
-	labelExists       = ""
-	labelAbsent       = "!" // before the key
-	labelEquals       = "="
-	labelDoubleEquals = "=="
-	labelNotEquals    = "!="
-	labelIn           = "in"
-	labelNotIn        = "notin"
-	labelGreater      = ">"
-	labelLess         = "<"
-)
-
-// requirement is one term of a label selector.
-type requirement struct {
-	key      string
-	operator string
-	value    string   // of =, ==, !=, > and <
-	values   []string // of in and notin: sorted, distinct, at least one
-	number   int64    // of > and <: the value as a number
+	terms   []term // sorted by key; terms of one key stay in the order written
+	rules   []rule // one for each key, sorted by key
+	present int    // how many of the rules demand a label
 }
 
 // Empty reports whether the selector selects every object.
-func (l Labels) Empty() bool {
-	return len(l.requirements) == 0
-}
+func (l Labels) Empty() bool { return len(l.terms) == 0 }
 
 // String returns the canonical form: requirements sorted by key and joined by commas, the values of in and notin sorted.
 // It is empty if the selector selects every object.
 func (l Labels) String() string {
-	texts := make([]string, len(l.requirements))
-	for i := range l.requirements {
-		texts[i] = l.requirements[i].text()
+	return joinTexts(l.terms, func(t term) string {
+		switch t.operator {
+		case opAbsent:
+			return opAbsent + t.key
+		case opIn, opNotIn:
+			return t.key + " " + t.operator + " (" + strings.Join(t.values, ",") + ")"
+		}
+		return t.key + t.operator + t.value
+	})
+}
+
+// joinTexts joins the texts of terms by commas.
+func joinTexts(terms []term, text func(term) string) string {
+	texts := make([]string, len(terms))
+	for i, t := range terms {
+		texts[i] = text(t)
 	}
 	return strings.Join(texts, ",")
 }
 
-func (r *requirement) text() string {
-	switch r.operator {
-	case labelAbsent:
-		return labelAbsent + r.key
-	case labelIn, labelNotIn:
-		return r.key + " " + r.operator + " (" + strings.Join(r.values, ",") + ")"
+// Matches reports whether an object with these labels is selected. Labels may be nil. An object without the key satisfies
+// !=, notin and !key. The operators > and < hold only for labels that are 64-bit integers.
+//
+// Matches looks at each key of the selector or at each label, whichever are fewer.
+func (l Labels) Matches(labels map[string]string) bool {
+	if len(l.rules) <= len(labels)+1 {
+		for i := range l.rules {
+			value, exists := labels[l.rules[i].key]
+			if !l.rules[i].holds(value, exists) {
+				return false
+			}
+		}
+		return true
 	}
-	return r.key + r.operator + r.value
+	present := 0
+	for key, value := range labels {
+		i, found := slices.BinarySearchFunc(l.rules, key, func(r rule, key string) int { return cmp.Compare(r.key, key) })
+		if !found {
+			continue
+		}
+		if !l.rules[i].holds(value, true) {
+			return false
+		}
+		if l.rules[i].present {
+			present++
+		}
+	}
+	return present == l.present
 }

@@ -16,13 +16,18 @@ import (
 func ParseLabels(s string) (Labels, error) {
 	p := labelParser{rest: s}
 	p.next()
-	requirements, err := p.requirements()
+	terms, err := p.requirements()
 	if err != nil {
 		return Labels{}, err
 	}
-	slices.SortStableFunc(requirements, func(a, b requirement) int { return cmp.Compare(a.key, b.key) })
-	rules, present := newLabelRules(requirements)
-	return Labels{requirements, rules, present}, nil
+	slices.SortStableFunc(terms, func(a, b term) int { return cmp.Compare(a.key, b.key) })
+	l := Labels{terms: terms, rules: join(terms)}
+	for i := range l.rules {
+		if l.rules[i].present {
+			l.present++
+		}
+	}
+	return l, nil
 }
 
 // labelParser parses requirements without lookahead: each method starts at the current token and ends at the first token
@@ -53,20 +58,25 @@ func (p *labelParser) next() {
 		if end := strings.IndexAny(p.rest, labelMarks+labelBlanks+"\x00"); end >= 0 {
 			length = end
 		}
-	} else if strings.HasPrefix(p.rest, labelDoubleEquals) || strings.HasPrefix(p.rest, labelNotEquals) {
+	} else if strings.HasPrefix(p.rest, opDoubleEquals) || strings.HasPrefix(p.rest, opNotEquals) {
 		length = 2
 	}
 	p.text, p.rest = p.rest[:length], strings.TrimPrefix(p.rest[length:], "\x00")
 }
 
-func (p *labelParser) requirements() ([]requirement, error) {
-	var all []requirement
+// expected returns the error for the current token.
+func (p *labelParser) expected(tokens string) error {
+	return fmt.Errorf("found '%s', expected: %s", p.text, tokens)
+}
+
+func (p *labelParser) requirements() ([]term, error) {
+	var all []term
 	for {
 		switch {
 		case p.text == "": // never behind a comma, see below
 			return all, nil
-		case !p.word && p.text != labelAbsent:
-			return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", p.text)
+		case !p.word && p.text != opAbsent:
+			return nil, p.expected("!, identifier, or 'end of string'")
 		}
 
 		r, err := p.requirement()
@@ -80,23 +90,23 @@ func (p *labelParser) requirements() ([]requirement, error) {
 			return all, nil
 		case ",":
 			p.next()
-			if !p.word && p.text != labelAbsent {
-				return nil, fmt.Errorf("found '%s', expected: identifier after ','", p.text)
+			if !p.word && p.text != opAbsent {
+				return nil, p.expected("identifier after ','")
 			}
 		default:
-			return nil, fmt.Errorf("found '%s', expected: ',' or 'end of string'", p.text)
+			return nil, p.expected("',' or 'end of string'")
 		}
 	}
 }
 
-func (p *labelParser) requirement() (requirement, error) {
-	var r requirement
-	if p.text == labelAbsent {
-		r.operator = labelAbsent
+func (p *labelParser) requirement() (term, error) {
+	var r term
+	if p.text == opAbsent {
+		r.operator = opAbsent
 		p.next()
 	}
 	if !p.word {
-		return r, fmt.Errorf("found '%s', expected: identifier", p.text)
+		return r, p.expected("identifier")
 	}
 	r.key = p.text
 	if problems := validate.QualifiedName(r.key); problems != nil {
@@ -104,17 +114,17 @@ func (p *labelParser) requirement() (requirement, error) {
 		return r, errors.New(invalidLabel("<nil>", r.key, problems...))
 	}
 	p.next()
-	if r.operator == labelAbsent || p.text == "" || p.text == "," {
+	if r.operator == opAbsent || p.text == "" || p.text == "," {
 		return r, nil
 	}
 
 	values := p.value
 	switch p.text {
-	case labelEquals, labelDoubleEquals, labelNotEquals, labelGreater, labelLess:
-	case labelIn, labelNotIn:
+	case opEquals, opDoubleEquals, opNotEquals, opGreater, opLess:
+	case opIn, opNotIn:
 		values = p.set
 	default:
-		return r, fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", p.text)
+		return r, p.expected("in, notin, =, ==, !=, gt, lt")
 	}
 	r.operator = p.text
 	p.next()
@@ -125,7 +135,7 @@ func (p *labelParser) requirement() (requirement, error) {
 }
 
 // value parses the value of an operator such as =. A missing value is the empty string.
-func (p *labelParser) value(r *requirement) error {
+func (p *labelParser) value(r *term) error {
 	switch {
 	case p.text == "", p.text == ",":
 		return nil
@@ -134,17 +144,17 @@ func (p *labelParser) value(r *requirement) error {
 		p.next()
 		return nil
 	}
-	return fmt.Errorf("found '%s', expected: identifier", p.text)
+	return p.expected("identifier")
 }
 
 // set parses the values of in and notin. A missing value, also that in "()", is the empty string.
-func (p *labelParser) set(r *requirement) error {
+func (p *labelParser) set(r *term) error {
 	if p.text != "(" {
 		return fmt.Errorf("found '%s' expected: '('", p.text)
 	}
 	p.next()
 	if !p.word && p.text != "," && p.text != ")" {
-		return fmt.Errorf("found '%s', expected: ',', ')' or identifier", p.text)
+		return p.expected("',', ')' or identifier")
 	}
 
 	for value := ""; ; value = "" {
@@ -164,38 +174,38 @@ func (p *labelParser) set(r *requirement) error {
 			return nil
 		default:
 			if named {
-				return fmt.Errorf("found '%s', expected: ',' or ')'", p.text)
+				return p.expected("',' or ')'")
 			}
-			return fmt.Errorf("found '%s', expected: ',', or identifier", p.text)
+			return p.expected("',', or identifier")
 		}
 	}
 }
 
 // check validates the values of a requirement and sets the number of > and <. The key must be valid.
-func (r *requirement) check() error {
+func (r *term) check() error {
 	var problems []string
-	if r.operator == labelGreater || r.operator == labelLess {
+	if r.operator == opGreater || r.operator == opLess {
 		var ok bool
 		if r.number, ok = parseInteger(r.value); !ok {
 			problems = append(problems, invalidLabel("values[0]", r.value, "for 'Gt', 'Lt' operators, the value must be an integer"))
 		}
 	}
-	for i, value := range r.values {
+	values := r.values
+	if values == nil {
+		values = []string{r.value}
+	}
+	for i, value := range values {
 		if texts := validate.LabelValue(value); texts != nil {
 			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, r.key), value, texts...))
 		}
 	}
-	if texts := validate.LabelValue(r.value); texts != nil {
-		problems = append(problems, invalidLabel("values[0]["+r.key+"]", r.value, texts...))
-	}
-	// Several stand in brackets, as in apimachinery's util/errors Aggregate. It drops repeated texts, but these differ by their
-	// index.
 	switch len(problems) {
 	case 0:
 		return nil
 	case 1:
 		return errors.New(problems[0])
 	}
+	// As in apimachinery's util/errors Aggregate, which drops repeated texts; these differ by their index.
 	return fmt.Errorf("[%s]", strings.Join(problems, ", "))
 }
 

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ func ParseShards(s string) (shards Shards, warnings []string, err error) {
 		return Shards{}, nil, nil
 	}
 	var p shardParser
-	if err := p.parse(s); err != nil {
+	if err := p.parse(strings.TrimSpace(s)); err != nil {
 		return Shards{}, nil, fmt.Errorf("invalid shard selector: %w", err)
 	}
 	return p.shards, p.warnings, nil
@@ -42,7 +43,6 @@ type shardParser struct {
 }
 
 func (p *shardParser) parse(s string) error {
-	s = strings.TrimSpace(s)
 	if s == "" {
 		return errors.New("empty shard selector is not allowed; omit the parameter for unfiltered lists")
 	}
@@ -50,17 +50,15 @@ func (p *shardParser) parse(s string) error {
 	if err != nil {
 		return fmt.Errorf("CEL parse error: %w", err)
 	}
-
 	var other shardField // the first field that differs from the others
 	for _, call := range e.alternatives() {
 		field, bounds, err := p.call(call)
 		if err != nil {
 			return err
 		}
-		if len(p.shards.ranges) == 0 {
-			p.shards.field = field
-		} else if field != p.shards.field && other == "" {
-			other = field
+		p.shards.field = cmp.Or(p.shards.field, field)
+		if field != p.shards.field {
+			other = cmp.Or(other, field)
 		}
 		p.shards.ranges = append(p.shards.ranges, bounds)
 	}
@@ -125,26 +123,21 @@ func (p *shardParser) bound(name string, e expression) (string, error) {
 	case len(digits) > 17:
 		return "", fmt.Errorf("%s: hex value too long (%d chars, max 17): %q", name, len(digits), digits)
 	}
-	for _, c := range digits {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return "", fmt.Errorf("%s: invalid hex character %q in %q", name, string(c), bound)
-		}
+	if wrong := strings.TrimLeft(digits, "0123456789abcdef"); wrong != "" {
+		return "", fmt.Errorf("%s: invalid hex character %q in %q", name, string([]rune(wrong)[:1]), bound)
 	}
 	switch {
 	case len(digits) == 17 && bound != shardMaximum:
 		return "", fmt.Errorf("%s: 17-digit hex value must be '%s' (2^64), got %q", name, shardMaximum, bound)
 	case len(digits) < 16:
 		full := "0x" + strings.Repeat("0", 16-len(digits)) + digits
-		p.warn(fmt.Sprintf("shardSelector: Kubernetes 1.37 refuses the bound '%s', write '%s'", bound, full))
+		warning := fmt.Sprintf("shardSelector: Kubernetes 1.37 refuses the bound '%s', write '%s'", bound, full)
+		if len(p.warnings) < maxShardWarnings && !slices.Contains(p.warnings, warning) {
+			p.warnings = append(p.warnings, warning)
+		}
 		return full, nil
 	}
 	return bound, nil
-}
-
-func (p *shardParser) warn(text string) {
-	if len(p.warnings) < maxShardWarnings && !slices.Contains(p.warnings, text) {
-		p.warnings = append(p.warnings, text)
-	}
 }
 
 // hexNumber returns the value of a checked bound, and 0 for 2^64.

@@ -47,9 +47,6 @@ func defended() []defence {
 		}},
 		{"authentication, authorization and Middleware of the user", []string{
 			"httpapi.API.ErrorEvent", "httpapi.API.Fork"}},
-		{"the parsed form of a selector, which a Parse function returns", []string{
-			"selector.Fields", "selector.Fields.Empty", "selector.Shards", "selector.Shards.Empty",
-		}},
 		{"the type of an event, which every watch yields", []string{
 			"watch.Error",
 		}},

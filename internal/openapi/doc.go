@@ -5,10 +5,10 @@
 //
 // The documents are derived from [API] in these steps:
 //
-//   - collect.go and words.go: Go types and words.txt to definitions
+//   - schemas.go and words.go: Go types and words.txt to definitions of version 3
 //   - operations.go: resources to operations and their parameters
-//   - schema.go and documents.go: definitions and operations to trees, one per document
-//   - proto.go: a tree to its protobuf form, as defined by gnostic
+//   - documents.go: definitions and operations to trees, one per document
+//   - proto.go and proto.txt: a tree to its protobuf form, as defined by gnostic
 //
 // Equal input gives equal bytes.
 package openapi
@@ -67,8 +67,8 @@ func (g groupVersionKind) tree() object {
 
 // Document is an OpenAPI document.
 type Document struct {
-	tree object
-	form form
+	tree    object
+	version string // "v2" or "v3"
 }
 
 // JSON returns the JSON form, with sorted members.
@@ -86,6 +86,6 @@ func encode(tree any) []byte {
 // Protobuf returns the protobuf form, which gnostic defines.
 func (d Document) Protobuf() []byte {
 	var m message
-	d.form(&m, d.tree)
+	newForms(d.version)["document"](&m, d.tree)
 	return m
 }

@@ -1,29 +1,42 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubecoord/kubecoord/store/meta"
 )
+
+// dialect is a version of OpenAPI for one document.
+type dialect struct {
+	v3       bool
+	versions []meta.GroupVersion // of the document
+	shared   object              // in version 2: the parameters that operations refer to by name
+}
 
 // V2 returns the document of version 2, which describes the whole API.
 func (a API) V2() Document {
-	d := dialect{refs: "#/definitions/", shared: object{}}
+	d := dialect{shared: object{}}
 	for _, gv := range a.GroupVersions {
 		d.versions = append(d.versions, gv.GroupVersion)
 	}
 	paths := object{}
-	for _, doc := range a.documents() {
-		d.addPaths(paths, doc.paths)
+	for _, part := range a.parts() {
+		d.addPaths(paths, part.paths)
 	}
-	tree := object{
-		"swagger": "2.0", "info": a.info(), "paths": paths, "definitions": d.referenced(collect(a), paths, d.shared),
+	definitions := d.referenced(collect(a), paths, d.shared)
+	for name, schema := range definitions {
+		definitions[name] = schema.(object).v2()
 	}
+	tree := object{"swagger": "2.0", "info": a.info(), "paths": paths, "definitions": definitions}
 	if len(d.shared) > 0 {
 		tree["parameters"] = d.shared
 	}
-	return Document{tree, formV2()}
+	return Document{tree, "v2"}
 }
 
 // V3 returns the documents of version 3 by their names. The names are "api/v1" and
@@ -32,14 +45,14 @@ func (a API) V2() Document {
 func (a API) V3() map[string]Document {
 	definitions := collect(a)
 	out := map[string]Document{}
-	for name, doc := range a.documents() {
-		d := dialect{refs: "#/components/schemas/", v3: true, versions: doc.versions}
+	for name, part := range a.parts() {
+		d := dialect{v3: true, versions: part.versions}
 		paths := object{}
-		d.addPaths(paths, doc.paths)
+		d.addPaths(paths, part.paths)
 		out[name] = Document{object{
 			"openapi": "3.0.0", "info": a.info(), "paths": paths,
 			"components": object{"schemas": d.referenced(definitions, paths)},
-		}, formV3()}
+		}, "v3"}
 	}
 	return out
 }
@@ -60,13 +73,14 @@ func (d dialect) addPaths(out object, paths []path) {
 
 func (d dialect) operation(op operation) object {
 	o := object{"operationId": op.id, "description": op.description, "tags": []string{op.tag}}
-	if op.action != "" {
-		o["x-kubernetes-action"] = op.action
-		o["x-kubernetes-group-version-kind"] = op.kind.tree()
+	if op.name != "" {
+		o["x-kubernetes-action"] = op.name
+		o[kindsExtension] = op.kind.tree()
 	}
 	responses := object{}
 	for _, code := range op.codes {
-		responses[code] = d.content(object{"description": answerText(code)}, op.produces, op.answer)
+		text := map[string]string{"200": "OK", "201": "Created", "202": "Accepted"}[code]
+		responses[code] = d.content(object{"description": text}, op.produces, op.answer)
 	}
 	o["responses"] = responses
 	if !d.v3 {
@@ -86,25 +100,15 @@ func (d dialect) operation(op operation) object {
 	return o
 }
 
-func answerText(code string) string {
-	switch code {
-	case "201":
-		return "Created"
-	case "202":
-		return "Accepted"
-	}
-	return "OK"
-}
-
 // content adds the definition of a body to the tree o, in version 3 for each media type.
 func (d dialect) content(o object, types []string, definition string) object {
 	if !d.v3 {
-		o["schema"] = d.ref(definition)
+		o["schema"] = ref(definition).v2()
 		return o
 	}
 	content := object{}
 	for _, t := range types {
-		content[t] = object{"schema": d.ref(definition)}
+		content[t] = object{"schema": ref(definition)}
 	}
 	o["content"] = content
 	return o
@@ -112,7 +116,7 @@ func (d dialect) content(o object, types []string, definition string) object {
 
 func (d dialect) addParameters(o object, parameters []parameter) {
 	var list []object
-	for _, p := range parameters {
+	for _, p := range slices.SortedFunc(slices.Values(parameters), func(a, b parameter) int { return cmp.Compare(a.name, b.name) }) {
 		list = append(list, d.parameter(p))
 	}
 	if list != nil {
@@ -124,7 +128,8 @@ func (d dialect) addParameters(o object, parameters []parameter) {
 // reference if the parameter is specific to a kind, or if old versions of kubectl look for
 // it in the operation (upstream: kube-openapi, builder/parameters.go).
 func (d dialect) parameter(p parameter) object {
-	o := described(object{"name": p.name, "in": p.in}, p.description)
+	o := object{"name": p.name, "in": p.in}
+	o.describe(p.description)
 	if p.required {
 		o["required"] = true
 	}
@@ -133,7 +138,7 @@ func (d dialect) parameter(p parameter) object {
 		return o
 	}
 	if p.in == "body" {
-		o["schema"] = d.ref(p.schema)
+		o["schema"] = ref(p.schema).v2()
 	} else {
 		o["type"], o["uniqueItems"] = p.typ, true
 	}
@@ -152,7 +157,7 @@ func (d dialect) parameter(p parameter) object {
 
 // referenced returns the definitions that parts of a document refer to, directly or
 // through other definitions.
-func (d dialect) referenced(definitions map[string]*definition, parts ...object) object {
+func (d dialect) referenced(definitions map[string]object, parts ...object) object {
 	out := object{}
 	var visit func(v any)
 	visit = func(v any) {
@@ -162,10 +167,10 @@ func (d dialect) referenced(definitions map[string]*definition, parts ...object)
 				visit(member)
 			}
 			ref, _ := v["$ref"].(string)
-			if name, ok := strings.CutPrefix(ref, d.refs); ok && out[name] == nil {
-				tree := d.definition(definitions[name])
-				out[name] = tree
-				visit(tree)
+			name := ref[strings.LastIndexByte(ref, '/')+1:]
+			if def := definitions[name]; def != nil && out[name] == nil {
+				out[name] = d.withKinds(name, def)
+				visit(def)
 			}
 		case []object:
 			for _, item := range v {
@@ -177,4 +182,24 @@ func (d dialect) referenced(definitions map[string]*definition, parts ...object)
 		visit(part)
 	}
 	return out
+}
+
+// withKinds returns a definition of a document. WatchEvent and DeleteOptions are kinds in
+// every group version.
+func (d dialect) withKinds(name string, def object) object {
+	kind := strings.TrimPrefix(name, metaPrefix)
+	if name != metaPrefix+kind || kind != "WatchEvent" && kind != "DeleteOptions" {
+		return def
+	}
+	versions := append([]meta.GroupVersion{{Version: "v1"}}, d.versions...)
+	slices.SortFunc(versions, func(a, b meta.GroupVersion) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
+	})
+	var kinds []object
+	for _, gv := range slices.Compact(versions) {
+		kinds = append(kinds, groupVersionKind{gv, kind}.tree())
+	}
+	def = maps.Clone(def)
+	def[kindsExtension] = kinds
+	return def
 }

@@ -28,40 +28,31 @@ type path struct {
 
 // operation is one method of a path.
 type operation struct {
-	method, id, description string
-	tag                     string
-	action                  string // empty for discovery
-	kind                    groupVersionKind
-	parameters              []parameter
-	consumes, produces      []string
-	codes                   []string // of successful answers
-	answer                  string   // the name of the definition of the answer
+	action
+	id, description, tag string
+	kind                 groupVersionKind // empty for discovery
+	parameters           []parameter
+	consumes, produces   []string
 }
 
-// moveCommonParameters moves the parameters that all operations have to the path, and sorts
-// all by name.
-func (p *path) moveCommonParameters() {
-	p.parameters = slices.DeleteFunc(slices.Clone(p.operations[0].parameters), func(q parameter) bool {
-		return slices.ContainsFunc(p.operations, func(op operation) bool { return !slices.Contains(op.parameters, q) })
-	})
-	byName := func(a, b parameter) int { return cmp.Compare(a.name, b.name) }
-	slices.SortFunc(p.parameters, byName)
-	for i := range p.operations {
-		op := &p.operations[i]
-		op.parameters = slices.DeleteFunc(slices.Clone(op.parameters), func(q parameter) bool { return slices.Contains(p.parameters, q) })
-		slices.SortFunc(op.parameters, byName)
-	}
+// action is how a resource is read or written.
+type action struct {
+	name         string // the value of x-kubernetes-action
+	method, verb string // the verb begins the operation id
+	query        string // sets of query parameters in wordsText
+	body, answer string // the definitions of request and answer
+	codes        []string
 }
 
-// document is the content of one document of version 3.
-type document struct {
+// part is the content of one document of version 3.
+type part struct {
 	versions []meta.GroupVersion
 	paths    []path
 }
 
-// documents returns the contents of the documents of version 3 by their names.
-func (a API) documents() map[string]document {
-	docs := map[string]document{
+// parts returns the contents of the documents of version 3 by their names.
+func (a API) parts() map[string]part {
+	parts := map[string]part{
 		"api":     discovery("/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", "APIVersions"),
 		"apis":    discovery("/apis/", "getAPIVersions", "apis", "List the groups.", "APIGroupList"),
 		"version": discovery("/version/", "getCodeVersion", "version", "Tell the version of the server.", ""),
@@ -70,118 +61,129 @@ func (a API) documents() map[string]document {
 	for _, gv := range a.GroupVersions {
 		root := gv.root()
 		group, tag := gv.operationGroup()
-		doc := discovery(root+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList")
-		doc.versions = []meta.GroupVersion{gv.GroupVersion}
+		p := discovery(root+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList")
+		p.versions = []meta.GroupVersion{gv.GroupVersion}
 		for _, r := range gv.Resources {
-			doc.paths = append(doc.paths, resourcePaths(gv, r, words)...)
+			p.paths = append(p.paths, resourcePaths(gv, r, words)...)
 		}
-		docs[strings.TrimPrefix(root, "/")] = doc
+		parts[strings.TrimPrefix(root, "/")] = p
 		if gv.Group != "" {
 			group, tag := operationWord(gv.Group)
-			docs["apis/"+gv.Group] = discovery("/apis/"+gv.Group+"/", "get"+group+"APIGroup", tag, "Describe the group.", "APIGroup")
+			parts["apis/"+gv.Group] = discovery("/apis/"+gv.Group+"/", "get"+group+"APIGroup", tag, "Describe the group.", "APIGroup")
 		}
 	}
-	return docs
+	return parts
 }
 
-// discovery returns a document with one path, for discovery. answer is the name of a
+// discovery returns the part with one path, for discovery. answer is the name of a
 // definition of package meta, or "" for the version of the server.
-func discovery(name, id, tag, description, answer string) document {
+func discovery(name, id, tag, description, answer string) part {
 	op := operation{
-		method: "get", id: id, description: description, tag: tag,
-		consumes: documentTypes, produces: documentTypes, codes: []string{"200"}, answer: metaPrefix + answer,
+		action: action{method: "get", answer: metaPrefix + answer, codes: []string{"200"}},
+		id:     id, description: description, tag: tag, consumes: documentTypes, produces: documentTypes,
 	}
 	if answer == "" {
 		op.consumes, op.produces, op.answer = documentTypes[:1], documentTypes[:1], versionInfo
 	}
-	return document{paths: []path{{name: name, operations: []operation{op}}}}
+	return part{paths: []path{{name: name, operations: []operation{op}}}}
+}
+
+// actions returns the actions on a kind.
+func (gv GroupVersion) actions(kind string) []action {
+	item, status, event := gv.definition(kind), metaPrefix+"Status", metaPrefix+"WatchEvent"
+	patch, options := metaPrefix+"Patch", metaPrefix+"DeleteOptions"
+	ok, created, accepted := []string{"200"}, []string{"200", "201"}, []string{"200", "202"}
+	return []action{
+		{"get", "get", "read", "", "", item, ok},
+		{"list", "get", "list", "list watch", "", gv.definition(kind + "List"), ok},
+		{"watch", "get", "watch", "list watch", "", event, ok},
+		{"watchlist", "get", "watch", "list watch", "", event, ok},
+		{"post", "post", "create", "change write", item, item, []string{"200", "201", "202"}},
+		{"put", "put", "replace", "change write", item, item, created},
+		{"patch", "patch", "patch", "change patch", patch, item, created},
+		{"delete", "delete", "delete", "delete", options, status, accepted},
+		{"deletecollection", "delete", "delete", "list delete", options, status, ok},
+	}
+}
+
+// operation returns the operation of an action. subject is the end of its id.
+func (r Resource) operation(gv GroupVersion, name, subject, description string) operation {
+	group, tag := gv.operationGroup()
+	actions := gv.actions(r.Kind)
+	a := actions[slices.IndexFunc(actions, func(a action) bool { return a.name == name })]
+	op := operation{
+		action: a, id: a.verb + group + subject, description: description, tag: tag, kind: groupVersionKind{gv.GroupVersion, r.Kind},
+		consumes: []string{"*/*"}, produces: documentTypes,
+	}
+	switch name {
+	case "list", "watch", "watchlist":
+		op.produces = streamTypes
+	case "deletecollection":
+		op.id = a.verb + group + "Collection" + subject
+	}
+	if r.JSONOnly {
+		op.consumes, op.produces = documentTypes[:2], documentTypes[:2]
+	}
+	if name == "patch" {
+		op.consumes = patchTypes
+		if r.Unstructured {
+			op.consumes = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
+		}
+	}
+	return op
 }
 
 // resourcePaths returns the paths of one resource.
-func resourcePaths(gv GroupVersion, r Resource, words map[string]*definition) []path {
-	group, tag := gv.operationGroup()
-	kind := groupVersionKind{gv.GroupVersion, r.Kind}
-	item, items := gv.definition(r.Kind), gv.definition(r.Kind+"List")
-	status, event := metaPrefix+"Status", metaPrefix+"WatchEvent"
-	// Parts of operation ids, of paths and of descriptions.
-	named, within, where := "Namespaced"+r.Kind, "/namespaces/{namespace}", " in a namespace"
-	if r.ClusterScoped {
-		named, within, where = r.Kind, "", ""
-	}
-	produces, produceStreams, consumes, consumePatches := documentTypes, streamTypes, []string{"*/*"}, patchTypes
-	if r.JSONOnly {
-		produces = documentTypes[:2]
-		produceStreams, consumes = produces, produces
-	}
-	if r.Unstructured {
-		consumePatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
-	}
-	list, watch, collection := queryParameters(words, "list"), queryParameters(words, "watch"), queryParameters(words, "pretty")
+func resourcePaths(gv GroupVersion, r Resource, words map[string]object) (paths []path) {
+	pretty := queryParameters(words, "pretty")
+	named, within, where := r.Kind, "", "" // for operation ids, paths and descriptions
+	collection := pretty
 	if !r.ClusterScoped {
-		collection = append(collection, pathParameter("namespace", "The namespace of the objects."))
+		named, within, where = "Namespaced"+r.Kind, "/namespaces/{namespace}", " in a namespace"
+		collection = append(slices.Clone(pretty), pathParameter("namespace", "The namespace of the objects."))
 	}
-	object := append(slices.Clip(collection), pathParameter("name", "The name of the "+r.Kind+"."))
-	write := append(queryParameters(words, "change", "write"), bodyParameter(item, true)...)
-	patchParameters := append(queryParameters(words, "change", "patch"), bodyParameter(metaPrefix+"Patch", true)...)
-	deletion := append(queryParameters(words, "delete"), bodyParameter(metaPrefix+"DeleteOptions", false)...)
-	op := func(method, action, verb, subject, description, answer string, parameters []parameter, codes ...string) operation {
-		return operation{
-			method: method, id: verb + group + subject, description: description, tag: tag, action: action, kind: kind,
-			parameters: parameters, consumes: consumes, produces: produces, codes: codes, answer: answer,
+	item := append(slices.Clone(collection), pathParameter("name", "The name of the "+r.Kind+"."))
+	// add adds a path whose operations share parameters. described has the action and the
+	// description of each operation.
+	add := func(name, subject string, shared []parameter, described ...string) {
+		p := path{name: gv.root() + name, parameters: slices.Clone(shared)}
+		for ; len(described) > 0; described = described[2:] {
+			op := r.operation(gv, described[0], subject, described[1])
+			op.parameters = queryParameters(words, op.query)
+			if op.body != "" {
+				op.parameters = append(op.parameters, parameter{name: "body", in: "body", schema: op.body, required: op.method != "delete"})
+			}
+			p.operations = append(p.operations, op)
 		}
+		if len(p.operations) == 1 {
+			only := &p.operations[0]
+			p.parameters, only.parameters = append(p.parameters, only.parameters...), nil
+		}
+		paths = append(paths, p)
 	}
-	stream := func(action, verb, subject, description, answer string, parameters []parameter) operation {
-		o := op("get", action, verb, subject, description, answer, parameters, "200")
-		o.produces = produceStreams
-		return o
-	}
-	patch := func(subject, what string) operation {
-		o := op("patch", "patch", "patch", subject, "Change some members of the "+what+".", item,
-			slices.Concat(object, patchParameters), "200", "201")
-		o.consumes = consumePatches
-		return o
-	}
-	const deprecated = " Deprecated: list with the parameter watch"
-	var paths []path
+	kind, objects, deprecated := r.Kind, "the objects of kind "+r.Kind, ". Deprecated: list with the parameter watch"
 	if !r.ClusterScoped {
-		paths = []path{
-			{name: "/" + r.Plural, operations: []operation{
-				stream("list", "list", r.Kind+"ForAllNamespaces", "List or watch the objects of kind "+r.Kind+" in all namespaces.", items, slices.Concat(list, watch, queryParameters(words, "pretty"))),
-			}},
-			{name: "/watch/" + r.Plural, operations: []operation{
-				stream("watchlist", "watch", r.Kind+"ListForAllNamespaces", "Watch the objects of kind "+r.Kind+" in all namespaces."+deprecated+".", event, slices.Concat(list, watch, queryParameters(words, "pretty"))),
-			}},
-		}
+		add("/"+r.Plural, kind+"ForAllNamespaces", pretty, "list", "List or watch "+objects+" in all namespaces.")
+		add("/watch/"+r.Plural, kind+"ListForAllNamespaces", pretty, "watchlist", "Watch "+objects+" in all namespaces"+deprecated+".")
 	}
-	paths = append(paths, []path{
-		{name: within + "/" + r.Plural, operations: []operation{
-			stream("list", "list", named, "List or watch the objects of kind "+r.Kind+where+".", items, slices.Concat(collection, list, watch)),
-			op("post", "post", "create", named, "Create an object of kind "+r.Kind+".", item, slices.Concat(collection, write), "200", "201", "202"),
-			op("delete", "deletecollection", "delete", "Collection"+named, "Delete objects of kind "+r.Kind+".", status, slices.Concat(collection, list, deletion), "200"),
-		}},
-		{name: within + "/" + r.Plural + "/{name}", operations: []operation{
-			op("get", "get", "read", named, "Get one object of kind "+r.Kind+".", item, object, "200"),
-			op("put", "put", "replace", named, "Replace the "+r.Kind+".", item, slices.Concat(object, write), "200", "201"),
-			patch(named, r.Kind),
-			op("delete", "delete", "delete", named, "Delete the "+r.Kind+".", status, slices.Concat(object, deletion), "200", "202"),
-		}},
-		{name: "/watch" + within + "/" + r.Plural, operations: []operation{
-			stream("watchlist", "watch", named+"List", "Watch the objects of kind "+r.Kind+where+"."+deprecated+".", event, slices.Concat(collection, list, watch)),
-		}},
-		{name: "/watch" + within + "/" + r.Plural + "/{name}", operations: []operation{
-			stream("watch", "watch", named, "Watch one object of kind "+r.Kind+"."+deprecated+" and a fieldSelector on metadata.name.", event, slices.Concat(object, list, watch)),
-		}},
-	}...)
+	within += "/" + r.Plural
+	add(within, named, collection,
+		"list", "List or watch "+objects+where+".",
+		"post", "Create an object of kind "+kind+".",
+		"deletecollection", "Delete objects of kind "+kind+".")
+	add(within+"/{name}", named, item,
+		"get", "Get one object of kind "+kind+".",
+		"put", "Replace the "+kind+".",
+		"patch", "Change some members of the "+kind+".",
+		"delete", "Delete the "+kind+".")
+	add("/watch"+within, named+"List", collection, "watchlist", "Watch "+objects+where+deprecated+".")
+	add("/watch"+within+"/{name}", named, item,
+		"watch", "Watch one object of kind "+kind+deprecated+" and a fieldSelector on metadata.name.")
 	if r.Status {
-		paths = append(paths, path{name: within + "/" + r.Plural + "/{name}/status", operations: []operation{
-			op("get", "get", "read", named+"Status", "Get one object of kind "+r.Kind+" with its status.", item, object, "200"),
-			op("put", "put", "replace", named+"Status", "Replace the status of the "+r.Kind+".", item, slices.Concat(object, write), "200", "201"),
-			patch(named+"Status", "status of the "+r.Kind),
-		}})
-	}
-	for i := range paths {
-		paths[i].name = gv.root() + paths[i].name
-		paths[i].moveCommonParameters()
+		add(within+"/{name}/status", named+"Status", item,
+			"get", "Get one object of kind "+kind+" with its status.",
+			"put", "Replace the status of the "+kind+".",
+			"patch", "Change some members of the status of the "+kind+".")
 	}
 	return paths
 }
@@ -222,11 +224,13 @@ type parameter struct {
 	schema                     string // the definition of a body
 }
 
-// queryParameters returns the query parameters that wordsText lists under names.
-func queryParameters(words map[string]*definition, names ...string) (out []parameter) {
-	for _, name := range names {
-		for _, f := range words["parameters."+name].fields {
-			out = append(out, parameter{name: f.name, in: "query", typ: f.typ, description: f.description})
+// queryParameters returns the query parameters in sets of wordsText.
+func queryParameters(words map[string]object, sets string) (out []parameter) {
+	for set := range strings.FieldsSeq(sets) {
+		def := words["parameters."+set]
+		for name := range def["properties"].(object) {
+			schema := def.property(name)
+			out = append(out, parameter{name: name, in: "query", typ: schema["type"].(string), description: schema.description()})
 		}
 	}
 	return out
@@ -234,8 +238,4 @@ func queryParameters(words map[string]*definition, names ...string) (out []param
 
 func pathParameter(name, description string) parameter {
 	return parameter{name: name, in: "path", typ: "string", description: description, required: true}
-}
-
-func bodyParameter(schema string, required bool) []parameter {
-	return []parameter{{name: "body", in: "body", schema: schema, required: required}}
 }

@@ -1,18 +1,28 @@
 package openapi
 
 import (
+	_ "embed" // for protoText
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The protobuf forms are defined in github.com/google/gnostic-models. formV2 and
-// formV3 list the messages of a document with the field numbers of OpenAPIv2.proto and
-// OpenAPIv3.proto.
+// protoText lists the messages of OpenAPIv2.proto and OpenAPIv3.proto in
+// github.com/google/gnostic-models, with the fields that documents use. A line is
+//
+//	version.message extensions field=number:form …
+//
+// The fields are encoded in this order: by name, as in JSON, except in v3.response. Other
+// members of the object must be extensions. They are encoded as pairs in the field with the
+// number extensions; 0 means that there are none. See [forms.form] for the forms.
+//
+//go:embed proto.txt
+var protoText string
 
 // message holds the encoded fields of a message.
 type message []byte
@@ -27,10 +37,79 @@ type field struct {
 	form   form // of a field that is a message; nil for other fields
 }
 
-// members returns the form of an object with the given members. They are encoded in this
-// order. Other members must be extensions, which are encoded as pairs in the field with
-// the number extensions.
-func members(extensions protowire.Number, fields ...field) form {
+// forms are the forms of the messages of one version of OpenAPI, by their names.
+type forms map[string]form
+
+// newForms returns the forms of a version, "v2" or "v3".
+func newForms(version string) forms {
+	all := forms{"any": anyForm, "default": defaultV3}
+	for line := range strings.Lines(protoText) {
+		words := strings.Fields(line)
+		message, ok := strings.CutPrefix(words[0], version+".")
+		if !ok {
+			continue
+		}
+		var fields []field
+		for _, word := range words[2:] {
+			name, rest, _ := strings.Cut(word, "=")
+			n, form, _ := strings.Cut(rest, ":")
+			fields = append(fields, field{name, number(n), all.form(form)})
+		}
+		all[message] = members(number(words[1]), fields)
+	}
+	if version == "v2" {
+		all["parameter"] = all.parameterV2
+	}
+	return all
+}
+
+func number(text string) protowire.Number {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err) // protoText has only numbers
+	}
+	return protowire.Number(n)
+}
+
+// form returns the form that a text describes:
+//
+//	""        no message
+//	"name"    the message of this name
+//	"1>form"  a message with a single field 1 of the form
+//	"*1>form" an object whose members are pairs in the field 1, of a name and the form
+//	"1|2>form" a message with one of two fields: 1 of the form, or 2 for a reference
+func (all forms) form(text string) form {
+	if text == "" {
+		return nil
+	}
+	step, rest, more := strings.Cut(text, ">")
+	if !more {
+		return func(m *message, v any) { all[text](m, v) } // a message may contain itself
+	}
+	inner := all.form(rest)
+	if n, ok := strings.CutPrefix(step, "*"); ok {
+		return pairs(number(n), inner)
+	}
+	own, reference, hasReference := strings.Cut(step, "|")
+	return func(m *message, v any) {
+		o, _ := v.(object)
+		if ref, ok := o["$ref"]; ok && hasReference {
+			m.message(number(reference), ref, func(m *message, v any) { m.field(1, v, nil) })
+		} else {
+			m.field(number(own), v, inner)
+		}
+	}
+}
+
+// parameterV2 is the form of a Parameter. It depends on the parameter's member "in".
+func (all forms) parameterV2(m *message, v any) {
+	in := v.(object)["in"].(string)
+	steps := map[string]string{"body": "1>", "query": "2>3>", "path": "2>4>"}
+	all.form(steps[in]+"parameter."+in)(m, v)
+}
+
+// members returns the form of an object with the given members.
+func members(extensions protowire.Number, fields []field) form {
 	return func(m *message, v any) {
 		rest := maps.Clone(v.(object))
 		for _, f := range fields {
@@ -62,26 +141,20 @@ func pairs(number protowire.Number, value form) form {
 	}
 }
 
-// wrap returns the form of a message with a single field. inner is the form of that
-// field.
-func wrap(number protowire.Number, inner form) form {
-	return func(m *message, v any) { m.field(number, v, inner) }
-}
-
-// either returns the form of a message with one of two fields: own for an object, or
-// reference for a reference.
-func either(own protowire.Number, inner form, reference protowire.Number) form {
-	return func(m *message, v any) {
-		if ref, ok := v.(object)["$ref"]; ok {
-			m.message(reference, ref, wrap(1, nil))
-		} else {
-			m.message(own, v, inner)
-		}
-	}
-}
-
 // anyForm is the form of an Any, which holds a value as YAML. JSON is valid YAML.
 func anyForm(m *message, v any) { m.field(2, string(encode(v)), nil) }
+
+// defaultV3 is the form of a DefaultType. Like gnostic it encodes {} as an empty message.
+func defaultV3(m *message, v any) {
+	switch v.(type) {
+	case int:
+		m.field(1, v, nil)
+	case bool:
+		m.field(2, v, nil)
+	case string:
+		m.field(3, v, nil)
+	}
+}
 
 // message appends a field that is a message.
 func (m *message) message(number protowire.Number, v any, inner form) {
@@ -121,142 +194,5 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 		*m = protowire.AppendFixed64(*m, math.Float64bits(float64(v)))
 	default:
 		panic(fmt.Sprintf("openapi: no form for a %T", v)) // trees are only built by this package
-	}
-}
-
-// formV2 returns the form of a Document of OpenAPIv2.proto. Members are in the
-// order of their names, as in JSON.
-func formV2() form {
-	var schema form
-	inner := func(m *message, v any) { schema(m, v) } // for schemas in a schema
-	schema = members(31,
-		field{"$ref", 1, nil},
-		field{"additionalProperties", 21, wrap(1, inner)},
-		field{"description", 4, nil},
-		field{"enum", 20, anyForm},
-		field{"format", 2, nil},
-		field{"items", 23, wrap(1, inner)},
-		field{"properties", 25, pairs(1, inner)},
-		field{"required", 19, nil},
-		field{"type", 22, wrap(1, nil)},
-	)
-	parameter := parameterV2(schema)
-	parameters := either(1, parameter, 2)
-	operation := members(13,
-		field{"consumes", 7, nil},
-		field{"description", 3, nil},
-		field{"operationId", 5, nil},
-		field{"parameters", 8, parameters},
-		field{"produces", 6, nil},
-		field{"responses", 9, pairs(1, wrap(1, members(0,
-			field{"description", 1, nil},
-			field{"schema", 2, wrap(1, schema)},
-		)))},
-		field{"schemes", 10, nil},
-		field{"tags", 1, nil},
-	)
-	pathItem := members(10,
-		field{"delete", 5, operation},
-		field{"get", 2, operation},
-		field{"parameters", 9, parameters},
-		field{"patch", 8, operation},
-		field{"post", 4, operation},
-		field{"put", 3, operation},
-	)
-	return members(16,
-		field{"definitions", 9, pairs(1, schema)},
-		field{"info", 2, members(0, field{"title", 1, nil}, field{"version", 2, nil})},
-		field{"parameters", 10, pairs(1, parameter)},
-		field{"paths", 8, pairs(2, pathItem)},
-		field{"swagger", 1, nil},
-	)
-}
-
-// parameterV2 returns the form of a Parameter. It depends on the parameter's member "in".
-func parameterV2(schema form) form {
-	body := members(6,
-		field{"description", 1, nil},
-		field{"in", 3, nil},
-		field{"name", 2, nil},
-		field{"required", 4, nil},
-		field{"schema", 5, schema},
-	)
-	head := []field{{"description", 3, nil}, {"in", 2, nil}, {"name", 4, nil}, {"required", 1, nil}}
-	query := members(0, append(head[:4:4], field{"type", 6, nil}, field{"uniqueItems", 20, nil})...)
-	path := members(0, append(head[:4:4], field{"type", 5, nil}, field{"uniqueItems", 19, nil})...)
-	return func(m *message, v any) {
-		switch in := v.(object)["in"]; in {
-		case "body":
-			m.message(1, v, body)
-		case "query":
-			m.message(2, v, wrap(3, query))
-		case "path":
-			m.message(2, v, wrap(4, path))
-		default:
-			panic(fmt.Sprintf("openapi: no form for a parameter in %q", in)) // trees are only built by this package
-		}
-	}
-}
-
-// formV3 returns the form of a Document of OpenAPIv3.proto. Members are in the
-// order of their names, as in JSON, except those of a response.
-func formV3() form {
-	var schema form
-	// schemas is the form of a schema or a reference to one.
-	schemas := either(1, func(m *message, v any) { schema(m, v) }, 2)
-	schema = members(36,
-		field{"additionalProperties", 32, wrap(1, schemas)},
-		field{"allOf", 26, schemas},
-		field{"default", 33, defaultV3},
-		field{"description", 34, nil},
-		field{"enum", 24, anyForm},
-		field{"format", 35, nil},
-		field{"items", 30, wrap(1, schemas)},
-		field{"properties", 31, pairs(1, schemas)},
-		field{"required", 23, nil},
-		field{"type", 25, nil},
-		field{"uniqueItems", 20, nil},
-	)
-	content := pairs(1, members(0, field{"schema", 1, schemas}))
-	parameters := wrap(1, members(14,
-		field{"description", 3, nil},
-		field{"in", 2, nil},
-		field{"name", 1, nil},
-		field{"required", 4, nil},
-		field{"schema", 10, schemas},
-	))
-	operation := members(13,
-		field{"description", 3, nil},
-		field{"operationId", 5, nil},
-		field{"parameters", 6, parameters},
-		field{"requestBody", 7, wrap(1, members(4, field{"content", 2, content}, field{"required", 3, nil}))},
-		field{"responses", 8, pairs(2, wrap(1, members(0, field{"description", 1, nil}, field{"content", 3, content})))},
-		field{"tags", 1, nil},
-	)
-	pathItem := members(14,
-		field{"delete", 7, operation},
-		field{"get", 4, operation},
-		field{"parameters", 13, parameters},
-		field{"patch", 10, operation},
-		field{"post", 6, operation},
-		field{"put", 5, operation},
-	)
-	return members(9,
-		field{"components", 5, members(0, field{"schemas", 1, pairs(1, schemas)})},
-		field{"info", 2, members(0, field{"title", 1, nil}, field{"version", 6, nil})},
-		field{"openapi", 1, nil},
-		field{"paths", 4, pairs(1, pathItem)},
-	)
-}
-
-// defaultV3 is the form of a DefaultType. Like gnostic it encodes {} as an empty message.
-func defaultV3(m *message, v any) {
-	switch v.(type) {
-	case int:
-		m.field(1, v, nil)
-	case bool:
-		m.field(2, v, nil)
-	case string:
-		m.field(3, v, nil)
 	}
 }

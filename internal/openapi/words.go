@@ -25,82 +25,83 @@ import (
 //go:embed words.txt
 var wordsText string
 
-// words returns the definitions of wordsText by their names. Those that are made from Go types
-// too have members without types.
-func words() map[string]*definition {
-	out := map[string]*definition{}
-	var def *definition
+// words returns the definitions of wordsText by their names. If a definition is made from a Go
+// type too, its members have no types.
+func words() map[string]object {
+	out := map[string]object{}
+	var def object
 	for line := range strings.Lines(wordsText) {
 		head, description, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		head, list, _ := strings.Cut(strings.TrimSuffix(head, ")"), " (")
-		attributes := strings.Split(list, ", ")
 		if name, ok := strings.CutPrefix(head, "\t"); ok {
-			def.fields = append(def.fields, memberOf(name, description, attributes))
+			attributes := strings.Split(list, ", ")
+			schema := schemaOf(attributes)
+			schema.describe(description)
+			def.add(name, schema, slices.Contains(attributes, "required"))
 			continue
 		}
-		def = &definition{description: description}
+		def = object{"type": "object", "description": description}
 		for name := range strings.FieldsSeq(head) {
 			out[name] = def
 		}
 		switch list {
 		case "date-time":
-			def.format = list
+			def["type"], def["format"] = "string", list
 		case "kind":
-			def.kinds = unversioned(strings.TrimPrefix(head, metaPrefix))
-			def.fields = []property{text("kind"), text("apiVersion")}
+			def.setKind(meta.GroupVersion{Version: "v1"}, strings.TrimPrefix(head, metaPrefix))
+			def.addTypeMeta()
 		}
 	}
 	return out
 }
 
-// memberOf returns a member of wordsText.
-func memberOf(name, description string, attributes []string) property {
-	p := property{name: name, description: description}
+// schemaOf returns the schema of a member in wordsText.
+func schemaOf(attributes []string) object {
+	o := object{}
 	for _, attribute := range attributes {
 		list, elem, isList := strings.Cut(attribute, "list of ")
 		enum, isEnum := strings.CutPrefix(attribute, "one of ")
 		switch {
-		case attribute == "":
-		case attribute == "required":
-			p.required = true
+		case attribute == "", attribute == "required":
 		case isEnum:
-			p.enum = strings.Fields(enum)
+			o["enum"] = strings.Fields(enum)
 		case isList:
-			p.value, p.listType = value{typ: "array", elem: new(typeOf(elem))}, strings.TrimSpace(list)
+			o["type"], o["items"] = "array", typeOf(elem)
+			if list != "" {
+				o["x-kubernetes-list-type"] = strings.TrimSpace(list)
+			}
 		default:
-			p.value = typeOf(attribute)
+			o = member(typeOf(attribute))
 		}
 	}
-	if p.required {
-		p.zero = zero(p.value)
-	} else if p.ref != "" {
-		p.zero = object{}
+	if slices.Contains(attributes, "required") {
+		o.setZero()
+	} else if o["allOf"] != nil {
+		o["default"] = object{}
 	}
-	return p
+	return o
 }
 
-// typeOf returns a type of wordsText that is no list.
-func typeOf(name string) value {
+// typeOf returns the schema of a type in wordsText that is no list.
+func typeOf(name string) object {
 	switch {
 	case name == "string", name == "boolean", name == "integer":
-		return value{typ: name}
+		return object{"type": name}
 	case strings.Contains(name, "."):
-		return value{ref: name}
+		return ref(name)
 	}
-	return value{ref: metaPrefix + name}
+	return ref(metaPrefix + name)
 }
 
-// isComplete reports whether all members have types.
-func (def *definition) isComplete() bool {
-	return !slices.ContainsFunc(def.fields, func(p property) bool { return p.typ == "" && p.ref == "" })
-}
-
-// member returns the member of a name, or a property without values.
-func (def *definition) member(name string) property {
-	if i := slices.IndexFunc(def.fields, func(p property) bool { return p.name == name }); i >= 0 {
-		return def.fields[i]
+// isComplete reports whether all members of a definition have types.
+func isComplete(def object) bool {
+	properties, _ := def["properties"].(object)
+	for _, p := range properties {
+		if p := p.(object); p["type"] == nil && p["allOf"] == nil {
+			return false
+		}
 	}
-	return property{}
+	return true
 }
 
 // The names of definitions that code refers to.
@@ -114,16 +115,6 @@ const (
 func isMeta(goType reflect.Type) bool {
 	path := goType.PkgPath()
 	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[registry.DeleteOptions]().PkgPath()
-}
-
-// unversioned returns the API type of a kind that is the same in all groups.
-func unversioned(kind string) []groupVersionKind {
-	return []groupVersionKind{{meta.GroupVersion{Version: "v1"}, kind}}
-}
-
-// text returns a member of type string that all kinds have.
-func text(name string) property {
-	return property{name: name, value: value{typ: "string"}, description: commonNote(name, reflect.TypeFor[string]())}
 }
 
 // commonNote returns the description of a member that all kinds have, or "".

@@ -44,22 +44,6 @@ func TestEachOfAThousandTransitionsHasOneLeader(t *testing.T) {
 	}
 }
 
-// BenchmarkThousandTransitions measures the real time that it takes client-go's
-// electors, with the durations of Kubernetes, to follow each other a thousand
-// times.
-func BenchmarkThousandTransitions(b *testing.B) {
-	for _, end := range ends {
-		b.Run(end.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				inBubble(b, func(t *testing.T) {
-					succeed(t, apitest.New(t), &referee{turns: make(chan string, 1)}, end.released)
-				})
-			}
-		})
-	}
-}
-
 // succeed has an elector lead and another one wait, and stops the one that
 // leads, a thousand times.
 func succeed(t *testing.T, api *apitest.API, ref *referee, released func(term int) bool) {
@@ -81,20 +65,4 @@ func succeed(t *testing.T, api *apitest.API, ref *referee, released func(term in
 		leader = next
 	}
 	leader.stop()
-}
-
-// inBubble runs f in a bubble. Only a test can make one, so f becomes a test,
-// which is run once whatever -count says.
-func inBubble(b *testing.B, f func(t *testing.T)) {
-	ran := false
-	only := testing.InternalTest{Name: b.Name(), F: func(t *testing.T) {
-		if !ran {
-			ran = true
-			synctest.Test(t, f)
-		}
-	}}
-	matchAll := func(_, _ string) (bool, error) { return true, nil }
-	if !testing.RunTests(matchAll, []testing.InternalTest{only}) {
-		b.FailNow()
-	}
 }

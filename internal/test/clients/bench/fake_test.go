@@ -97,26 +97,7 @@ func clientDoor(b *testing.B, client kubernetes.Interface) door {
 var doors = []struct {
 	name string
 	open func(*testing.B, shape) door
-}{{"go", goDoor}, {"client", transportDoor}, {"fake", fakeDoor}}
-
-func BenchmarkUpdate(b *testing.B) {
-	for _, d := range doors {
-		b.Run(d.name, func(b *testing.B) { measure(b, d.open(b, elected).update) })
-	}
-}
-
-func BenchmarkGet(b *testing.B) {
-	for _, d := range doors {
-		b.Run(d.name, func(b *testing.B) { measure(b, d.open(b, elected).get) })
-	}
-}
-
-func measure(b *testing.B, call func()) {
-	b.ReportAllocs()
-	for b.Loop() {
-		call()
-	}
-}
+}{{"go", goDoor}, {"client", transportDoor}}
 
 // BenchmarkAgainstFake compares with the fake, for Leases as electors write
 // them and for Leases with labels and annotations, which cost both sides the
@@ -125,7 +106,7 @@ func measure(b *testing.B, call func()) {
 func BenchmarkAgainstFake(b *testing.B) {
 	const calls = 256
 	for _, s := range []shape{elected, ownMaps} {
-		for _, d := range doors[:2] {
+		for _, d := range doors {
 			b.Run(s.String()+"/"+d.name+"/update", func(b *testing.B) {
 				duel(b, calls, d.name, d.open(b, s).update, "fake", fakeDoor(b, s).update)
 			})

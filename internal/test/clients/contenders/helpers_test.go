@@ -3,33 +3,23 @@ package contenders
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/httpapi/client"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// The name of the Lease.
 const (
-	leaseNamespace = "default"
-	leaseName      = "leader"
+	leaseNamespace = testapi.Namespace
+	leaseName      = testapi.LockName
 )
 
-func TestMain(m *testing.M) {
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // electors log each failed request
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { testapi.Main(m) }
 
 // referee records when each contender leads, and fails the test if two lead at once.
 type referee struct {
@@ -84,23 +74,8 @@ type run func(ctx context.Context, identity string, release bool)
 func elector(t *testing.T, api *testapi.API, r *referee) run {
 	client := api.Client(t).CoordinationV1()
 	return func(ctx context.Context, identity string, release bool) {
-		le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock: &resourcelock.LeaseLock{
-				LeaseMeta:  metav1.ObjectMeta{Namespace: leaseNamespace, Name: leaseName},
-				Client:     client,
-				LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
-			},
-			LeaseDuration: lease.DefaultLeaseDuration, RenewDeadline: lease.DefaultRenewDeadline, RetryPeriod: lease.DefaultRetryPeriod,
-			ReleaseOnCancel: release,
-			Callbacks: leaderelection.LeaderCallbacks{
-				OnStartedLeading: func(ctx context.Context) { r.started(ctx, "elector", identity) },
-				OnStoppedLeading: func() { r.stopped(identity) },
-			},
-		})
-		if err != nil {
-			panic(err)
-		}
-		le.Run(ctx)
+		testapi.RunElector(ctx, testapi.Lock(client, identity), release,
+			func(ctx context.Context) { r.started(ctx, "elector", identity) }, func() { r.stopped(identity) })
 	}
 }
 
@@ -148,11 +123,4 @@ func start(t *testing.T, run run, identity string, release bool) (stop func()) {
 	}
 	t.Cleanup(stop)
 	return stop
-}
-
-// holder returns the holderIdentity of the Lease.
-func holder(t *testing.T, api *testapi.API) string {
-	l, err := lease.In(api.Store).Get(t.Context(), leaseNamespace, leaseName)
-	require.NoError(t, err)
-	return *l.Spec.HolderIdentity
 }

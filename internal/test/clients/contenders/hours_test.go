@@ -97,7 +97,7 @@ func runRepeatedly(random *rand.Rand, until time.Time, name string, run run, lin
 			wait(ctx, cutFor)
 			link.Mend()
 		}()
-		// See TestElectorThatCannotRenewReleasesBeforeItStops.
+		// An elector of client-go 1.37 that cannot renew releases the Lease before the context of its leader ends.
 		run(ctx, fmt.Sprintf("%s_%d", name, i), release && !cut)
 		cancel()
 		<-ended

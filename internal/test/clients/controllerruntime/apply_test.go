@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	coordinationv1ac "k8s.io/client-go/applyconfigurations/coordination/v1"
 	coordinationv1alpha2ac "k8s.io/client-go/applyconfigurations/coordination/v1alpha2"
@@ -108,29 +107,6 @@ func TestApplyAcceptsEachConfigurationType(t *testing.T) {
 			Ports:     []corev1.EndpointPort{{Port: 80, Protocol: corev1.ProtocolTCP}},
 		}}, e.Subsets)
 	})
-}
-
-func TestApplyAcceptsUnstructuredObjects(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		labels := func(labels map[string]string) *unstructured.Unstructured {
-			u := f.New(t, "a")
-			u.SetLabels(labels)
-			return u
-		}
-		u := labels(map[string]string{"one": "1"})
-		require.NoError(t, f.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), planner))
-		assert.Equal(t, f.get(t, "a"), u)
-		err := f.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(labels(map[string]string{"one": "2"})), operator)
-		assert.True(t, apierrors.IsConflict(err), "%v", err)
-		require.NoError(t, f.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(labels(map[string]string{"two": "2"})), operator))
-		assert.Equal(t, map[string]string{"one": "1", "two": "2"}, f.get(t, "a").GetLabels())
-		require.NoError(t, f.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(labels(nil)), planner))
-		assert.Equal(t, map[string]string{"two": "2"}, f.get(t, "a").GetLabels())
-
-		surplus := labels(nil)
-		surplus.Object["surplus"] = "x"
-		assert.Error(t, f.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(surplus), planner), "apply is always strict")
-	}, untyped)
 }
 
 // Before client.Apply took configurations, an object was applied as a patch.

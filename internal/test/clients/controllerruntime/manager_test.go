@@ -111,9 +111,6 @@ func settle() {
 	synctest.Wait()
 }
 
-// longestBackoff is longer than the backoff of reflectors.
-const longestBackoff = 2 * time.Minute
-
 // assertFresh compares the cache of a manager with the server.
 func (f *fixture) assertFresh(t *testing.T, cached client.Reader) {
 	t.Helper()

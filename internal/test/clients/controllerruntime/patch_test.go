@@ -9,8 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -69,71 +67,6 @@ func TestStalePatchWithOptimisticLockIsAConflict(t *testing.T) {
 			}, forms...)
 		})
 	}
-}
-
-// The two patch types differ for lists that others also change.
-func TestStrategicPatchKeepsTheFinalizersOfOthers(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		stale := f.given(t, "a")
-		o := copyOf(stale)
-		o.SetFinalizers([]string{"x.io/one"})
-		require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(stale)))
-
-		o = copyOf(stale)
-		o.SetFinalizers([]string{"x.io/two"})
-		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "1"}})
-		require.NoError(t, f.Patch(t.Context(), o, client.StrategicMergeFrom(stale)))
-		assert.ElementsMatch(t, []string{"x.io/one", "x.io/two"}, o.GetFinalizers())
-
-		before := copyOf(o)
-		o.SetFinalizers([]string{"x.io/one"})
-		o.SetOwnerReferences(append(o.GetOwnerReferences(), metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "m", UID: "2"}))
-		require.NoError(t, f.Patch(t.Context(), o, client.StrategicMergeFrom(before)))
-		assert.Equal(t, []string{"x.io/one"}, f.get(t, "a").GetFinalizers())
-		assert.Len(t, f.get(t, "a").GetOwnerReferences(), 2)
-
-		o = copyOf(stale)
-		o.SetFinalizers([]string{"x.io/three"})
-		require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(stale)))
-		assert.Equal(t, []string{"x.io/three"}, o.GetFinalizers(), "a merge patch replaces the list")
-	}, typed, metadataOnly)
-}
-
-func TestRawPatchesAreSentUnchanged(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		o := f.given(t, "a", labelled(map[string]string{"one": "1"}))
-		for _, row := range []struct {
-			patch types.PatchType
-			data  string
-			want  map[string]string
-		}{
-			{types.JSONPatchType, `[{"op":"test","path":"/metadata/labels/one","value":"1"},{"op":"move","from":"/metadata/labels/one","path":"/metadata/labels/x~1y"}]`,
-				map[string]string{"x/y": "1"}},
-			{types.MergePatchType, `{"metadata":{"labels":{"two":"2"}}}`, map[string]string{"x/y": "1", "two": "2"}},
-			{types.StrategicMergePatchType, `{"metadata":{"labels":{"$patch":"replace","three":"3"}}}`, map[string]string{"three": "3"}},
-		} {
-			require.NoError(t, f.Patch(t.Context(), o, client.RawPatch(row.patch, []byte(row.data))), row.data)
-			assert.Equal(t, row.want, o.GetLabels(), row.data)
-			assert.Equal(t, o, f.get(t, "a"))
-		}
-		before := o.GetResourceVersion()
-		err := f.Patch(t.Context(), o, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"test","path":"/metadata/labels/three","value":"4"}]`)))
-		assert.True(t, apierrors.IsInvalid(err), "%v", err)
-		assert.Equal(t, before, f.get(t, "a").GetResourceVersion())
-	})
-}
-
-// client.Merge sends the object itself as a merge patch.
-func TestMergeSendsTheObjectAsAPatch(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		f.given(t, "a", labelled(map[string]string{"old": "x"}))
-		o := f.empty(t)
-		o.SetNamespace("test")
-		o.SetName("a")
-		o.SetLabels(map[string]string{"new": "y"})
-		require.NoError(t, f.Patch(t.Context(), o, client.Merge))
-		assert.Equal(t, map[string]string{"old": "x", "new": "y"}, f.get(t, "a").GetLabels())
-	}, untyped, metadataOnly)
 }
 
 func TestOptimisticLockLosesNoIncrement(t *testing.T) {

@@ -9,11 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -67,43 +65,6 @@ func TestReconcilerSeesChangesInEachForm(t *testing.T) {
 		time.Sleep(time.Hour)
 		assert.Empty(t, rec.take(), "watches opened again repeat no event")
 	})
-}
-
-func TestPredicatesFilterChanges(t *testing.T) {
-	selected, err := predicate.LabelSelectorPredicate(metav1.LabelSelector{MatchLabels: map[string]string{"value": "2"}})
-	require.NoError(t, err)
-	for name, row := range map[string]struct {
-		predicate predicate.Predicate
-		want      [3]bool // a label, an annotation, both
-	}{
-		"labels":           {predicate.LabelChangedPredicate{}, [3]bool{true, false, true}},
-		"annotations":      {predicate.AnnotationChangedPredicate{}, [3]bool{false, true, true}},
-		"either":           {predicate.Or(predicate.Predicate(predicate.LabelChangedPredicate{}), predicate.Predicate(predicate.AnnotationChangedPredicate{})), [3]bool{true, true, true}},
-		"resource version": {predicate.ResourceVersionChangedPredicate{}, [3]bool{true, true, true}},
-		"generation":       {predicate.GenerationChangedPredicate{}, [3]bool{}}, // these kinds have none
-		"label selector":   {selected, [3]bool{false, false, true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachForm(t, func(t *testing.T, f *fixture) {
-				o := f.given(t, "a", labelled(map[string]string{"value": "0"}))
-				rec := f.record(t, builder.WithPredicates(row.predicate))
-				rec.take()
-				for i, change := range []func(){
-					func() { o.SetLabels(map[string]string{"value": "1"}) },
-					func() { o.SetAnnotations(map[string]string{"value": "1"}) },
-					func() {
-						o.SetLabels(map[string]string{"value": "2"})
-						o.SetAnnotations(map[string]string{"value": "2"})
-					},
-				} {
-					before := copyOf(o)
-					change()
-					require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
-					assert.Equal(t, row.want[i], len(rec.take()) > 0, "change %d", i)
-				}
-			}, typed, metadataOnly)
-		})
-	}
 }
 
 // label changes an object's only label.

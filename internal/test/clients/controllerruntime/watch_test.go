@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,51 +35,5 @@ func TestWatchSendsEachChange(t *testing.T) {
 		o.SetFinalizers(nil)
 		require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
 		assert.Equal(t, "a", next(watch.Deleted).GetName())
-	})
-}
-
-func TestWatchAppliesItsSelectors(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		blue := client.MatchingLabels{"colour": "blue"}
-		f.given(t, "other")
-		o := f.given(t, "a", labelled(blue))
-		w, err := f.Watch(t.Context(), f.emptyList(t), blue, client.MatchingFields{"metadata.name": "a"})
-		require.NoError(t, err)
-		defer w.Stop()
-		assert.Equal(t, watch.Added, testapi.Next(t, w).Type, "existing objects come first")
-		for _, row := range []struct {
-			labels map[string]string
-			want   watch.EventType
-		}{
-			{map[string]string{"colour": "blue", "tone": "dark"}, watch.Modified},
-			{map[string]string{"colour": "red"}, watch.Deleted},
-			{map[string]string{"colour": "blue"}, watch.Added},
-		} {
-			before := copyOf(o)
-			o.SetLabels(row.labels)
-			require.NoError(t, f.Patch(t.Context(), o, client.MergeFrom(before)))
-			assert.Equal(t, row.want, testapi.Next(t, w).Type, "%v", row.labels)
-		}
-	})
-}
-
-func TestWatchResumesAtAVersion(t *testing.T) {
-	eachForm(t, func(t *testing.T, f *fixture) {
-		from := func(version string) watch.Interface {
-			w, err := f.Watch(t.Context(), f.emptyList(t), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
-			require.NoError(t, err)
-			t.Cleanup(w.Stop)
-			return w
-		}
-		a := f.given(t, "a")
-		b := f.given(t, "b")
-		ev := testapi.Next(t, from(a.GetResourceVersion()))
-		assert.Equal(t, watch.Added, ev.Type)
-		assert.Equal(t, b.GetUID(), ev.Object.(client.Object).GetUID())
-
-		ev = testapi.Next(t, from("1"))
-		assert.Equal(t, watch.Error, ev.Type)
-		err := apierrors.FromObject(ev.Object)
-		assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
 	})
 }

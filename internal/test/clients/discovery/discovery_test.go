@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -100,17 +99,6 @@ func TestPreferredResourcesListEachResourceInOneVersion(t *testing.T) {
 	})
 }
 
-func TestDiscoveryAnswersForOneGroupVersion(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
-		l, err := c.ServerResourcesForGroupVersionWithContext(t.Context(), "coordination.k8s.io/v1")
-		require.NoError(t, err)
-		require.Len(t, l.APIResources, 1)
-		assert.Equal(t, "leases", l.APIResources[0].Name)
-		_, err = c.ServerResourcesForGroupVersionWithContext(t.Context(), "apps/v1")
-		assert.True(t, apierrors.IsNotFound(err), "%v", err)
-	})
-}
-
 func TestServerVersionCanBeParsed(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, _ *testapi.API, c *discovery.DiscoveryClient) {
 		info, err := c.ServerVersionWithContext(t.Context())
@@ -121,13 +109,4 @@ func TestServerVersionCanBeParsed(t *testing.T) {
 		assert.Equal(t, "1", info.Major)
 		assert.NotEmpty(t, info.Minor)
 	})
-}
-
-func TestHealthChecksAnswerOK(t *testing.T) {
-	api := testapi.New(t, store.Options{})
-	for _, path := range []string{"/healthz", "/livez", "/readyz", "/readyz/ping"} {
-		body, err := api.Discovery(t).RESTClient().Get().AbsPath(path).DoRaw(t.Context())
-		require.NoError(t, err, path)
-		assert.Equal(t, "ok", string(body), path)
-	}
 }

@@ -10,10 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -46,17 +44,6 @@ func TestAnswersWithoutRetryAfterBecomeTypedErrors(t *testing.T) {
 	}
 }
 
-func TestCreateAnsweredWithConflictIsAlreadyExists(t *testing.T) {
-	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Answer(409), apitest.Match{Verb: "create", Name: "a"})
-		create(t, leases, "b")
-		_, err := leases.Create(t.Context(), testapi.Lease("a"), metav1.CreateOptions{})
-		assert.True(t, apierrors.IsAlreadyExists(err), "%v", err)
-		assert.EqualError(t, err, `leases.coordination.k8s.io "a" already exists`)
-		assert.Equal(t, 1, f.Hits(), "the fault finds the name in a protobuf body")
-	})
-}
-
 func TestClientWaitsForRetryAfter(t *testing.T) {
 	busy := meta.Status{Code: 503}
 	busy.Details = &meta.StatusDetails{RetryAfterSeconds: 7}
@@ -71,39 +58,4 @@ func TestClientWaitsForRetryAfter(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestClientGivesUpAfterTenRetries(t *testing.T) {
-	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		f := api.Fault(apitest.Answer(429))
-		_, err := leasesOf(cs).Get(t.Context(), "a", metav1.GetOptions{})
-		assert.True(t, apierrors.IsTooManyRequests(err), "%v", err)
-		assert.Equal(t, 11, f.Hits())
-	})
-}
-
-func TestRetryOnConflictSurvivesAConflictStorm(t *testing.T) {
-	eachDoor(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		create(t, leases, "a")
-		api.ForgetRequests()
-		f := api.Fault(apitest.Answer(409).First(3), apitest.Match{Verb: "update"})
-		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-			l, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			*l.Spec.LeaseTransitions++
-			_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
-			return err
-		})
-		require.NoError(t, err)
-		assert.Equal(t, 3, f.Hits())
-		assert.Equal(t, 4, f.Matches())
-		api.Requests().Assert(t,
-			"get leases test/a 200", "update leases test/a 409",
-			"get leases test/a 200", "update leases test/a 409",
-			"get leases test/a 200", "update leases test/a 409",
-			"get leases test/a 200", "update leases test/a 200",
-		)
-	})
 }

@@ -1,16 +1,13 @@
 package faults
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/kubernetes"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
@@ -60,34 +57,5 @@ func TestWritesFailButAreDoneWhenTheConnectionIsCutAfterTheCommit(t *testing.T) 
 		assert.True(t, apierrors.IsAlreadyExists(err), "a second create must be AlreadyExists: %v", err)
 		_, err = leases.Update(t.Context(), l, metav1.UpdateOptions{})
 		assert.True(t, apierrors.IsConflict(err), "a second update must conflict with the first: %v", err)
-	})
-}
-
-func TestHangingRequestsEndAtTheirDeadline(t *testing.T) {
-	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		f := api.Fault(apitest.Hang(), apitest.Match{Verb: "get"})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		start := time.Now()
-		_, err := leasesOf(cs).Get(ctx, "a", metav1.GetOptions{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, time.Minute, time.Since(start))
-		assert.Equal(t, 1, f.Hits())
-	})
-}
-
-func TestDelayedRequestsSucceedUnlessADeadlineComesFirst(t *testing.T) {
-	inMemory(t, func(t *testing.T, api *apitest.API, cs kubernetes.Interface) {
-		api.Fault(apitest.Delay(10*time.Second), apitest.Match{Verb: "create"})
-		start := time.Now()
-		create(t, leasesOf(cs), "a")
-		assert.Equal(t, 10*time.Second, time.Since(start))
-		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
-		defer cancel()
-		_, err := leasesOf(cs).Create(ctx, testapi.Lease("b"), metav1.CreateOptions{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		time.Sleep(time.Minute)
-		_, err = leasesOf(cs).Get(t.Context(), "b", metav1.GetOptions{})
-		assert.True(t, apierrors.IsNotFound(err), "the delay was before the commit")
 	})
 }

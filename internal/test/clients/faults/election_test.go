@@ -9,26 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
-)
-
-// The timing of the electors here is the default of Kubernetes.
-const (
-	leaseDuration = 15 * time.Second
-	renewDeadline = 10 * time.Second
-	retryPeriod   = 2 * time.Second
 )
 
 // team is several electors that record when each led.
 type team struct {
 	t      *testing.T
 	api    *apitest.API
-	start  time.Time
 	events []string // one elector at a time writes, or the test fails under -race
 }
 
@@ -38,24 +27,12 @@ func (tm *team) elect(name string) {
 	events := func(event string) {
 		tm.events = append(tm.events, name+" "+event)
 	}
-	le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: testapi.Namespace, Name: "leader"},
-			Client:     clientOf(tm.t, tm.api.Host(), tm.api.TransportFor(name)).CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: name},
-		},
-		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { events("leads") },
-			OnStoppedLeading: func() { events("stops") },
-		},
-	})
-	require.NoError(tm.t, err)
+	lock := testapi.Lock(clientOf(tm.t, tm.api, name).CoordinationV1(), name)
 	ctx, cancel := context.WithCancel(tm.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		le.Run(ctx)
+		testapi.RunElector(ctx, lock, false, func(context.Context) { events("leads") }, func() { events("stops") })
 	}()
 	tm.t.Cleanup(func() {
 		cancel()
@@ -76,7 +53,7 @@ func (tm *team) wait(d time.Duration) []string {
 // inTeam runs a test with a leader, a, and a follower, b.
 func inTeam(t *testing.T, test func(tm *team)) {
 	synctest.Test(t, func(t *testing.T) {
-		tm := &team{t: t, api: apitest.New(t), start: time.Now()}
+		tm := &team{t: t, api: apitest.New(t)}
 		tm.elect("a")
 		tm.elect("b")
 		require.Equal(t, []string{"a leads"}, tm.wait(time.Minute))
@@ -89,29 +66,12 @@ func TestPartitionedLeaderStopsBeforeAnotherLeads(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			inTeam(t, func(tm *team) {
 				f := tm.api.Fault(kind, apitest.Match{Client: "a"})
-				assert.Equal(t, []string{"a stops"}, tm.wait(renewDeadline+retryPeriod))
-				assert.Equal(t, []string{"b leads"}, tm.wait(leaseDuration))
+				assert.Equal(t, []string{"a stops"}, tm.wait(testapi.RenewDeadline+testapi.RetryPeriod))
+				assert.Equal(t, []string{"b leads"}, tm.wait(testapi.LeaseDuration))
 				assert.NotZero(t, f.Hits())
 			})
 		})
 	}
-}
-
-func TestPartitionOfAFollowerChangesNothing(t *testing.T) {
-	inTeam(t, func(tm *team) {
-		tm.api.Fault(apitest.Partition(), apitest.Match{Client: "b"})
-		assert.Empty(t, tm.wait(10*time.Minute))
-	})
-}
-
-func TestLeaderSurvivesAShortPartition(t *testing.T) {
-	inTeam(t, func(tm *team) {
-		f := tm.api.Fault(apitest.Refuse(), apitest.Match{Client: "a"})
-		assert.Empty(t, tm.wait(renewDeadline-2*retryPeriod))
-		f.Remove()
-		assert.Empty(t, tm.wait(10*time.Minute))
-		assert.NotZero(t, f.Hits())
-	})
 }
 
 func TestLeaderSurvivesLostAnswersToRenewals(t *testing.T) {
@@ -131,15 +91,7 @@ func TestLeaderSurvivesLostAnswersToRenewals(t *testing.T) {
 func TestLeaderStopsWhenItsRenewalsHang(t *testing.T) {
 	inTeam(t, func(tm *team) {
 		tm.api.Fault(apitest.Hang(), apitest.Match{Verb: "update", Client: "a"})
-		assert.Equal(t, []string{"a stops"}, tm.wait(renewDeadline+retryPeriod))
-		assert.Equal(t, []string{"b leads"}, tm.wait(leaseDuration))
-	})
-}
-
-func TestLeaderSurvivesAShortConflictStorm(t *testing.T) {
-	inTeam(t, func(tm *team) {
-		f := tm.api.Fault(apitest.Answer(409).First(4), apitest.Match{Verb: "update", Resource: "leases", Client: "a"})
-		assert.Empty(t, tm.wait(10*time.Minute))
-		assert.Equal(t, 4, f.Hits())
+		assert.Equal(t, []string{"a stops"}, tm.wait(testapi.RenewDeadline+testapi.RetryPeriod))
+		assert.Equal(t, []string{"b leads"}, tm.wait(testapi.LeaseDuration))
 	})
 }

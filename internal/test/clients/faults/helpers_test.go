@@ -16,10 +16,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-// clientOf returns client-go's clients over a transport, with their defaults.
-func clientOf(t testing.TB, host string, transport http.RoundTripper) kubernetes.Interface {
+func TestMain(m *testing.M) { testapi.Main(m) }
+
+// clientOf returns client-go's clients of a client's name, "" for none, with their defaults.
+func clientOf(t testing.TB, api *apitest.API, name string, change ...func(*rest.Config)) kubernetes.Interface {
 	t.Helper()
-	cs, err := kubernetes.NewForConfig(&rest.Config{Host: host, Transport: transport, QPS: -1, WarningHandler: rest.NoWarnings{}})
+	config := &rest.Config{Host: api.Host(), Transport: api.TransportFor(name), QPS: -1, WarningHandler: rest.NoWarnings{}}
+	for _, c := range change {
+		c(config)
+	}
+	cs, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	return cs
 }
@@ -28,7 +34,7 @@ func clientOf(t testing.TB, host string, transport http.RoundTripper) kubernetes
 func inMemory(t *testing.T, test func(t *testing.T, api *apitest.API, cs kubernetes.Interface)) {
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		test(t, api, clientOf(t, api.Host(), api.Transport()))
+		test(t, api, clientOf(t, api, ""))
 	})
 }
 
@@ -41,7 +47,7 @@ func eachDoor(t *testing.T, test func(t *testing.T, api *apitest.API, leases coo
 		api := apitest.New(t)
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
-		test(t, api, leasesOf(clientOf(t, api.URL(), transport)))
+		test(t, api, leasesOf(clientOf(t, api, "", func(c *rest.Config) { c.Host, c.Transport = api.URL(), transport })))
 	})
 }
 

@@ -38,7 +38,7 @@ type controller struct {
 // startController starts a controller with the client name "controller". It ends with the test.
 func startController(t *testing.T, api *apitest.API) *controller {
 	t.Helper()
-	cs := clientOf(t, api.Host(), api.TransportFor("controller"))
+	cs := clientOf(t, api, "controller")
 	factory := informers.NewSharedInformerFactory(cs, 0)
 	informer := factory.Coordination().V1().Leases().Informer()
 	c := &controller{leases: leasesOf(cs), store: informer.GetStore(), synced: informer.HasSynced}
@@ -89,7 +89,7 @@ func inPhase(t *testing.T, test func(t *testing.T, api *apitest.API, leases coor
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t)
-		leases := leasesOf(clientOf(t, api.Host(), api.Transport()))
+		leases := leasesOf(clientOf(t, api, ""))
 		l := testapi.Lease("a")
 		l.Labels = map[string]string{"phase": "new"}
 		_, err := leases.Create(t.Context(), l, metav1.CreateOptions{})
@@ -171,7 +171,7 @@ func TestStreamingControllerDoesNotGoBackInTime(t *testing.T) {
 		assert.Empty(t, c.saw())
 		assert.Greater(t, f.Hits(), 2, "each stream ends after three seconds")
 		f.Remove()
-		time.Sleep(longestBackoff)
+		time.Sleep(testapi.LongestBackoff)
 		assert.True(t, c.synced())
 		assert.Equal(t, []string{"added old"}, c.saw())
 	})
@@ -195,7 +195,7 @@ func TestRunningControllerDoesNotGoBackInTime(t *testing.T) {
 
 		api.Fault(apitest.Answer(410).First(1), apitest.Match{Verb: "watch"})
 		api.Fault(apitest.Refuse(), apitest.Match{Client: "controller"}).Remove() // it has to list anew
-		time.Sleep(longestBackoff)
+		time.Sleep(testapi.LongestBackoff)
 		assert.Equal(t, []string{"updated older"}, c.saw(), "the list cannot wait for the replica, and is answered from the true state")
 		f.Remove()
 		assert.Empty(t, c.saw(), "no event is repeated")
@@ -223,77 +223,9 @@ func TestControllerMissesAStateThatTheReplicaSkips(t *testing.T) {
 				setPhase(t, leases, "done")
 				assert.Empty(t, c.saw())
 				f.Remove()
-				time.Sleep(longestBackoff)
+				time.Sleep(testapi.LongestBackoff)
 				assert.Equal(t, row.want, c.saw())
 				assert.Equal(t, 1, f.Hits())
-			})
-		})
-	}
-}
-
-// To an informer that missed the deletion, a recreated object is an update.
-func TestControllerSeesARecreatedObjectAsAnUpdate(t *testing.T) {
-	inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-		f := api.Fault(apitest.Stale(apitest.StaleOptions{SkipMissed: true}), apitest.Match{Client: "controller"})
-		c := startController(t, api)
-		assert.Equal(t, []string{"added new"}, c.saw())
-		before := c.cached(t).UID
-		recreate(t, leases, "recreated")
-		f.Remove()
-		time.Sleep(longestBackoff)
-		assert.Equal(t, []string{"updated recreated"}, c.saw(), "it gets no deletion")
-		assert.NotEqual(t, before, c.cached(t).UID)
-	})
-}
-
-// step takes the next of two steps for the phase that the controller has seen: it claims the Lease, and then counts the
-// transition. A careful controller updates the object that it has seen, another one the latest object.
-func (c *controller) step(t *testing.T, careful bool) error {
-	t.Helper()
-	seen := c.cached(t)
-	l := seen.DeepCopy()
-	if !careful {
-		var err error
-		l, err = c.leases.Get(t.Context(), "a", metav1.GetOptions{})
-		require.NoError(t, err)
-	}
-	switch seen.Labels["phase"] {
-	case "new":
-		l.Labels["phase"] = "claimed"
-	case "claimed":
-		l.Labels["phase"] = "counted"
-		*l.Spec.LeaseTransitions++
-	}
-	_, err := c.leases.Update(t.Context(), l, metav1.UpdateOptions{})
-	return err
-}
-
-// Intermediate state: the controller has taken both steps before it restarts, but then sees only the first.
-func TestRestartedControllerSeesItsWritesInPart(t *testing.T) {
-	for name, careful := range map[string]bool{"and takes the second step twice": false, "and gets a conflict with a resourceVersion": true} {
-		t.Run(name, func(t *testing.T) {
-			inPhase(t, func(t *testing.T, api *apitest.API, leases coordinationclient.LeaseInterface) {
-				c := startController(t, api)
-				start := *c.cached(t).Spec.LeaseTransitions
-				require.NoError(t, c.step(t, true))
-				between := api.Store().ResourceVersion()
-				assert.Equal(t, []string{"added new", "updated claimed"}, c.saw())
-				require.NoError(t, c.step(t, true))
-				assert.Equal(t, []string{"updated counted"}, c.saw())
-				c.crash()
-
-				f := api.Fault(apitest.Stale(apitest.StaleOptions{ResourceVersion: between}), apitest.Match{Client: "controller"})
-				c = startController(t, api)
-				assert.Equal(t, []string{"added claimed"}, c.saw())
-				err := c.step(t, careful)
-				assert.Equal(t, careful, apierrors.IsConflict(err), "%v", err)
-				stored, err := leases.Get(t.Context(), "a", metav1.GetOptions{})
-				require.NoError(t, err)
-				assert.Equal(t, careful, *stored.Spec.LeaseTransitions == start+1, "counted once")
-
-				f.Remove()
-				assert.Contains(t, c.saw(), "updated counted")
-				assert.Equal(t, stored, c.cached(t))
 			})
 		})
 	}

@@ -33,7 +33,7 @@ func TestStreamEqualsTheListAtItsVersion(t *testing.T) {
 		}
 		f.Link.Requests()
 		factory, rec := f.start(t)
-		assert.Len(t, rec.take(), 600)
+		assert.Len(t, rec.Take(), 600)
 		f.assertFresh(t, factory)
 		exact := 0
 		for _, r := range f.Link.Requests() {

@@ -1,10 +1,8 @@
 package informers
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -17,11 +15,12 @@ import (
 	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store"
 )
+
+func TestMain(m *testing.M) { testapi.Main(m) }
 
 // eachProtocol runs a test inside a bubble, once with informers that start with a
 // list and once with informers that start with a stream.
@@ -46,22 +45,11 @@ type fixture struct {
 
 // start starts informers for leases and Endpoints and waits for their first
 // sync. They end with the test.
-func (f *fixture) start(t *testing.T, opts ...informers.SharedInformerOption) (informers.SharedInformerFactory, *recorder) {
+func (f *fixture) start(t *testing.T, opts ...informers.SharedInformerOption) (informers.SharedInformerFactory, *testapi.Recorder) {
 	t.Helper()
 	factory := informers.NewSharedInformerFactoryWithOptions(f.cs, 0, opts...)
-	rec := &recorder{}
-	_, err := factory.Coordination().V1().Leases().Informer().AddEventHandler(rec)
-	require.NoError(t, err)
 	factory.Core().V1().Endpoints().Informer()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(func() {
-		cancel()
-		factory.Shutdown()
-	})
-	factory.StartWithContext(ctx)
-	require.NoError(t, factory.WaitForCacheSyncWithContext(ctx).Err)
-	synctest.Wait()
-	return factory, rec
+	return factory, testapi.Inform(t, factory)
 }
 
 func (f *fixture) createLease(t *testing.T, name string) *coordinationv1.Lease {
@@ -115,43 +103,4 @@ func (f *fixture) leaseRequests() (starts, resumes []testapi.Request) {
 		}
 	}
 	return starts, resumes
-}
-
-// recorder records the calls of event handlers.
-type recorder struct {
-	mu     sync.Mutex
-	events []string
-}
-
-func (r *recorder) add(event string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, event)
-}
-
-// take returns the events since the last call.
-func (r *recorder) take() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := r.events
-	r.events = nil
-	return out
-}
-
-func (r *recorder) OnAdd(obj any, initial bool) {
-	event := "added "
-	if initial {
-		event = "found "
-	}
-	r.add(event + obj.(metav1.Object).GetName())
-}
-
-func (r *recorder) OnUpdate(_, obj any) { r.add("updated " + obj.(metav1.Object).GetName()) }
-
-func (r *recorder) OnDelete(obj any) {
-	if unseen, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		r.add("missed the deletion of " + strings.TrimPrefix(unseen.Key, testapi.Namespace+"/"))
-		return
-	}
-	r.add("deleted " + obj.(metav1.Object).GetName())
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// longestBackoff is longer than the backoff of reflectors.
-const longestBackoff = 2 * time.Minute
-
 // offline calls a function while informers cannot reach the server.
 func (f *fixture) offline(t *testing.T, do func(direct kubernetes.Interface)) {
 	t.Helper()
@@ -30,7 +27,7 @@ func (f *fixture) offline(t *testing.T, do func(direct kubernetes.Interface)) {
 	bypass := f.Bypass()
 	do(bypass.Client(t))
 	f.Link.Mend()
-	time.Sleep(longestBackoff)
+	time.Sleep(testapi.LongestBackoff)
 }
 
 func TestInformerResumesAfterALostConnection(t *testing.T) {
@@ -38,7 +35,7 @@ func TestInformerResumesAfterALostConnection(t *testing.T) {
 		a := f.createLease(t, "a")
 		f.createLease(t, "b")
 		factory, rec := f.start(t)
-		rec.take()
+		rec.Take()
 		f.Link.Requests()
 		f.offline(t, func(direct kubernetes.Interface) {
 			g := &fixture{API: f.API, cs: direct}
@@ -47,7 +44,7 @@ func TestInformerResumesAfterALostConnection(t *testing.T) {
 			g.createLease(t, "c")
 		})
 		f.assertFresh(t, factory)
-		assert.Equal(t, []string{"updated a", "updated a", "deleted b", "added c"}, rec.take(), "the informer gets each change")
+		assert.Equal(t, []string{"updated a", "updated a", "deleted b", "added c"}, rec.Take(), "the informer gets each change")
 		starts, _ := f.leaseRequests()
 		require.Len(t, starts, 1, "only the list of assertFresh: %v", starts)
 	})
@@ -58,7 +55,7 @@ func TestInformerListsAgainWhenItsVersionHasExpired(t *testing.T) {
 		a := f.createLease(t, "a")
 		f.createLease(t, "b")
 		factory, rec := f.start(t)
-		rec.take()
+		rec.Take()
 		f.Link.Requests()
 		f.offline(t, func(direct kubernetes.Interface) {
 			g := &fixture{API: f.API, cs: direct}
@@ -72,7 +69,7 @@ func TestInformerListsAgainWhenItsVersionHasExpired(t *testing.T) {
 		assert.NotEmpty(t, resumes, "it tried to resume")
 		assert.Len(t, starts, 1, "then it listed again")
 		f.assertFresh(t, factory)
-		assert.ElementsMatch(t, []string{"updated a", "missed the deletion of b", "added c"}, rec.take())
+		assert.ElementsMatch(t, []string{"updated a", "missed the deletion of b", "added c"}, rec.Take())
 	})
 }
 
@@ -80,7 +77,7 @@ func TestBookmarksKeepAnIdleInformerFresh(t *testing.T) {
 	eachProtocol(t, store.Options{History: 16}, func(t *testing.T, f *fixture) {
 		a := f.createLease(t, "a")
 		factory, rec := f.start(t)
-		rec.take()
+		rec.Take()
 		f.Link.Requests()
 		c := f.cs.CoreV1().Endpoints(testapi.Namespace)
 		for i := range 6 * 60 {
@@ -93,10 +90,10 @@ func TestBookmarksKeepAnIdleInformerFresh(t *testing.T) {
 		starts, resumes := f.leaseRequests()
 		assert.Empty(t, starts, "six hours without a change need no second list")
 		assert.Greater(t, len(resumes), 30, "watches end and are resumed")
-		assert.Empty(t, rec.take())
+		assert.Empty(t, rec.Take())
 		f.renewLease(t, a)
 		f.assertFresh(t, factory)
-		assert.Equal(t, []string{"updated a"}, rec.take())
+		assert.Equal(t, []string{"updated a"}, rec.Take())
 	})
 }
 
@@ -106,14 +103,14 @@ func TestInformerRecoversFromARestartOfTheServer(t *testing.T) {
 	eachProtocol(t, store.Options{}, func(t *testing.T, f *fixture) {
 		f.createLease(t, "a")
 		factory, rec := f.start(t)
-		rec.take()
+		rec.Take()
 		f.Link.Cut()
 		second := testapi.New(t, store.Options{FirstResourceVersion: 2000})
 		g := &fixture{API: second, cs: second.Client(t)}
 		g.createLease(t, "b")
 		f.Link.Redirect(second)
-		time.Sleep(longestBackoff)
-		assert.ElementsMatch(t, []string{"missed the deletion of a", "added b"}, rec.take())
+		time.Sleep(testapi.LongestBackoff)
+		assert.ElementsMatch(t, []string{"missed the deletion of a", "added b"}, rec.Take())
 		g.assertFresh(t, factory)
 		g.createLease(t, "c")
 		g.assertFresh(t, factory)
@@ -157,7 +154,7 @@ func TestAllInformersAgreeAfterManyWritesAndCuts(t *testing.T) {
 			f.Link.Mend()
 		}
 		all.Wait()
-		time.Sleep(longestBackoff)
+		time.Sleep(testapi.LongestBackoff)
 		for _, factory := range factories {
 			f.assertFresh(t, factory)
 		}

@@ -1,9 +1,9 @@
-// Package oldclients runs the modules below it: elections with versions of
-// client-go that use an older LeaseCandidate. They are separate modules outside
-// go.work, because go.work would select one version for all. The newest client-go
-// runs the same scenarios in examples/clients/coordinated.
+// Package oldclients runs the module below it: elections with versions of client-go that use an older LeaseCandidate. It is
+// outside go.work, because go.work would select one version for all. The newest client-go runs more scenarios in
+// examples/clients/coordinated.
 //
-// To run one module:
+// To run one version:
 //
-//	GOWORK=off go -C internal/test/clients/oldclients/client031 test ./...
+//	cd client && GOWORK=off go test ./...
+//	cd client && GOWORK=off go test -modfile client032.mod -tags client032 ./...
 package oldclients

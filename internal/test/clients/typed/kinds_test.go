@@ -22,12 +22,11 @@ type object interface {
 	runtime.Object
 }
 
-// client is the methods that all typed clients of client-go have.
+// client is the methods of all typed clients of client-go that the tests call.
 type client[T object, L runtime.Object] interface {
 	Create(ctx context.Context, obj T, opts metav1.CreateOptions) (T, error)
 	Update(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
 	List(ctx context.Context, opts metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
@@ -45,8 +44,6 @@ type kind struct {
 	change func(object)
 	// spoil makes an invalid change and returns the path of the field.
 	spoil func(object) string
-	// unconditional kinds can be updated without a resourceVersion.
-	unconditional bool
 }
 
 // eachKind runs a test for each kind, over each wire.
@@ -114,7 +111,6 @@ func endpoints(cs kubernetes.Interface) kind {
 			o.(*corev1.Endpoints).Subsets[0].Ports[0].Port = 0
 			return "subsets[0].ports[0].port"
 		},
-		unconditional: true,
 	}
 }
 
@@ -131,10 +127,6 @@ func (a adapter[T, L]) Update(ctx context.Context, obj object, opts metav1.Updat
 
 func (a adapter[T, L]) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	return a.c.Delete(ctx, name, opts)
-}
-
-func (a adapter[T, L]) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	return a.c.DeleteCollection(ctx, opts, listOpts)
 }
 
 func (a adapter[T, L]) Get(ctx context.Context, name string, opts metav1.GetOptions) (object, error) {

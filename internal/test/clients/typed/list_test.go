@@ -7,75 +7,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
+	"github.com/kubecoord/kubecoord/store"
 )
-
-func TestListSelects(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		for name, labels := range map[string]map[string]string{
-			"a": nil, "b": {"tier": "front"}, "c": {"tier": "back"}, "d": {"tier": "back", "new": ""},
-		} {
-			o := k.new(name)
-			o.SetLabels(labels)
-			_, err := k.Create(t.Context(), o, metav1.CreateOptions{})
-			require.NoError(t, err)
-		}
-		for selector, want := range map[string][]string{
-			"":                         {"a", "b", "c", "d"},
-			"tier":                     {"b", "c", "d"},
-			"!tier":                    {"a"},
-			"tier=back":                {"c", "d"},
-			"tier!=back":               {"a", "b"},
-			"tier in (front,back),new": {"d"},
-			"tier notin (front)":       {"a", "c", "d"},
-		} {
-			assert.Equal(t, want, k.names(t, metav1.ListOptions{LabelSelector: selector}), selector)
-		}
-		for selector, want := range map[string][]string{
-			"metadata.name=b":                          {"b"},
-			"metadata.name!=b":                         {"a", "c", "d"},
-			"metadata.namespace=" + testapi.Namespace:  {"a", "b", "c", "d"},
-			"metadata.namespace=other":                 {},
-			"metadata.name=b,metadata.namespace=other": {},
-		} {
-			assert.Equal(t, want, k.names(t, metav1.ListOptions{FieldSelector: selector}), selector)
-		}
-		assert.Equal(t, []string{"c"}, k.names(t, metav1.ListOptions{FieldSelector: "metadata.name=c", LabelSelector: "tier=back"}))
-		for _, wrong := range []metav1.ListOptions{{FieldSelector: "spec.x=1"}, {LabelSelector: "a=b=c"}} {
-			_, err := k.List(t.Context(), wrong)
-			assert.True(t, apierrors.IsBadRequest(err), "%v", err)
-		}
-	})
-}
-
-func TestListReadsOneNamespaceOrAll(t *testing.T) {
-	testapi.EachWire(t, func(t *testing.T, _ *testapi.API, cs kubernetes.Interface) {
-		for _, ns := range []string{"b", "a", "a-b"} {
-			o := testapi.Lease("x")
-			o.Namespace = ns
-			_, err := cs.CoordinationV1().Leases(ns).Create(t.Context(), o, metav1.CreateOptions{})
-			require.NoError(t, err)
-		}
-		namespaces := func(in string) (out []string) {
-			l, err := cs.CoordinationV1().Leases(in).List(t.Context(), metav1.ListOptions{})
-			require.NoError(t, err)
-			for _, item := range l.Items {
-				out = append(out, item.Namespace)
-			}
-			return out
-		}
-		assert.Equal(t, []string{"a"}, namespaces("a"))
-		assert.Equal(t, []string{"a-b", "a", "b"}, namespaces(metav1.NamespaceAll), "in byte order of namespace/name")
-		assert.Empty(t, namespaces("c"))
-	})
-}
 
 func TestPagesAreOneStateAndCountWhatRemains(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
@@ -134,22 +73,24 @@ func TestPagerWalksAllPages(t *testing.T) {
 	})
 }
 
-func TestListAtAnOlderVersion(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		k.create(t, "a")
-		b := k.create(t, "b")
-		k.create(t, "c")
-		require.NoError(t, k.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		k.update(t, b)
-		exact := metav1.ListOptions{ResourceVersion: b.GetResourceVersion(), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
-		l, err := k.List(t.Context(), exact)
-		require.NoError(t, err)
-		items, err := meta.ExtractList(l)
-		require.NoError(t, err)
-		require.Len(t, items, 2)
-		assert.Equal(t, b.GetResourceVersion(), items[1].(object).GetResourceVersion())
-		assert.Equal(t, []string{"b", "c"}, k.names(t, metav1.ListOptions{ResourceVersion: b.GetResourceVersion()}))
-		_, err = k.List(t.Context(), metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
-		assert.True(t, apierrors.IsResourceExpired(err) || apierrors.IsGone(err), "%v", err)
+// A pager reads the whole list if the version of its first page has expired.
+func TestPagerFallsBackToAFullListWhenItsPagesExpire(t *testing.T) {
+	api := testapi.New(t, store.Options{History: 10})
+	k := leases(api.Client(t))
+	for i := range 40 {
+		k.create(t, fmt.Sprintf("o%02d", i))
+	}
+	changed := k.get(t, "o00")
+	p := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+		for range 20 {
+			changed = k.update(t, changed)
+		}
+		return k.List(ctx, opts)
 	})
+	p.PageSize = 10
+	paged, _, err := p.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	now, err := k.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, now, paged)
 }

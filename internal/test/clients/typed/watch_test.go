@@ -41,54 +41,6 @@ func TestWatchSendsEachChangeInOrder(t *testing.T) {
 	})
 }
 
-func TestWatchReplaysFromAVersion(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		first := k.create(t, "a")
-		second := k.update(t, first)
-		require.NoError(t, k.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		third := k.create(t, "a")
-		w, err := k.Watch(t.Context(), metav1.ListOptions{ResourceVersion: first.GetResourceVersion()})
-		require.NoError(t, err)
-		defer w.Stop()
-		assert.Equal(t, second, expect(t, w, watch.Modified, "a"))
-		expect(t, w, watch.Deleted, "a")
-		assert.Equal(t, third, expect(t, w, watch.Added, "a"))
-	})
-}
-
-func TestWatchAddsAndDeletesObjectsThatEnterAndLeaveTheSelector(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		label := func(value string) object {
-			o, err := k.Patch(t.Context(), "a", mergePatch, []byte(`{"metadata":{"labels":{"on":"`+value+`"}}}`), metav1.PatchOptions{})
-			require.NoError(t, err)
-			return o
-		}
-		start := k.create(t, "a")
-		w, err := k.Watch(t.Context(), metav1.ListOptions{LabelSelector: "on=yes", ResourceVersion: start.GetResourceVersion()})
-		require.NoError(t, err)
-		defer w.Stop()
-		in := label("yes")
-		assert.Equal(t, in, expect(t, w, watch.Added, "a"))
-		out := label("no")
-		left := expect(t, w, watch.Deleted, "a")
-		assert.Equal(t, map[string]string{"on": "yes"}, left.GetLabels(), "the old content")
-		assert.Equal(t, out.GetResourceVersion(), left.GetResourceVersion(), "the new version")
-		k.create(t, "b")
-		assert.Equal(t, label("yes"), expect(t, w, watch.Added, "a"))
-	})
-}
-
-func TestWatchOfOneObjectSendsNoOther(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		w, err := k.Watch(t.Context(), metav1.SingleObject(metav1.ObjectMeta{Name: "b"}))
-		require.NoError(t, err)
-		defer w.Stop()
-		k.create(t, "a")
-		b := k.create(t, "b")
-		assert.Equal(t, b, expect(t, w, watch.Added, "b"))
-	})
-}
-
 func TestWatchListEndsItsInitialEventsWithABookmark(t *testing.T) {
 	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
 		k.create(t, "a")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/cache"
@@ -96,69 +94,6 @@ func newEngine(name string, members map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: o}
 }
 
-func TestStatusIsWrittenThroughTheDynamicClient(t *testing.T) {
-	eachKind(t, func(t *testing.T, config *rest.Config, k anyKind) {
-		c := k.in(t, config)
-		spec, status := map[string]any{"speed": int64(1)}, map[string]any{"ready": true, "turns": int64(2)}
-		o, err := c.Create(t.Context(), newEngine("a", map[string]any{"spec": spec, "status": status}), metav1.CreateOptions{})
-		require.NoError(t, err)
-		assert.NotContains(t, o.Object, "status")
-		assert.EqualValues(t, 1, o.GetGeneration())
-		assert.Equal(t, !k.cluster, o.GetNamespace() == "default")
-
-		o.Object["status"], o.Object["spec"] = status, map[string]any{"speed": int64(9)}
-		o, err = c.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, status, o.Object["status"])
-		assert.Equal(t, spec, o.Object["spec"])
-		assert.EqualValues(t, 1, o.GetGeneration())
-		stale := o.DeepCopy()
-		o, err = c.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"status":{"turns":3},"spec":{"speed":7}}`), metav1.PatchOptions{}, "status")
-		require.NoError(t, err)
-		assert.Equal(t, map[string]any{"ready": true, "turns": int64(3)}, o.Object["status"])
-		_, err = c.UpdateStatus(t.Context(), stale, metav1.UpdateOptions{})
-		assert.True(t, apierrors.IsConflict(err), "%v", err)
-
-		o.Object["status"], o.Object["spec"] = nil, map[string]any{"speed": int64(2)}
-		o, err = c.Update(t.Context(), o, metav1.UpdateOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, map[string]any{"ready": true, "turns": int64(3)}, o.Object["status"])
-		assert.EqualValues(t, 2, o.GetGeneration())
-		got, err := c.Get(t.Context(), "a", metav1.GetOptions{}, "status")
-		require.NoError(t, err)
-		assert.Equal(t, o, got)
-		_, err = c.UpdateStatus(t.Context(), newEngine("b", nil), metav1.UpdateOptions{})
-		assert.True(t, apierrors.IsNotFound(err), "%v", err)
-	})
-}
-
-func TestConfigurationsAreAppliedToObjectAndStatus(t *testing.T) {
-	eachKind(t, func(t *testing.T, config *rest.Config, k anyKind) {
-		c := k.in(t, config)
-		me, other := metav1.ApplyOptions{FieldManager: "me"}, metav1.ApplyOptions{FieldManager: "other"}
-		parts := func(name string, n int64) map[string]any {
-			return map[string]any{"spec": map[string]any{"parts": map[string]any{name: n}}}
-		}
-		_, err := c.Apply(t.Context(), "a", newEngine("a", parts("x", 1)), me)
-		require.NoError(t, err)
-		o, err := c.Apply(t.Context(), "a", newEngine("a", parts("y", 2)), other)
-		require.NoError(t, err)
-		assert.Equal(t, map[string]any{"parts": map[string]any{"x": int64(1), "y": int64(2)}}, o.Object["spec"], "maps are merged")
-		_, err = c.Apply(t.Context(), "a", newEngine("a", parts("x", 3)), other)
-		require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "me": .spec.parts.x`)
-
-		turns := func(n int64) map[string]any { return map[string]any{"status": map[string]any{"turns": n}} }
-		o, err = c.ApplyStatus(t.Context(), "a", newEngine("a", turns(1)), me)
-		require.NoError(t, err)
-		assert.Equal(t, turns(1)["status"], o.Object["status"])
-		_, err = c.ApplyStatus(t.Context(), "a", newEngine("a", turns(2)), other)
-		require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "me" with subresource "status": .status.turns`)
-		require.Len(t, o.GetManagedFields(), 3)
-		_, err = c.ApplyStatus(t.Context(), "b", newEngine("b", turns(2)), other)
-		assert.True(t, apierrors.IsNotFound(err), "%v", err)
-	})
-}
-
 func TestInformersFollowAnyKind(t *testing.T) {
 	eachKind(t, func(t *testing.T, config *rest.Config, k anyKind) {
 		c := k.in(t, config)
@@ -223,19 +158,5 @@ func TestMappersFindAnyKind(t *testing.T) {
 		assert.Equal(t, metav1.Verbs{"get", "patch", "update"}, resources.APIResources[1].Verbs)
 		_, err = d.OpenAPISchema()
 		require.NoError(t, err)
-	})
-}
-
-func TestMetadataClientReadsAnyKind(t *testing.T) {
-	eachKind(t, func(t *testing.T, config *rest.Config, k anyKind) {
-		_, err := k.in(t, config).Create(t.Context(), newEngine("a", nil), metav1.CreateOptions{})
-		require.NoError(t, err)
-		c, err := metadata.NewForConfig(config)
-		require.NoError(t, err)
-		list, err := c.Resource(engines).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		require.Len(t, list.Items, 1)
-		assert.Equal(t, "a", list.Items[0].Name)
-		assert.EqualValues(t, 1, list.Items[0].Generation)
 	})
 }

@@ -1,7 +1,6 @@
 package untyped
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 
@@ -9,12 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 	"github.com/kubecoord/kubecoord/store"
@@ -73,19 +69,6 @@ func TestDynamicClientReadsWhatItWrites(t *testing.T) {
 	})
 }
 
-func TestDynamicClientIsWarnedOfUnknownFields(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		o := r.New(t, "a")
-		o.Object["surplus"] = "x"
-		_, err := in(t, api, r).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-		require.True(t, apierrors.IsBadRequest(err), "%v", err)
-		assert.ErrorContains(t, err, `strict decoding error: unknown field "surplus"`)
-		got, err := in(t, api, r).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
-		require.NoError(t, err)
-		assert.NotContains(t, got.Object, "surplus")
-	})
-}
-
 func TestDynamicClientWatches(t *testing.T) {
 	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
 		c := in(t, api, r)
@@ -105,57 +88,4 @@ func TestDynamicClientWatches(t *testing.T) {
 		assert.Equal(t, watch.Error, ev.Type)
 		assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(ev.Object)), "%v", ev.Object)
 	})
-}
-
-func TestDynamicClientPagesThroughAllNamespaces(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		c := api.Dynamic(t).Resource(r.GroupVersionResource)
-		for _, ns := range []string{"a", "b", "c"} {
-			for _, name := range []string{"x", "y", "z"} {
-				o := r.New(t, name)
-				o.SetNamespace(ns)
-				_, err := c.Namespace(ns).Create(t.Context(), o, metav1.CreateOptions{})
-				require.NoError(t, err)
-			}
-		}
-		p := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) { return c.List(ctx, opts) })
-		p.PageSize = 2
-		var got []string
-		require.NoError(t, p.EachListItem(t.Context(), metav1.ListOptions{}, func(o runtime.Object) error {
-			u := o.(*unstructured.Unstructured)
-			got = append(got, u.GetNamespace()+"/"+u.GetName())
-			return nil
-		}))
-		assert.Equal(t, []string{"a/x", "a/y", "a/z", "b/x", "b/y", "b/z", "c/x", "c/y", "c/z"}, got)
-	})
-}
-
-func TestCandidateIsServedInEachVersion(t *testing.T) {
-	api := testapi.New(t, store.Options{})
-	var versions []testapi.Resource
-	for _, r := range testapi.Resources {
-		if r.Kind == "LeaseCandidate" {
-			versions = append(versions, r)
-		}
-	}
-	require.Len(t, versions, 3)
-	for _, from := range versions {
-		name := "from-" + from.Version
-		_, err := in(t, api, from).Create(t.Context(), from.New(t, name), metav1.CreateOptions{})
-		require.NoError(t, err)
-		for _, to := range versions {
-			got, err := in(t, api, to).Get(t.Context(), name, metav1.GetOptions{})
-			require.NoError(t, err)
-			spec := got.Object["spec"].(map[string]any)
-			switch {
-			case to.Version != "v1alpha1":
-				assert.Equal(t, "OldestEmulationVersion", spec["strategy"])
-				assert.NotContains(t, spec, "preferredStrategies")
-			case from.Version == "v1alpha1":
-				assert.Equal(t, []any{"OldestEmulationVersion", "x.io/other"}, spec["preferredStrategies"])
-			default:
-				assert.Equal(t, []any{"OldestEmulationVersion"}, spec["preferredStrategies"])
-			}
-		}
-	}
 }

@@ -5,19 +5,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
-const partial = "PartialObjectMetadata"
-
-// metadataOf returns the client for one resource, and an object to read. It skips
-// the test if the server has no PartialObjectMetadata.
+// metadataOf returns the client for one resource, and an object to read.
 func metadataOf(t *testing.T, api *testapi.API, r testapi.Resource) (metadata.ResourceInterface, metav1.ObjectMeta) {
 	t.Helper()
 	o := r.New(t, "a")
@@ -26,7 +21,6 @@ func metadataOf(t *testing.T, api *testapi.API, r testapi.Resource) (metadata.Re
 	require.NoError(t, err)
 	c := api.Metadata(t).Resource(r.GroupVersionResource).Namespace(testapi.Namespace)
 	got, err := c.Get(t.Context(), "a", metav1.GetOptions{})
-	testapi.SkipIfNotAcceptable(t, err, partial)
 	require.NoError(t, err)
 	assert.Equal(t, o.GetUID(), got.UID)
 	assert.Equal(t, o.GetResourceVersion(), got.ResourceVersion)
@@ -52,15 +46,6 @@ func TestMetadataClientListsAndPages(t *testing.T) {
 	})
 }
 
-func TestMetadataClientPatches(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		c, _ := metadataOf(t, api, r)
-		got, err := c.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"l":"2"}}}`), metav1.PatchOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, map[string]string{"l": "2"}, got.Labels)
-	})
-}
-
 func TestMetadataClientWatches(t *testing.T) {
 	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
 		c, first := metadataOf(t, api, r)
@@ -77,24 +62,5 @@ func TestMetadataClientWatches(t *testing.T) {
 		assert.Equal(t, "true", ev.Object.(*metav1.PartialObjectMetadata).Annotations[metav1.InitialEventsAnnotationKey])
 		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
 		assert.Equal(t, watch.Deleted, testapi.Next(t, w).Type)
-	})
-}
-
-// The answer to a delete is a Status, so this test needs no PartialObjectMetadata.
-func TestMetadataClientDeletes(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		c := api.Metadata(t).Resource(r.GroupVersionResource).Namespace(testapi.Namespace)
-		for _, name := range []string{"a", "b", "c"} {
-			_, err := in(t, api, r).Create(t.Context(), r.New(t, name), metav1.CreateOptions{})
-			require.NoError(t, err)
-		}
-		err := c.Delete(t.Context(), "a", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")})
-		assert.True(t, apierrors.IsConflict(err), "%v", err)
-		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		require.NoError(t, c.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name!=c"}))
-		l, err := in(t, api, r).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		require.Len(t, l.Items, 1)
-		assert.Equal(t, "c", l.Items[0].GetName())
 	})
 }

@@ -93,22 +93,3 @@ func TestEventsAreEncodedAsUpstream(t *testing.T) {
 		}
 	}
 }
-
-func TestExpiredWatchIsEncodedAsUpstream(t *testing.T) {
-	for _, k := range kinds {
-		for _, accept := range []string{protobuf, json} {
-			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {
-				s := newServer(t)
-				resp := s.open(t, http.MethodGet, k.path("")+"?watch=true&resourceVersion=5", accept, "", nil)
-				defer resp.Body.Close()
-				require.Equal(t, http.StatusOK, resp.StatusCode)
-				got := frames(accept, resp.Body)(t)
-				want := &metav1.Status{
-					Status: metav1.StatusFailure, Message: "too old resource version: 5 (1000)",
-					Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
-				}
-				assert.Equal(t, string(frame(t, k, accept, watch.Error, want)), string(got))
-			})
-		}
-	}
-}

@@ -7,26 +7,24 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/spec3"
 	openapispec "k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/test/ownership"
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// This file compares unstructured kinds with upstream's field manager for custom
-// resources, with its reset fields for a status subresource.
+// This file compares unstructured kinds with upstream's field manager for custom resources.
 
 var blobVersions = []string{"v1", "v1beta1"}
 
@@ -61,12 +59,6 @@ func (sameInAllVersions) New(kind schema.GroupVersionKind) (runtime.Object, erro
 
 func (sameInAllVersions) Default(runtime.Object) {}
 
-// blobReference is one object with upstream's field managers.
-type blobReference struct {
-	managers map[string]*managedfields.FieldManager // by version and subresource
-	live     *unstructured.Unstructured
-}
-
 // converterOf returns a converter of the types in the OpenAPI documents of some versions.
 func converterOf(t *testing.T, api http.Handler, versions ...string) managedfields.TypeConverter {
 	schemas := map[string]*openapispec.Schema{}
@@ -80,72 +72,6 @@ func converterOf(t *testing.T, api http.Handler, versions ...string) managedfiel
 	converter, err := managedfields.NewTypeConverter(schemas, false)
 	require.NoError(t, err)
 	return converter
-}
-
-// newBlobReference reads the types from the OpenAPI documents of the API.
-func newBlobReference(t *testing.T, api http.Handler) *blobReference {
-	ref := &blobReference{managers: map[string]*managedfields.FieldManager{}}
-	converter := converterOf(t, api, blobVersions...)
-	ofStatus := map[fieldpath.APIVersion]*fieldpath.Set{}
-	for _, version := range blobVersions {
-		ofStatus[fieldpath.APIVersion("example.com/"+version)] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
-	}
-	for _, version := range blobVersions {
-		of := map[string]map[fieldpath.APIVersion]*fieldpath.Set{
-			"":       {fieldpath.APIVersion("example.com/" + version): fieldpath.NewSet(fieldpath.MakePathOrDie("status"))},
-			"status": ofStatus,
-		}
-		for subresource, reset := range of {
-			m, err := managedfields.NewDefaultCRDFieldManager(converter, sameInAllVersions{}, sameInAllVersions{}, sameInAllVersions{},
-				blobKind(version), blobKind(version).GroupVersion(), subresource, fieldpath.NewExcludeFilterSetMap(reset))
-			require.NoError(t, err)
-			ref.managers[version+"/"+subresource] = m
-		}
-	}
-	return ref
-}
-
-// write does a write as upstream's handlers and strategies do.
-func (r *blobReference) write(w blobWrite) error {
-	live := &unstructured.Unstructured{}
-	if r.live != nil {
-		live = r.live.DeepCopy()
-	}
-	live.SetGroupVersionKind(blobKind(w.version))
-	sent := w.object()
-	m := r.managers[w.version+"/"+w.subresource]
-	var next *unstructured.Unstructured
-	if w.apply {
-		out, err := m.Apply(live, sent, w.manager, w.force)
-		if err != nil {
-			return err
-		}
-		next = out.(*unstructured.Unstructured)
-	} else {
-		next = m.UpdateNoErrors(live, sent, w.manager).(*unstructured.Unstructured)
-	}
-	if w.subresource == "status" {
-		only := r.live.DeepCopy()
-		only.SetManagedFields(next.GetManagedFields())
-		setMember(only, "status", next.Object)
-		next = only
-	} else if r.live == nil {
-		delete(next.Object, "status")
-	} else {
-		setMember(next, "status", r.live.Object)
-	}
-	for name, v := range next.Object["metadata"].(map[string]any) {
-		if v == nil {
-			delete(next.Object["metadata"].(map[string]any), name) // as the storage does
-		}
-	}
-	next.SetName("a")
-	next.SetUID("u")
-	if r.live != nil && comparableOf(r.live) == comparableOf(next) {
-		return nil // as upstream: a write that only changes timestamps
-	}
-	r.live = next
-	return nil
 }
 
 // setMember copies a member from another object, or deletes it.
@@ -177,40 +103,21 @@ func comparableOf(o *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// blobWrite is one write.
-type blobWrite struct {
-	version, subresource, manager string
-	apply, force                  bool
-	body                          string
-}
-
-func (w blobWrite) object() *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON([]byte(w.body)); err != nil {
-		panic(err)
+// blobRequest returns the HTTP request of a write.
+func blobRequest(w ownership.Write, first bool) *http.Request {
+	path, method, contentType := "/apis/example.com/"+w.Version+"/blobs/a", "PUT", "application/json"
+	if w.Subresource != "" {
+		path += "/" + w.Subresource
 	}
-	return o
-}
-
-func (w blobWrite) String() string {
-	return fmt.Sprintf("%s/%s by %s, apply %t, force %t: %s", w.version, w.subresource, w.manager, w.apply, w.force, w.body)
-}
-
-// request returns the HTTP request of the write.
-func (w blobWrite) request(first bool) *http.Request {
-	path, method, contentType := "/apis/example.com/"+w.version+"/blobs/a", "PUT", "application/json"
-	if w.subresource != "" {
-		path += "/" + w.subresource
-	}
-	query := "?fieldManager=" + w.manager
+	query := "?fieldManager=" + w.Manager
 	switch {
-	case w.apply:
+	case w.Verb != ownership.Update:
 		method, contentType = "PATCH", "application/apply-patch+yaml"
-		query += fmt.Sprintf("&force=%t", w.force)
+		query += fmt.Sprintf("&force=%t", w.Verb == ownership.Force)
 	case first:
 		path, method = strings.TrimSuffix(path, "/a"), "POST"
 	}
-	r := httptest.NewRequest(method, path+query, strings.NewReader(w.body))
+	r := httptest.NewRequest(method, path+query, strings.NewReader(w.Document))
 	r.Header.Set("Content-Type", contentType)
 	return r
 }
@@ -244,10 +151,11 @@ func randomTree(g generator, depth int) any {
 	return object
 }
 
-func randomBlobWrite(g generator, first bool) blobWrite {
-	w := blobWrite{version: blobVersions[g.IntN(5)/4], manager: fmt.Sprint("m", g.IntN(3)), apply: g.IntN(2) == 0, force: g.IntN(2) == 0}
+func randomBlobWrite(g generator, second int, first bool) ownership.Write {
+	w := ownership.Write{Version: blobVersions[g.IntN(5)/4], Manager: fmt.Sprint("m", g.IntN(3)), Second: second}
+	w.Verb = pick(g, ownership.Update, ownership.Update, ownership.Apply, ownership.Force)
 	if !first && g.IntN(3) == 0 {
-		w.subresource = "status"
+		w.Subresource = "status"
 	}
 	metadata := map[string]any{"name": "a"}
 	for _, name := range []string{"labels", "annotations"} {
@@ -258,7 +166,7 @@ func randomBlobWrite(g generator, first bool) blobWrite {
 	if g.IntN(4) == 0 {
 		metadata["finalizers"] = []string{fmt.Sprint("f/", g.IntN(2))}
 	}
-	doc := map[string]any{"apiVersion": "example.com/" + w.version, "kind": "Blob", "metadata": metadata}
+	doc := map[string]any{"apiVersion": "example.com/" + w.Version, "kind": "Blob", "metadata": metadata}
 	for _, name := range []string{"spec", "status", "data"} {
 		if g.IntN(4) > 0 {
 			doc[name] = randomTree(g, 3)
@@ -268,39 +176,45 @@ func randomBlobWrite(g generator, first bool) blobWrite {
 	if err != nil {
 		panic(err)
 	}
-	w.body = string(text)
+	w.Document = string(text)
 	return w
 }
 
-// TestManagedFieldsOfUnstructuredKindsEqualUpstream sends random writes to both.
+// TestManagedFieldsOfUnstructuredKindsEqualUpstream sends random writes to kubecoord, and does them with the field manager of
+// the model of Blob.
 func TestManagedFieldsOfUnstructuredKindsEqualUpstream(t *testing.T) {
+	models := newModels(t)
+	blob := models[slices.IndexFunc(models, func(m *model) bool { return m.kind.Kind == "Blob" })]
+	d := store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Blob", Status: true, ClusterScoped: true, UnconditionalUpdate: true,
+	}
+	for _, name := range blobVersions {
+		d.Versions = append(d.Versions, store.Version[store.Unstructured]{Name: name})
+	}
 	eachCaseInABubble(t, 150, func(g generator) string {
-		d := store.Descriptor[store.Unstructured]{
-			Group: "example.com", Name: "Blob", Status: true, ClusterScoped: true, UnconditionalUpdate: true,
-		}
-		for _, name := range blobVersions {
-			d.Versions = append(d.Versions, store.Version[store.Unstructured]{Name: name})
-		}
 		st := store.New(store.Options{})
 		defer st.Close()
 		api := httpapi.New(st, httpapi.Options{Kinds: []store.AnyKind{store.MustKind(d)}})
 		defer api.Close()
-		ref := newBlobReference(t, api)
+		p := player{model: blob, t: t}
 		var log []string
-		for range 8 {
-			time.Sleep(time.Second)
-			w := randomBlobWrite(g, ref.live == nil)
-			log = append(log, w.String())
+		for second := range 8 {
+			w := randomBlobWrite(g, second, p.live == nil)
+			log = append(log, fmt.Sprint(w))
+			before := p.live
+			expected := strings.Join(p.write(w).Answer, "\n") // waits for the second
 			answer := httptest.NewRecorder()
-			api.ServeHTTP(answer, w.request(ref.live == nil))
-			want, got := "", answer.Body.String()
-			if err := ref.write(w); err != nil {
-				want = fmt.Sprint(codeOf(err))
-				got = fmt.Sprint(answer.Code)
-			} else if answer.Code < 300 {
+			api.ServeHTTP(answer, blobRequest(w, before == nil))
+			want, got := "", ""
+			if code, failed := strings.CutPrefix(expected, "error "); failed {
+				want, got = code[:3], fmt.Sprint(answer.Code)
+			} else {
 				o := &unstructured.Unstructured{}
 				require.NoError(t, o.UnmarshalJSON(answer.Body.Bytes()))
-				want, got = comparableOf(ref.live), comparableOf(o)
+				want, got = comparableOf(p.live.(*unstructured.Unstructured)), comparableOf(o)
+			}
+			if before != nil && comparableOf(before.(*unstructured.Unstructured)) == want {
+				p.live = before // as upstream: a write that only changes timestamps
 			}
 			if want != got {
 				return fmt.Sprintf("%s\n\nupstream  %s\nkubecoord %s", strings.Join(log, "\n"), want, got)
@@ -308,11 +222,4 @@ func TestManagedFieldsOfUnstructuredKindsEqualUpstream(t *testing.T) {
 		}
 		return ""
 	})
-}
-
-func codeOf(err error) int {
-	if status, ok := err.(apierrors.APIStatus); ok {
-		return int(status.Status().Code)
-	}
-	return http.StatusInternalServerError
 }

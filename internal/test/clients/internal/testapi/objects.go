@@ -1,8 +1,6 @@
 package testapi
 
 import (
-	"fmt"
-
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
@@ -22,9 +20,6 @@ func Lease(name string) *coordinationv1.Lease {
 		},
 	}
 }
-
-// LeaseNumber returns one of many leases. They sort by their numbers.
-func LeaseNumber(i int) *coordinationv1.Lease { return Lease(fmt.Sprintf("lease-%05d", i)) }
 
 // Candidate returns a LeaseCandidate that can be created.
 func Candidate(name string) *coordinationv1beta1.LeaseCandidate {

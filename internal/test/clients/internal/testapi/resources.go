@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,12 +43,4 @@ func (r Resource) New(t testing.TB, name string) *unstructured.Unstructured {
 		require.NoError(t, unstructured.SetNestedStringSlice(o.Object, []string{"OldestEmulationVersion", "x.io/other"}, "spec", "preferredStrategies"))
 	}
 	return o
-}
-
-// SkipIfNotAcceptable skips the test if the server answered 406.
-func SkipIfNotAcceptable(t testing.TB, err error, form string) {
-	t.Helper()
-	if apierrors.IsNotAcceptable(err) {
-		t.Skipf("kubecoord does not serve %s yet: %v", form, err)
-	}
 }

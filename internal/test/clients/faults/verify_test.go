@@ -1,9 +1,10 @@
-package verdicts
+package faults
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,8 @@ import (
 	"k8s.io/client-go/features"
 	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
@@ -24,7 +27,7 @@ import (
 
 // write has a client create, update, patch, apply and delete Leases at random until ctx ends.
 func write(ctx context.Context, t testing.TB, api *apitest.API, name string, seed uint64) {
-	leases := leasesOf(t, api, name)
+	leases := leasesOf(clientOf(t, api, name))
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(name))))
 	for ctx.Err() == nil {
 		lease := fmt.Sprintf("%s-%d", name, rnd.IntN(4))
@@ -49,9 +52,11 @@ func write(ctx context.Context, t testing.TB, api *apitest.API, name string, see
 	}
 }
 
+func inJSON(config *rest.Config) { config.ContentType = "application/json" }
+
 // inform runs informers of a client until ctx ends.
-func inform(ctx context.Context, t testing.TB, api *apitest.API, name, contentType, selector string) {
-	factory := informers.NewSharedInformerFactoryWithOptions(clientOf(t, api, name, contentType), 0,
+func inform(ctx context.Context, t testing.TB, api *apitest.API, name, selector string, change ...func(*rest.Config)) {
+	factory := informers.NewSharedInformerFactoryWithOptions(clientOf(t, api, name, change...), 0,
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
 	factory.Coordination().V1().Leases().Informer()
 	factory.StartWithContext(ctx)
@@ -73,13 +78,13 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 				defer cancel()
 				var all sync.WaitGroup
 				for _, name := range []string{"a", "b", "c"} {
-					all.Go(func() { elect(ctx, t, lockOf(t, api.API, name)) })
+					all.Go(func() { elect(ctx, testapi.Lock(clientOf(t, api.API, name, inJSON).CoordinationV1(), name)) })
 				}
 				for _, name := range []string{"w", "ww"} {
 					all.Go(func() { write(ctx, t, api.API, name, seed) })
 				}
-				all.Go(func() { inform(ctx, t, api.API, "i", jsonType, "") })
-				all.Go(func() { inform(ctx, t, api.API, "j", protobufType, "app=x") })
+				all.Go(func() { inform(ctx, t, api.API, "i", "", inJSON) })
+				all.Go(func() { inform(ctx, t, api.API, "j", "app=x") })
 				all.Wait()
 
 				assert.Empty(t, text(api.Verdict().TwoHolders))
@@ -98,4 +103,49 @@ func TestVerifyFindsNothingUnderAnAdversary(t *testing.T) {
 	}
 	// Two informers begin two watches in each seed. The adversary ends some of them, though not in every seed.
 	assert.Greater(t, watches, 2*seeds)
+}
+
+// hasty makes a client-go elector ignore how long a Lease is held.
+type hasty struct{ resourcelock.Interface }
+
+// Get returns the record with a duration of zero, unless this elector holds the Lease.
+func (h hasty) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := h.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != h.Identity() {
+		record.LeaseDurationSeconds = 0
+	}
+	return record, raw, err
+}
+
+func TestVerifyFindsAClientGoElectorThatIgnoresRenewTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var all sync.WaitGroup
+		all.Go(func() { elect(ctx, testapi.Lock(clientOf(t, api, "good").CoordinationV1(), "good")) })
+		time.Sleep(20 * time.Second)
+		assert.Empty(t, api.Verdict().TwoHolders)
+		all.Go(func() { elect(ctx, hasty{testapi.Lock(clientOf(t, api, "bad").CoordinationV1(), "bad")}) })
+		all.Wait()
+		found := text(api.Verdict().TwoHolders)
+		assert.Contains(t, found, `two held the Lease `+testapi.Namespace+`/leader at once: "bad" took the Lease at`)
+		assert.Contains(t, found, `before the Lease of "good" ran out`)
+	})
+}
+
+// elect runs an elector until ctx ends. After losing the Lease it contends again.
+func elect(ctx context.Context, lock resourcelock.Interface) {
+	for ctx.Err() == nil {
+		testapi.RunElector(ctx, lock, false, func(context.Context) {}, func() {})
+	}
+}
+
+// text returns the texts of findings.
+func text(findings []apitest.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		b.WriteString(f.String() + "\n")
+	}
+	return b.String()
 }

@@ -1,9 +1,10 @@
-module github.com/kubecoord/kubecoord/internal/test/clients/oldclients/client032
+module github.com/kubecoord/kubecoord/internal/test/clients/oldclients/client
 
 go 1.26.0
 
 require (
 	github.com/kubecoord/kubecoord v0.0.0
+	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.32.13
 	k8s.io/apimachinery v0.32.13
 	k8s.io/client-go v0.32.13
@@ -33,7 +34,6 @@ require (
 	github.com/modern-go/reflect2 v1.0.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect

@@ -1,0 +1,314 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// object is a JSON object. Its members are object, []object, string, []string, bool and
+// int.
+type object map[string]any
+
+// The beginnings of references to definitions.
+const (
+	refsV2 = "#/definitions/"
+	refsV3 = "#/components/schemas/"
+)
+
+// Extensions of schemas.
+const (
+	kindsExtension = "x-kubernetes-group-version-kind"
+	openExtension  = "x-kubernetes-preserve-unknown-fields"
+)
+
+// collector makes definitions from Go types. A definition is a schema of version 3.
+type collector struct {
+	definitions map[string]object
+	names       map[placedType]string // of definitions
+	taken       map[string]bool       // names of definitions
+	words       map[string]object
+}
+
+// placedType is a Go type in one group version. If two group versions share a Go type,
+// each has its own definition.
+type placedType struct {
+	meta.GroupVersion
+	goType reflect.Type
+}
+
+// collect returns the definitions of an API by their names.
+func collect(a API) map[string]object {
+	c := &collector{map[string]object{}, map[placedType]string{}, map[string]bool{}, words()}
+	for name, def := range c.words {
+		if isComplete(def) {
+			c.definitions[name] = def
+		}
+	}
+	var none GroupVersion
+	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[registry.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
+		c.define(c.name(goType, none), codec.MustCompile(goType, "v1"), none)
+	}
+	c.definitions[metaPrefix+"Status"].setKind(meta.GroupVersion{Version: "v1"}, "Status")
+	for _, gv := range a.GroupVersions {
+		// Kinds get their names before other types.
+		for _, r := range gv.Resources {
+			c.taken[gv.definition(r.Kind)], c.taken[gv.definition(r.Kind+"List")] = true, true
+			c.names[placedType{gv.GroupVersion, r.Type.GoType()}] = gv.definition(r.Kind)
+		}
+		for _, r := range gv.Resources {
+			// If two kinds share a Go type, each has its own definition.
+			name := gv.definition(r.Kind)
+			c.define(name, r.Type, gv)
+			c.definitions[name].setKind(gv.GroupVersion, r.Kind)
+			c.definitions[gv.definition(r.Kind+"List")] = list(gv, r, name)
+		}
+	}
+	return c.definitions
+}
+
+// definition returns the name of a definition in the group version. It begins with the
+// package of k8s.io/api, or for groups of other projects with the reversed group.
+func (gv GroupVersion) definition(name string) string {
+	if gv.Group == "" || strings.HasSuffix(gv.Group, ".k8s.io") {
+		first, _, _ := strings.Cut(cmp.Or(gv.Group, "core"), ".")
+		return "io.k8s.api." + first + "." + gv.Version + "." + name
+	}
+	parts := strings.Split(gv.Group, ".")
+	slices.Reverse(parts)
+	return strings.Join(parts, ".") + "." + gv.Version + "." + name
+}
+
+// name returns the name of the definition of a Go type.
+func (c *collector) name(goType reflect.Type, gv GroupVersion) string {
+	if isMeta(goType) {
+		return metaPrefix + goType.Name()
+	}
+	place := placedType{gv.GroupVersion, goType}
+	if known := c.names[place]; known != "" {
+		return known
+	}
+	full := strings.NewReplacer("[", "_", "]", "_", ",", "_", ".", "_", "/", "_", "*", "_", " ", "_").Replace(goType.Name())
+	// The name of a Go type may end with the version, which the definition's does not.
+	short := strings.TrimSuffix(full, strings.ToUpper(gv.Version[:1])+gv.Version[1:])
+	name := gv.definition(cmp.Or(short, full))
+	for i := 1; c.taken[name]; i++ {
+		name = gv.definition(full)
+		if i > 1 {
+			name += fmt.Sprintf("_%d", i)
+		}
+	}
+	c.taken[name], c.names[place] = true, name
+	return name
+}
+
+// define makes the definition of a struct type, unless there is one.
+func (c *collector) define(name string, t *codec.Type, gv GroupVersion) {
+	if c.definitions[name] == nil {
+		def := object{}
+		c.definitions[name] = def // set before its members are, as their types may refer to it
+		c.fill(def, t, gv, c.words[name])
+	}
+}
+
+// fill sets the members of the schema of a struct type. A member that is always encoded is
+// required, unless it is a struct.
+func (c *collector) fill(def object, t *codec.Type, gv GroupVersion, words object) {
+	def["type"] = "object"
+	def.describe(words.description())
+	if t.Rest != nil {
+		def[openExtension] = true
+	}
+	if t.Atomic {
+		def["x-kubernetes-map-type"] = "atomic"
+	}
+	required, _ := words["required"].([]string)
+	for _, f := range t.Fields {
+		isStruct := f.Type.Kind == codec.Struct && !f.Pointer
+		def.add(f.Name, c.member(f, gv, words.property(f.Name)), slices.Contains(required, f.Name) || !f.Optional() && !isStruct)
+	}
+}
+
+// member returns the schema of a field.
+func (c *collector) member(f *codec.Field, gv GroupVersion, words object) object {
+	o := member(c.schema(f.Type, gv))
+	maps.Copy(o, words)
+	for name, text := range map[string]string{
+		"x-kubernetes-list-type":       f.ListType,
+		"x-kubernetes-patch-strategy":  f.PatchStrategy,
+		"x-kubernetes-patch-merge-key": f.PatchMergeKey,
+	} {
+		if text != "" {
+			o[name] = text
+		}
+	}
+	if f.ListMapKeys != nil {
+		o["x-kubernetes-list-map-keys"] = f.ListMapKeys
+	}
+	if f.Pointer {
+		return o
+	}
+	o.describe(cmp.Or(words.description(), commonNote(f.Name, f.Type.GoType())))
+	switch {
+	case f.Type.Kind == codec.Struct:
+		o["default"] = object{}
+	case !f.Optional() && !f.Type.Custom:
+		o.setZero()
+	}
+	return o
+}
+
+func (c *collector) schema(t *codec.Type, gv GroupVersion) object {
+	switch goType := t.GoType(); {
+	case t.Kind == codec.Struct && goType.Name() == "":
+		def := object{}
+		c.fill(def, t, gv, nil)
+		return def
+	case t.Kind == codec.Struct:
+		name := c.name(goType, gv)
+		c.define(name, t, gv)
+		return ref(name)
+	case t.Kind == codec.List:
+		return object{"type": "array", "items": c.schema(t.Elem, gv)}
+	case t.Kind == codec.Map:
+		return object{"type": "object", "additionalProperties": c.schema(t.Elem, gv)}
+	case isMeta(goType) && goType.Kind() == reflect.Struct: // Time, MicroTime, FieldsV1
+		return ref(metaPrefix + goType.Name())
+	case t.Kind == codec.Untyped: // JSON of any form
+		return object{openExtension: true}
+	case t.Custom:
+		return object{"type": "string"}
+	}
+	switch t.GoType().Kind() {
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int32:
+		return object{"type": "integer", "format": "int32"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer", "format": "int64"}
+	case reflect.Float64:
+		return object{"type": "number", "format": "double"}
+	case reflect.Slice:
+		return object{"type": "string", "format": "byte"}
+	}
+	return object{"type": "string"}
+}
+
+// list returns the definition of the list of a kind. Lists have no Go type in this
+// module.
+func list(gv GroupVersion, r Resource, item string) object {
+	metadata := member(ref(metaPrefix + "ListMeta"))
+	metadata.describe("The resourceVersion at which the list was true, and how to get the rest of it.")
+	metadata["default"] = object{}
+	def := object{"type": "object", "description": "A list of " + r.Kind + " objects."}
+	def.addTypeMeta()
+	def.add("items", object{
+		"type": "array", "items": ref(item), "description": "The objects, in the order of namespace and name.",
+	}, true)
+	def.add("metadata", metadata, false)
+	def.setKind(gv.GroupVersion, r.Kind+"List")
+	return def
+}
+
+func ref(name string) object { return object{"$ref": refsV3 + name} }
+
+// member returns a schema for a member. In version 3 a reference has no other members.
+func member(schema object) object {
+	if schema["$ref"] != nil {
+		return object{"allOf": []object{schema}}
+	}
+	return schema
+}
+
+// add adds a member to the schema o.
+func (o object) add(name string, schema object, required bool) {
+	properties, ok := o["properties"].(object)
+	if !ok {
+		properties = object{}
+		o["properties"] = properties
+	}
+	properties[name] = schema
+	if required {
+		names, _ := o["required"].([]string)
+		o["required"] = append(names, name)
+	}
+}
+
+// addTypeMeta adds the members that all kinds have.
+func (o object) addTypeMeta() {
+	for _, name := range []string{"apiVersion", "kind"} {
+		o.add(name, object{"type": "string", "description": commonNote(name, reflect.TypeFor[string]())}, false)
+	}
+}
+
+// property returns the schema of a member, or nil.
+func (o object) property(name string) object {
+	properties, _ := o["properties"].(object)
+	p, _ := properties[name].(object)
+	return p
+}
+
+func (o object) description() string {
+	text, _ := o["description"].(string)
+	return text
+}
+
+func (o object) describe(text string) {
+	if text != "" {
+		o["description"] = text
+	}
+}
+
+// setZero sets the default of a required member.
+func (o object) setZero() {
+	switch o["type"] {
+	case "string":
+		o["default"] = ""
+	case "integer", "number":
+		o["default"] = 0
+	case "boolean":
+		o["default"] = false
+	}
+}
+
+// setKind sets the API type of a definition.
+func (o object) setKind(gv meta.GroupVersion, kind string) {
+	o[kindsExtension] = []object{groupVersionKind{gv, kind}.tree()}
+}
+
+// v2 returns a schema for version 2. It has no defaults. If an object may have any members,
+// none are listed, as for custom resources, so that clients do not validate them.
+func (o object) v2() object {
+	out := object{}
+	for name, v := range o {
+		switch name {
+		case "$ref":
+			out[name] = refsV2 + strings.TrimPrefix(v.(string), refsV3)
+		case "allOf":
+			maps.Copy(out, v.([]object)[0].v2())
+		case "items", "additionalProperties":
+			out[name] = v.(object).v2()
+		case "properties":
+			properties := object{}
+			for member, schema := range v.(object) {
+				properties[member] = schema.(object).v2()
+			}
+			out[name] = properties
+		case "default", openExtension:
+		default:
+			out[name] = v
+		}
+	}
+	if o[openExtension] != nil {
+		delete(out, "properties")
+		delete(out, "required")
+	}
+	return out
+}
