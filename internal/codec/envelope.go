@@ -43,45 +43,39 @@ func OpenEnvelope(data []byte) (Envelope, error) {
 
 // read reads the message Unknown, which every envelope consists of.
 func (e *Envelope) read(data []byte) error {
-	c := newCursor("Unknown", data)
-	return c.each(func() (err error) {
-		var text []byte
-		switch c.number {
+	r := newProtoReader("Unknown", data)
+	for r.next() {
+		switch r.number {
 		case 1:
-			if text, err = c.bytes("TypeMeta"); err == nil {
-				err = e.readType(text)
+			if b := r.bytesOf("TypeMeta"); r.err == nil {
+				r.fail(e.readType(b))
 			}
 		case 2:
-			e.Raw, err = c.bytes("Raw")
+			e.Raw = r.bytesOf("Raw")
 		case 3:
-			text, err = c.bytes("ContentEncoding")
-			e.ContentEncoding = string(text)
+			e.ContentEncoding = string(r.bytesOf("ContentEncoding"))
 		case 4:
-			text, err = c.bytes("ContentType")
-			e.ContentType = string(text)
+			e.ContentType = string(r.bytesOf("ContentType"))
 		default:
-			err = c.skip()
+			r.skip()
 		}
-		return err
-	})
+	}
+	return r.err
 }
 
 func (e *Envelope) readType(data []byte) error {
-	c := newCursor("TypeMeta", data)
-	return c.each(func() (err error) {
-		var text []byte
-		switch c.number {
+	r := newProtoReader("TypeMeta", data)
+	for r.next() {
+		switch r.number {
 		case 1:
-			text, err = c.bytes("APIVersion")
-			e.APIVersion = string(text)
+			e.APIVersion = string(r.bytesOf("APIVersion"))
 		case 2:
-			text, err = c.bytes("Kind")
-			e.Kind = string(text)
+			e.Kind = string(r.bytesOf("Kind"))
 		default:
-			err = c.skip()
+			r.skip()
 		}
-		return err
-	})
+	}
+	return r.err
 }
 
 // AppendEnvelope appends a protobuf document that holds the message raw.
