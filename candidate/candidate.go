@@ -2,34 +2,28 @@
 // LeaseCandidate offers to hold a Lease. A coordinator picks the holder by the versions in
 // the candidates (KEP-4355, coordinated leader election).
 //
-// In returns the candidates of a store in the form of v1beta1, which v1alpha2 shares.
-// Writes from Go must follow the rules of v1beta1. Over HTTP the kind is
-// also served as v1alpha1, with an ordered list of strategies; see
-// LeaseCandidateSpec.PreferredStrategies.
+// In returns the candidates of a store in the form of v1beta1, which v1alpha2 shares, and by whose
+// rules Go programs must write. Over HTTP the kind is also served as v1alpha1, with an ordered
+// list of strategies; see LeaseCandidateSpec.PreferredStrategies.
 //
 // # Election
 //
-// A Coordinator picks the holders of Leases among their candidates, as the coordinator
-// in a real API server does under the feature gate CoordinatedLeaderElection. An
-// election begins when a Lease has candidates and is missing, expired or released,
-// or when the strategy chooses another candidate than its holder. The Coordinator pings
-// all candidates without a recent sign of life and gives them PingWindow to answer.
-// It chooses among the candidates that gave a sign of life.
+// A Coordinator picks the holders of Leases among their candidates, as the coordinator in a real
+// API server does under the feature gate CoordinatedLeaderElection. An election begins when a
+// Lease has candidates and is missing, expired or released, or when the strategy chooses another
+// candidate than its holder. The Coordinator pings all candidates without a recent sign of life,
+// gives them PingWindow to answer, and chooses among the candidates that gave a sign of life.
 //
-// A free Lease gets the chosen candidate as its holder, and the candidate must renew
-// it within LeaseDuration. If the Lease is still held, the Coordinator writes the name of
-// the candidate into preferredHolder, and the holder should let the Lease expire.
+// A free Lease gets the chosen candidate as its holder, which must renew it within LeaseDuration.
+// If the Lease is still held, the Coordinator writes the name of the candidate into
+// preferredHolder, and the holder should let the Lease expire.
 //
-// ChooseStrategy and OldestEmulationVersion are the two choices of an election. They
-// can be used without a Coordinator.
+// A Lease without a strategy belongs to plain electors: lease.Contender, or client-go's without
+// Coordinated. As soon as such a Lease has a candidate, the Coordinator treats it like any other.
+// So a component can move from plain to coordinated election, one replica after another.
 //
-// A Lease without a strategy belongs to plain electors: lease.Contender, or client-go's
-// without Coordinated. As soon as such a Lease has a candidate, the Coordinator treats it
-// like any other. So a component can move from plain to coordinated election, one
-// replica after another.
-//
-// docs/elections.md compares the Coordinator with the coordinator of a real API server, case
-// by case. These cases matter to the leaders themselves:
+// docs/elections.md compares the Coordinator with the coordinator of a real API server, case by
+// case, and says how soon a candidate leads. These cases matter to the leaders themselves:
 //
 //   - The Coordinator compares no two clocks. It counts the duration of a Lease from when its
 //     store saw the Lease change, and the age of a sign of life from when it saw renewTime
@@ -37,34 +31,6 @@
 //     in a candidate only when it first sees it, to decide whether to ping it.
 //   - The Coordinator does not change leaseTransitions, as upstream. A leader must fence its
 //     writes by the resourceVersion of its Lease; see package lease.
-//
-// # How soon a candidate leads
-//
-// A healthy candidate answers pings at once and reads its Lease at least every P.
-// After the last failure a healthy candidate leads within
-//
-//		D + PingWindow + P + PingWindow/5
-//
-//	  - D is the duration of the Lease: its holder may have failed just after a renewal.
-//	    If the Lease is free, D is 2 PingWindow + LeaseDuration: a candidate that fails
-//	    still counts in a round that begins up to PingWindow later and takes as long,
-//	    and then has LeaseDuration to take the Lease. If the elected candidate fails
-//	    before it took the Lease, D is LeaseDuration.
-//	  - PingWindow is the wait for a candidate that does not answer its ping.
-//	  - P is the wait until the elected candidate reads the Lease again.
-//	  - PingWindow/5 is for arrivals. The Coordinator decides when no new candidate has come
-//	    for PingWindow/25, so that it chooses among all processes that start together.
-//	    It waits for PingWindow/5 at most, so a stream of new candidates cannot delay an
-//	    election further.
-//
-// With the timings of client-go and of a control plane the sum is
-// 15s + 5s + 4.4s + 1s. A first candidate is elected after 0.2s. All times are by the
-// store's clock; a test with a clock.Manual must move it.
-//
-// A hand-over takes as long, because the holder lets its Lease expire. The Coordinator
-// asks for it only if the better candidate has just given a sign of life. If a better
-// candidate comes before the elected one has taken the Lease, the elected one lets
-// LeaseDuration pass, and the time counts from there.
 package candidate
 
 import (
@@ -84,33 +50,28 @@ type LeaseCandidate struct {
 
 // LeaseCandidateSpec is the content of a LeaseCandidate.
 type LeaseCandidateSpec struct {
-	// LeaseName is the Lease that the candidate would hold. It is required and
-	// cannot be changed. Any name is accepted, even one that no Lease can have, such
-	// as "A_"; then nobody is elected.
+	// LeaseName is the Lease that the candidate would hold. It is required and cannot be
+	// changed. With a name that no Lease can have, such as "A_", nobody is elected.
 	LeaseName string `json:"leaseName" protobuf:"1"`
-	// PingTime is when the coordinator last asked for a sign of life. The candidate
-	// answers with a later RenewTime.
+	// PingTime is when the coordinator last asked for a sign of life. The candidate answers with
+	// a later RenewTime.
 	PingTime *meta.MicroTime `json:"pingTime,omitempty" protobuf:"2"`
-	// RenewTime is the candidate's last sign of life. After 30 minutes without one
-	// the coordinator ignores the candidate.
+	// RenewTime is the candidate's last sign of life. After 30 minutes without one the
+	// coordinator ignores the candidate.
 	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"3"`
-	// BinaryVersion is the version of the candidate's program in the strict form of
-	// SemVer 2: "1.36.0", not "1.36" or "v1.36.0". It is required, and must not be
-	// lower than EmulationVersion.
+	// BinaryVersion is the version of the candidate's program in the strict form of SemVer 2:
+	// "1.36.0", not "v1.36". It is required, and must not be lower than EmulationVersion.
 	BinaryVersion string `json:"binaryVersion" protobuf:"4"`
-	// EmulationVersion is the version that the program emulates, in the same form.
-	// The strategy OldestEmulationVersion requires it, and then it must not be 0.0.0.
+	// EmulationVersion is the version that the program emulates, in the same form. The strategy
+	// OldestEmulationVersion requires it, and then it must not be 0.0.0.
 	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
-	// Strategy is the candidate's vote for the way to pick the holder. It is
-	// required. The candidates with the highest BinaryVersion decide.
+	// Strategy is the candidate's vote for the way to pick the holder. It is required. The
+	// candidates with the highest BinaryVersion decide.
 	Strategy lease.CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
-	// PreferredStrategies is the ordered list that v1alpha1 has instead of Strategy,
-	// which is its first item. Other versions do not show it. Empty means a list of
-	// only Strategy.
-	//
-	// An update with an empty list keeps the stored list unless it changes Strategy;
-	// then it removes the list. So writers of other versions, which do not see the
-	// list, keep it. To shorten the list, write the remaining items.
+	// PreferredStrategies is the ordered list that v1alpha1 has instead of Strategy, which is
+	// its first item. Other versions do not show it. Empty means a list of only Strategy. An
+	// update with an empty list keeps the stored list unless it changes Strategy, and then
+	// removes it: writers of other versions do not see the list.
 	PreferredStrategies []lease.CoordinatedLeaseStrategy `json:"-"`
 }
 

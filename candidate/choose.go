@@ -20,24 +20,20 @@ var ErrConflictingStrategies = errors.New("conflicting strategies")
 // ErrNoCandidates means that ChooseStrategy was called without candidates.
 var ErrNoCandidates = errors.New("no available candidates")
 
-// Strategy picks the candidate that should hold the Lease. It gets at least one
-// candidate, sorted by name, and returns one of them, or nil if none is suitable. It
-// must return the same for the same candidates, and must not change or keep them.
+// Strategy picks the candidate that should hold the Lease. It gets at least one candidate, sorted
+// by name, and returns one of them, or nil if none is suitable. It must return the same for the
+// same candidates, and must not change or keep them.
 type Strategy func(candidates []*LeaseCandidate) *LeaseCandidate
 
-// ChooseStrategy returns the strategy that picks the holder among the candidates for
-// one Lease.
+// ChooseStrategy returns the strategy that picks the holder among the candidates for one Lease
+// (upstream: pickBestStrategy of the control plane's leader election, in releases 1.33 and 1.31).
 //
 // A candidate of v1beta1 or v1alpha2 names one strategy; the candidate with the latest
-// binaryVersion decides. Two that differ are ErrConflictingStrategies. A candidate of
-// v1alpha1 has an ordered list. If all candidates have lists, ChooseStrategy returns
-// the first strategy of the order that all lists agree with: [X] and [Y, X] give Y.
-// Lists without such an order, such as [X, Y] and [Y, X], are
-// ErrConflictingStrategies. No release of Kubernetes allows a mixture; here a list then
-// counts as its first strategy.
-//
-// Upstream: pickBestStrategy of the control plane's leader election, in releases 1.33
-// and 1.31.
+// binaryVersion decides. Two that differ are ErrConflictingStrategies. A candidate of v1alpha1 has
+// an ordered list. If all candidates have lists, ChooseStrategy returns the first strategy of the
+// order that all lists agree with: [X] and [Y, X] give Y. Lists without such an order, such as
+// [X, Y] and [Y, X], are ErrConflictingStrategies. No release of Kubernetes allows a mixture; here
+// a list then counts as its first strategy.
 func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	if len(candidates) == 0 {
 		return "", ErrNoCandidates
@@ -48,8 +44,7 @@ func ChooseStrategy(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrateg
 	return strategyOfLists(candidates)
 }
 
-// strategyOfLatest is the rule of v1beta1. An error names the first two candidates
-// that conflict.
+// strategyOfLatest is the rule of v1beta1. An error names the first two candidates that conflict.
 func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	best := candidates[0]
 	latest, _ := semver.ParseTolerant(best.Spec.BinaryVersion) // 0.0.0 if it is not valid
@@ -70,8 +65,8 @@ func strategyOfLatest(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrat
 	return best.Spec.Strategy, nil
 }
 
-// strategyOfLists is the rule of v1alpha1, a topological sort: the lists together must
-// have no cycle, and exactly one strategy must have no predecessor.
+// strategyOfLists is the rule of v1alpha1, a topological sort: the lists together must have no
+// cycle, and exactly one strategy must have no predecessor.
 func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrategy, error) {
 	type strategy = lease.CoordinatedLeaseStrategy
 	after := map[strategy][]strategy{} // direct successors
@@ -113,10 +108,9 @@ func strategyOfLists(candidates []*LeaseCandidate) (lease.CoordinatedLeaseStrate
 	return first[0], nil
 }
 
-// OldestEmulationVersion is the Strategy of the same name. It returns the candidate
-// with the lowest emulationVersion, then the lowest binaryVersion, then the earliest
-// creation in whole seconds, then the first name. It leaves out candidates without two
-// valid versions, and returns nil if there are no others. (Upstream:
+// OldestEmulationVersion is the Strategy of the same name. It returns the candidate with the lowest
+// emulationVersion, then the lowest binaryVersion, then the earliest creation in whole seconds,
+// then the first name, or nil if none has two valid versions. (Upstream:
 // pickBestLeaderOldestEmulationVersion, where the order of a map decides last.)
 func OldestEmulationVersion(candidates []*LeaseCandidate) *LeaseCandidate {
 	var best *LeaseCandidate
@@ -143,10 +137,9 @@ type ballot struct {
 	holder   string // "" if a third party carries out the strategy
 }
 
-// carryOut changes the spec of a Lease, and returns the type of the change, or "". If the Lease
-// is not vacant the holder stays, and preferredHolder asks it to make way. A nil ballot
-// takes that back. leaseTransitions do not change (upstream: leaderelection_controller.go,
-// the end of reconcileElectionStep).
+// carryOut changes the spec of a Lease, and returns the type of the change, or "". If the Lease is
+// not vacant the holder stays, and preferredHolder asks it to make way; a nil ballot takes that
+// back (upstream: leaderelection_controller.go, the end of reconcileElectionStep).
 func (b *ballot) carryOut(spec *lease.LeaseSpec, vacant bool, now meta.MicroTime, seconds int32) (done ElectionEventType) {
 	if b != nil && (spec.Strategy == nil || *spec.Strategy != b.strategy) {
 		spec.Strategy = &b.strategy

@@ -14,40 +14,38 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// CoordinatorOptions are the options of a Coordinator. The zero value has the timings of
-// a real control plane.
+// CoordinatorOptions configures a Coordinator. The zero value has the timings of a real control
+// plane.
 type CoordinatorOptions struct {
-	// PingWindow is the time for the answer to a ping. A candidate with a sign of
-	// life within PingWindow is not pinged. An election waits for a 25th of it after
-	// a new candidate; see the package comment. Zero means 5s.
+	// PingWindow is the time for the answer to a ping. A candidate with a sign of life within
+	// PingWindow is not pinged. An election waits for a 25th of it after a new candidate. Zero
+	// means 5s.
 	PingWindow time.Duration
-	// LeaseDuration is the time for the first renewal by an elected candidate, in
-	// whole seconds. It should be longer than a candidate waits between two reads of
-	// the Lease: 2.2 times RetryPeriod with client-go. Zero means 5s.
+	// LeaseDuration is the time for the first renewal by an elected candidate, in whole seconds.
+	// It should be longer than a candidate waits between two reads of the Lease: 2.2 times
+	// RetryPeriod with client-go. Zero means 5s.
 	LeaseDuration time.Duration
-	// Validity is how long a candidate counts without a sign of life. After
-	// half of it the candidate is pinged, at the end it is deleted. Zero means
-	// 30min.
+	// Validity is how long a candidate counts without a sign of life. After half of it the
+	// candidate is pinged, at the end it is deleted. Zero means 30min.
 	Validity time.Duration
-	// Strategies are further strategies beside OldestEmulationVersion, by name. If
-	// the candidates of a Lease want an unknown one, the Coordinator only writes its
-	// name into the Lease, and a third party picks the holder.
+	// Strategies are further strategies beside OldestEmulationVersion, by name. If the candidates
+	// of a Lease want an unknown one, the Coordinator only writes its name into the Lease, and a
+	// third party picks the holder.
 	Strategies map[lease.CoordinatedLeaseStrategy]Strategy
-	// Log, if not nil, is called with each event, by one goroutine. It must not
-	// block.
+	// Log, if not nil, is called with each event, by one goroutine. It must not block.
 	Log func(ElectionEvent)
 	// Identity, if not "", makes the Coordinator decide only while it holds the Lease
-	// kube-system/leader-election-controller under this name, as each API server of a real
-	// control plane does. It is for several Coordinators over one state: one decides at a
-	// time. It must be unique among them, and new at each start of a program.
+	// kube-system/leader-election-controller under this name, as in a real control plane. So one
+	// of several Coordinators over one state decides at a time. It must be unique among them, and
+	// new at each start of a program.
 	Identity string
-	// FieldManager is the name of the Coordinator in managedFields. "" means
-	// kube-apiserver, the name in a real control plane.
+	// FieldManager is the name of the Coordinator in managedFields. "" means kube-apiserver, the
+	// name in a real control plane.
 	FieldManager string
 }
 
-// Coordinator picks the holders of Leases among their candidates. See "Election" in the
-// package comment.
+// Coordinator picks the holders of Leases among their candidates; see "Election" in the package
+// comment.
 type Coordinator struct {
 	st         *registry.Store
 	clock      clock.Clock // to wait by
@@ -56,8 +54,8 @@ type Coordinator struct {
 	opts       CoordinatorOptions
 }
 
-// NewCoordinator returns a Coordinator for all Leases of a store, or an error that names
-// the option that is not valid.
+// NewCoordinator returns a Coordinator for all Leases of a store. The error names the option that
+// is not valid.
 func NewCoordinator(st *store.Store, opts CoordinatorOptions) (*Coordinator, error) {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
@@ -103,10 +101,9 @@ func (o *CoordinatorOptions) validate() error {
 	return nil
 }
 
-// Run elects until the context ends and returns its error, or store.ErrClosed if
-// the store is closed before. Several Coordinators may run at once or one after another:
-// all their state is in the store. If two write at once, one gets a conflict, reads
-// the new state and decides again. With an Identity only one decides at a time.
+// Run elects until the context ends and returns its error, or store.ErrClosed if the store is
+// closed before. Several Coordinators may run at once or one after another, because all their
+// state is in the store: if two write at once, one gets a conflict and decides again.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if c.opts.Identity != "" {
 		return c.runWithLeaderElection(ctx)
@@ -121,8 +118,8 @@ const (
 	controllerLease     = "leader-election-controller"
 )
 
-// runWithLeaderElection elects whenever this Coordinator holds the Lease of the Coordinators. As
-// upstream it does not release the Lease at its end: others wait until it expires.
+// runWithLeaderElection elects while this Coordinator holds the Lease of the Coordinators. As
+// upstream it does not release the Lease at its end.
 func (c *Coordinator) runWithLeaderElection(ctx context.Context) error {
 	contender, err := lease.NewContender(c.leases, lease.ContenderOptions{
 		Namespace: controllerNamespace, Name: controllerLease, Identity: c.opts.Identity, FieldManager: c.opts.FieldManager,
@@ -181,8 +178,8 @@ const (
 	Missed ElectionEventType = "Missed"
 	// Collected: the Coordinator deleted the candidate, because it did not renew.
 	Collected ElectionEventType = "Collected"
-	// Failed: nobody can be elected now; Err is the reason. The same reason is
-	// logged again only after a success.
+	// Failed: nobody can be elected now; Err is the reason. The same reason is logged again only
+	// after a success.
 	Failed ElectionEventType = "Failed"
 )
 

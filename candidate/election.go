@@ -13,40 +13,34 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// election is the election of one Lease: the last known states of the Lease and of its
-// candidates, and how far the election has come.
+// election is the election of one Lease: the last known states of the Lease and of its candidates,
+// and how far the election has come.
 type election struct {
 	*elections
 	namespacedName
 	entrants []*entrant   // sorted by name
 	lease    *lease.Lease // the last known state; nil if there is none
 	observed lease.Observation
-	// leaseVersion is the resourceVersion of the last known state; "" before the
-	// Lease is first read.
+	// leaseVersion is the resourceVersion of the last known state; "" before the first read.
 	leaseVersion string
-	// The arrivals of a group of new candidates. firstArrival is zero if there is no group.
+	// The arrivals of a group of new candidates; zero without a group.
 	firstArrival, lastArrival time.Time
-	// round is the start of the current round: an entrant takes part if it gave a
-	// sign of life since then, or at most PingWindow before. Zero means that there is
-	// no round.
+	// round is the start of the current round, or zero: an entrant takes part if it gave a sign
+	// of life since then, or at most PingWindow before.
 	round time.Time
-	// finalist is the entrant that the round pinged again before it asks the holder
-	// to make way; "" if there is none.
+	// finalist is the entrant that the round pinged again before it asks the holder to make way.
 	finalist string
-	// offers counts the changes of candidates that can change the choice.
-	offers   int
+	offers   int       // how often candidates changed in a way that can change the choice
 	favoured favourite // the last result of favourite
-	// last is the last attempt, repeats how often it was made again, and repeatAt when it
-	// may be made again: a pause that doubles limits the number of writes.
-	last     attempt
-	repeats  int
-	repeatAt time.Time
-	failure  string // the error that was logged last
-	// appointed is the candidate that the Coordinator made the holder; "" after the
-	// candidate has renewed the Lease.
-	appointed string
+	// last is the last attempt, repeats how often it was made again, and repeatAt when it may be
+	// made again: a pause that doubles limits the number of writes.
+	last      attempt
+	repeats   int
+	repeatAt  time.Time
+	failure   string // the error that was logged last
+	appointed string // the candidate that the Coordinator made the holder, until it renews the Lease
 
-	due     time.Time // when to take the next step if nothing changes; zero is never
+	due     time.Time // of the next step if nothing changes; zero is never
 	touched bool      // something has changed since the last step
 }
 
@@ -83,8 +77,8 @@ func (e *election) step() {
 	}
 }
 
-// decide holds the election if it is time to. It reports whether the Lease is as it should be, or why
-// nobody can be elected.
+// decide holds the election if it is time to. It reports whether the Lease is as it should be. The
+// error is the reason why nobody can be elected.
 func (e *election) decide(now time.Time) (settled bool, err error) {
 	moreToCome := e.awaitsArrivals(now)
 	vacant := e.isVacant(now)
@@ -125,9 +119,8 @@ func (e *election) wakeAt(t time.Time) {
 func (o *CoordinatorOptions) arrivalPause() time.Duration { return o.PingWindow / 25 }
 
 // awaitsArrivals reports whether more candidates may come soon. The election waits for all
-// processes that start together. Otherwise the first one to arrive would be elected, and
-// the best one would have to wait until the Lease expires. It waits for five pauses at
-// most, so that a stream of new candidates does not delay it for ever.
+// processes that start together, or the first one would be elected and the best one would have to
+// wait until the Lease expires. It waits for five pauses at most.
 func (e *election) awaitsArrivals(now time.Time) bool {
 	pause := e.opts.arrivalPause()
 	if end := earlier(e.lastArrival.Add(pause), e.firstArrival.Add(5*pause)); now.Before(end) {
@@ -138,14 +131,12 @@ func (e *election) awaitsArrivals(now time.Time) bool {
 	return false
 }
 
-// minPingDelay is the least time between a sign of life and a ping. An answer in the same
-// tick of a coarse or virtual clock could not be distinguished from the earlier sign of
-// life.
+// minPingDelay is the least time between a sign of life and a ping: an answer in the same tick of a
+// coarse or virtual clock would look like the earlier sign of life.
 const minPingDelay = 10 * time.Millisecond
 
-// awaitsAnswers pings all entrants that gave no recent sign of life, and reports
-// whether the round has to wait for an answer. It does not wait for entrants that
-// left an earlier ping unanswered.
+// awaitsAnswers pings all entrants that gave no recent sign of life, and reports whether the round
+// has to wait for an answer. It does not wait for silent entrants.
 func (e *election) awaitsAnswers(now time.Time) bool {
 	if e.round.IsZero() {
 		return false
@@ -172,15 +163,14 @@ func (e *election) awaitsAnswers(now time.Time) bool {
 	return true
 }
 
-// isPresent reports whether an entrant takes part in the current round: it gave a sign of
-// life in the round or at most PingWindow before, and has answered its last ping in time.
+// isPresent reports whether an entrant takes part in the current round: it gave a sign of life in
+// the round or at most PingWindow before, and has answered its last ping in time.
 func (e *election) isPresent(t *entrant) bool {
 	return t.silences == 0 && t.pings == 0 && !t.seen.Before(e.round.Add(-e.opts.PingWindow))
 }
 
-// needsElection reports whether the Lease is vacant, or another candidate should hold
-// it, or whether preferredHolder only is to be cleared. Candidates that do not answer do
-// not count.
+// needsElection reports whether the Lease is vacant, or another candidate should hold it, or whether
+// only preferredHolder is to be cleared. Candidates that do not answer do not count.
 func (e *election) needsElection(vacant bool, now time.Time) (needed, clear bool, err error) {
 	preferred, strategy := preferredHolder(e.lease), strategyOf(e.lease)
 	if !slices.ContainsFunc(e.entrants, func(t *entrant) bool { return t.isValid(now) }) {
@@ -201,8 +191,8 @@ func (e *election) needsElection(vacant bool, now time.Time) (needed, clear bool
 	return best.holder != "" && best.holder != preferred, false, nil
 }
 
-// favourite returns the outcome of an election among all candidates that answered their
-// pings. It is computed once for the same offers: a renewal of the Lease does not change it.
+// favourite returns the outcome of an election among all candidates that answered their pings. It is
+// computed once for the same offers: a renewal of the Lease does not change it.
 func (e *election) favourite(now time.Time) (*ballot, error) {
 	if e.favoured.offers != e.offers {
 		best, err := e.choose(now, func(t *entrant) bool { return t.isValid(now) && !t.silent })
@@ -211,9 +201,9 @@ func (e *election) favourite(now time.Time) (*ballot, error) {
 	return e.favoured.best, e.favoured.err
 }
 
-// choose chooses among the entrants for which is returns true. It returns nil if there are
-// none, or if the strategy chooses none of them. It chooses an entrant before its
-// deferredUntil only if there is no other.
+// choose chooses among the entrants for which is returns true. It returns nil if there are none, or
+// if the strategy chooses none of them. It chooses an entrant before its deferredUntil only if
+// there is no other.
 func (e *election) choose(now time.Time, is func(t *entrant) bool) (*ballot, error) {
 	var all, able []*LeaseCandidate
 	for _, t := range e.entrants {
@@ -250,9 +240,9 @@ func (e *election) choose(now time.Time, is func(t *entrant) bool) (*ballot, err
 	return nil, nil
 }
 
-// conclude chooses among the entrants that are present. A healthy holder lets its Lease
-// expire for a preferredHolder. So the best entrant is pinged once more before, unless it
-// has just given a sign of life or is new.
+// conclude chooses among the entrants that are present. A healthy holder lets its Lease expire for a
+// preferredHolder. So the best entrant is pinged once more first, unless it has just given a sign
+// of life or is new.
 func (e *election) conclude(vacant bool, now time.Time) (settled bool, err error) {
 	best, err := e.choose(now, func(t *entrant) bool { return t.isValid(now) && e.isPresent(t) })
 	if best != nil && !vacant && best.holder != e.observed.Holder() && best.holder != e.finalist {
@@ -276,8 +266,7 @@ func (e *election) conclude(vacant bool, now time.Time) (settled bool, err error
 
 func (e *election) endRound() { e.round, e.finalist = time.Time{}, "" }
 
-// pingAgain is called if no entrant has answered. It pings the valid ones again. The pause
-// before each ping doubles.
+// pingAgain pings the valid entrants again if none has answered. The pause before each ping doubles.
 func (e *election) pingAgain(now time.Time) {
 	for _, t := range e.entrants {
 		if !t.isValid(now) || t.pings == 0 {
@@ -315,8 +304,8 @@ func (e *election) isVacant(now time.Time) bool {
 	return e.lease == nil || e.lease.Spec.RenewTime == nil || e.observed.Expired(now)
 }
 
-// checkAppointed records that the elected candidate let the Lease expire without renewing
-// it. From the second time in a row others are preferred.
+// checkAppointed records that the elected candidate let the Lease expire without renewing it. From
+// the second time in a row others are preferred.
 func (e *election) checkAppointed(now time.Time) {
 	if !e.observed.Expired(now) {
 		return
@@ -365,9 +354,9 @@ func (e *election) lookUp() {
 	}
 }
 
-// applyLease applies a state of the Lease, nil if deleted, unless it is older than the
-// last known state. The time of the first state comes from the history of the store, not
-// from renewTime, because the clock of the holder may differ.
+// applyLease applies a state of the Lease, nil if deleted, unless it is older than the last known
+// state. The time of the first state comes from the history of the store, because the clock of the
+// holder may differ.
 func (e *election) applyLease(l *lease.Lease, resourceVersion string) {
 	if !isNewer(resourceVersion, e.leaseVersion) {
 		return
@@ -390,16 +379,14 @@ func (e *election) setLease(l *lease.Lease, at time.Time) {
 	if !e.observed.Observe(l, at) {
 		return
 	}
-	// The Coordinator did not write this state: the elected candidate has renewed the
-	// Lease, or another holder has taken it.
+	// Not by the Coordinator: the elected candidate has renewed the Lease, or another took it.
 	if t := e.entrant(e.appointed); t != nil && e.observed.Holder() == e.appointed {
 		t.missed, t.deferredUntil = 0, time.Time{}
 	}
 	e.appointed = ""
 }
 
-// write writes a ballot into the Lease, and creates it if there is none. If another write
-// comes first, it tries again with the new state.
+// write writes a ballot into the Lease, and creates it if there is none, again after each conflict.
 func (e *election) write(b *ballot, now time.Time) error {
 	for {
 		e.lookUp()

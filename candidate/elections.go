@@ -21,8 +21,8 @@ type namespacedName struct{ namespace, name string }
 
 func keyOf(it *registry.Item) namespacedName { return namespacedName{it.Namespace(), it.Name()} }
 
-// elections is the state of a running Coordinator: one election for each Lease that has
-// candidates or a preferredHolder. Only one goroutine uses it, except for wantsLease.
+// elections is the state of a running Coordinator: one election for each Lease that has candidates
+// or a preferredHolder. Only one goroutine uses it, except for wantsLease.
 type elections struct {
 	*Coordinator
 	ctx      context.Context // of run
@@ -53,8 +53,8 @@ func (s *elections) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// watch sends the changes of all objects of a kind to the goroutine of elect. wants is as
-// in registry.WatchOptions.
+// watch sends the changes of all objects of a kind to the goroutine of elect. wants is as in
+// registry.WatchOptions.
 func (s *elections) watch(kind *registry.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
 	for n, err := range s.st.Resource(kind).Follow(s.ctx, wants) {
 		if err != nil {
@@ -70,8 +70,8 @@ func (s *elections) watch(kind *registry.Kind, wants func(*registry.Item) bool, 
 	panic("unreachable: the last element is an error")
 }
 
-// elect takes the next step of each election that has changed or is due. It first applies
-// all changes that are ready, so that an election with many changes takes one step.
+// elect takes the next step of each election that has changed or is due. It first applies all
+// changes that are ready, so that an election with many changes takes one step.
 func (s *elections) elect(changes <-chan func()) error {
 	due := make(chan struct{}, 1)
 	timer := s.clock.AfterFunc(time.Hour, func() {
@@ -171,8 +171,8 @@ func (s *elections) applyCandidates(n registry.Update) {
 	}
 }
 
-// applyCandidate applies a state of a candidate, unless it is older than the last known
-// state. A candidate that is being deleted does not count.
+// applyCandidate applies a state of a candidate, unless it is older than the last known one. A
+// candidate that is being deleted does not count.
 func (s *elections) applyCandidate(c *LeaseCandidate) {
 	p := namespacedName{c.Namespace, c.Name}
 	switch t := s.entrants[p]; {
@@ -186,8 +186,7 @@ func (s *elections) applyCandidate(c *LeaseCandidate) {
 	}
 }
 
-// isNewer reports whether version a is later than b. Versions are decimal numbers
-// without leading zeros; "" is the oldest.
+// isNewer reports whether version a is later than b: decimal numbers without leading zeros, or "".
 func isNewer(a, b string) bool {
 	return len(a) > len(b) || len(a) == len(b) && a > b
 }
@@ -250,11 +249,9 @@ func (s *elections) applyLease(it *registry.Item) {
 	}
 }
 
-// wantsLease reports whether the state of a Lease concerns an election. Without it, each
-// renewal of each Lease would wake the Coordinator. Writers of Leases call it.
-//
-// A new election is added before its Lease is read. So if wantsLease does not find it, the
-// write comes before the read, which then finds the state.
+// wantsLease reports whether the state of a Lease concerns an election. Writers of Leases call it, so
+// that not each renewal wakes the Coordinator. A new election is added before its Lease is read: if
+// wantsLease does not find it, the read comes after the write.
 func (s *elections) wantsLease(it *registry.Item) bool {
 	if preferredHolder(it.Stored().(*lease.Lease)) != "" {
 		return true
@@ -264,6 +261,5 @@ func (s *elections) wantsLease(it *registry.Item) bool {
 	return s.byLease[keyOf(it)] != nil
 }
 
-// skew is the difference between two clocks: the one that the Coordinator waits by, and
-// the one of the times in objects.
+// skew is the clock that the Coordinator waits by minus the clock of the times in objects.
 func (s *elections) skew() time.Duration { return s.clock.Now().Sub(s.st.Now()) }

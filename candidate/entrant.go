@@ -9,44 +9,30 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// entrant is the Coordinator's view of one candidate. Its times are readings of
-// Store.Clock when the Coordinator saw a change. The candidate's clock may differ, so
-// only changes of renewTime matter, not its value.
+// entrant is the Coordinator's view of one candidate. Its times are readings of Store.Clock when the
+// Coordinator saw a change. The candidate's clock may differ, so only changes of renewTime matter.
 type entrant struct {
 	election *election
 	c        *LeaseCandidate
-	// seen is the time of the last sign of life; zero if the candidate never
-	// renewed.
-	seen time.Time
-	// since is when the candidate was created. A candidate that never renewed is
-	// pinged half of Validity later.
-	since time.Time
-	// pinged is the time of the last ping. pings counts unanswered pings.
-	pinged time.Time
-	pings  int
-	// pingSeen is set if the last ping was made while this Coordinator was running.
-	pingSeen bool
-	// silent is set once the time for an answer has passed.
-	silent bool
-	// silences counts the pings that were not answered in time since the last answer in
-	// time. While it is not 0, the candidate must answer a ping to be elected: another
-	// sign of life is not enough.
-	silences int
-	// missed counts elections in a row after which the candidate never renewed the
-	// Lease.
-	missed int
-	// deferredUntil is the end of the time in which others are preferred, because of
-	// silences or missed.
-	deferredUntil time.Time
-	standing      standing // at the last step
+	seen     time.Time // of the last sign of life; zero if the candidate never renewed
+	since    time.Time // of the creation
+	pinged   time.Time // of the last ping
+	pings    int       // unanswered ones
+	pingSeen bool      // the last ping was made while this Coordinator was running
+	silent   bool      // the time for an answer has passed
+	// silences counts the late answers since the last one in time. While it is not 0, the
+	// candidate must answer a ping to be elected: another sign of life is not enough.
+	silences      int
+	missed        int       // elections in a row after which the candidate never renewed the Lease
+	deferredUntil time.Time // others are preferred until then, because of silences or missed
+	standing      standing  // at the last step
 }
 
 // standing is whether and how a candidate counts in an election.
 type standing struct{ valid, silent, late, deferred bool }
 
-// newEntrant returns the entrant of a new candidate. Its times come from the object, or are
-// now if the object's times are in the future. skew is the Coordinator's clock minus the
-// store's.
+// newEntrant returns the entrant of a new candidate. Its times come from the object, and are not
+// later than now.
 func newEntrant(c *LeaseCandidate, now time.Time, skew time.Duration) *entrant {
 	t := &entrant{c: c, since: earlier(c.CreationTimestamp.Add(skew), now)}
 	renewed, pinged := c.Spec.RenewTime, c.Spec.PingTime
@@ -75,9 +61,9 @@ func isUnanswered(c *LeaseCandidate) bool {
 // maxSkew is how far the clock of a candidate may be behind the store's.
 const maxSkew = 24 * time.Hour
 
-// update applies a newer state of a candidate. A new renewTime is a sign of life if it is
-// less than Validity ago by the store's clock, or later than the one before, by a clock that
-// is behind. Others are old states that somebody has written.
+// update applies a newer state of a candidate. A new renewTime is a sign of life if it is less than
+// Validity ago by the store's clock, or later than the one before, by a clock that is behind.
+// Others are old states that somebody has written.
 func (e *election) update(t *entrant, c *LeaseCandidate) {
 	now, was, is := e.clock.Now(), &t.c.Spec, &c.Spec
 	t.c = c
@@ -104,8 +90,7 @@ func (e *election) update(t *entrant, c *LeaseCandidate) {
 	e.touch(e)
 }
 
-// isValid reports whether an entrant has renewed within Validity. Others do not count. The
-// zero time is longer ago than any Validity.
+// isValid reports whether an entrant has renewed within Validity. Others do not count.
 func (t *entrant) isValid(now time.Time) bool { return now.Sub(t.seen) < t.election.opts.Validity }
 
 // recordPing records that an entrant was pinged.
@@ -129,9 +114,8 @@ func (t *entrant) deferUntil(until time.Time) {
 	}
 }
 
-// checkEntrants looks for candidates that do not answer, pings those that gave no sign of
-// life for half of Validity, and deletes those that gave none for the whole of it. It
-// returns the error of a deletion.
+// checkEntrants looks for candidates that do not answer. It pings a candidate without a sign of life
+// for half of Validity, and deletes it after the whole. It returns the error of a deletion.
 func (e *election) checkEntrants(now time.Time) (failed error) {
 	var dead []*entrant
 	for _, t := range e.entrants {
@@ -174,8 +158,8 @@ func (e *election) checkSilence(t *entrant, now time.Time) {
 	}
 }
 
-// checkStanding counts a change of the offers if an entrant now counts in another way, and
-// wakes the election when it will.
+// checkStanding counts a change of the offers if an entrant now counts in another way, and wakes the
+// election when it will.
 func (e *election) checkStanding(t *entrant, now time.Time) {
 	s := standing{t.isValid(now), t.silent, t.silences > 0, now.Before(t.deferredUntil)}
 	if s != t.standing {
@@ -215,8 +199,8 @@ func (e *election) ping(t *entrant, now time.Time) {
 	e.touch(e)
 }
 
-// pingTime returns the time of a new ping. It is later than renewTime, even if the clock
-// of the candidate is ahead, and later than the last ping.
+// pingTime returns the time of a new ping: later than the last ping, and than renewTime even if the
+// clock of the candidate is ahead.
 func (t *entrant) pingTime(now time.Time) *meta.MicroTime {
 	for _, before := range []*meta.MicroTime{t.c.Spec.RenewTime, t.c.Spec.PingTime} {
 		if before != nil && !now.After(before.Time) {

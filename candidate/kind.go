@@ -9,10 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// All stores of a process share the kind.
-//
-// It has no SelectableFields: upstream indexes candidates by spec.leaseName, but
-// refuses clients that select by it.
+// All stores of a process share the kind. It has no SelectableFields: upstream indexes candidates by
+// spec.leaseName, but refuses clients that select by it.
 var kind = sync.OnceValue(func() *store.Kind[LeaseCandidate] {
 	return store.MustKind(store.Descriptor[LeaseCandidate]{
 		Group:         "coordination.k8s.io",
@@ -74,8 +72,8 @@ func setDefaults(c *LeaseCandidate) {
 	}
 }
 
-// prepareForUpdate keeps the list of v1alpha1 and the strategy consistent. A list that
-// is absent or unchanged comes from a writer of another version.
+// prepareForUpdate keeps the list of v1alpha1 and the strategy consistent. A list that is absent or
+// unchanged comes from a writer of another version.
 func prepareForUpdate(c, old *LeaseCandidate) {
 	s, was := &c.Spec, &old.Spec
 	untouched := len(s.PreferredStrategies) == 0 || slices.Equal(s.PreferredStrategies, was.PreferredStrategies)
@@ -87,8 +85,7 @@ func prepareForUpdate(c, old *LeaseCandidate) {
 	case s.Strategy == was.Strategy:
 		s.Strategy = s.PreferredStrategies[0]
 	}
-	// v1alpha1 shows a candidate without a list as a list of one. Writing that back
-	// must not be a change.
+	// v1alpha1 shows a candidate without a list as a list of one. Writing that back is no change.
 	if len(was.PreferredStrategies) == 0 && len(s.PreferredStrategies) == 1 && s.PreferredStrategies[0] == s.Strategy {
 		s.PreferredStrategies = nil
 	}
@@ -106,8 +103,7 @@ func toV1alpha1(c *LeaseCandidate) *v1alpha1.LeaseCandidate {
 	}
 }
 
-// fromV1alpha1 keeps also a list of one, so that prepareForUpdate can see that the
-// writer set it.
+// fromV1alpha1 also keeps a list of one, which shows prepareForUpdate that the writer set it.
 func fromV1alpha1(w *v1alpha1.LeaseCandidate) *LeaseCandidate {
 	s := &w.Spec
 	c := &LeaseCandidate{

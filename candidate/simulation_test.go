@@ -35,7 +35,7 @@ func TestElectionsAtRandom(t *testing.T) {
 }
 
 // bound is the longest time until a healthy candidate leads, after the last failure or
-// after a holder was asked to make way; see the package comment. Simulated processes
+// after a holder was asked to make way; see docs/elections.md. Simulated processes
 // read their Lease every 2s.
 const bound = 15*time.Second + 5*time.Second + 2*time.Second + time.Second
 

@@ -16,8 +16,8 @@ const (
 
 const neededByOldest = "must be specified when `strategy` is 'OldestEmulationVersion'"
 
-// validate checks a candidate by the rules of v1alpha2 and v1beta1
-// (upstream: apis/coordination/validation, ValidateLeaseCandidateSpec).
+// validate checks a candidate by the rules of v1alpha2 and v1beta1 (upstream:
+// apis/coordination/validation, ValidateLeaseCandidateSpec).
 func validate(c, old *LeaseCandidate) field.Errors {
 	s := &c.Spec
 	_, emulation, errs := validateVersions(s, true)
@@ -33,8 +33,7 @@ func validate(c, old *LeaseCandidate) field.Errors {
 	return append(errs, validateLeaseName(c, old)...)
 }
 
-// validateV1alpha1 checks a candidate by the rules of v1alpha1 (upstream:
-// the same function in release 1.31).
+// validateV1alpha1 checks a candidate by the rules of v1alpha1 (upstream: as above, release 1.31).
 func validateV1alpha1(c, old *LeaseCandidate) field.Errors {
 	s := &c.Spec
 	binary, emulation, errs := validateVersions(s, false)
@@ -80,8 +79,8 @@ func validateVersions(s *LeaseCandidateSpec, binaryRequired bool) (binary, emula
 	return binary, emulation, errs
 }
 
-// validateList checks the list of v1alpha1 in a write through another version. Only Go
-// programs can make such a write, so upstream has no text for the errors.
+// validateList checks the list of v1alpha1 in a write through another version. Only Go programs can
+// make such a write, so upstream has no text for the errors.
 func validateList(s *LeaseCandidateSpec) (errs field.Errors) {
 	for i, strategy := range s.PreferredStrategies {
 		if i == 0 {

@@ -12,17 +12,16 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// backlog bounds the memory that waits for slow clients. While a request is in a write, it checks
-// all guards: it cuts watches that stall or are over their time, and if too much memory waits,
-// the slowest requests. A timer for each write took 4 % of the CPU time of a delivery.
+// backlog bounds the memory that waits for slow clients. While any request writes, one timer checks
+// all guards. The check cuts watches that stall or are over their time and, if too much memory
+// waits, the slowest requests. A timer for each write took 4 % of the CPU time of a delivery.
 type backlog struct {
 	limit int64         // bytes; 0: none
 	stall time.Duration // of a watch; 0: no limit
 	start time.Time     // the times of guards count from here
 	clock clock.Clock   // of the store, for the ends of watches
 
-	armed   atomic.Bool  // the timer is set
-	checked atomic.Int64 // when it was set
+	armed atomic.Bool // the timer is set
 
 	mu     sync.Mutex // guards guards and some of their fields
 	guards map[*stallGuard]struct{}
@@ -36,15 +35,14 @@ const (
 	noWrite      = -1 // stallGuard.since between writes
 )
 
-// stallGuard notes when the present write of an answer began, or the read of a body, and the
-// memory that waits with it.
+// stallGuard records when the current write of an answer, or read of a body, began, and its memory.
 type stallGuard struct {
 	call  *call
 	watch bool
 	end   time.Time // of a watch that has one, with closeGrace
 
-	since atomic.Int64         // when the present write began, or noWrite
-	last  atomic.Pointer[byte] // the last byte of the memory, which identifies it; nil between writes
+	since atomic.Int64         // when the current write began, or noWrite
+	last  atomic.Pointer[byte] // the last byte of the memory, as its identity; nil between writes
 	bytes atomic.Int64         // of the memory
 
 	// Guarded by backlog.mu.
@@ -57,14 +55,11 @@ type stallGuard struct {
 func (g *stallGuard) start(data []byte) {
 	g.hold(data)
 	b := &g.call.api.backlog
-	g.since.Store(b.recent())
-	// check reads since after it has cleared armed. So one of the two sets the timer.
-	if !b.armed.Load() {
-		b.arm()
-	}
+	g.since.Store(b.now())
+	b.arm() // check reads since after it has cleared armed, so one of the two sets the timer
 }
 
-// hold notes the memory of data, up to its capacity.
+// hold records the memory of data, up to its capacity.
 func (g *stallGuard) hold(data []byte) {
 	if n := cap(data); n > 0 {
 		g.last.Store(&data[:n][n-1])
@@ -80,24 +75,16 @@ func (g *stallGuard) stop() {
 
 func (b *backlog) now() int64 { return int64(time.Since(b.start)) }
 
-// recent returns a time at most backlogCheck ago, for less than the clock costs.
-func (b *backlog) recent() int64 {
-	if b.armed.Load() {
-		return b.checked.Load()
-	}
-	return b.now()
-}
-
 // arm sets the timer, unless it is set.
 func (b *backlog) arm() {
-	b.checked.Store(b.now()) // before armed: see recent
-	if b.armed.CompareAndSwap(false, true) {
-		after := backlogCheck
-		if b.stall > 0 {
-			after = min(after, b.stall)
-		}
-		time.AfterFunc(after, b.check)
+	if b.armed.Load() || !b.armed.CompareAndSwap(false, true) {
+		return
 	}
+	after := backlogCheck
+	if b.stall > 0 {
+		after = min(after, b.stall)
+	}
+	time.AfterFunc(after, b.check)
 }
 
 // check is called by the timer.
@@ -180,8 +167,8 @@ func (c *call) guard() *stallGuard {
 	return g
 }
 
-// closeConnection closes the connection, if the server uses ConnContext. HTTP/2 cannot even write
-// the end of a stream if the client takes no byte.
+// closeConnection closes the connection, if the server uses ConnContext. In HTTP/2 a client that
+// reads nothing also blocks the end of its stream.
 func (c *call) closeConnection() {
 	if conn, ok := c.req.Context().Value(connKey{}).(net.Conn); ok {
 		conn.Close()
@@ -201,8 +188,8 @@ func (c *call) cutNow() {
 	control.SetWriteDeadline(now.Add(closeGrace))
 }
 
-// endTime is called when the request has been answered. It removes a deadline for writes
-// from the connection, which may get more requests, unless a write has failed.
+// endTime is called after the answer. It removes the deadline for writes from the connection,
+// which may get more requests, unless a write has failed.
 func (c *call) endTime() {
 	if c.deadline.cancel != nil {
 		c.deadline.cancel()
@@ -227,8 +214,8 @@ func (c *call) setFailed() {
 	c.cut.failed = true
 }
 
-// failed reports whether a write has failed: the client is gone. HTTP/2 may then still read
-// the data of that write, so nothing may use its memory again.
+// failed reports whether a write has failed. HTTP/2 may then still read the data of that write,
+// so nothing may use its memory again.
 func (c *call) failed() bool {
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()

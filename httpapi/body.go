@@ -7,8 +7,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// buffers is the memory for the body of a request and for its answer. It is used again by
-// later requests, so nothing may keep a part of it after the answer.
+// buffers is the memory for the body of a request and for its answer. Later requests use it
+// again, so nothing may keep a part of it after the answer.
 type buffers struct {
 	body, answer []byte
 }
@@ -49,8 +49,8 @@ const (
 	firstRead = 16 << 10
 )
 
-// readBody reads the body of the request into the memory of the call, which grows with the
-// bytes that arrive. It stops when the body is known to be too large.
+// readBody reads the body of the request into the memory of the call, up to the limit. The memory
+// grows with the bytes that arrive.
 func (c *call) readBody() ([]byte, error) {
 	if c.req.Body == nil || c.req.Body == http.NoBody {
 		return nil, nil

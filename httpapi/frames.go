@@ -9,18 +9,10 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// frames finds the frames that watches send, so that a frame is made once for all of them. It
-// lives as long as a watch sends it, and then until the next garbage collection.
-type frames struct {
-	slots [frameSlots]atomic.Pointer[frameSlot]
-}
-
-// frameSlots and the length of a frameSlot say how many frames can be found: about as many as a history
-// has changes.
-const frameSlots = 1 << 9
-
-// frameSlot holds the last frames of a slot, the newest first. It never changes.
-type frameSlot [8]weak.Pointer[frame]
+// frames finds the last frames that watches send, by form and version, so that a frame is usually
+// made once for all of them. It lives as long as a watch sends it, and then until the next
+// garbage collection.
+type frames [4][128]atomic.Pointer[weak.Pointer[frame]]
 
 // frame is an encoded event. A watch must keep it alive while it sends the chunk.
 type frame struct {
@@ -37,41 +29,24 @@ type frameKey struct {
 	as        meta.TypeMeta
 }
 
-// slot returns the place of a frame. The frames of one change in the usual forms, and of
-// changes that follow each other, have different places.
-func (k *frameKey) slot() uint64 {
-	const forms, mix = 4, 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
-	form := uint64(k.format) % 2
-	if k.as.Kind != "" {
+// get returns a frame. It calls encode if the frame is not found. Watches that look for it at the
+// same moment may each make it.
+func (f *frames) get(key frameKey, encode func() (chunk, error)) (*frame, error) {
+	form := int(key.format) % 2
+	if key.as.Kind != "" {
 		form += 2
 	}
-	return (k.item.Version()*forms + form) * mix >> (64 - 9)
-}
-
-// get returns a frame. It calls encode if the frame is not found.
-func (f *frames) get(key frameKey, encode func() (chunk, error)) (*frame, error) {
-	slot := &f.slots[key.slot()]
-	for made := (*frame)(nil); ; {
-		old := slot.Load()
-		for i := 0; old != nil && i < len(old); i++ {
-			if have := old[i].Value(); have != nil && have.key == key {
-				return have, nil
-			}
-		}
-		if made == nil {
-			part, err := encode()
-			if err != nil {
-				return nil, err
-			}
-			made = &frame{key, part}
-			continue // another watch may have made it meanwhile
-		}
-		next := &frameSlot{weak.Make(made)}
-		if old != nil {
-			copy(next[1:], old[:])
-		}
-		if slot.CompareAndSwap(old, next) {
-			return made, nil
+	slot := &f[form][key.item.Version()%uint64(len(f[form]))]
+	if last := slot.Load(); last != nil {
+		if have := last.Value(); have != nil && have.key == key {
+			return have, nil
 		}
 	}
+	part, err := encode()
+	if err != nil {
+		return nil, err
+	}
+	made := &frame{key, part}
+	slot.Store(new(weak.Make(made)))
+	return made, nil
 }

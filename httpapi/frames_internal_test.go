@@ -39,5 +39,4 @@ func TestFrameIsSharedAsLongAsItIsSent(t *testing.T) {
 	for _, key := range keys[1:] {
 		get(key) // 2 GB, if they stayed
 	}
-	assert.Len(t, f.slots[keys[0].slot()].Load(), 8)
 }

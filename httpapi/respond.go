@@ -37,10 +37,10 @@ func (c *call) fail(err error) {
 		return
 	}
 	s := *meta.StatusOf(err)
-	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
+	m, ok := negotiate(c.header("Accept"), documentForms)
 	m.pretty = !ok || m.pretty || prettyWanted(c)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
+		c.setHeader("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
 	}
 	c.writeStatus(int(s.Code), &s, m)
 }
@@ -78,8 +78,9 @@ func mustJSON(doc any) []byte {
 }
 
 func (c *call) writeBytes(code int, contentType string, data []byte) {
-	c.Header().Set("Content-Type", contentType)
-	c.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	v := []string{contentType, strconv.Itoa(len(data))} // one allocation for both
+	h := c.Header()
+	h["Content-Type"], h["Content-Length"] = v[:1:1], v[1:]
 	c.WriteHeader(code)
 	c.Write(data)
 }

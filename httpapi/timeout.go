@@ -10,9 +10,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Every request but a watch has a deadline (upstream: apiserver,
-// endpoints/filters/request_deadline.go and server/filters/timeout.go). It ends the context of
-// the request and the reading of its body. The client has closeGrace to read the answer.
+// Every request but a watch has a deadline, which ends its context and the reading of its body
+// (upstream: apiserver, endpoints/filters/request_deadline.go and server/filters/timeout.go).
 
 // requestTimeout is the default of Options.RequestTimeout (upstream: --request-timeout).
 const requestTimeout = time.Minute
@@ -61,8 +60,8 @@ func (c *call) timedOut() bool {
 	return !c.deadline.at.IsZero() && !time.Now().Before(c.deadline.at)
 }
 
-// failTimedOut answers a request that is over its deadline. A filter of a real server does so:
-// it negotiates no media type, and the Status has no type.
+// failTimedOut answers a request that is over its deadline. The answer of a real server comes from a
+// filter, which negotiates no media type and omits the type of the Status.
 func (c *call) failTimedOut() {
 	s := meta.NewTimeout("request did not complete within the allotted timeout", 0).Status
 	s.TypeMeta = meta.TypeMeta{}
@@ -71,8 +70,7 @@ func (c *call) failTimedOut() {
 	c.text(http.StatusGatewayTimeout, string(data)+"\n")
 }
 
-// deadline is like a context.WithDeadline, but has no timer until something waits for its
-// end. Few requests wait.
+// deadline is like a context.WithDeadline, but has no timer until something waits for its end.
 type deadline struct {
 	context.Context // of the request
 	at              time.Time
@@ -87,7 +85,7 @@ func (d *deadline) wait() context.Context {
 	return d.timed
 }
 
-// Deadline returns the deadline of the request. Its context may end sooner.
+// Deadline returns the deadline of the request.
 func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
 
 // Done returns a channel that is closed at the end.
@@ -104,8 +102,8 @@ func (d *deadline) Err() error {
 	return context.DeadlineExceeded
 }
 
-// limitWrites makes writes of the answer fail after the deadline of the request. Requests with
-// a short answer do without. net/http removes the limit after the request.
+// limitWrites makes writes of a long answer fail after the deadline of the request, once.
+// net/http removes the limit after the request.
 func (c *call) limitWrites() {
 	if !c.limitedWrites && !c.deadline.at.IsZero() {
 		c.limitedWrites = true

@@ -7,12 +7,10 @@ import (
 	"strings"
 )
 
-// Transport returns an http.RoundTripper that passes requests to the API without a
-// socket. Watches are streamed. The end of a request's context ends the request. The
-// Transport works inside a testing/synctest bubble. It ignores host and scheme. A panic
-// of a handler ends only its request, as behind a socket: the client gets
-// io.ErrUnexpectedEOF, from RoundTrip or from the body of an answer that has begun. The
-// panic is logged, unless it is http.ErrAbortHandler.
+// Transport returns an http.RoundTripper that passes requests to the API without a socket,
+// also inside a testing/synctest bubble. It ignores host and scheme. The end of a request's
+// context ends the request. A panic of a handler ends only its request: it is logged, unless it
+// is http.ErrAbortHandler, and the client gets io.ErrUnexpectedEOF.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }
@@ -52,8 +50,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.response(req)
 }
 
-// CancelRequest does nothing: the context of a request ends it. client-go looks for
-// this method when its own timeout fires.
+// CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
 func (t transport) CancelRequest(*http.Request) {}
 
 // begin adds a request to a.calls. It returns false if the API is closed.
@@ -67,14 +64,14 @@ func (a *API) begin() bool {
 	return true
 }
 
-// runsAtOnce reports whether the goroutine of the client may run the handler: it must not
-// stream, and must end with the context of the request. A body with a GetBody is in memory.
+// runsAtOnce reports whether the goroutine of the client may run the handler: the answer is no
+// stream, the body is in memory, and the handler ends with the context of the request.
 func (a *API) runsAtOnce(req *http.Request) bool {
 	return (req.Body == nil || req.Body == http.NoBody || req.GetBody != nil) && !mayWatch(req) && a.atOnce()
 }
 
 // answersAtOnce returns a function that reports whether handlers end with the context of
-// their request. Functions of the user may not. Middleware may have a method AnswersAtOnce.
+// their request. Functions of the user may not; Middleware reports it by a method AnswersAtOnce.
 func answersAtOnce(h http.Handler, opts Options, otherKinds bool) func() bool {
 	if otherKinds || opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }

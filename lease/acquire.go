@@ -11,14 +11,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// TryAcquire takes the Lease if it is free, and reports whether the Contender
-// holds it now. It neither waits nor renews. A Lease with a holder is free if its
-// record has not changed for leaseDurationSeconds since a call first saw it, so
-// at least two calls are necessary to take it over.
+// TryAcquire takes the Lease if it is free, and reports whether the Contender holds it now. It
+// neither waits nor renews. A Lease with a holder is free if its record has not changed for
+// leaseDurationSeconds since a call first saw it, so a take-over needs at least two calls.
 //
-// If another write comes in between, TryAcquire reads the Lease again, until ctx ends.
-// The error comes from ctx or from the Client: store.ErrClosed, or store.ErrInvalid if
-// the write would exceed a limit of the Lease.
+// If another write comes in between, TryAcquire reads the Lease again. The error comes from ctx or
+// from the Client: store.ErrClosed, or store.ErrInvalid if the write would exceed a limit of the
+// Lease.
 func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 	c.enter()
 	defer c.leave()
@@ -26,11 +25,10 @@ func (c *Contender) TryAcquire(ctx context.Context) (bool, error) {
 	return held, err
 }
 
-// Acquire waits until the Contender holds the Lease, with one watch. It takes the Lease
-// 20 to 30 ms after it was released or deleted, or has expired, and one time in a hundred at
-// once; see "A crowd" in the package comment. After a temporary error of the Client it tries
-// again, each RetryPeriod and up to a tenth more. The error comes from ctx, with the last
-// temporary one, or from the Client, as with TryAcquire.
+// Acquire waits until the Contender holds the Lease, with one watch. It takes a Lease that was
+// released or deleted, or has expired, 20 to 30 ms later, or at once; see "A crowd" in the
+// package comment. After a temporary error of the Client it tries again each RetryPeriod. The
+// error comes from ctx, with the last temporary one, or from the Client, as with TryAcquire.
 func (c *Contender) Acquire(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -72,8 +70,8 @@ func (c *Contender) acquire(ctx context.Context) error {
 	}
 }
 
-// await waits until the Contender may try to take the Lease, and returns its state then. If another
-// write came first, it waits for that one, and returns false if the watch does not show it.
+// await waits until the Contender may try to take the Lease, and returns its state then. After a
+// race it waits for the other write, and returns false if the watch does not show it.
 func (c *Contender) await(ctx context.Context, w leaseWatch, l *Lease, raced bool) (*Lease, bool, error) {
 	until := c.turn()
 	if raced {
@@ -91,8 +89,8 @@ func (c *Contender) await(ctx context.Context, w leaseWatch, l *Lease, raced boo
 	}
 }
 
-// tryAcquire reads the Lease and takes it if it is free, again after each race. It returns the last
-// state.
+// tryAcquire reads the Lease and takes it if it is free, again after each race. It returns the
+// last state.
 func (c *Contender) tryAcquire(ctx context.Context) (*Lease, bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -138,8 +136,8 @@ func (c *Contender) attempt(ctx context.Context, l *Lease) (*Lease, bool, error)
 	return l, c.begin(l, began), nil
 }
 
-// gaveUp reports whether the Lease still shows a term that the Contender has tried to release.
-// Nobody else can hold it, and a release that takes place later is a conflict.
+// gaveUp reports whether the Lease still shows a term that the Contender has tried to release. A
+// release that takes place later is a conflict.
 func (c *Contender) gaveUp(l *Lease) bool {
 	t := c.term.Load()
 	return t != nil && t.released && t.owns(l)
@@ -166,10 +164,8 @@ func (c *Contender) take(ctx context.Context, l *Lease, now time.Time) (*Lease, 
 	transitions := int32(0)
 	if l == nil {
 		l = &Lease{ObjectMeta: meta.ObjectMeta{Namespace: c.opts.Namespace, Name: c.opts.Name}}
-	} else if n := l.Spec.LeaseTransitions; n != nil {
-		transitions = *n + 1
 	} else {
-		transitions = 1
+		transitions = valueOf(l.Spec.LeaseTransitions) + 1
 	}
 	l.Spec.HolderIdentity = new(c.opts.Identity)
 	l.Spec.LeaseDurationSeconds = new(c.seconds())
@@ -189,22 +185,20 @@ func (c *Contender) update(ctx context.Context, l *Lease) (*Lease, error) {
 	return c.leases.Update(ctx, l, store.UpdateOptions{FieldManager: c.opts.FieldManager})
 }
 
-// jitter is the part of RetryPeriod by which pauses differ at most. It is less than jitterFactor
-// allows, so that RenewDeadline has room for the retries that it had.
+// jitter is the part of a period by which pauses differ at most, so that leaders that began
+// together do not renew together for ever. It is less than jitterFactor allows.
 const jitter = 0.1
 
-// next returns when to renew, or to try again, after a time: RetryPeriod later and a little more,
-// so that leaders that began at once do not renew at once for ever.
+// next returns when to try again after a time.
 func (c *Contender) next(tried time.Time) time.Time { return c.after(tried, c.opts.RetryPeriod) }
 
-// after returns a time which is that long after another one, or up to a tenth later.
+// after returns the time d after another one, or up to a tenth later.
 func (c *Contender) after(at time.Time, d time.Duration) time.Time {
 	return at.Add(d + time.Duration(jitter*c.chance(at)*float64(d)))
 }
 
-// Times after which Contenders try to take a Lease that has become free. A thousand of them need
-// some 20 ms to see the first write. One in a hundred does not wait, so that a crowd has a new holder
-// before the others write.
+// Times after which Contenders try to take a Lease that has become free: a thousand of them need
+// some 20 ms to see the first write. One in a hundred does not wait.
 const (
 	firstTurn = 20 * time.Millisecond
 	lastTurn  = 30 * time.Millisecond
@@ -225,8 +219,8 @@ func (c *Contender) turn() time.Time {
 	return free.Add(firstTurn + time.Duration(chance*float64(lastTurn-firstTurn)))
 }
 
-// chanceOf returns the chances of an identity: a number from 0 to less than 1 that is different for
-// each identity and time. So tests in virtual time repeat themselves.
+// chanceOf returns the chances of an identity: a number from 0 to less than 1 for each time. It
+// depends on nothing else, so that tests in virtual time repeat themselves.
 func chanceOf(identity string) func(at time.Time) float64 {
 	return func(at time.Time) float64 {
 		h := fnv.New64a()

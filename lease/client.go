@@ -14,10 +14,9 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// states yields the current state of a Lease and then each new one; nil means that
-// there is no Lease. Given the resourceVersion of a state, it yields only later
-// ones. It starts again with the current state if that version has expired. It ends
-// with the error of ctx or of the Client.
+// states yields the current state of a Lease and then each new one; nil means that there is no
+// Lease. Given the resourceVersion of a state, it yields only later ones, or starts again with
+// the current one if that version has expired. It ends with the error of ctx or of the Client.
 func states(ctx context.Context, leases Client, namespace, name, after string) iter.Seq2[*Lease, error] {
 	return func(yield func(*Lease, error) bool) {
 		for ; ; after = "" {
@@ -47,12 +46,11 @@ func states(ctx context.Context, leases Client, namespace, name, after string) i
 	}
 }
 
-// leaseWatch watches the Contender's Lease in a goroutine of its own, so that one watch lasts
-// while the Contender does other things. The zero value watches nothing.
+// leaseWatch watches the Contender's Lease in a goroutine. The zero value watches nothing.
 type leaseWatch struct {
 	cancel context.CancelFunc // nil in the zero value
 	done   chan struct{}      // closed when the goroutine has ended
-	last   chan watched       // has room for one: the last state that wait has not returned
+	last   chan watched       // capacity 1: the last state that wait has not returned
 }
 
 // watched is a state of the Lease, or the error that ended the watch.
@@ -91,8 +89,8 @@ func (w *leaseWatch) stop() {
 	*w = leaseWatch{}
 }
 
-// wait waits for a new state of the Lease and returns it; states between two calls are left out. It
-// returns false at the given time, the error of ctx at its end, and the error of the watch once.
+// wait waits for a new state of the Lease, and returns the last one. It returns false at the given
+// time, the error of ctx at its end, and the error of the watch once.
 func (c *Contender) wait(ctx context.Context, w leaseWatch, until time.Time) (l *Lease, fresh bool, err error) {
 	waiting, cancel := clock.WithDeadline(ctx, c.clock, until, context.DeadlineExceeded)
 	defer cancel()
@@ -115,9 +113,8 @@ func (c *Contender) wait(ctx context.Context, w leaseWatch, until time.Time) (l 
 // errSlow means that a Client has not answered in time.
 var errSlow = errors.New("lease: no answer within half of RenewDeadline")
 
-// isTemporary reports whether a later request may succeed: if the server was too busy, failed or
-// gave no answer. The end of a context counts too. The method Temporary of an error counts more
-// than its Status: a 404 may come from a proxy.
+// isTemporary reports whether a later request may succeed; see Client. The method Temporary of an
+// error counts more than its Status: a 404 may come from a proxy.
 func isTemporary(err error) bool {
 	if errors.Is(err, errSlow) {
 		return true
@@ -132,8 +129,8 @@ func isTemporary(err error) bool {
 	return ok && (e.Status.Code == http.StatusTooManyRequests || e.Status.Code >= http.StatusInternalServerError)
 }
 
-// isMissing reports whether there is no Lease, by the error of a request. A 404 that names nothing
-// or another object may come from a proxy.
+// isMissing reports whether an error means that there is no Lease. A 404 that names nothing or
+// another object may come from a proxy.
 func (c *Contender) isMissing(err error) bool {
 	if !errors.Is(err, store.ErrNotFound) || isTemporary(err) {
 		return false
@@ -165,7 +162,7 @@ func because(err, cause error) error {
 // caused is an error with its cause. errors.Is and errors.As find both.
 type caused struct{ err, cause error }
 
-// Error returns both texts, but one that is in the other only once.
+// Error returns both texts, or only the one that contains the other.
 func (e *caused) Error() string {
 	text, cause := e.err.Error(), e.cause.Error()
 	switch {
@@ -180,8 +177,8 @@ func (e *caused) Error() string {
 // Unwrap returns both errors.
 func (e *caused) Unwrap() []error { return []error{e.err, e.cause} }
 
-// inTime calls do with a context that ends after half of RenewDeadline, so that there is time for
-// another request if one gets no answer (upstream: client-go, resourcelock.NewFromKubeconfig).
+// inTime calls do with a context that ends after half of RenewDeadline, to leave time for another
+// request (upstream: client-go, resourcelock.NewFromKubeconfig).
 func (c *Contender) inTime(ctx context.Context, do func(ctx context.Context) error) error {
 	limited, cancel := clock.WithDeadline(ctx, c.clock, c.clock.Now().Add(c.opts.RenewDeadline/2), errSlow)
 	defer cancel()
@@ -192,8 +189,7 @@ func (c *Contender) inTime(ctx context.Context, do func(ctx context.Context) err
 	return err
 }
 
-// pauseAfter waits for RetryPeriod after a temporary error. It returns any other error, and the
-// error of ctx if it ends.
+// pauseAfter waits for RetryPeriod after a temporary error, and returns any other error.
 func (c *Contender) pauseAfter(ctx context.Context, err error) error {
 	if ctx.Err() == nil && !isTemporary(err) {
 		return err

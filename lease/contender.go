@@ -17,35 +17,29 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Client reads and writes Leases for a Contender and for Observe.
-// *store.Collection[Lease] is a Client, and so is the one of httpapi/client, for a
-// server elsewhere. Another Client may sit between the Contender and the store, to
-// count or delay requests for example. Its methods must return soon after the end of
-// ctx.
+// Client reads and writes Leases for a Contender and for Observe. *store.Collection[Lease] is a
+// Client, and so is the one of httpapi/client, for a server elsewhere. Its methods must return
+// soon after the end of ctx.
 //
-// An error is temporary if a later request may succeed: an error that has a method
-// Temporary() bool which returns true, or a Status with the code 429, or 500 and more, without
-// such a method. For a leader all errors are temporary until RenewDeadline.
+// An error is temporary if its method Temporary() bool returns true or, without such a method, if
+// it is a Status with the code 429, or 500 and more. For a leader all errors are temporary until
+// RenewDeadline.
 type Client interface {
-	// Get returns the Lease. If there is none, errors.Is(err, store.ErrNotFound); a Status
-	// in err must name the Lease then.
+	// Get returns the Lease, or store.ErrNotFound; a Status in err must name the Lease then.
 	Get(ctx context.Context, namespace, name string) (*Lease, error)
-	// Create returns the Lease as stored. If it exists, errors.Is(err,
-	// store.ErrAlreadyExists).
+	// Create returns the Lease as stored, or store.ErrAlreadyExists.
 	Create(ctx context.Context, l *Lease, opts store.CreateOptions) (*Lease, error)
-	// Update returns the Lease as stored. If the resourceVersion in l is not the
-	// current one, errors.Is(err, store.ErrConflict).
+	// Update returns the Lease as stored, or store.ErrConflict if the resourceVersion in l is
+	// not the current one.
 	Update(ctx context.Context, l *Lease, opts store.UpdateOptions) (*Lease, error)
-	// Watch yields the events of one Lease; see store.Collection.Watch. The
-	// sequence ends with an error.
+	// Watch yields the events of one Lease, and ends with an error; see store.Collection.Watch.
 	Watch(ctx context.Context, opts store.WatchOptions) iter.Seq2[watch.Event[Lease], error]
 	// Clock returns the clock for all waiting.
 	Clock() clock.Clock
 }
 
-// ErrLost means that the Contender does not hold the Lease. It never took the Lease,
-// released it, or could not renew it in time; or another holder took the Lease, or the
-// Lease was deleted.
+// ErrLost means that the Contender does not hold the Lease: it never took the Lease, released it,
+// or could not renew it in time; another holder took the Lease, or the Lease was deleted.
 var ErrLost = errors.New("lease: not held, or no longer held")
 
 // errLate is the ErrLost of a term whose time is over.
@@ -58,60 +52,52 @@ const (
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// ContenderOptions are the options of a Contender. A field has the same meaning as the
-// field of the same name in client-go's LeaderElectionConfig.
+// ContenderOptions configures a Contender. Fields have the meaning of the fields of the same
+// names in client-go's LeaderElectionConfig.
 type ContenderOptions struct {
 	// Namespace and Name name the Lease. The Contender creates it if necessary.
 	Namespace, Name string
-	// Identity is the Contender's name in the Lease. It must be unique among the
-	// contenders for the Lease. A program should take a new one when it starts
-	// again: a new Contender waits for a Lease with its own name to expire, as
-	// for any other.
+	// Identity is the Contender's name in the Lease, unique among the contenders. A program
+	// should take a new one at each start: a new Contender waits for a Lease with its own name
+	// to expire, as for any other.
 	Identity string
-	// LeaseDuration is how long others wait after the last renewal they saw
-	// before they take over. It must be whole seconds. Zero means
-	// DefaultLeaseDuration.
+	// LeaseDuration is how long others wait after the last renewal they saw before they take
+	// over, in whole seconds. Zero means DefaultLeaseDuration.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long the Contender considers the Lease its own after
-	// the start of the last successful renewal. It must be less than
-	// LeaseDuration: the difference is the time a leader has to stop. Zero means
-	// DefaultRenewDeadline.
+	// RenewDeadline is how long the Contender considers the Lease its own after the start of
+	// the last successful renewal. It must be less than LeaseDuration: the difference is the
+	// time a leader has to stop. Zero means DefaultRenewDeadline.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two attempts, which may be up to a tenth longer. It
-	// must be less than RenewDeadline/1.2 and at least one second, because client-go
-	// cannot distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
+	// RetryPeriod is the time between two attempts, which may be up to a tenth longer. It must
+	// be less than RenewDeadline/1.2 and at least one second, because client-go cannot
+	// distinguish two renewals in the same second. Zero means DefaultRetryPeriod.
 	RetryPeriod time.Duration
-	// RenewPeriod is the time from a renewal that succeeded to the next one in Run, which
-	// may be up to a tenth longer, or shorter if the watch of the Lease fails. Client-go
-	// has no such option. A longer period costs the server less, but a leader survives
-	// less time without its server: RenewDeadline - RenewPeriod. It must be at least
-	// RetryPeriod, and together with RetryPeriod less than RenewDeadline/1.2. Zero means
-	// RetryPeriod.
+	// RenewPeriod is the time from a renewal that succeeded to the next one in Run, which may
+	// be up to a tenth longer, or shorter if the watch of the Lease fails. Client-go has no such
+	// option. A longer period costs the server less, but a leader survives only RenewDeadline -
+	// RenewPeriod without its server. It must be at least RetryPeriod, and together with
+	// RetryPeriod less than RenewDeadline/1.2. Zero means RetryPeriod.
 	RenewPeriod time.Duration
-	// ReleaseOnCancel makes Run release the Lease after lead has returned, so
-	// that others need not wait for it to expire.
+	// ReleaseOnCancel makes Run release the Lease after lead has returned, so that others need
+	// not wait for it to expire.
 	ReleaseOnCancel bool
-	// FieldManager is the Contender's name in managedFields: at most 128
-	// printable bytes.
+	// FieldManager is the Contender's name in managedFields: at most 128 printable bytes.
 	FieldManager string
 
-	// Logger gets a Warn when a request fails and is tried again, and then no other until
-	// one has succeeded; an Info then; and an Info for each new holder. Nil means that
-	// Warns go to slog.Default and Infos nowhere.
+	// Logger gets one Warn when requests begin to fail, an Info when they succeed again, and an
+	// Info for each new holder. Nil means that Warns go to slog.Default and Infos nowhere.
 	Logger *slog.Logger
-	// OnNewLeader, if not nil, is called with each new Holding that the Contender sees,
-	// its own included. Holder is "" if the Lease was released or deleted.
-	//
-	// The Contender waits for the functions. They must return soon, because renewals are
-	// late otherwise, and may call no method of the Contender but Held and Healthy.
+	// OnNewLeader, if not nil, is called with each new Holding that the Contender sees, its own
+	// included. Holder is "" if the Lease was released or deleted. OnNewLeader and OnContact
+	// must return soon, because renewals wait for them, and may call no method of the Contender
+	// but Held and Healthy.
 	OnNewLeader func(Holding)
 	// OnContact, if not nil, is called with the error of a request that failed and is tried
 	// again, and with nil when one has succeeded after that.
 	OnContact func(err error)
 }
 
-// jitterFactor is client-go's JitterFactor: its electors wait up to that much
-// longer than RetryPeriod.
+// jitterFactor is client-go's JitterFactor: its electors wait that much longer than RetryPeriod.
 const jitterFactor = 1.2
 
 func (o *ContenderOptions) setDefaults() {
@@ -160,18 +146,15 @@ func (o *ContenderOptions) validate() error {
 	return fmt.Errorf("lease: contender: %w", errors.Join(errs...))
 }
 
-// Contender contends for one Lease. Most programs need only Run. TryAcquire,
-// Acquire, Renew and Release are the single steps, for a program with its own
-// loop.
+// Contender contends for one Lease. Most programs need only Run. TryAcquire, Acquire, Renew and
+// Release are the single steps, for a program with its own loop.
 //
-// Held and Healthy may be called from any goroutine. The other methods panic while one of
-// them is running, because two calls at once could let two lead under one name.
-// The function lead of Run must not call them either.
+// Held and Healthy may be called from any goroutine. The other methods panic while one of them
+// runs, also in the function lead of Run, because two could lead under one name.
 //
-// All times are readings of Client.Clock, so a Contender works with clock.Manual
-// and in the bubbles of testing/synctest. Small delays differ by Identity and time, so that
-// tests in virtual time repeat themselves; with clock.Manual there are none. A method leaves no
-// goroutine behind.
+// All times are readings of Client.Clock, so a Contender works with clock.Manual and in the
+// bubbles of testing/synctest. Small delays depend on Identity and time only; with clock.Manual
+// there are none. A method leaves no goroutine behind.
 type Contender struct {
 	leases Client
 	clock  clock.Clock
@@ -179,33 +162,31 @@ type Contender struct {
 	// chance returns a number from 0 to less than 1 for a time; see chanceOf.
 	chance func(at time.Time) float64
 
-	busy     atomic.Bool // a method is running
-	observed Observation // used by the running method only
-	reported Holding     // to OnNewLeader; used by the running method only
-	alone    bool        // the last request failed; used by the running method only
-	// unconfirmed is the term that the last take has written, whether or not there was an
-	// answer. Only the running method uses it. It has no holding.
-	unconfirmed *term
-	// term is nil unless the Contender wrote its name into the Lease and has not
-	// seen another holder since. Only the running method writes it.
-	term atomic.Pointer[term]
-	// leads is the last state of the term while lead of Run has not returned, else nil.
-	leads atomic.Pointer[term]
+	busy atomic.Bool // a method is running
+	// term is nil unless the Contender wrote its name into the Lease and has not seen another
+	// holder since.
+	term  atomic.Pointer[term]
+	leads atomic.Pointer[term] // the last state of the term until lead of Run returns, else nil
+
+	// Only the running method uses the fields below, and writes those above.
+	observed    Observation
+	reported    Holding // to OnNewLeader
+	alone       bool    // the last request failed
+	unconfirmed *term   // written by the last take, perhaps without an answer; has no holding
 }
 
 // term is one time of holding the Lease. It is immutable: a renewal replaces it.
 type term struct {
 	lease   *Lease // as last written
 	holding Holding
-	began   time.Time // start of the renewal that expires counts from
+	began   time.Time // start of the last renewal that counts
 	expires time.Time // RenewDeadline after began
-	// released means that a release was tried. The Contender does not know whether it
-	// took place or will.
+	// released means that a release was tried, which may take place, or has.
 	released bool
 }
 
-// NewContender returns a Contender that holds nothing yet. The error lists all
-// options that are not valid.
+// NewContender returns a Contender that holds nothing yet. The error lists all options that are
+// not valid.
 func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
@@ -218,9 +199,8 @@ func NewContender(leases Client, opts ContenderOptions) (*Contender, error) {
 	return c, nil
 }
 
-// Held returns the Contender's Holding and reports whether it holds the Lease. It
-// reports false as soon as RenewDeadline has passed since the last successful
-// renewal. It never blocks.
+// Held returns the Contender's Holding and reports whether it holds the Lease: not once
+// RenewDeadline has passed since the last successful renewal. It never blocks.
 func (c *Contender) Held() (Holding, bool) {
 	t := c.term.Load()
 	if t == nil || !t.holds(c.clock.Now()) {
@@ -231,8 +211,8 @@ func (c *Contender) Held() (Holding, bool) {
 
 func (t *term) holds(now time.Time) bool { return now.Before(t.expires) }
 
-// owns reports whether the Lease still has the holder of the term. Others may
-// have changed other fields. A nil Lease has no holder.
+// owns reports whether the Lease, which may be nil, still has the holder of the term. Others may
+// have changed other fields.
 func (t *term) owns(l *Lease) bool {
 	if l == nil || l.UID != t.lease.UID {
 		return false
@@ -251,8 +231,8 @@ func (c *Contender) enter() {
 
 func (c *Contender) leave() { c.busy.Store(false) }
 
-// contact reports that a request failed and is tried again, or with nil that one succeeded. It
-// does so once until that changes.
+// contact reports that a request failed and is tried again, or with nil that one succeeded, each
+// time this changes.
 func (c *Contender) contact(err error) {
 	if (err != nil) == c.alone {
 		return
@@ -300,9 +280,8 @@ func (c *Contender) log(level slog.Level, text string, args ...any) {
 const tolerance = 20 * time.Second
 
 // Healthy returns an error if the function lead of Run has not returned although the last
-// successful renewal began more than LeaseDuration and 20 seconds ago: it does not stop, and
-// another may lead. It is a check for httpapi.HealthCheck, never blocks, and may be called from
-// any goroutine.
+// successful renewal began more than LeaseDuration and 20 seconds ago: another may lead. It is a
+// check for httpapi.HealthCheck and never blocks.
 func (c *Contender) Healthy(context.Context) error {
 	t := c.leads.Load()
 	if t == nil {

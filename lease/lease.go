@@ -20,15 +20,13 @@ type Lease struct {
 	Spec LeaseSpec `json:"spec" protobuf:"2"`
 }
 
-// LeaseSpec is the content of a Lease. A nil field is absent; a pointer to a
-// zero value is kept and shown.
+// LeaseSpec is the content of a Lease. A nil field is absent; a pointer to a zero value is kept.
 type LeaseSpec struct {
-	// HolderIdentity is the name that the holder gave itself. A pointer to ""
-	// means that the last holder released the Lease. Under a Strategy it is the
-	// name of the elected LeaseCandidate.
+	// HolderIdentity is the name that the holder gave itself; a pointer to "" after a release.
+	// Under a Strategy it is the name of the elected LeaseCandidate.
 	HolderIdentity *string `json:"holderIdentity,omitempty" protobuf:"1"`
-	// LeaseDurationSeconds is how long others must wait after RenewTime, or after
-	// they saw it change, before they may take the Lease. At least 1.
+	// LeaseDurationSeconds is how long others must wait after RenewTime, or after they saw it
+	// change, before they may take the Lease. At least 1.
 	LeaseDurationSeconds *int32 `json:"leaseDurationSeconds,omitempty" protobuf:"2"`
 	// AcquireTime is when the current holder took the Lease.
 	AcquireTime *meta.MicroTime `json:"acquireTime,omitempty" protobuf:"3"`
@@ -36,28 +34,24 @@ type LeaseSpec struct {
 	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"4"`
 	// LeaseTransitions counts the changes of the holder. At least 0.
 	LeaseTransitions *int32 `json:"leaseTransitions,omitempty" protobuf:"5"`
-	// Strategy is how a coordinator picks the holder among the LeaseCandidates.
-	// Nil means that there is no coordinator.
+	// Strategy is how a coordinator picks the holder among the LeaseCandidates. Nil without one.
 	Strategy *CoordinatedLeaseStrategy `json:"strategy,omitempty" protobuf:"6"`
-	// PreferredHolder is a candidate for which the holder should let the Lease
-	// expire. It requires a Strategy.
+	// PreferredHolder is a candidate for which the holder should let the Lease expire. It
+	// requires a Strategy.
 	PreferredHolder *string `json:"preferredHolder,omitempty" protobuf:"7"`
 }
 
-// CoordinatedLeaseStrategy is a way to pick the holder of a Lease among its
-// LeaseCandidates. It is OldestEmulationVersion, or the name of a third-party
-// strategy: a qualified name with a slash, such as "example.com/newest".
+// CoordinatedLeaseStrategy is a way to pick the holder of a Lease among its LeaseCandidates:
+// OldestEmulationVersion, or a qualified name with a slash, such as "example.com/newest".
 type CoordinatedLeaseStrategy string
 
-// OldestEmulationVersion picks the candidate with the lowest emulationVersion,
-// then the lowest binaryVersion, then the earliest creation. Candidates without
-// both versions are left out.
+// OldestEmulationVersion picks the candidate with the lowest emulationVersion, then the lowest
+// binaryVersion, then the earliest creation. Candidates without both versions are left out.
 const OldestEmulationVersion CoordinatedLeaseStrategy = "OldestEmulationVersion"
 
-// Expired reports whether the Lease may be taken at the given time: it has no
-// RenewTime or no duration, or the duration has passed since RenewTime. The
-// coordinator of a real control plane uses this rule. It is safe only if all
-// clocks agree. Observation does not need that.
+// Expired reports whether the Lease may be taken at the given time: it has no RenewTime or no
+// duration, or the duration has passed since RenewTime. The coordinator of a real control plane
+// uses this rule, which is safe only if all clocks agree. Observation does not need that.
 func (l *Lease) Expired(now time.Time) bool {
 	renewed, seconds := l.Spec.RenewTime, l.Spec.LeaseDurationSeconds
 	if renewed == nil || seconds == nil {
@@ -81,7 +75,7 @@ var kind = sync.OnceValue(func() *store.Kind[Lease] {
 			{
 				Name: "Holder", Type: "string",
 				Description: "Identity of the holder, empty where there is none.",
-				Cell:        holderCell,
+				Cell:        func(l *Lease, _ time.Time) any { return valueOf(l.Spec.HolderIdentity) },
 			},
 			store.AgeColumn[Lease](),
 		},
@@ -94,15 +88,7 @@ func Kind() *store.Kind[Lease] { return kind() }
 // In returns the Leases of a store.
 func In(st *store.Store) *store.Collection[Lease] { return kind().In(st) }
 
-func holderCell(l *Lease, _ time.Time) any {
-	if l.Spec.HolderIdentity == nil {
-		return ""
-	}
-	return *l.Spec.HolderIdentity
-}
-
-// validate checks the spec of a Lease. Every field may change, so the old state
-// does not matter (upstream: apis/coordination/validation, ValidateLeaseSpec).
+// validate checks the spec of a Lease (upstream: apis/coordination/validation, ValidateLeaseSpec).
 func validate(l, _ *Lease) (errs field.Errors) {
 	s := &l.Spec
 	if d := s.LeaseDurationSeconds; d != nil && *d <= 0 {
@@ -114,16 +100,14 @@ func validate(l, _ *Lease) (errs field.Errors) {
 	if s.Strategy != nil {
 		errs = append(errs, s.Strategy.Validate("spec.strategy")...)
 	}
-	coordinated := s.Strategy != nil && *s.Strategy != ""
-	if h := s.PreferredHolder; h != nil && *h != "" && !coordinated {
+	if valueOf(s.PreferredHolder) != "" && valueOf(s.Strategy) == "" {
 		errs = append(errs, field.Forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
 	}
 	return errs
 }
 
-// Validate checks the strategy in the field at path. A name without a slash must be
-// a strategy of Kubernetes; a name with a slash must be a qualified name. As in the
-// answers of a real server, errors name the field path.strategy.
+// Validate checks the strategy in the field at path: a strategy of Kubernetes, or a qualified name
+// with a slash. As in the answers of a real server, errors name the field path.strategy.
 func (s CoordinatedLeaseStrategy) Validate(path field.Path) field.Errors {
 	if s == OldestEmulationVersion {
 		return nil

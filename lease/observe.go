@@ -9,11 +9,9 @@ import (
 	"time"
 )
 
-// Observation computes when a Lease expires for one observer:
-// leaseDurationSeconds after the observer saw the record change, by the
-// observer's own clock. It never compares that clock with the times in the Lease,
-// so clocks may differ or jump. The electors of client-go do the same
-// (tools/leaderelection).
+// Observation computes when a Lease expires for one observer: leaseDurationSeconds after the
+// observer saw the record change, by its own clock. It never compares that clock with the times
+// in the Lease, so clocks may differ or jump (upstream: client-go, tools/leaderelection).
 //
 // The zero value has observed no Lease. Only one goroutine may use it at a time.
 type Observation struct {
@@ -22,9 +20,8 @@ type Observation struct {
 	seen bool
 }
 
-// Observe adds the state of the Lease at the given time, nil if there is none, and
-// reports whether the record changed. strategy and preferredHolder are not part
-// of the record, because the holder does not write them.
+// Observe adds the state of the Lease at the given time, nil if there is none, and reports whether
+// the record changed: all that the holder writes, so neither strategy nor preferredHolder.
 func (o *Observation) Observe(l *Lease, at time.Time) bool {
 	if l == nil {
 		changed := o.seen
@@ -46,15 +43,10 @@ func (o *Observation) Observe(l *Lease, at time.Time) bool {
 }
 
 // Holder returns the holder of the Lease, even if expired; "" if there is none.
-func (o *Observation) Holder() string {
-	if o.spec.HolderIdentity == nil {
-		return ""
-	}
-	return *o.spec.HolderIdentity
-}
+func (o *Observation) Holder() string { return valueOf(o.spec.HolderIdentity) }
 
-// Expires returns the time when the Lease expires unless the record changes. It
-// returns the zero time if there is no Lease, holder or duration.
+// Expires returns the time when the Lease expires unless the record changes. It is zero if there
+// is no Lease, holder or duration.
 func (o *Observation) Expires() time.Time {
 	if o.Holder() == "" || o.spec.LeaseDurationSeconds == nil {
 		return time.Time{}
@@ -83,32 +75,31 @@ func clone[T any](p *T) *T {
 	return new(*p)
 }
 
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // Holding is a period in which the Lease has one holder, or none.
 type Holding struct {
 	// Holder is the holder's identity, "" if nobody holds the Lease.
 	Holder string
-	// FencingToken is the resourceVersion of the Lease when the Holding began, so it
-	// is greater than the FencingToken of any earlier Holding. An observer that
-	// missed the beginning gets the first resourceVersion that it saw. It is 0 if
-	// there is no Lease. See "Fencing" in the package comment.
+	// FencingToken is the resourceVersion of the Lease when the Holding began, so it grows with
+	// each Holding. An observer that missed the beginning gets the first resourceVersion that it
+	// saw. It is 0 if there is no Lease. See "Fencing" in the package comment.
 	FencingToken uint64
 	// LeaseTransitions is the field of the Lease, 0 if absent.
 	LeaseTransitions int32
 }
 
 func newHolding(l *Lease) Holding {
-	h := Holding{}
 	if l == nil {
-		return h
+		return Holding{}
 	}
-	if s := l.Spec.HolderIdentity; s != nil {
-		h.Holder = *s
-	}
-	if n := l.Spec.LeaseTransitions; n != nil {
-		h.LeaseTransitions = *n
-	}
-	h.FencingToken, _ = strconv.ParseUint(l.ResourceVersion, 10, 64) // written by the store
-	return h
+	token, _ := strconv.ParseUint(l.ResourceVersion, 10, 64) // written by the store
+	return Holding{Holder: valueOf(l.Spec.HolderIdentity), FencingToken: token, LeaseTransitions: valueOf(l.Spec.LeaseTransitions)}
 }
 
 // same reports whether h and other have the same holder and term.
@@ -116,21 +107,19 @@ func (h Holding) same(other Holding) bool {
 	return h.Holder == other.Holder && (h.Holder == "" || h.LeaseTransitions == other.LeaseTransitions)
 }
 
-// Observe yields the current Holding of a Lease, and each new one: when a holder
-// takes the Lease, releases it, or lets it expire, and when the Lease is deleted.
-// It ends with an error when ctx ends, the store is closed, or the watch of the Client
-// ends with an error. A Lease expires when Observe has not seen its record change for
-// leaseDurationSeconds. For the first holder that time starts with the call.
-//
-// A slow loop may miss a Holding that has ended, but never the current one.
+// Observe yields the current Holding of a Lease, and each new one: when a holder takes the Lease,
+// releases it, or lets it expire, and when the Lease is deleted. A Lease expires when Observe has
+// not seen its record change for leaseDurationSeconds, at first since the call. A slow loop may
+// miss a Holding that has ended, but never the current one. Observe ends with an error when ctx
+// ends, the store is closed, or the watch of the Client fails.
 func Observe(ctx context.Context, leases Client, namespace, name string) iter.Seq2[Holding, error] {
 	return func(yield func(Holding, error) bool) {
 		c := leases.Clock()
 		var o Observation
 		var last Holding
 		begun := false
-		// watch follows the Lease until it expires, and reports whether the loop goes on. It
-		// begins with the current state, as the last ones may not have been read by then.
+		// watch follows the Lease from its current state until it expires. It reports whether
+		// the loop goes on.
 		watch := func() bool {
 			watching, end := context.WithCancel(ctx)
 			defer end()
@@ -168,13 +157,12 @@ func Observe(ctx context.Context, leases Client, namespace, name string) iter.Se
 	}
 }
 
-// Overlap is a period in which a Lease had two holders: the second one took it
-// before it expired, and the first one had not released it.
+// Overlap is a period in which a Lease had two holders: the second one took it before it expired,
+// and the first one had not released it.
 type Overlap struct {
-	First, Second string    // identities
-	From, Until   time.Time // when the second one took the Lease, and when it expired
-	// ResourceVersion is the version of the Lease that the second one wrote.
-	ResourceVersion string
+	First, Second   string    // identities
+	From, Until     time.Time // when the second one took the Lease, and when it expired
+	ResourceVersion string    // of the Lease that the second one wrote
 }
 
 // String describes the Overlap in one line.
@@ -183,20 +171,18 @@ func (o Overlap) String() string {
 		o.Second, o.From.UTC().Format(time.RFC3339Nano), o.Until.Sub(o.From), o.First)
 }
 
-// Audit checks the history of a Lease for two holders at once. The zero value has
-// seen no history. Only one goroutine may use it at a time.
-//
-// A Lease expires leaseDurationSeconds after it was written; see Observation.
-// After a deletion the holder still counts until then, because it may not know.
+// Audit checks the history of a Lease for two holders at once. A Lease expires
+// leaseDurationSeconds after it was written; see Observation. After a deletion the holder still
+// counts until then, because it may not know. The zero value has seen no history. Only one
+// goroutine may use it at a time.
 type Audit struct {
 	seen    Observation
 	holder  string
 	expires time.Time
 }
 
-// See adds the state of the Lease after a change at the given time, nil after a
-// deletion. It returns the Overlap that the change began, and reports whether it
-// began one.
+// See adds the state of the Lease after a change at the given time, nil after a deletion. It
+// returns the Overlap that the change began, and reports whether it began one.
 func (a *Audit) See(l *Lease, at time.Time) (Overlap, bool) {
 	first, until := a.holder, a.expires
 	a.seen.Observe(l, at)

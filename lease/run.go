@@ -12,28 +12,25 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Run acquires the Lease as Acquire does, calls lead once, and renews the Lease until
-// lead has returned. It renews each RenewPeriod and tries failed renewals again each
-// RetryPeriod, and up to a tenth later, so that many leaders do not renew at once. One watch
-// shows other writes during the term. If it fails, the term goes on, and the next renewal
-// comes soon, because the server may be gone.
+// Run acquires the Lease as Acquire does, calls lead once, and renews the Lease until lead has
+// returned: each RenewPeriod, and after a failure each RetryPeriod. One watch shows other writes
+// during the term. If it fails, the next renewal comes soon, because the server may be gone.
 //
-// The context of lead ends when ctx ends or the Lease is lost: as soon as another
-// holder is seen, and at the latest RenewDeadline after the last successful
-// renewal, which is before others may take over. context.Cause returns an error that is
-// ErrLost and has its reason, or the cause of ctx. lead must stop then; see "What a lease does not guarantee" in
-// the package comment. If ctx has ended, Run renews the Lease until lead has
-// stopped. Then it releases the Lease if ReleaseOnCancel is set. Otherwise, or if
-// lead panics, the Lease expires.
+// The context of lead ends when ctx ends or the Lease is lost: as soon as another holder is seen,
+// and at the latest RenewDeadline after the last successful renewal, which is before others may
+// take over. context.Cause returns an error that is ErrLost and has its reason, or the cause of
+// ctx. lead must stop then; see "What a lease does not guarantee" in the package comment. If ctx
+// has ended, Run renews the Lease until lead has stopped, and then releases it if ReleaseOnCancel
+// is set. Otherwise, or if lead panics, the Lease expires.
 //
-// Run returns nil if lead returned before its context ended. Otherwise it returns
-// the error of ctx, store.ErrClosed, or ErrLost with its reason: another holder, the
-// deletion of the Lease, or the error of the last renewal. An answer that is not about
-// the Lease, such as a 404 of a proxy, is no deletion: renewals go on until RenewDeadline.
+// Run returns nil if lead returned before its context ended. Otherwise it returns the error of
+// ctx, store.ErrClosed, or ErrLost with its reason: another holder, the deletion of the Lease, or
+// the error of the last renewal. An answer that is not about the Lease, such as a 404 of a proxy,
+// is no deletion: renewals go on until RenewDeadline.
 //
-// The release gets half of RenewDeadline for its answer. Its error is added to the
-// error of Run. Run may be called again at once, and then takes the Lease again even if the release
-// has not taken place: should the release come later, it is a conflict.
+// The release gets half of RenewDeadline for its answer. Its error is added to the error of Run.
+// The next Run takes the Lease again even if the release has not taken place: should it come
+// later, it is a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
 	c.enter()
 	defer c.leave()
@@ -80,9 +77,9 @@ func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Ho
 	return err
 }
 
-// keep renews the Lease while it follows it, and moves the deadline with each renewal. It returns
-// nil if ctx ends while the Lease is held, or else the reason why it was lost. If the watch fails,
-// it opens another after the next renewal.
+// keep watches and renews the Lease, and moves the deadline with each renewal. It returns nil if ctx
+// ends while the Lease is held, or else the reason of its loss. If the watch fails, it opens
+// another after the next renewal.
 func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[error], deadline clock.Timer) error {
 	w := c.startWatch(ctx, t.lease)
 	defer func() { w.stop() }()
@@ -130,14 +127,12 @@ func (c *Contender) keep(ctx context.Context, t *term, failed *atomic.Pointer[er
 	}
 }
 
-// Renew extends the Contender's term. It must be called well within RenewDeadline
-// after the last call. Run calls it.
+// Renew extends the Contender's term. Run calls it. It must be called well within RenewDeadline
+// after the last call. If another write comes in between, Renew tries again.
 //
-// The error is ErrLost, with the reason if it is known, if the Contender no longer holds the Lease, or if
-// RenewDeadline has passed, because others may be about to take over. The work of
-// the leader must have ended by then. After any other error, of ctx or of the
-// Client, the Contender still holds the Lease until RenewDeadline, and the next
-// call may succeed. If another write comes in between, Renew tries again.
+// The error is ErrLost, with its reason, if the Contender no longer holds the Lease or RenewDeadline
+// has passed. The work of the leader must have ended by then. After any other error, of ctx or of
+// the Client, the Contender holds the Lease until RenewDeadline, and the next call may succeed.
 func (c *Contender) Renew(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -154,8 +149,8 @@ func (c *Contender) renew(ctx context.Context) error {
 		return errLate
 	}
 	next := *t
-	// The electors of client-go compare whole seconds. They do not see a renewal
-	// in the second of the last one, so it must not extend the term.
+	// Electors of client-go compare whole seconds. They do not see a renewal in the second of the
+	// last one, so it must not extend the term.
 	if began.Unix() != t.lease.Spec.RenewTime.Unix() {
 		next.began, next.expires = began, began.Add(c.opts.RenewDeadline)
 	}
@@ -175,11 +170,10 @@ func (c *Contender) renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives the Lease up, so that others can take it at once. The work of the
-// leader must have ended before. Release does nothing if the Contender does not
-// hold the Lease. The error comes from ctx or from the Client, as with TryAcquire. After
-// an error the Contender does not hold the Lease either, because the release may still take
-// place. It can release the Lease again, or acquire it again without waiting.
+// Release gives the Lease up, if the Contender holds it, so that others can take it at once. The
+// work of the leader must have ended before. The error comes from ctx or from the Client, as with
+// TryAcquire. After an error the Contender does not hold the Lease either, because the release may
+// still take place. It can release the Lease again, or acquire it again without waiting.
 func (c *Contender) Release(ctx context.Context) error {
 	c.enter()
 	defer c.leave()
@@ -209,8 +203,8 @@ func (c *Contender) release(ctx context.Context) error {
 	return nil
 }
 
-// rewrite changes the Lease of a term. If others changed it meanwhile, it reads
-// the Lease and tries again. The error is ErrLost if the term has ended.
+// rewrite changes the Lease of a term, again after each race. The error is ErrLost if the term has
+// ended.
 func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease)) (*Lease, error) {
 	l := new(*t.lease) // change replaces its pointers
 	for {
@@ -231,8 +225,8 @@ func (c *Contender) rewrite(ctx context.Context, t *term, change func(l *Lease))
 	}
 }
 
-// lose ends the term because of the given state of the Lease; nil is deleted. It returns
-// ErrLost with the reason.
+// lose ends the term because of a state of the Lease, nil if deleted. It returns ErrLost with the
+// reason.
 func (c *Contender) lose(l *Lease) error {
 	c.observe(l, c.clock.Now())
 	c.term.Store(nil)

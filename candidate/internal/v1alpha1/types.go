@@ -19,17 +19,11 @@ type LeaseCandidate struct {
 // LeaseCandidateSpec is the content of a LeaseCandidate. Fields mean the same as in
 // package candidate.
 type LeaseCandidateSpec struct {
-	// LeaseName is required and cannot be changed.
-	LeaseName string `json:"leaseName" protobuf:"1"`
-	// PingTime is when the coordinator last asked for a sign of life.
-	PingTime *meta.MicroTime `json:"pingTime,omitempty" protobuf:"2"`
-	// RenewTime is the candidate's last sign of life.
+	LeaseName string          `json:"leaseName" protobuf:"1"`
+	PingTime  *meta.MicroTime `json:"pingTime,omitempty" protobuf:"2"`
 	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"3"`
-	// BinaryVersion is required only if OldestEmulationVersion is among the
-	// strategies.
-	BinaryVersion string `json:"binaryVersion,omitempty" protobuf:"4"`
-	// EmulationVersion is required only if OldestEmulationVersion is among the
-	// strategies.
+	// Both versions are required only if OldestEmulationVersion is among the strategies.
+	BinaryVersion    string `json:"binaryVersion,omitempty" protobuf:"4"`
 	EmulationVersion string `json:"emulationVersion,omitempty" protobuf:"5"`
 	// PreferredStrategies has at least one item, in the order of preference. [Y, X]
 	// outvotes [X]; [X, Y] and [Y, X] conflict.

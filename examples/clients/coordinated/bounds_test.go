@@ -18,8 +18,8 @@ import (
 // most, since it never forgets failures (DefaultTypedControllerRateLimiter).
 //
 // From when a candidate is healthy, nothing fails any more and no better one comes
-// in, a healthy candidate leads within D + W + P + W/5; see the package comment of
-// candidate. (A better one that comes in before the elected one took the Lease up
+// in, a healthy candidate leads within D + W + P + W/5; see docs/elections.md.
+// (A better one that comes in before the elected one took the Lease up
 // lets it run out unused.) The Lease was renewed just before, and runs for
 // D = leaseDuration. One candidate leaves a ping unanswered for W = PingWindow. The
 // elected one looks at the Lease after P, 2.2 retryPeriod. Arrivals are waited for

@@ -30,7 +30,7 @@ var (
 	quick   = settings{quickTiming, candidate.CoordinatorOptions{PingWindow: time.Second, LeaseDuration: 3 * time.Second}, 3 * time.Second}
 )
 
-// bound is how soon a healthy process leads; see the package comment of candidate.
+// bound is how soon a healthy process leads; see docs/elections.md.
 func (s settings) bound() time.Duration {
 	window := s.elector.PingWindow
 	if window == 0 {
