@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
@@ -51,14 +52,14 @@ func (c *call) update() error {
 		return err
 	}
 	opts := c.createOptions()
-	if err := registry.UpdateOptions(opts).Validate(); err != nil {
+	if err := kinds.UpdateOptions(opts).Validate(); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
 	if err != nil {
 		return err
 	}
-	live := c.resource().Peek(c.namespace, c.name)
+	live := c.resource().Peek(c.namespace, c.name).Stored()
 	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
@@ -120,11 +121,11 @@ func (c *call) objectFormat() (format, error) {
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() registry.CreateOptions {
+func (c *call) createOptions() kinds.CreateOptions {
 	if c.req.URL.RawQuery == "" {
-		return registry.CreateOptions{}
+		return kinds.CreateOptions{}
 	}
-	return registry.CreateOptions{
+	return kinds.CreateOptions{
 		DryRun:          c.params()["dryRun"],
 		FieldManager:    c.param("fieldManager"),
 		FieldValidation: c.param("fieldValidation"),
@@ -132,7 +133,7 @@ func (c *call) createOptions() registry.CreateOptions {
 }
 
 // request describes the write to the registry.
-func (c *call) request(o registry.CreateOptions) registry.Request {
+func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
 		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
@@ -163,7 +164,7 @@ func managerOf(fieldManager string, r *http.Request) string {
 	}
 	name, _, _ := strings.Cut(r.Header.Get("User-Agent"), "/")
 	name = printable(name)
-	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
+	return cmp.Or(name[:min(len(name), kinds.MaxFieldManager)], "unknown")
 }
 
 // printable returns the printable characters of a text. It shares no memory with the

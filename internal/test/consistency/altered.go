@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // altered reports whether an answer differs from the object at the version in the answer. It can only compare while the
@@ -24,15 +24,15 @@ func (rec *recorder) altered(c *call, body []byte) bool {
 			continue
 		}
 		it, err := r.Get(context.Background(), h.namespace, h.name, "")
-		version := slices.IndexFunc(info.Versions, func(v registry.VersionInfo) bool { return v.Name == c.Version })
+		version := slices.IndexFunc(info.Versions, func(v kinds.VersionInfo) bool { return v.Name == c.Version })
 		if err != nil || version < 0 || it.Version() != h.version {
 			return false
 		}
 		if bytes.HasPrefix(body, []byte("k8s\x00")) {
-			data, err := it.Encoded(version, registry.Protobuf)
+			data, err := it.Encoded(version, kinds.Protobuf)
 			return err == nil && !bytes.Contains(body, data)
 		}
-		data, err := it.Encoded(version, registry.JSON)
+		data, err := it.Encoded(version, kinds.JSON)
 		return err == nil && json.Valid(body) && !sameMembers(body, data)
 	}
 	return false
