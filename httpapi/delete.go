@@ -91,7 +91,7 @@ func (c *call) anyDeleteOptions() (kinds.DeleteOptions, error) {
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err != nil {
 		return kinds.DeleteOptions{}, err
 	}

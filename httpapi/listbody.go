@@ -177,7 +177,7 @@ const (
 // short; as from a real server, other lists are in chunks. An error before the first
 // byte is returned. After that it cuts the answer.
 func (c *call) sendList(contentType string, b *listBody) (err error) {
-	c.Header().Set("Content-Type", contentType)
+	c.setHeader("Content-Type", contentType)
 	if b.size > 0 {
 		c.setLength(len(b.head) + b.size + len(b.foot))
 	}
@@ -192,7 +192,7 @@ func (c *call) sendList(contentType string, b *listBody) (err error) {
 	return err
 }
 
-func (c *call) setLength(n int) { c.Header().Set("Content-Length", strconv.Itoa(n)) }
+func (c *call) setLength(n int) { c.setHeader("Content-Length", strconv.Itoa(n)) }
 
 // sendJoinedItems sends a list whose items are joined.
 func (c *call) sendJoinedItems(b *listBody) {
