@@ -12,17 +12,15 @@ import (
 	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
-// limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A
-// slow client must not hold a slot: a request has none while its body is read, while it waits
-// for a version in the future, and from the first byte of its answer on. As on a real server,
-// the slot is taken before the request is authorized.
+// limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A slow
+// client must not hold a slot: a request has none while its body is read, while it waits for a version
+// in the future, and after the first byte of its answer. As upstream it takes the slot before it is
+// authorized.
 type limits struct {
 	reads, writes *tally.Clients // slots, by client
 	waits         *tally.Clients // requests that wait without a slot, by client
 	watches       *tally.Clients // by the host of the client
-
-	// turns has an element for each list that is being encoded, at most one a processor.
-	turns chan struct{}
+	turns         chan struct{}  // an element for each list that is being encoded, at most one a processor
 }
 
 func newLimits(o Options) limits {

@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // Stats is what an API does at one moment, for metrics.
 type Stats struct {
-	// Reads and Writes are the requests in flight that count for the Options of these
-	// names. Without a limit they are 0.
+	// Reads and Writes are the requests in flight that count for these Options, or 0 without a
+	// limit.
 	Reads, Writes int
 	// Watches has an element for each resource, version and scope that was watched, in no order.
 	Watches []WatchStats
