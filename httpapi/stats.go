@@ -24,7 +24,7 @@ type WatchStats struct {
 
 // Stats returns the present counts. It may be called at any time, also after Close.
 func (a *API) Stats() Stats {
-	s := Stats{Reads: a.limits.reads.Used(), Writes: a.limits.writes.Used()}
+	s := Stats{Reads: a.limits.reads.inUse(), Writes: a.limits.writes.inUse()}
 	a.watched.Range(func(of, n any) bool {
 		w, count := of.(WatchStats), n.(*watchCount)
 		w.Open, w.Events = int(count.open.Load()), count.events.Load()

@@ -95,7 +95,7 @@ func (w *watchWriter) send(part chunk) error {
 	_, err := w.conn.Write(part.all)
 	w.size += int64(len(part.data()))
 	if err != nil {
-		w.setFailed()
+		w.cut.failed.Store(true)
 		w.conn.Close() // the client must not take the rest of the answer for a chunk
 	}
 	return err
