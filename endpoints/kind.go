@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -47,12 +48,9 @@ func Kind() *store.Kind[Endpoints] { return kind() }
 func In(st *store.Store) *store.Collection[Endpoints] { return kind().In(st) }
 
 func setDefaults(e *Endpoints) {
-	for i := range e.Subsets {
-		ports := e.Subsets[i].Ports
-		for j := range ports {
-			if ports[j].Protocol == "" {
-				ports[j].Protocol = ProtocolTCP
-			}
+	for _, s := range e.Subsets {
+		for i := range s.Ports {
+			s.Ports[i].Protocol = cmp.Or(s.Ports[i].Protocol, ProtocolTCP)
 		}
 	}
 }

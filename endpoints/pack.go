@@ -8,9 +8,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Pack returns the canonical form of subsets: the same endpoints give the same result,
-// in whatever order and grouping they were written. The result shares no memory with
-// the argument. It is nil if there is no address.
+// Pack returns the canonical form of subsets: the same endpoints give the same result, in
+// any order and grouping. The result shares no memory with the argument. It is nil if there
+// is no address.
 //
 // The grouping follows the endpoints controller (upstream: api/v1/endpoints,
 // RepackSubsets):
@@ -29,13 +29,12 @@ import (
 // node or reference, the first one in sort order stays; upstream keeps the first one
 // written.
 func Pack(subsets []EndpointSubset) []EndpointSubset {
-	p := packer{addresses: map[addressKey]*EndpointAddress{}, offers: map[portKey]map[addressKey]bool{}}
+	p := packer{addresses: map[addressKey]*EndpointAddress{}, offers: map[portKey]map[addressKey]state{}}
 	for i := range subsets {
-		ports := subsets[i].Ports
-		if len(ports) == 0 {
+		if len(subsets[i].Ports) == 0 {
 			p.add(portKey{}, subsets, i)
 		}
-		for _, port := range ports {
+		for _, port := range subsets[i].Ports {
 			p.add(keyOfPort(port), subsets, i)
 		}
 	}
@@ -57,13 +56,20 @@ type addressKey struct {
 	uid meta.UID
 }
 
-// portKey holds the values of an EndpointPort. The zero portKey means that there is no
-// port: the key of a valid EndpointPort is never zero.
+// portKey holds the values of an EndpointPort. The zero portKey means that there is no port.
 type portKey struct {
-	EndpointPort // without its AppProtocol
-	present      bool
+	count        int    // of ports: 1
+	EndpointPort        // without its AppProtocol
 	appProtocol  string // behind an equals sign; "" means that there is none
 }
+
+// state is the state of an address. Of two states the greater one holds.
+type state int
+
+const (
+	ready state = iota
+	notReady
+)
 
 // offer is a port with its addresses, in order.
 type offer struct {
@@ -73,24 +79,26 @@ type offer struct {
 
 type member struct {
 	address addressKey
-	ready   bool
+	state   state
 }
 
 // packer collects the endpoints of the subsets.
 type packer struct {
 	addresses map[addressKey]*EndpointAddress // in the input, which must not change
-	offers    map[portKey]map[addressKey]bool // whether each address is ready
+	offers    map[portKey]map[addressKey]state
 }
 
 // add adds a port with the addresses of a subset.
 func (p *packer) add(port portKey, subsets []EndpointSubset, subset int) {
 	for at, a := range eachAddress(subsets, subset) {
 		if p.offers[port] == nil {
-			p.offers[port] = map[addressKey]bool{}
+			p.offers[port] = map[addressKey]state{}
 		}
-		key := p.addAddress(a)
-		before, known := p.offers[port][key]
-		p.offers[port][key] = at.list == readyList && (before || !known)
+		key, state := p.addAddress(a), ready
+		if at.list == notReadyList {
+			state = notReady
+		}
+		p.offers[port][key] = max(p.offers[port][key], state)
 	}
 }
 
@@ -109,10 +117,10 @@ func (p *packer) addAddress(a *EndpointAddress) addressKey {
 // neighbours.
 func (p *packer) sortedOffers() []offer {
 	offers := make([]offer, 0, len(p.offers))
-	for port, ready := range p.offers {
-		o := offer{port: port, members: make([]member, 0, len(ready))}
-		for address, ready := range ready {
-			o.members = append(o.members, member{address, ready})
+	for port, states := range p.offers {
+		o := offer{port: port, members: make([]member, 0, len(states))}
+		for address, state := range states {
+			o.members = append(o.members, member{address, state})
 		}
 		slices.SortFunc(o.members, compareMember)
 		offers = append(offers, o)
@@ -128,14 +136,14 @@ func (p *packer) subset(offers []offer) EndpointSubset {
 	var s EndpointSubset
 	for _, m := range offers[0].members {
 		a := cloneAddress(p.addresses[m.address])
-		if m.ready {
+		if m.state == ready {
 			s.Addresses = append(s.Addresses, a)
 		} else {
 			s.NotReadyAddresses = append(s.NotReadyAddresses, a)
 		}
 	}
 	for _, o := range offers {
-		if o.port.present {
+		if o.port.count > 0 {
 			s.Ports = append(s.Ports, o.port.port())
 		}
 	}
@@ -143,7 +151,7 @@ func (p *packer) subset(offers []offer) EndpointSubset {
 }
 
 func keyOfPort(p EndpointPort) portKey {
-	key := portKey{EndpointPort: p, present: true}
+	key := portKey{count: 1, EndpointPort: p}
 	if p.AppProtocol != nil {
 		key.AppProtocol, key.appProtocol = nil, "="+*p.AppProtocol
 	}
@@ -174,13 +182,13 @@ func compareMember(a, b member) int {
 	return cmp.Or(
 		strings.Compare(a.address.ip, b.address.ip),
 		cmp.Compare(a.address.uid, b.address.uid),
-		compareBools(b.ready, a.ready), // the ready one first
+		cmp.Compare(a.state, b.state),
 	)
 }
 
 func comparePorts(a, b portKey) int {
 	return cmp.Or(
-		compareBools(a.present, b.present),
+		cmp.Compare(a.count, b.count),
 		cmp.Compare(a.Port, b.Port),
 		cmp.Compare(a.Protocol, b.Protocol),
 		strings.Compare(a.Name, b.Name),
@@ -188,8 +196,8 @@ func comparePorts(a, b portKey) int {
 	)
 }
 
-// otherFields returns the fields of an address that its key does not have, in the order in which they are compared. A missing
-// one comes first.
+// otherFields returns the fields of an address that its key does not have, in the order of comparison. A missing one comes
+// first.
 func otherFields(a *EndpointAddress) []string {
 	fields := []string{a.Hostname, ""}
 	if a.NodeName != nil {
@@ -199,15 +207,4 @@ func otherFields(a *EndpointAddress) []string {
 		fields = append(fields, r.Kind, r.Namespace, r.Name, r.APIVersion, r.ResourceVersion, r.FieldPath)
 	}
 	return fields
-}
-
-// compareBools puts false first.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }

@@ -109,7 +109,9 @@ func validatePort(p *EndpointPort, nameRequired bool, at location) (errs field.E
 	case nameRequired:
 		errs = append(errs, field.Required(at.path("name"), ""))
 	}
-	errs = check(errs, at, "port", p.Port, rules.PortNumber(int(p.Port)))
+	if p.Port < 1 || p.Port > 65535 {
+		errs = append(errs, field.Invalid(at.path("port"), p.Port, "must be between 1 and 65535, inclusive"))
+	}
 	switch p.Protocol {
 	case ProtocolSCTP, ProtocolTCP, ProtocolUDP:
 	case "":

@@ -62,7 +62,7 @@ type responseKind struct {
 // aggregated answers with the aggregated document if the Accept header contains it at any position. It
 // reports whether it answered.
 func (c *call) aggregated(groups []*apiGroup) bool {
-	m, ok := negotiate(c.req.Header.Get("Accept"), aggregatedForms)
+	m, ok := negotiate(c.header("Accept"), aggregatedForms)
 	if !ok {
 		return false
 	}
@@ -78,7 +78,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	h["Vary"] = []string{"Accept"}
 	h["Cache-Control"] = []string{"public"}
 	h.Set("Etag", tag)
-	if c.req.Header.Get("If-None-Match") == tag {
+	if c.header("If-None-Match") == tag {
 		c.WriteHeader(http.StatusNotModified)
 		return true
 	}

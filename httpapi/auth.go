@@ -190,7 +190,7 @@ func (c *call) findAttributes() Attributes {
 // (upstream: endpoints/request/requestinfo.go).
 func (c *call) selectedName() string {
 	fields, err := selector.ParseFields(c.param("fieldSelector"))
-	if name, ok := fields.Exact("metadata.name"); err == nil && ok && validate.PathSegmentName(name) == nil {
+	if name, ok := fields.Exact("metadata.name"); err == nil && ok && validate.NameIsPathSegment(name, false) == nil {
 		return name
 	}
 	return ""

@@ -183,7 +183,7 @@ func BenchmarkDelete(b *testing.B) {
 // BenchmarkWatchFanOut is one change until all watchers have written it.
 func BenchmarkWatchFanOut(b *testing.B) {
 	for _, accept := range []string{typeJSON, typeProtobuf} {
-		for _, watchers := range []int{1, 1000} {
+		for _, watchers := range []int{1, 1000, 10_000} {
 			b.Run(fmt.Sprintf("accept=%s/watchers=%d", accept, watchers), func(b *testing.B) {
 				write := fanOut(b, accept, watchers, 0)
 				b.ReportAllocs()

@@ -102,18 +102,28 @@ const noCache = "no-cache, private"
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{api: a, req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
-	h := w.Header()
-	id := r.Header.Get("Audit-Id")
+	id := c.header("Audit-Id")
 	if id == "" {
 		id = a.auditIDs.next(r)
 	}
-	v := []string{id, noCache} // one allocation for both
+	h, v := w.Header(), []string{id, noCache} // one allocation for both
 	h["Audit-Id"], h["Cache-Control"] = v[:1:1], v[1:]
 	if a.setDate {
-		h.Set("Date", a.st.Now().UTC().Format(http.TimeFormat))
+		c.setHeader("Date", a.st.Now().UTC().Format(http.TimeFormat))
 	}
 	return c
 }
+
+// header returns a header of the request, and setHeader sets one of the answer. The name must be in
+// the canonical form: http.Header finds it for each call, in all for 5 % of the instructions of a write.
+func (c *call) header(name string) string {
+	if values := c.req.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+func (c *call) setHeader(name, value string) { c.Header()[name] = []string{value} }
 
 // end is called when the request has been answered.
 func (c *call) end() {
@@ -121,7 +131,7 @@ func (c *call) end() {
 	if c.api.log != nil {
 		c.api.log(LogEntry{
 			Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, UserAgent: c.req.UserAgent(),
-			ContentType: c.req.Header.Get("Content-Type"),
+			ContentType: c.header("Content-Type"),
 			Code:        c.code, Bytes: c.size, Duration: time.Since(c.began), Attributes: c.attributes(),
 		})
 	}
@@ -172,7 +182,7 @@ func (c *call) WriteHeader(code int) {
 		c.code = code
 	}
 	if code == http.StatusRequestedRangeNotSatisfiable {
-		c.Header().Set("Cache-Control", noCache) // package http has removed it
+		c.setHeader("Cache-Control", noCache) // package http has removed it
 	}
 	c.w.WriteHeader(code)
 }

@@ -22,7 +22,7 @@ func (c *call) delete() error {
 	if err := c.checkNames(); err != nil {
 		return cmp.Or(registry.ValidateDeleteOptions(opts, false), err)
 	}
-	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name, Origin: registry.OriginOf(c.req.Context())}, opts)
+	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name}, opts)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err != nil {
 		return registry.DeleteOptions{}, err
 	}

@@ -181,7 +181,7 @@ func (c *call) checkDocumentRoute() error {
 	if c.req.Method != http.MethodGet {
 		return methodNotAllowed()
 	}
-	if !matchesRoute(c.req.Header.Get("Accept")) {
+	if !matchesRoute(c.header("Accept")) {
 		return notAcceptableRoute(typeJSON, typeYAML, typeProtobuf)
 	}
 	return nil

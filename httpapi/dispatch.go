@@ -85,7 +85,7 @@ func (c *call) prepare(streams bool) error {
 		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
-		if !matchesRoute(c.req.Header.Get("Accept")) {
+		if !matchesRoute(c.header("Accept")) {
 			types := []string{typeJSON, typeYAML, typeProtobuf}
 			if streams {
 				types = append(types, typeJSON+streamSuffix, typeProtobuf+streamSuffix)
@@ -111,7 +111,7 @@ func (c *call) checkNames() error {
 	if c.namespaced && c.namespace == "" && one {
 		return meta.NewBadRequest("Namespace parameter required.")
 	}
-	if problems := validate.PathSegmentName(c.name); c.name != "" && problems != nil {
+	if problems := validate.NameIsPathSegment(c.name, false); c.name != "" && problems != nil {
 		return meta.NewBadRequest("Name parameter invalid: %q: %s", c.name, strings.Join(problems, ";"))
 	}
 	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {

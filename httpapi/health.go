@@ -108,7 +108,7 @@ func (c *call) serverVersion() {
 		c.fail(methodNotAllowed())
 		return
 	}
-	if accept := c.req.Header.Get("Accept"); accept != "" && !strings.Contains(accept, typeJSON) && !strings.Contains(accept, "*/*") {
+	if accept := c.header("Accept"); accept != "" && !strings.Contains(accept, typeJSON) && !strings.Contains(accept, "*/*") {
 		c.fail(notAcceptableRoute(typeJSON))
 		return
 	}
@@ -170,7 +170,7 @@ func (c *call) noResource() {
 }
 
 // noSniff makes browsers believe the media type of the answer.
-func (c *call) noSniff() { c.Header().Set("X-Content-Type-Options", "nosniff") }
+func (c *call) noSniff() { c.setHeader("X-Content-Type-Options", "nosniff") }
 
 func (c *call) text(code int, s string) { c.writeBytes(code, "text/plain; charset=utf-8", []byte(s)) }
 

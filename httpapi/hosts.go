@@ -25,7 +25,7 @@ func (c *call) checkOrigin() error {
 	if host := hostOf(c.req.Host); !c.api.hosts[host] && !isLocal(host, c.req) {
 		reason = fmt.Sprintf("this server is not known as host %q", c.req.Host)
 	} else if err := c.api.crossOrigin.Check(c.req); err != nil {
-		reason = fmt.Sprintf("a page of another origin, %q, must not write", c.req.Header.Get("Origin"))
+		reason = fmt.Sprintf("a page of another origin, %q, must not write", c.header("Origin"))
 	}
 	if reason == "" {
 		return nil

@@ -104,6 +104,6 @@ func (c *call) takeTurn() {
 // tooManyRequests answers with a text: a real server has no Status here.
 func (c *call) tooManyRequests() {
 	c.Header().Del("Warning")
-	c.Header().Set("Retry-After", "1")
+	c.setHeader("Retry-After", "1")
 	http.Error(c, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }

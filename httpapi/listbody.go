@@ -175,7 +175,7 @@ const (
 // sendList sends a list. Content-Length is set if the size is known or the list is short; as from a
 // real server, other lists are in chunks. An error after the first byte cuts the answer.
 func (c *call) sendList(contentType string, b *listBody) (err error) {
-	c.Header().Set("Content-Type", contentType)
+	c.setHeader("Content-Type", contentType)
 	if b.size > 0 {
 		c.setLength(len(b.head) + b.size + len(b.foot))
 	}
@@ -190,7 +190,7 @@ func (c *call) sendList(contentType string, b *listBody) (err error) {
 	return err
 }
 
-func (c *call) setLength(n int) { c.Header().Set("Content-Length", strconv.Itoa(n)) }
+func (c *call) setLength(n int) { c.setHeader("Content-Length", strconv.Itoa(n)) }
 
 // sendJoinedItems sends a list whose items are joined.
 func (c *call) sendJoinedItems(b *listBody) {

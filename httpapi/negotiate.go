@@ -142,7 +142,7 @@ func canConvert(m mediaType) bool {
 
 // negotiateMedia chooses the media type of the answer.
 func (c *call) negotiateMedia() error {
-	m, ok := negotiate(c.req.Header.Get("Accept"), c.restrictions())
+	m, ok := negotiate(c.header("Accept"), c.restrictions())
 	if !ok {
 		return notAcceptable(typeJSON, typeYAML, typeProtobuf)
 	}
@@ -185,7 +185,7 @@ func prettyWanted(c *call) bool {
 			return b
 		}
 	}
-	agent := c.req.Header.Get("User-Agent")
+	agent := c.header("User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 

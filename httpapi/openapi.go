@@ -119,7 +119,7 @@ func (c *call) openAPI() {
 		h.Add("Vary", "Accept-Encoding")
 	}
 	h.Add("Vary", "Accept")
-	mediaType, data, ok := d.negotiate(c.req.Header.Get("Accept"))
+	mediaType, data, ok := d.negotiate(c.header("Accept"))
 	if !ok {
 		c.WriteHeader(http.StatusNotAcceptable)
 		return

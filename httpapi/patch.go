@@ -39,7 +39,7 @@ func isPatch(r *http.Request) bool {
 
 // patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (registry.PatchType, error) {
-	t, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
 	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
 		return "", unsupportedMedia(types...)
 	}

@@ -37,10 +37,10 @@ func (c *call) fail(err error) {
 		return
 	}
 	s := *meta.StatusOf(err)
-	m, ok := negotiate(c.req.Header.Get("Accept"), documentForms)
+	m, ok := negotiate(c.header("Accept"), documentForms)
 	m.pretty = !ok || m.pretty || prettyWanted(c)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-		c.Header().Set("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
+		c.setHeader("Retry-After", strconv.Itoa(int(s.Details.RetryAfterSeconds)))
 	}
 	c.writeStatus(int(s.Code), &s, m)
 }

@@ -61,7 +61,7 @@ func (c *call) watch() error {
 	if c.media.format == formatProtobuf {
 		contentType = typeProtobuf + streamSuffix
 	}
-	c.Header().Set("Content-Type", contentType)
+	c.setHeader("Content-Type", contentType)
 	c.WriteHeader(http.StatusOK)
 	out := &watchWriter{call: c, flush: http.NewResponseController(c.w).Flush, conn: c.connection(), guard: c.guard()}
 	out.guard.watch = true

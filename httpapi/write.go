@@ -87,8 +87,8 @@ func updateCode(created bool) int {
 }
 
 // bodyFormat returns the format of a request body. The default is JSON.
-func bodyFormat(r *http.Request) (format, error) {
-	name := r.Header.Get("Content-Type")
+func (c *call) bodyFormat() (format, error) {
+	name := c.header("Content-Type")
 	switch name {
 	case "", typeJSON:
 		return formatJSON, nil
@@ -110,7 +110,7 @@ func bodyFormat(r *http.Request) (format, error) {
 
 // objectFormat returns the format of an object in the body.
 func (c *call) objectFormat() (format, error) {
-	f, err := bodyFormat(c.req)
+	f, err := c.bodyFormat()
 	if err == nil && f == formatProtobuf && c.endpoint.info.JSONOnly {
 		// A real server accepts the media type and then panics.
 		err = unsupportedMedia(typeJSON, typeYAML)
@@ -134,8 +134,7 @@ func (c *call) createOptions() registry.CreateOptions {
 func (c *call) request(o registry.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
-		DryRun: len(o.DryRun) > 0, FieldManager: managerOf(o.FieldManager, c.req), Warn: c.warn,
-		Origin: registry.OriginOf(c.req.Context()),
+		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
 		Status: c.subresource == statusSubresource,
 	}
 	if c.api.authorize != nil {
@@ -156,11 +155,11 @@ func validation(text string) patch.Validation {
 }
 
 // managerOf returns the field manager of a write: the parameter, or the program of the User-Agent.
-func managerOf(fieldManager string, r *http.Request) string {
+func (c *call) managerOf(fieldManager string) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
-	name, _, _ := strings.Cut(r.Header.Get("User-Agent"), "/")
+	name, _, _ := strings.Cut(c.header("User-Agent"), "/")
 	name = printable(name)
 	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
 }

@@ -34,7 +34,7 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 		return nil, err
 	}
 	o := object(obj)
-	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace = c.namespace(o.GetObjectMeta())
 	if err := c.check(req, "CreateOptions"); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *Collection[T]) Get(ctx context.Context, namespace, name string) (*T, er
 func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) (*T, error) {
 	o := object(obj)
 	m := o.GetObjectMeta()
-	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 // change again with the newer state, until ctx ends. It returns an error of change unchanged; other errors are
 // ErrNotFound and the errors of Update.
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
-	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.Persistent = namespace, name, true
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c *Collection[T]) Delete(ctx context.Context, namespace, name string, opts
 	if err := c.wholeObjects("Delete"); err != nil {
 		return nil, err
 	}
-	d, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name, Origin: registry.OriginOf(ctx)}, opts.wire())
+	d, err := c.r.Delete(ctx, registry.Request{Namespace: namespace, Name: name}, opts.wire())
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (c *Collection[T]) update(ctx context.Context, req registry.Request, change
 }
 
 // request returns the parameters of a write, except the name of the object.
-func (c *Collection[T]) request(ctx context.Context, dryRun bool, fieldManager string) registry.Request {
-	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Status: c.status, Origin: registry.OriginOf(ctx)}
+func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Request {
+	return registry.Request{DryRun: dryRun, FieldManager: fieldManager, Status: c.status}
 }
 
 // namespace returns the namespace of a write.
@@ -167,7 +167,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	if err := c.checkPatch(t); err != nil {
 		return nil, err
 	}
-	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
 	if err := c.check(req, "PatchOptions"); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions) (*T, error) {
 	o := object(config)
 	m := o.GetObjectMeta()
-	req := c.request(ctx, opts.DryRun, opts.FieldManager)
+	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	if err := c.check(req, "PatchOptions"); err != nil {
 		return nil, err

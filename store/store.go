@@ -106,7 +106,7 @@ type Change struct {
 func (st *Store) History(kind AnyKind) (changes []Change, complete bool) {
 	past, complete := st.registry().Resource(kind.Registered()).History()
 	for _, p := range past {
-		changes = append(changes, Change{p.Type, p.At, p.Item.Namespace(), p.Item.Name(), p.Item.Version(), p.Item.Wire(0)})
+		changes = append(changes, Change{p.Type, p.At, p.New.Namespace(), p.New.Name(), p.Version, p.New.Wire(0)})
 	}
 	return changes, complete
 }

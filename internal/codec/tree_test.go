@@ -57,10 +57,10 @@ func TestUndeclaredMembersAreCompared(t *testing.T) {
 	a := &open{Rest: map[string]any{"same": []any{int64(1)}, "gone": nil, "other": "x"}}
 	b := &open{Rest: map[string]any{"same": []any{1.0}, "new": nil, "other": "y"}}
 	var names []string
-	x, y := typ.Value(a), typ.Value(b)
-	for _, name := range x.Names(y) {
-		if !x.Member(name).Equal(y.Member(name)) {
-			names = append(names, name)
+	m := typ.Value(a).Members(typ.Value(b))
+	for m.Next() {
+		if !m.X.Equal(m.Y) {
+			names = append(names, m.Name)
 		}
 	}
 	assert.ElementsMatch(t, []string{"gone", "new", "other"}, names)

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"cmp"
 	"maps"
 	"slices"
 	"unsafe"
@@ -97,7 +96,7 @@ func (v Value) field(name string) Value {
 		return Value{}
 	}
 	member := f.value(v.at)
-	if v.hides == typeMembers && name == "metadata" {
+	if v.hides == typeMembers && f.Name == "metadata" {
 		member.hides = managedFields
 	}
 	return member
@@ -113,72 +112,101 @@ func (v Value) hidden(name string) bool {
 	return false
 }
 
-// Each calls f for each member that v or o has, in the order of their names, until f returns false.
-// It leaves out some that are equal. field is nil for an undeclared member.
-func (v Value) Each(o Value, f func(name string, field *Field, x, y Value) bool) bool {
-	if !v.isPlainStruct() || o.typ != v.typ {
-		for _, name := range v.Names(o) {
-			x, y := v.Member(name), o.Member(name)
-			if (x.present || y.present) && !f(name, cmp.Or(v.typ, o.typ).declared(name), x, y) {
-				return false
-			}
-		}
-		return true
-	}
-	for _, field := range v.typ.byName {
-		isScalar := field.Type.Kind == Scalar && !field.Type.Custom
-		if isScalar && field.equal(v.at, o.at) || v.hides != nothing && v.hidden(field.Name) {
-			continue
-		}
-		x, y := field.value(v.at), field.value(o.at)
-		if v.hides == typeMembers && field.Name == "metadata" {
-			x.hides, y.hides = managedFields, managedFields
-		}
-		if (x.present || y.present) && !f(field.Name, field, x, y) {
-			return false
-		}
-	}
-	return true
+// Members is a walk along the members that one of two values has, in the order of their names:
+//
+//	m := x.Members(y)
+//	for m.Next() {
+//
+// A variable of the loop would be copied for each member. If both are structs, it leaves out equal scalars.
+type Members struct {
+	Name  string
+	Field *Field // nil for an undeclared member
+	X, Y  Value
+
+	x, y   Value
+	fields []*Field // of two structs
+	names  []string // of other values; some may lack in both
+	typ    *Type    // the struct that declares members, or nil
 }
 
-// declared returns the member of a struct with a name, or nil.
-func (t *Type) declared(name string) *Field {
+// Members returns a walk along the members of v and o.
+func (v Value) Members(o Value) Members {
+	if v.typ != nil && v.typ == o.typ && v.typ.Kind == Struct && v.typ.Rest == nil {
+		return Members{x: v, y: o, fields: v.typ.byName}
+	}
+	t := v.typ
 	if t == nil || t.Kind != Struct {
-		return nil
+		t = o.typ
 	}
-	return t.Field(name)
+	if t == nil || t.Kind != Struct {
+		return Members{x: v, y: o, names: sortNames(o.appendNames(v.appendNames(nil, nil), nil))}
+	}
+	m := Members{x: v, y: o, names: slices.Clip(t.sorted), typ: t}
+	if m.names = o.appendNames(v.appendNames(m.names, t), t); len(m.names) > len(t.sorted) {
+		m.names = sortNames(m.names)
+	}
+	return m
 }
 
-// Names returns the sorted names of the members of v and o, and perhaps of others that both
-// lack.
-func (v Value) Names(o Value) []string {
-	if v.isPlainStruct() && (o.typ == v.typ || o.isEmptyTree()) {
-		return v.typ.sorted
-	}
-	if o.isPlainStruct() && v.isEmptyTree() {
-		return o.typ.sorted
-	}
-	names := o.appendNames(v.appendNames(nil))
+func sortNames(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (v Value) isPlainStruct() bool { return v.typ != nil && v.typ.Kind == Struct && v.typ.Rest == nil }
+// Next goes to the next member, and reports whether there is one.
+func (m *Members) Next() bool {
+	for i, f := range m.fields {
+		isScalar := f.Type.Kind == Scalar && !f.Type.Custom
+		if isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
+			continue
+		}
+		m.X, m.Y = f.value(m.x.at), f.value(m.y.at)
+		if !m.X.present && !m.Y.present {
+			continue
+		}
+		if m.x.hides == typeMembers && f.Name == "metadata" {
+			m.X.hides, m.Y.hides = managedFields, managedFields
+		}
+		m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
+		return true
+	}
+	m.fields = nil
+	for len(m.names) > 0 {
+		m.Name = m.names[0]
+		m.names = m.names[1:]
+		if m.X, m.Y = m.x.Member(m.Name), m.y.Member(m.Name); !m.X.present && !m.Y.present {
+			continue
+		}
+		if m.Field = nil; m.typ != nil {
+			m.Field = m.typ.Field(m.Name)
+		}
+		return true
+	}
+	return false
+}
 
-// isEmptyTree reports whether the value is a tree or none, without members.
-func (v Value) isEmptyTree() bool { return v.typ == nil && v.IsEmpty() }
-
-func (v Value) appendNames(names []string) []string {
+// appendNames appends the names of the members that t does not declare. t may be nil.
+func (v Value) appendNames(names []string, t *Type) []string {
 	switch {
-	case v.typ == nil:
+	case !v.present:
+	case v.typ != nil && v.typ.stringMap:
+		m := *(*map[string]string)(v.at)
+		names = slices.Grow(names, len(m))
+		for name := range m {
+			names = append(names, name)
+		}
+	default:
 		object, _ := v.tree.(map[string]any)
-		return slices.AppendSeq(names, maps.Keys(object))
-	case v.typ.stringMap:
-		return slices.AppendSeq(names, maps.Keys(*(*map[string]string)(v.at)))
-	case v.typ.Kind == Struct:
-		names = append(names, v.typ.sorted...)
-		if v.typ.Rest != nil {
-			names = slices.AppendSeq(names, maps.Keys(*v.typ.rest(v.at)))
+		if v.typ != nil && v.typ.Rest != nil {
+			object = *v.typ.rest(v.at)
+		}
+		if t == nil {
+			names = slices.Grow(names, len(object))
+		}
+		for name := range object {
+			if t == nil || t.Field(name) == nil {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -124,13 +124,20 @@ func recordableMetadata(fields *set) *set {
 		return nil
 	}
 	return fields.mapNodes(func(n node) node {
-		n.member = n.member && !(n.step.kind == memberStep && isSystemField(n.step.name))
+		n.member = n.member && !(n.step.kind == memberStep && isSystemMember(n.step.name))
 		return n
 	})
 }
 
-// isSystemField reports whether a member of the metadata is never recorded.
-func isSystemField(name string) bool {
+func isMetadata(path []step) bool { return len(path) == 1 && path[0].name == "metadata" }
+
+// isSystemField reports whether a path is that of a system field in the metadata.
+func isSystemField(path []step) bool {
+	return len(path) == 2 && path[0].name == "metadata" && isSystemMember(path[1].name)
+}
+
+// isSystemMember reports whether a member of the metadata is never recorded.
+func isSystemMember(name string) bool {
 	switch name {
 	case "name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion":
 		return true

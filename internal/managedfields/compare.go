@@ -96,10 +96,10 @@ func (c *comparer) compareMembers(s schema, l, r codec.Value) delta {
 	if l.IsSame(r) {
 		return ds.within()
 	}
-	l.Each(r, func(name string, f *codec.Field, x, y codec.Value) bool {
-		ds.add(member(name), c.compare(s.below(name, f), x, y))
-		return true
-	})
+	m := l.Members(r)
+	for m.Next() {
+		ds.add(member(m.Name), c.compare(s.below(m.Name, m.Field), m.X, m.Y))
+	}
 	return ds.within()
 }
 
@@ -111,8 +111,8 @@ func (c *comparer) compareItems(s schema, l, r []any) delta {
 		return delta{}
 	}
 	steps = append(steps, more...)
-	slices.SortFunc(steps, compareSteps)
-	steps = slices.CompactFunc(steps, func(a, b step) bool { return compareSteps(a, b) == 0 })
+	slices.SortFunc(steps, func(a, b step) int { return compareSteps(&a, &b) })
+	steps = slices.CompactFunc(steps, func(a, b step) bool { return compareSteps(&a, &b) == 0 })
 	var ds deltas
 	for _, st := range steps {
 		text := st.text()

@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -12,62 +13,46 @@ import (
 // comparison with the empty object finds, at a fraction of its cost: nearly every object has only
 // leaves, structs and maps of strings. It returns false for other members.
 func (k *FieldManager) created(version int, obj Object, id identity, now time.Time) (_ owners, ok bool) {
-	text := make([]byte, 1, 512)
-	text[0] = '{'
-	if text, ok = k.appendCreated(text, k.schema(version), k.of(version, obj).value(), k.Versions[version].Type.ZeroValue(), inObject); !ok {
-		return nil, false
+	var room [512]byte
+	var path [8]step
+	text, typ := append(room[:0], '{'), k.Versions[version].Type
+	if text, ok = k.appendCreated(text, k.schema(version), typ.Value(obj), typ.ZeroValue(), path[:0]); !ok || len(text) == 1 {
+		return nil, ok
 	}
-	if len(text) == 1 {
-		return nil, true
-	}
-	p, err := k.parse(append(text, '}'))
-	return owners{{
-		identity: id, version: id.APIVersion, fields: p.fields, decoded: p.fields,
-		encoded: &meta.FieldsV1{Raw: p.text}, time: new(meta.NewTime(now)),
-	}}, err == nil
+	encoded := &meta.FieldsV1{Raw: append(bytes.Clone(text), '}')}
+	return owners{{identity: id, version: id.APIVersion, encoded: encoded, time: new(meta.NewTime(now))}}, true
 }
 
-// place is where a member is. In the object and in its metadata some members have no owner.
-type place uint8
-
-const (
-	inObject place = iota
-	inMetadata
-	elsewhere
-)
-
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with
-// another value.
-func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, at place) (_ []byte, ok bool) {
-	ok = v.Each(empty, func(name string, f *codec.Field, in, before codec.Value) bool {
-		below, recorded, atBelow := s.below(name, f), at != inMetadata || !isSystemField(name), elsewhere
-		switch {
-		case at == inObject && slices.Contains(k.Reset, name):
-			return true
-		case at == inObject && name == "metadata":
-			recorded, atBelow = false, inMetadata
+// another value. path is theirs.
+func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value, path []step) (_ []byte, ok bool) {
+	m := v.Members(empty)
+	for m.Next() {
+		if len(path) == 0 && slices.Contains(k.Reset, m.Name) {
+			continue
 		}
+		below, at := s.below(m.Name, m.Field), append(path, member(m.Name))
 		switch {
-		case below.untyped() || !in.Exists():
-			return false
-		case below.isLeaf(in, before):
-			if recorded && !in.Equal(before) {
-				dst = append(appendHead(dst, name), '}')
+		case below.untyped() || !m.X.Exists():
+			return dst, false
+		case below.isLeaf(m.X, m.Y):
+			if !m.X.Equal(m.Y) && !isSystemField(at) && !isMetadata(at) {
+				dst = append(appendHead(dst, m.Name), '}')
 			}
-			return true
-		case in.IsTree() || before.IsTree() && before.Exists():
-			return false
+			continue
+		case m.X.IsTree() || m.Y.IsTree() && m.Y.Exists():
+			return dst, false
 		}
 		start := len(dst)
-		dst = appendHead(dst, name)
+		dst = appendHead(dst, m.Name)
 		inside := len(dst)
-		self := recorded && !before.Exists()
+		self := !m.Y.Exists() && !isSystemField(at) && !isMetadata(at)
 		if self {
 			dst = append(dst, `".":{},`...)
 		}
 		content := len(dst)
-		if dst, ok = k.appendCreated(dst, below, in, before, atBelow); !ok {
-			return false
+		if dst, ok = k.appendCreated(dst, below, m.X, m.Y, at); !ok {
+			return dst, false
 		}
 		switch {
 		case len(dst) > content:
@@ -75,12 +60,11 @@ func (k *FieldManager) appendCreated(dst []byte, s schema, v, empty codec.Value,
 			dst = dst[:inside] // a node without nodes below it has no "."
 		default:
 			dst = dst[:start]
-			return true
+			continue
 		}
 		dst = append(dst, '}')
-		return true
-	})
-	return dst, ok
+	}
+	return dst, true
 }
 
 // appendHead appends the name of a node after the nodes before it.

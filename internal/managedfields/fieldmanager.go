@@ -42,7 +42,7 @@ type Version struct {
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
 
-	parsed [64]atomic.Pointer[parsedSet] // by their text; only of the first version
+	parsed [64]atomic.Pointer[parsedSet] // by their text
 }
 
 // empty returns an empty object of the version.
@@ -87,6 +87,11 @@ var errNoVersion = errors.New("managedfields: no such version")
 
 // version returns the index of an API version.
 func (k *FieldManager) version(apiVersion string) (int, error) {
+	for i := range k.Versions {
+		if k.Versions[i].APIVersion == apiVersion {
+			return i, nil
+		}
+	}
 	gv, ok := meta.ParseGroupVersion(apiVersion)
 	if !ok {
 		return 0, fmt.Errorf("unexpected GroupVersion string: %v", apiVersion)

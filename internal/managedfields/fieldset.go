@@ -55,7 +55,7 @@ func (s schema) fieldsInList(list []any) *set {
 		}
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(a, b node) int { return compareSteps(a.step, b.step) })
+	slices.SortFunc(nodes, func(a, b node) int { return compareSteps(&a.step, &b.step) })
 	return newSet(nodes)
 }
 

@@ -53,16 +53,20 @@ type parsedSet struct {
 	text   []byte
 	fields *set
 	plain  bool // whether appendFields returns text
+
+	ownsManagedFields bool // whether it has a field of managedFields
 }
 
 // maxParsed is the length up to which sets are kept, in bytes.
 const maxParsed = 4096
 
-// parse is parseFields, but reads most texts only once: the objects of a kind have few.
-func (k *FieldManager) parse(text []byte) (parsedSet, error) {
+// parse is parseFields for an owner in an API version, whose schema the set gets. It reads most texts
+// only once: the objects of a kind have few.
+func (k *FieldManager) parse(apiVersion string, text []byte) (parsedSet, error) {
+	version, noVersion := k.version(apiVersion)
 	var slot *atomic.Pointer[parsedSet]
-	if len(k.Versions) > 0 && len(text) <= maxParsed {
-		slots := &k.Versions[0].parsed
+	if noVersion == nil && len(text) <= maxParsed {
+		slots := &k.Versions[version].parsed
 		slot = &slots[crc32.ChecksumIEEE(text)%uint32(len(slots))]
 		if have := slot.Load(); have != nil && bytes.Equal(have.text, text) {
 			return *have, nil
@@ -72,7 +76,12 @@ func (k *FieldManager) parse(text []byte) (parsedSet, error) {
 	if err != nil {
 		return parsedSet{}, err
 	}
+	if noVersion == nil {
+		fields = k.schema(version).reconcile(fields)
+	}
 	p := &parsedSet{text: bytes.Clone(text), fields: fields, plain: bytes.Equal(appendFields(nil, fields), text)}
+	record := fields.get(member("metadata")).sub.get(member("managedFields"))
+	p.ownsManagedFields = record.member || record.sub != nil
 	if slot != nil {
 		slot.Store(p)
 	}
@@ -195,7 +204,7 @@ func (p *fieldsParser) members(f func(name string) error) error {
 
 // sortNodes sorts nodes and merges nodes with equal steps.
 func sortNodes(nodes []node) []node {
-	order := func(a, b node) int { return compareSteps(a.step, b.step) }
+	order := func(a, b node) int { return compareSteps(&a.step, &b.step) }
 	for i := 1; i < len(nodes); i++ {
 		if order(nodes[i-1], nodes[i]) < 0 {
 			continue

@@ -40,14 +40,14 @@ func (s schema) mergeValues(l, r codec.Value) (codec.Value, error) {
 		return s.mergeLists(x, y)
 	}
 	out := map[string]any{}
-	for _, name := range l.Names(r) {
-		below, _ := s.member(name)
-		v, err := below.mergeValues(l.Member(name), r.Member(name))
+	m := l.Members(r)
+	for m.Next() {
+		v, err := s.below(m.Name, m.Field).mergeValues(m.X, m.Y)
 		if err != nil {
 			return codec.Value{}, err
 		}
 		if v.Exists() {
-			out[name] = v.Tree()
+			out[m.Name] = v.Tree()
 		}
 	}
 	if len(out) == 0 {

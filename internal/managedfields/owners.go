@@ -1,7 +1,6 @@
 package managedfields
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -63,8 +62,10 @@ type owner struct {
 	version string // the API version of fields
 	fields  *set
 	time    *meta.Time
-	encoded *meta.FieldsV1 // the entry's set, or nil
-	decoded *set           // what encoded is the form of, or nil
+	encoded *meta.FieldsV1 // the form of decoded, or nil
+	decoded *set
+
+	ownsManagedFields bool // whether decoded has a field of managedFields
 }
 
 // owners are the managers of one object. Each identity occurs once.
@@ -119,7 +120,7 @@ func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	}
 	o := owner{
 		identity: identity{Manager: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource},
-		version:  e.APIVersion, time: e.Time, encoded: e.FieldsV1,
+		version:  e.APIVersion, time: e.Time,
 	}
 	if e.Operation == meta.ManagedFieldsOperationApply {
 		o.APIVersion = ""
@@ -127,9 +128,9 @@ func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 	if e.FieldsV1 == nil {
 		return o, nil
 	}
-	p, err := k.parse(e.FieldsV1.Raw)
-	if o.fields = p.fields; p.plain {
-		o.decoded = p.fields
+	p, err := k.parse(e.APIVersion, e.FieldsV1.Raw)
+	if o.fields, o.ownsManagedFields = p.fields, p.ownsManagedFields; p.plain {
+		o.encoded, o.decoded = e.FieldsV1, p.fields
 	}
 	return o, err
 }
@@ -142,11 +143,8 @@ func (os owners) encode() []meta.ManagedFieldsEntry {
 	}
 	entries := make([]meta.ManagedFieldsEntry, len(os))
 	for i, o := range os {
-		if o.decoded == nil || o.fields != o.decoded {
-			text := appendFields(nil, o.fields)
-			if o.encoded == nil || !bytes.Equal(o.encoded.Raw, text) {
-				o.encoded = &meta.FieldsV1{Raw: text}
-			}
+		if o.encoded == nil || o.fields != o.decoded {
+			o.encoded = &meta.FieldsV1{Raw: appendFields(nil, o.fields)}
 		}
 		entries[i] = meta.ManagedFieldsEntry{
 			Manager: o.Manager, Operation: o.Operation, APIVersion: o.version, Subresource: o.Subresource,

@@ -81,6 +81,12 @@ func (s schema) atomic() bool {
 	return s.typ.Kind != codec.Map && s.typ.Kind != codec.Untyped
 }
 
+// isStruct reports whether values are objects with declared members that may have different
+// owners.
+func (s schema) isStruct() bool {
+	return s.typ != nil && s.typ.Kind == codec.Struct && !s.typ.Atomic
+}
+
 // untyped reports whether values may have any form. Objects in them are not atomic;
 // all other values are.
 func (s schema) untyped() bool { return s.typ != nil && s.typ.Kind == codec.Untyped }

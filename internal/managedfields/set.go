@@ -1,7 +1,5 @@
 package managedfields
 
-import "slices"
-
 // set is a set of fields as a tree. Nil is the empty set. A set has at least one
 // node, and each node is a member or has a sub.
 //
@@ -18,7 +16,19 @@ type node struct {
 }
 
 func (s *set) search(st step) (int, bool) {
-	return slices.BinarySearchFunc(s.nodes, st, func(n node, st step) int { return compareSteps(n.step, st) })
+	low, high := 0, len(s.nodes)
+	for low < high {
+		middle := int(uint(low+high) / 2)
+		switch c := compareSteps(&s.nodes[middle].step, &st); {
+		case c == 0:
+			return middle, true
+		case c < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
 }
 
 // get returns the node of a step, or the zero node.
@@ -54,7 +64,7 @@ func union(a, b *set) *set {
 	out := make([]node, 0, max(len(a.nodes), len(b.nodes)))
 	x, y := a.nodes, b.nodes
 	for len(x) > 0 && len(y) > 0 {
-		switch c := compareSteps(x[0].step, y[0].step); {
+		switch c := compareSteps(&x[0].step, &y[0].step); {
 		case c < 0:
 			out, x = append(out, x[0]), x[1:]
 		case c > 0:

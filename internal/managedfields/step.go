@@ -37,7 +37,7 @@ type key struct {
 
 func member(name string) step { return step{kind: memberStep, name: name} }
 
-func compareSteps(a, b step) int {
+func compareSteps(a, b *step) int {
 	if a.kind != b.kind {
 		return cmp.Compare(a.kind, b.kind)
 	}

@@ -2,6 +2,7 @@ package managedfields
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -108,25 +109,21 @@ func (k *FieldManager) recordUpdate(before, after document, os owners, id identi
 	return os.capped(), nil
 }
 
-// reconcile drops the owners in versions that the kind does not have, and adapts the
-// sets of the other owners to the schema.
+// reconcile drops the owners in versions that the kind does not have. It returns an error if the
+// object cannot be converted to the version of another owner.
 func reconcile(live document, os owners) (owners, error) {
 	out := make(owners, 0, len(os))
-	schemas := map[string]schema{}
 	for _, o := range os {
-		s, ok := schemas[o.version]
-		if !ok {
-			d, err := live.inVersion(o.version)
+		known := slices.ContainsFunc(out, func(have owner) bool { return have.version == o.version })
+		if !known {
+			_, err := live.inVersion(o.version)
 			if errors.Is(err, errNoVersion) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			s = d.schema()
-			schemas[o.version] = s
 		}
-		o.fields = s.reconcile(o.fields)
 		out = append(out, o)
 	}
 	return out, nil

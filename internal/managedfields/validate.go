@@ -113,19 +113,16 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 	if _, ok := v.Tree().(map[string]any); v.IsTree() && !ok {
 		return faultf("expected map, got &{%v}", v.Tree())
 	}
-	names := v.Names(codec.Value{})
-	if v.IsTree() && s.typ.Kind == codec.Struct && s.typ.Rest == nil {
-		for _, name := range names {
-			if s.typ.Field(name) == nil {
-				return faultf("field not declared in schema").prefixed("." + name)
-			}
+	closed := v.IsTree() && s.typ.Kind == codec.Struct && s.typ.Rest == nil
+	m := v.Members(codec.Value{})
+	for closed && m.Next() {
+		if s.typ.Field(m.Name) == nil {
+			return faultf("field not declared in schema").prefixed("." + m.Name)
 		}
 	}
-	for _, name := range names {
-		if member := v.Member(name); member.Exists() {
-			below, _ := s.member(name)
-			fs = append(fs, below.validate(member).prefixed("."+name)...)
-		}
+	m = v.Members(codec.Value{})
+	for m.Next() {
+		fs = append(fs, s.below(m.Name, m.Field).validate(m.X).prefixed("."+m.Name)...)
 	}
 	return fs
 }

@@ -183,8 +183,14 @@ func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
 // appendEscaped is appendQuoted without the quotes.
 func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
 	const hex = "0123456789abcdef"
+	start := 0 // of the bytes that are not yet in dst
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && (!html || c < utf8.RuneSelf && c != '<' && c != '>' && c != '&') {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
 		case c == '\n':
@@ -193,10 +199,8 @@ func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
 			dst = append(dst, `\r`...)
 		case c == '\t':
 			dst = append(dst, `\t`...)
-		case c < ' ' || html && (c == '<' || c == '>' || c == '&'):
+		case c < utf8.RuneSelf:
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
-		case c < utf8.RuneSelf || !html:
-			dst = append(dst, c)
 		default:
 			r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 			switch {
@@ -209,6 +213,7 @@ func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
 			}
 			i += size - 1
 		}
+		start = i + 1
 	}
-	return dst
+	return append(dst, s[start:]...)
 }

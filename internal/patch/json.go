@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,27 +22,14 @@ const (
 // indexes count from the end, and test compares numbers and strings by their text.
 // JSON returns warnings only for Warn.
 func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	text, faults, err := read(body, new([]jsonPatchOp), v)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, fault := range faults {
-		faults[i] = fmt.Errorf("json patch %w", fault)
-	}
-	patch, _ := parse(text) // read refuses documents that are too deep
-	ops, err := operations(patch)
-	if err != nil {
-		return nil, nil, err
-	}
-	current, err := t.Type.AppendJSON(nil, t.Current)
-	if err != nil {
-		return nil, nil, err
-	}
-	patched, err := applyOperations(current, ops)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.decode(patched, faults, v)
+	return t.edit(body, v, new([]jsonPatchOp), "json patch ", func(current, text []byte) ([]byte, error) {
+		patch, _ := parse(text) // read refuses documents that are too deep
+		ops, err := operations(patch)
+		if err != nil {
+			return nil, err
+		}
+		return applyOperations(current, ops)
+	})
 }
 
 // jsonPatchOp has the members of an operation. Error texts contain the name of the
@@ -97,7 +83,7 @@ func notDecodable(n *node, goType string) error {
 }
 
 // applyOperations returns a compact document after all operations. It returns an error
-// if one of them fails.
+// if one of them fails. Clients do not learn why.
 func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	root, ok := parse(doc)
 	if !ok || root == nil {
@@ -106,19 +92,12 @@ func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 	root.opened = true
 	d := document{root: root}
 	for _, op := range ops {
-		if d.apply(op) != nil {
+		if !d.apply(op) {
 			return nil, rejected()
 		}
 	}
-	out, ok := d.root.encode()
-	if !ok {
-		return nil, rejected()
-	}
-	return out, nil
+	return d.root.encode()
 }
-
-// errOperation means that an operation fails. Clients do not learn why.
-var errOperation = errors.New("the operation fails")
 
 // document is the document that operations change.
 type document struct {
@@ -126,215 +105,176 @@ type document struct {
 	copied int // bytes that copy operations have added
 }
 
-func (d *document) apply(op *node) error {
-	path, err := stringMember(op, "path")
-	if err != nil {
-		return err
-	}
-	kind, err := stringMember(op, "op")
-	if err != nil {
-		return err
+// apply applies an operation and reports whether that was possible.
+func (d *document) apply(op *node) bool {
+	path, ok := stringMember(op, "path")
+	kind, hasKind := stringMember(op, "op")
+	value, hasValue := op.members["value"]
+	if hasValue && value == nil {
+		value = &node{text: []byte("null")} // unlike a missing value
 	}
 	switch {
+	case !ok || !hasKind:
+		return false
 	case kind == "replace" && path == "":
-		return d.replaceAll(value(op))
-	case kind == "test" && path == "":
-		if want := value(op); want == nil || !d.root.equal(want) {
-			return errOperation
+		if value == nil || value.kind == scalar {
+			return false
 		}
-		return nil
+		value.opened = true
+		d.root = value
+		return true
+	case kind == "test" && path == "":
+		return value != nil && d.root.equal(value)
 	case kind == "move" || kind == "copy":
 		return d.transfer(op, kind, path)
 	}
-	in, key, err := d.find(path)
-	if err != nil {
-		return err
+	at, ok := d.find(path)
+	switch {
+	case !ok:
+		return false
+	case kind == "add":
+		return at.add(value)
+	case kind == "remove":
+		return at.remove()
+	case kind == "replace":
+		return at.replace(value)
+	case kind == "test":
+		return at.test(value)
 	}
-	switch kind {
-	case "add":
-		return in.add(key, value(op))
-	case "remove":
-		return in.remove(key)
-	case "replace":
-		return in.replace(key, value(op))
-	case "test":
-		return in.test(key, value(op))
-	}
-	return errOperation
+	return false
 }
 
 // stringMember returns a member of an operation. The member must be a string.
-func stringMember(op *node, name string) (string, error) {
+func stringMember(op *node, name string) (string, bool) {
 	n := op.members[name]
 	if n == nil || n.text[0] != '"' {
-		return "", errOperation
+		return "", false
 	}
-	return unquote(n.text), nil
+	return unquote(n.text), true
 }
 
-// value returns the value of an operation. It is nil if the value is missing, and a
-// scalar if it is null.
-func value(op *node) *node {
-	n, ok := op.members["value"]
-	if ok && n == nil {
-		return &node{text: []byte("null")}
-	}
-	return n
-}
-
-// find returns the container of the value at path, and the last step of the path.
-// It opens all nodes on the path.
-func (d *document) find(path string) (*node, string, error) {
+// find returns the place that a path names. It opens all nodes on the path.
+func (d *document) find(path string) (place, bool) {
 	// Text before the first slash is ignored.
-	_, steps, found := strings.Cut(path, "/")
-	if !found {
-		return nil, "", errOperation
+	_, steps, more := strings.Cut(path, "/")
+	if !more {
+		return place{}, false
 	}
-	n := d.root
-	for {
-		step, rest, more := strings.Cut(steps, "/")
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+	for n := d.root; ; {
+		var step string
+		step, steps, more = strings.Cut(steps, "/")
+		at := place{n, strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")}
 		if !more {
-			return n, step, nil
+			return at, true
 		}
-		next, err := n.get(step)
-		if err != nil {
-			return nil, "", err
+		if n, _ = at.get(); n == nil || n.kind == scalar {
+			return place{}, false
 		}
-		if next == nil || next.kind == scalar {
-			return nil, "", errOperation
-		}
-		next.opened = true
-		n, steps = next, rest
+		n.opened = true
 	}
-}
-
-func (d *document) replaceAll(value *node) error {
-	if value == nil || value.kind == scalar {
-		return errOperation
-	}
-	value.opened = true
-	d.root = value
-	return nil
 }
 
 // transfer moves or copies a value to path.
-func (d *document) transfer(op *node, kind, path string) error {
-	from, err := stringMember(op, "from")
-	if err != nil {
-		return err
+func (d *document) transfer(op *node, kind, path string) bool {
+	source, ok := stringMember(op, "from")
+	if !ok {
+		return false
 	}
-	in, key, err := d.find(from)
-	if err != nil {
-		return err
+	from, ok := d.find(source)
+	if !ok {
+		return false
 	}
-	n, err := in.get(key)
-	if err != nil {
-		return err
-	}
-	if kind == "move" {
-		if err := in.remove(key); err != nil {
-			return err
-		}
+	n, ok := from.get()
+	if !ok || kind == "move" && !from.remove() {
+		return false
 	}
 	// Find the place before copying, as copying is expensive.
-	if in, key, err = d.find(path); err != nil {
-		return err
+	to, ok := d.find(path)
+	if !ok {
+		return false
 	}
 	if kind == "copy" {
 		var size int
-		var ok bool
 		n, size, ok = n.clone()
 		if d.copied += size; !ok || d.copied > maxCopied {
-			return errOperation
+			return false
 		}
 	}
-	return in.add(key, n)
+	return to.add(n)
 }
 
-func (n *node) test(key string, want *node) error {
-	got, err := n.get(key)
-	if err != nil {
-		return err
+// place is a member of an object or an item of an array, which may be missing.
+type place struct {
+	in  *node
+	key string
+}
+
+// get returns the value at the place, or nil for a missing member. It returns false for a missing item.
+func (p place) get() (*node, bool) {
+	if p.in.kind == object {
+		return p.in.members[p.key], true
 	}
+	i, ok := p.index(len(p.in.items))
+	if !ok {
+		return nil, false
+	}
+	return p.in.items[i], true
+}
+
+func (p place) test(want *node) bool {
+	got, ok := p.get()
 	isNull := want == nil || string(want.text) == "null"
-	if got == nil && isNull || got.equal(want) {
-		return nil
-	}
-	return errOperation
+	return ok && (got == nil && isNull || got.equal(want))
 }
 
-// get returns a member of an object, or nil if it is missing, or an item of an array.
-func (n *node) get(key string) (*node, error) {
-	if n.kind == object {
-		return n.members[key], nil
+func (p place) add(value *node) bool {
+	if p.in.kind == object {
+		return p.replace(value)
 	}
-	i, err := index(key, len(n.items))
-	if err != nil {
-		return nil, err
+	i, ok := len(p.in.items), p.key == "-"
+	if !ok {
+		i, ok = p.index(len(p.in.items) + 1)
 	}
-	return n.items[i], nil
+	if ok {
+		p.in.items = slices.Insert(p.in.items, i, value)
+	}
+	return ok
 }
 
-func (n *node) add(key string, value *node) error {
-	if n.kind == object {
-		return n.replace(key, value)
-	}
-	i := len(n.items)
-	if key != "-" {
-		var err error
-		if i, err = index(key, len(n.items)+1); err != nil {
-			return err
+func (p place) replace(value *node) bool {
+	if p.in.kind == object {
+		if p.in.members == nil {
+			return false // a copied null
 		}
+		p.in.members[p.key] = value
+		return true
 	}
-	n.items = slices.Insert(n.items, i, value)
-	return nil
+	i, ok := p.index(len(p.in.items))
+	if ok {
+		p.in.items[i] = value
+	}
+	return ok
 }
 
-func (n *node) replace(key string, value *node) error {
-	if n.kind == object {
-		if n.members == nil {
-			return errOperation // a copied null
-		}
-		n.members[key] = value
-		return nil
+func (p place) remove() bool {
+	if p.in.kind == object {
+		_, ok := p.in.members[p.key]
+		delete(p.in.members, p.key)
+		return ok
 	}
-	i, err := index(key, len(n.items))
-	if err != nil {
-		return err
+	i, ok := p.index(len(p.in.items))
+	if ok {
+		p.in.items = slices.Delete(p.in.items, i, i+1)
 	}
-	n.items[i] = value
-	return nil
+	return ok
 }
 
-func (n *node) remove(key string) error {
-	if n.kind == object {
-		if _, ok := n.members[key]; !ok {
-			return errOperation
-		}
-		delete(n.members, key)
-		return nil
-	}
-	i, err := index(key, len(n.items))
-	if err != nil {
-		return err
-	}
-	n.items = slices.Delete(n.items, i, i+1)
-	return nil
-}
-
-// index parses an index, which must be below length. A negative index counts from the
-// end.
-func index(key string, length int) (int, error) {
-	i, err := strconv.Atoi(key)
-	if err != nil {
-		return 0, errOperation
-	}
+// index returns the index of an item, which must be below length. A negative index counts
+// from the end.
+func (p place) index(length int) (int, bool) {
+	i, err := strconv.Atoi(p.key)
 	if i < 0 {
 		i += length
 	}
-	if i < 0 || i >= length {
-		return 0, errOperation
-	}
-	return i, nil
+	return i, err == nil && 0 <= i && i < length
 }

@@ -5,19 +5,7 @@ import "github.com/kubecoord/kubecoord/store/meta"
 // Merge applies a JSON merge patch (RFC 7386): null deletes, objects are merged,
 // other values are replaced. Merge returns warnings only for Warn.
 func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	text, faults, err := read(body, new(map[string]any), v)
-	if err != nil {
-		return nil, nil, err
-	}
-	current, err := t.Type.AppendJSON(nil, t.Current)
-	if err != nil {
-		return nil, nil, err
-	}
-	patched, err := applyMerge(current, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.decode(patched, faults, v)
+	return t.edit(body, v, new(map[string]any), "", applyMerge)
 }
 
 // applyMerge returns an object after a patch. Both are compact.
@@ -26,19 +14,14 @@ func applyMerge(current, text []byte) ([]byte, error) {
 	if patch == nil || patch.kind == scalar {
 		return nil, meta.NewBadRequest("Invalid JSON Patch")
 	}
-	root := patch
 	if patch.kind == array {
 		// The patch itself is the result. Decoding it fails, as it is no object.
 		prune(patch)
-	} else {
-		root, _ = parse(current)
-		mergeMembers(root, patch)
+		return patch.encode()
 	}
-	out, ok := root.encode()
-	if !ok {
-		return nil, rejected()
-	}
-	return out, nil
+	root, _ := parse(current)
+	mergeMembers(root, patch)
+	return root.encode()
 }
 
 func mergeMembers(into, patch *node) {

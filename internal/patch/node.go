@@ -117,20 +117,20 @@ func unquote(text []byte) string {
 	return s
 }
 
-// encode returns the compact JSON of n, escaped for HTML like encoding/json. It
-// returns false if n is nested too deeply.
-func (n *node) encode() ([]byte, bool) {
+// encode returns the compact JSON of n, escaped for HTML like encoding/json. The error is
+// that n is nested too deeply.
+func (n *node) encode() ([]byte, error) {
 	raw, ok := n.append(nil, 0)
 	if !ok {
-		return nil, false
+		return nil, rejected()
 	}
 	var out bytes.Buffer
 	out.Grow(len(raw))
 	json.HTMLEscape(&out, raw)
-	return out.Bytes(), true
+	return out.Bytes(), nil
 }
 
-func (n *node) append(dst []byte, depth int) ([]byte, bool) {
+func (n *node) append(dst []byte, depth int) (_ []byte, ok bool) {
 	switch {
 	case n == nil:
 		return append(dst, "null"...), true
@@ -139,14 +139,19 @@ func (n *node) append(dst []byte, depth int) ([]byte, bool) {
 	case depth > maxDepth:
 		return nil, false
 	case n.kind == array:
-		return n.appendArray(dst, depth)
+		dst = append(dst, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, ok = item.append(dst, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return append(dst, ']'), true
 	case n.members == nil:
 		return append(dst, "null"...), true
 	}
-	return n.appendObject(dst, depth)
-}
-
-func (n *node) appendObject(dst []byte, depth int) (_ []byte, ok bool) {
 	dst = append(dst, '{')
 	for i, key := range slices.Sorted(maps.Keys(n.members)) {
 		if i > 0 {
@@ -161,26 +166,13 @@ func (n *node) appendObject(dst []byte, depth int) (_ []byte, ok bool) {
 	return append(dst, '}'), true
 }
 
-func (n *node) appendArray(dst []byte, depth int) (_ []byte, ok bool) {
-	dst = append(dst, '[')
-	for i, item := range n.items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if dst, ok = item.append(dst, depth+1); !ok {
-			return nil, false
-		}
-	}
-	return append(dst, ']'), true
-}
-
 // clone returns a copy of n, parsed from its JSON, and the length of that JSON.
 func (n *node) clone() (_ *node, size int, ok bool) {
 	if n == nil {
 		return nil, 0, true
 	}
-	text, ok := n.encode()
-	if !ok {
+	text, err := n.encode()
+	if err != nil {
 		return nil, 0, false
 	}
 	if string(text) == "null" {

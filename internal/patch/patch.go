@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -35,6 +36,35 @@ type Target struct {
 	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
 }
 
+// edit applies a patch to the text of the object. into is the Go type of the patch, prefix
+// begins the texts of its unknown and duplicate fields. Faults of the patch are reported
+// before faults of the document.
+func (t Target) edit(body []byte, v Validation, into any, prefix string, apply func(current, patch []byte) ([]byte, error)) (obj any, warnings []string, err error) {
+	patch, faults, err := read(body, into, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	current, err := t.Type.AppendJSON(nil, t.Current)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := apply(current, patch)
+	if err != nil {
+		return nil, nil, err
+	}
+	obj, strictErrs, err := t.Decode(doc, v != Ignore)
+	if err != nil {
+		return nil, nil, invalid(string(doc), err.Error())
+	}
+	for i, fault := range faults {
+		faults[i] = errors.New(prefix + fault.Error())
+	}
+	if warnings, err = v.warnOrRefuse(append(faults, strictErrs...), func() string { return string(doc) }); err != nil {
+		return nil, nil, err
+	}
+	return obj, warnings, nil
+}
+
 // read returns a patch without space between its tokens, and its unknown and duplicate fields as a
 // value of the type of into. The error is a 400.
 func read(body []byte, into any, v Validation) (text []byte, faults []error, err error) {
@@ -52,20 +82,6 @@ func read(body []byte, into any, v Validation) (text []byte, faults []error, err
 		return nil, nil, meta.NewBadRequest("error decoding patch: %s", text)
 	}
 	return out.Bytes(), faults, nil
-}
-
-// decode decodes a patched document. Faults of the patch are reported before
-// faults of the document.
-func (t Target) decode(doc []byte, faults []error, v Validation) (any, []string, error) {
-	obj, strictErrs, err := t.Decode(doc, v != Ignore)
-	if err != nil {
-		return nil, nil, invalid(string(doc), err.Error())
-	}
-	warnings, err := v.warnOrRefuse(append(faults, strictErrs...), func() string { return string(doc) })
-	if err != nil {
-		return nil, nil, err
-	}
-	return obj, warnings, nil
 }
 
 // warnOrRefuse returns unknown and duplicate fields as warnings or as an error. shown

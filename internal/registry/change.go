@@ -11,8 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, the
-// result of Resource.Replace, or a deletion.
+// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, or a
+// deletion.
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
@@ -20,58 +20,37 @@ type Change interface {
 }
 
 // Replacement replaces the whole object. It returns the new object in the stored form,
-// for the store to own.
+// which the store then owns.
 type Replacement func(current *Item) (Object, error)
 
-func (c Replacement) plan(r *Resource, current *Item, req Request) (write, error) {
-	if err := r.checkMissing(current, &req); err != nil {
-		return write{}, err
+func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
+	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
+		return w, r.NotFound(req.Name)
 	}
 	o, err := c(current)
 	if err != nil {
-		return write{}, err
+		return w, err
 	}
-	return r.put(current, o, &req)
-}
-
-// replacement is the Change of a PUT.
-type replacement struct {
-	object Object
-	meta   meta.ObjectMeta // as it was sent: an attempt changes that of the object
+	r.dedupOwners(o.GetObjectMeta(), &req, "")
+	if err := r.checkUID(current, &req); err != nil {
+		return w, err
+	}
+	r.updateManagers(o, current, &req, r.st.now())
+	return r.replace(current, o, &req, false)
 }
 
 // Replace returns the Change of a PUT. It takes ownership of the object, which must be in
 // the stored form with defaults filled in.
-func (r *Resource) Replace(o Object) Change { return &replacement{o, *o.GetObjectMeta()} }
-
-func (c *replacement) plan(r *Resource, current *Item, req Request) (write, error) {
-	if err := r.checkMissing(current, &req); err != nil {
-		return write{}, err
+func (r *Resource) Replace(o Object) Replacement {
+	sent := *o.GetObjectMeta() // an attempt changes the metadata
+	return func(*Item) (Object, error) {
+		next := o
+		if r.kind.of.PrepareForUpdate != nil && sent.ResourceVersion == "" {
+			next = r.kind.copy(o) // the kind may change more than the metadata, and there may be another attempt
+		}
+		*next.GetObjectMeta() = sent
+		return next, nil
 	}
-	o := c.object
-	*o.GetObjectMeta() = c.meta
-	if r.kind.of.PrepareForUpdate != nil && c.meta.ResourceVersion == "" {
-		c.object = r.kind.copy(o) // for another attempt: the kind may change more than metadata
-	}
-	return r.put(current, o, &req)
-}
-
-// checkMissing refuses to replace an object that must exist and does not.
-func (r *Resource) checkMissing(current *Item, req *Request) error {
-	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
-		return r.NotFound(req.Name)
-	}
-	return nil
-}
-
-// put plans the replacement of current by o.
-func (r *Resource) put(current *Item, o Object, req *Request) (write, error) {
-	r.dedupOwners(o.GetObjectMeta(), req, "")
-	if err := r.checkUID(current, req); err != nil {
-		return write{}, err
-	}
-	r.updateManagers(o, current, req)
-	return r.replace(current, o, req, false)
 }
 
 // checkUID compares the uid of an update with the current one.
@@ -196,11 +175,7 @@ func (d *Kind) convert(o Object, from, to int) Object {
 
 // updateManagers makes the field manager of a write the owner of the fields that it
 // changes. current is the state before, or nil.
-func (r *Resource) updateManagers(o Object, current *Item, req *Request) {
-	r.updateManagersAt(o, current, req, r.st.now())
-}
-
-func (r *Resource) updateManagersAt(o Object, current *Item, req *Request, now time.Time) {
+func (r *Resource) updateManagers(o Object, current *Item, req *Request, now time.Time) {
 	d, m := r.kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
 	var live Object

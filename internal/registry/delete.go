@@ -40,7 +40,8 @@ func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) 
 }
 
 func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (Deletion, error) {
-	w, err := r.attempt(ctx, req, math.MaxInt, deletion(opts))
+	req.Persistent = true
+	w, err := r.attempt(ctx, req, deletion(opts))
 	if err != nil {
 		return Deletion{}, err
 	}
@@ -66,7 +67,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, origin: req.Origin, answer: current, done: isDryRun(opts.DryRun)}
+	w = write{key: current.key(), old: current, answer: current, done: isDryRun(opts.DryRun)}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	if len(finalizers) == 0 {
 		if w.done && len(current.meta().Finalizers) > 0 {
@@ -124,7 +125,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 		return nil, err
 	}
 	for _, it := range l.Items {
-		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name(), Origin: OriginOf(ctx)}, opts)
+		_, err := r.delete(ctx, Request{Namespace: it.Namespace(), Name: it.Name()}, opts)
 		if err != nil && !errors.Is(err, meta.ReasonNotFound) {
 			return nil, err
 		}

@@ -97,34 +97,21 @@ func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 	arrivals := f.arrivals(slices.Values(changes))
 	published := make([]*hub.Change[change], len(arrivals))
 	for i, a := range arrivals {
-		published[i] = a.change(version, at)
+		if old := a.r.lookup(a.key); old != nil || a.item != nil { // only the follower changes the tree
+			published[i] = a.r.newChange(&write{old: old, version: version}, a.item, at)
+		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for i, a := range arrivals {
 		f.noteUnreadable(a, version, at)
 		if c := published[i]; c != nil {
-			a.r.applyLocked(&c.Payload)
-			st.record.addLocked(c)
+			a.r.applyLocked(c)
 		}
 	}
 	st.version = version
 	st.hub.Publish(version, slices.DeleteFunc(published, func(c *hub.Change[change]) bool { return c == nil })...)
 	return nil
-}
-
-// change returns the change that an arrival makes, or nil.
-func (a *arrival) change(version uint64, at time.Time) *hub.Change[change] {
-	old := a.r.lookup(a.key) // only the follower changes the tree
-	if old == nil && a.item == nil {
-		return nil
-	}
-	c := &hub.Change[change]{
-		Version: version, Collection: a.r.id, Namespace: a.namespace, Name: a.name, At: at,
-		Payload: change{old: old, new: a.item},
-	}
-	c.Size = c.Payload.newest().counted()
-	return c
 }
 
 // SeenAt returns the time at which the store saw the first change that its history has from a

@@ -392,8 +392,8 @@ func checkCounts(t *testing.T, st *registry.Store) {
 		return
 	}
 	for i, c := range changes {
-		if want := rv(version - uint64(len(changes)-1-i)); c.Item.ResourceVersion() != want {
-			assert.Equal(t, want, c.Item.ResourceVersion(), "change %d", i)
+		if want := rv(version - uint64(len(changes)-1-i)); c.New.ResourceVersion() != want {
+			assert.Equal(t, want, c.New.ResourceVersion(), "change %d", i)
 			return
 		}
 	}

@@ -93,7 +93,7 @@ func (m *model) stateAt(version uint64) (out []lease.Lease) {
 func (m *model) told() (out []string) {
 	changes, _ := m.r.History()
 	for _, c := range changes {
-		out = append(out, eventText(registry.ItemEvent{Type: c.Type, Item: c.Item}))
+		out = append(out, eventText(registry.ItemEvent{Type: c.Type, Item: c.New}))
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func TestHistoryReturnsTheChangesOfOneResource(t *testing.T) {
 		for _, c := range changes {
 			assert.True(t, c.At.After(last), "each has its time")
 			last = c.At
-			out = append(out, string(c.Type)+" "+c.Item.Name()+" "+c.Item.ResourceVersion())
+			out = append(out, string(c.Type)+" "+c.New.Name()+" "+c.New.ResourceVersion())
 		}
 		return out, complete
 	}

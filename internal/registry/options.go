@@ -195,36 +195,12 @@ const (
 	MatchNotOlderThan = "NotOlderThan"
 )
 
-// validate returns a 422, or nil (upstream: apimachinery,
-// meta/internalversion/validation).
-func (o ListOptions) validate() error {
+func (o *ListOptions) validate() error {
+	v := versionOptions{o.ResourceVersion, o.ResourceVersionMatch, o.Continue, o.SendInitialEvents}
 	if o.WatchRules {
-		w := WatchOptions{
-			Continue: o.Continue, ResourceVersion: o.ResourceVersion,
-			ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
-		}
-		return w.check()
+		return v.checkWatch()
 	}
-	const match = field.Path("resourceVersionMatch")
-	var errs field.Errors
-	if o.ResourceVersionMatch != "" {
-		if o.ResourceVersion == "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
-		}
-		if o.Continue != "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
-		}
-		if m := o.ResourceVersionMatch; m != MatchExact && m != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(match, m, MatchExact, MatchNotOlderThan, ""))
-		}
-		if o.ResourceVersionMatch == MatchExact && o.ResourceVersion == "0" {
-			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
-		}
-	}
-	if o.SendInitialEvents != nil {
-		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-	}
-	return optionsError("ListOptions", errs)
+	return v.checkList()
 }
 
 // WatchOptions configures a watch; package store documents the fields. The zero value
@@ -256,42 +232,67 @@ type WatchOptions struct {
 	Wants func(*Item) bool
 }
 
-// check sets defaults and validates the options.
-func (o *WatchOptions) check() error {
-	if !o.ListRules {
-		o.setDefaults()
-		return o.validate()
-	}
-	list := ListOptions{
-		Continue: o.Continue, ResourceVersion: o.ResourceVersion,
-		ResourceVersionMatch: o.ResourceVersionMatch, SendInitialEvents: o.SendInitialEvents,
-	}
-	return list.validate()
-}
-
-// setDefaults makes a watch without a version start with the current state (upstream: the
-// gate WatchList).
-func (o *WatchOptions) setDefaults() {
-	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+// validate sets defaults, and returns a 422 or nil. A watch without a version starts with the
+// current state (upstream: the gate WatchList).
+func (o *WatchOptions) validate() error {
+	if !o.ListRules && o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		o.SendInitialEvents, o.ResourceVersionMatch = new(true), MatchNotOlderThan
 	}
+	v := versionOptions{o.ResourceVersion, o.ResourceVersionMatch, o.Continue, o.SendInitialEvents}
+	if o.ListRules {
+		return v.checkList()
+	}
+	return v.checkWatch()
 }
 
-func (o *WatchOptions) validate() error {
-	const match = field.Path("resourceVersionMatch")
+// versionOptions are the options that lists and watches check by rules of their own (upstream:
+// apimachinery, meta/internalversion/validation).
+type versionOptions struct {
+	version, match, token string
+	initial               *bool
+}
+
+const (
+	matchField     = field.Path("resourceVersionMatch")
+	matchWithToken = "resourceVersionMatch is forbidden when continue is provided"
+)
+
+func (o versionOptions) checkList() error {
 	var errs field.Errors
-	if o.SendInitialEvents != nil && o.ResourceVersionMatch != MatchNotOlderThan {
-		errs = append(errs, field.Forbidden(match, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	if o.match != "" {
+		if o.version == "" {
+			errs = append(errs, field.Forbidden(matchField, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+		}
+		if o.token != "" {
+			errs = append(errs, field.Forbidden(matchField, matchWithToken))
+		}
+		if o.match != MatchExact && o.match != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(matchField, o.match, MatchExact, MatchNotOlderThan, ""))
+		}
+		if o.match == MatchExact && o.version == "0" {
+			errs = append(errs, field.Forbidden(matchField, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
+		}
 	}
-	if m := o.ResourceVersionMatch; m != "" {
-		if o.SendInitialEvents == nil {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+	if o.initial != nil {
+		errs = append(errs, field.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+	}
+	return optionsError("ListOptions", errs)
+}
+
+func (o versionOptions) checkWatch() error {
+	var errs field.Errors
+	if o.initial != nil && o.match != MatchNotOlderThan {
+		errs = append(errs, field.Forbidden(matchField, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if o.match != "" {
+		if o.initial == nil {
+			errs = append(errs, field.Forbidden(matchField, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
 		}
-		if m != MatchNotOlderThan {
-			errs = append(errs, field.NotSupported(match, m, MatchNotOlderThan))
+		if o.match != MatchNotOlderThan {
+			errs = append(errs, field.NotSupported(matchField, o.match, MatchNotOlderThan))
 		}
-		if o.Continue != "" {
-			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
+		if o.token != "" {
+			errs = append(errs, field.Forbidden(matchField, matchWithToken))
 		}
 	}
 	return optionsError("ListOptions", errs)

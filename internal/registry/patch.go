@@ -50,7 +50,7 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 		return w, meta.NewInternalError(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
 	o = t.fromWire(o)
-	r.updateManagers(o, current, &req)
+	r.updateManagers(o, current, &req, r.st.now())
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
 	return r.replace(current, o, &req, false)
 }

@@ -57,18 +57,16 @@ func matchNamespace(m *meta.ObjectMeta, namespace string) error {
 // MatchNames compares name and namespace of an object with the request (upstream:
 // endpoints/handlers, checkName).
 func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
-	if m.Namespace == "" || r.kind.info.ClusterScoped {
-		m.Namespace = req.Namespace
+	if err := matchNamespace(m, req.Namespace); err != nil {
+		return err
 	}
-	switch {
-	case m.Namespace != req.Namespace:
-		return meta.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
-	case m.Name == "":
+	switch m.Name {
+	case "":
 		return meta.NewBadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", req.Name)
-	case m.Name != req.Name:
-		return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, req.Name)
+	case req.Name:
+		return nil
 	}
-	return nil
+	return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, req.Name)
 }
 
 // dedupOwners removes duplicate owner references, with a warning. when is part of its

@@ -120,7 +120,7 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 		}
 	}
 	switch {
-	case !errors.Is(err, errSnapshotGone{}):
+	case !errors.Is(err, errSnapshotGone):
 		return s, err
 	case read.paged:
 		return s, expiredContinue(read.start)

@@ -32,7 +32,7 @@ type RecordedFork struct {
 	At time.Time
 }
 
-// RecordedChange is one change of a Recorded.
+// RecordedChange is one change of a Recorded or of a history.
 type RecordedChange struct {
 	Resource *Resource
 	Type     watch.EventType
@@ -40,10 +40,16 @@ type RecordedChange struct {
 	// Old is the state before, nil for Added. New is the state after; for Deleted it is
 	// the last state, with the version of the deletion.
 	Old, New *Item
-	// At is the time of the change by the store's clock.
+	// At is the time of the change by the store's clock. It is zero unless Options.HistoryAge
+	// is set or Store.Record was called.
 	At time.Time
-	// Origin is Request.Origin, or 0.
+	// Origin is the number that WithOrigin gave to the request, or 0.
 	Origin uint64
+}
+
+func recorded(r *Resource, c *hub.Change[change]) RecordedChange {
+	p := &c.Payload
+	return RecordedChange{r, p.eventType(), c.Version, p.old, eventItem(c), c.At, p.origin}
 }
 
 // RecordedState is the current state of an object.
@@ -131,8 +137,7 @@ func (st *Store) Recorded() Recorded {
 	out.Complete = out.Since == st.first
 	out.Changes = make([]RecordedChange, len(changes))
 	for i, c := range changes {
-		p := &c.Payload
-		out.Changes[i] = RecordedChange{resources[c.Collection], p.eventType(), c.Version, p.old, eventItem(c), c.At, p.origin}
+		out.Changes[i] = recorded(resources[c.Collection], c)
 	}
 	for id, r := range resources {
 		snapshots[id].tree.Ascend(func(e entry) bool {
@@ -146,11 +151,8 @@ func (st *Store) Recorded() Recorded {
 // Selects returns a predicate for the objects that a watch with these options would see.
 // The error is the error of Watch.
 func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	sel, err := r.parseSelection(opts.Namespace, opts.Name, opts.LabelSelector, opts.FieldSelector, nil)
 	if err != nil {
-		return nil, err
-	}
-	if err := sel.checkFields(opts.Name); err != nil {
 		return nil, err
 	}
 	if err := sel.parseShards(opts.ShardSelector, nil); err != nil {
@@ -162,7 +164,7 @@ func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
 // originKey is the context key of an origin.
 type originKey struct{}
 
-// WithOrigin returns a context that carries a Request.Origin other than 0.
+// WithOrigin returns a context whose writes are recorded with a number other than 0.
 func WithOrigin(ctx context.Context, origin uint64) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -114,27 +115,26 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	st := newStore(t)
 	st.Record(10)
 	r := leaseResource(st)
-	req := func(origin uint64) registry.Request {
-		return registry.Request{Namespace: "ns", Name: "a", Origin: origin}
-	}
-	_, err := r.Create(t.Context(), newLease("ns/a"), req(1))
+	req := registry.Request{Namespace: "ns", Name: "a"}
+	by := func(origin uint64) context.Context { return registry.WithOrigin(t.Context(), origin) }
+	_, err := r.Create(by(1), newLease("ns/a"), req)
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), req(2), registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(by(2), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		holder("x")(l)
 		finalizers("a/b")(l)
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, err = r.Delete(t.Context(), req(3), registry.DeleteOptions{})
+	_, err = r.Delete(by(3), req, registry.DeleteOptions{})
 	require.NoError(t, err)
-	_, _, err = r.Update(t.Context(), req(4), registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(by(4), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		l.Finalizers = nil
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, err = r.Create(t.Context(), newLease("ns/a"), req(5))
+	_, err = r.Create(by(5), newLease("ns/a"), req)
 	require.NoError(t, err)
 	_, err = r.DeleteCollection(registry.WithOrigin(t.Context(), 6), registry.ListOptions{}, registry.DeleteOptions{})
 	require.NoError(t, err)

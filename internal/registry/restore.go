@@ -111,7 +111,7 @@ func (r *Resource) restoreSystemFields(o Object, req Request) error {
 	}
 	m.ManagedFields = managers
 	if !known {
-		r.updateManagersAt(o, nil, &req, m.CreationTimestamp.Time)
+		r.updateManagers(o, nil, &req, m.CreationTimestamp.Time)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		if o.newUID {
 			o.r.deriveUIDLocked(o.obj.GetObjectMeta()) // another object may have had the name since PrepareRestore
 		}
-		o.r.commitLocked(nil, o.obj, o.size, 0, at)
+		o.r.publishLocked(&write{key: o.key(), obj: o.obj, size: o.size}, at)
 	}
 	st.reachLocked(version)
 	return nil

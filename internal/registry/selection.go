@@ -26,8 +26,8 @@ type selection struct {
 }
 
 // parseSelection parses the selectors except the shardSelector: parseShards is called
-// later, since upstream reports its errors last.
-func (r *Resource) parseSelection(namespace, labels, fields string) (selection, error) {
+// later, since upstream reports its errors last. invalid is the error of the other options.
+func (r *Resource) parseSelection(namespace, name, labels, fields string, invalid error) (selection, error) {
 	s := selection{kind: r.kind, namespace: namespace}
 	var err error
 	if s.labels, err = selector.ParseLabels(labels); err != nil {
@@ -36,7 +36,10 @@ func (r *Resource) parseSelection(namespace, labels, fields string) (selection, 
 	if s.fields, err = selector.ParseFields(fields); err != nil {
 		return s, meta.NewBadRequest("%s", err)
 	}
-	return s, nil
+	if invalid != nil {
+		return s, invalid
+	}
+	return s, s.checkFields(name)
 }
 
 // checkFields refuses fields that are not selectable, and narrows the selection to the

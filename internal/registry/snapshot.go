@@ -2,14 +2,13 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/store/meta"
-	"github.com/kubecoord/kubecoord/watch"
 )
 
 // snapshot is the state of one Resource at one version of the store. Its tree is never
@@ -89,9 +88,7 @@ func (r *Resource) snapshotLocked() snapshot {
 }
 
 // errSnapshotGone says that history does not reach back to a version.
-type errSnapshotGone struct{}
-
-func (errSnapshotGone) Error() string { return "snapshot is gone" }
+var errSnapshotGone = errors.New("snapshot is gone")
 
 // at returns the state at an older version: it undoes the later changes. It returns
 // errSnapshotGone if the history has dropped one of them.
@@ -101,7 +98,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 		return now, nil
 	}
 	if version < r.st.hub.Oldest(r.st.now()) {
-		return snapshot{}, errSnapshotGone{}
+		return snapshot{}, errSnapshotGone
 	}
 	if s, ok := r.snapshots.get(version); ok {
 		return s, nil
@@ -117,7 +114,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	r.st.mu.Unlock()
 	changes, complete := r.st.hub.Changes(version, now.version)
 	if !complete {
-		return snapshot{}, errSnapshotGone{}
+		return snapshot{}, errSnapshotGone
 	}
 	for _, c := range slices.Backward(changes) {
 		switch {
@@ -171,20 +168,9 @@ func expiredList() error {
 	return meta.NewExpired("The resourceVersion for the provided list is too old.")
 }
 
-// PastChange is one change that history still holds.
-type PastChange struct {
-	Type watch.EventType
-	// Item is the state after the change, or the last state with the version of the
-	// deletion.
-	Item *Item
-	// At is the time of the change by the store's clock. It is zero unless
-	// Options.HistoryAge is set or Store.Record was called.
-	At time.Time
-}
-
 // History returns the changes of the Resource that history still holds, oldest first.
 // complete reports whether these are all changes since the store was made.
-func (r *Resource) History() (changes []PastChange, complete bool) {
+func (r *Resource) History() (changes []RecordedChange, complete bool) {
 	st := r.st
 	now := st.now()
 	st.mu.RLock()
@@ -193,7 +179,7 @@ func (r *Resource) History() (changes []PastChange, complete bool) {
 	st.mu.RUnlock()
 	for _, c := range past {
 		if c.Collection == r.id {
-			changes = append(changes, PastChange{c.Payload.eventType(), eventItem(c), c.At})
+			changes = append(changes, recorded(r, c))
 		}
 	}
 	return changes, oldest == st.first

@@ -91,8 +91,9 @@ func (m memory) open(w *Watcher, after uint64) error {
 	return nil
 }
 
-func (m memory) commit(_ context.Context, r *Resource, w write) (write, error) {
+func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error) {
 	st := m.st
+	w.origin = OriginOf(ctx)
 	if w.obj != nil {
 		var old *meta.ObjectMeta
 		if w.old != nil {
@@ -107,7 +108,7 @@ func (m memory) commit(_ context.Context, r *Resource, w write) (write, error) {
 		return w, &lostRace{have}
 	}
 	if w.obj == nil {
-		w.version = r.publishLocked(w.old, nil, w.origin, at)
+		r.publishLocked(&w, at)
 		return w, nil
 	}
 	growth := int64(w.size) + objectOverhead
@@ -119,8 +120,7 @@ func (m memory) commit(_ context.Context, r *Resource, w write) (write, error) {
 	if err := st.checkQuotaLocked(growth); err != nil {
 		return w, err
 	}
-	w.answer = r.commitLocked(w.old, w.obj, w.size, w.origin, at)
-	w.version = w.answer.version
+	r.publishLocked(&w, at)
 	return w, nil
 }
 
@@ -133,44 +133,46 @@ func (st *Store) changeTime() time.Time {
 	return st.now()
 }
 
-// commitLocked stores a state after old, which may be nil. The store owns obj from here on.
-func (r *Resource) commitLocked(old *Item, obj Object, size int, origin uint64, at time.Time) *Item {
-	it := newItem(r.kind, obj, r.st.version+1)
-	it.size = uint32(size)
-	setResourceVersion(obj, it.version)
-	r.publishLocked(old, it, origin, at)
-	return it
-}
-
-// publishLocked makes a change in the tree, the counter and the history: the one place where
-// versions are taken. It returns the version.
-func (r *Resource) publishLocked(old, it *Item, origin uint64, at time.Time) (version uint64) {
+// publishLocked makes a write in the tree, the counter and the history: the one place where
+// versions are taken. The store owns w.obj from here on.
+func (r *Resource) publishLocked(w *write, at time.Time) {
 	st := r.st
-	c := &hub.Change[change]{Version: st.version + 1, Collection: r.id, At: at, Payload: change{old: old, new: it, origin: origin}}
-	r.applyLocked(&c.Payload)
-	if it != nil {
-		st.bytes += it.counted()
+	w.version = st.version + 1
+	var next *Item
+	if w.obj != nil {
+		next = newItem(r.kind, w.obj, w.version)
+		next.size = uint32(w.size)
+		setResourceVersion(w.obj, w.version)
+		w.answer = next
+		st.bytes += next.counted()
 	}
-	if old != nil {
-		st.bytes -= old.counted()
+	if w.old != nil {
+		st.bytes -= w.old.counted()
 	}
-	newest := c.Payload.newest()
-	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
-	st.version = c.Version
-	st.record.addLocked(c)
-	st.hub.Publish(c.Version, c)
-	return c.Version
+	c := r.newChange(w, next, at)
+	r.applyLocked(c)
+	st.version = w.version
+	st.hub.Publish(w.version, c)
 }
 
-// applyLocked makes a change in the tree.
-func (r *Resource) applyLocked(c *change) {
+// newChange returns the change of a write to the state next, which is nil if the object is gone.
+func (r *Resource) newChange(w *write, next *Item, at time.Time) *hub.Change[change] {
+	c := &hub.Change[change]{Version: w.version, Collection: r.id, At: at, Payload: change{old: w.old, new: next, origin: w.origin}}
+	newest := c.Payload.newest() // unlike w.key, its texts are no part of a request
+	c.Namespace, c.Name, c.Size = newest.Namespace(), newest.Name(), newest.counted()
+	return c
+}
+
+// applyLocked makes a change in the tree and the record.
+func (r *Resource) applyLocked(c *hub.Change[change]) {
 	r.fresh = nil
-	if c.new == nil {
-		r.tree.Delete(c.old.entry())
-		r.rememberUIDLocked(c.old.meta())
-		return
+	if it := c.Payload.new; it != nil {
+		r.tree.ReplaceOrInsert(r.adopt(it))
+	} else {
+		r.tree.Delete(c.Payload.old.entry())
+		r.rememberUIDLocked(c.Payload.old.meta())
 	}
-	r.tree.ReplaceOrInsert(r.adopt(c.new))
+	r.st.record.addLocked(c)
 }
 
 // adopt prepares an item for the tree, and returns its entry.

@@ -73,14 +73,8 @@ type Watcher struct {
 // Watch opens a watch. Its errors concern the options; Next returns the error for a version
 // that is too old or too far ahead. The caller must Close the Watcher.
 func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.LabelSelector, opts.FieldSelector)
+	sel, err := r.parseSelection(opts.Namespace, opts.Name, opts.LabelSelector, opts.FieldSelector, opts.validate())
 	if err != nil {
-		return nil, err
-	}
-	if err := opts.check(); err != nil {
-		return nil, err
-	}
-	if err := sel.checkFields(opts.Name); err != nil {
 		return nil, err
 	}
 	if err := sel.parseShards(opts.ShardSelector, opts.Warn); err != nil {

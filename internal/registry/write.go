@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"path"
 	"strconv"
@@ -46,8 +45,6 @@ type Request struct {
 	MayCreate func() error
 	// Persistent writes start again as long as other writes come first.
 	Persistent bool
-	// Origin is a number that is recorded with the change; see RecordedChange.
-	Origin uint64
 	// Warn, if not nil, is called with each warning for the client.
 	Warn func(text string)
 }
@@ -77,7 +74,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 		return nil, err
 	}
 	r.dedupOwners(m, &req, "")
-	r.updateManagers(o, nil, &req)
+	r.updateManagers(o, nil, &req, r.st.now())
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(ctx, o, &req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
@@ -117,19 +114,19 @@ func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, e
 	} else {
 		err = getErr
 	}
-	if err == nil {
-		return w.answer, nil // errors.AsType costs 4 us on first use
+	if lost, ok := err.(*lostRace); ok {
+		err = r.alreadyExists(m.Name, lost.have)
 	}
-	if lost, ok := errors.AsType[*lostRace](err); ok {
-		return nil, r.alreadyExists(m.Name, lost.have)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return w.answer, nil
 }
 
 // creation returns the write of a new object after steps 2 and 3.
 func (r *Resource) creation(o Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
-	w = write{key: key{m.Namespace, m.Name}, obj: o, origin: req.Origin}
+	w = write{key: key{m.Namespace, m.Name}, obj: o}
 	if req.DryRun {
 		r.deriveUID(m)
 		w.answer, w.done = newItem(r.kind, o, 0), true
@@ -180,14 +177,7 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 // The error is a conflict if other writes came first too often, unless the request is
 // Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
-	tries := 1 + maxRetries
-	if req.Persistent {
-		tries = math.MaxInt
-	}
-	w, err := r.attempt(ctx, req, tries, change)
-	if errors.Is(err, errRace) {
-		err = meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
-	}
+	w, err := r.attempt(ctx, req, change)
 	if err != nil {
 		return nil, false, err
 	}
@@ -197,25 +187,24 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 // attempt makes a change until no other write comes first. It begins with the state in the
 // tree, which on a Backend may be old. What is decided from that without a commit, a refusal or
 // a write that changes nothing, is decided again unless that is the present state (upstream:
-// apiserver, storage/etcd3/store.go, GuaranteedUpdate). The error is errRace after too many tries.
-func (r *Resource) attempt(ctx context.Context, req Request, tries int, c Change) (write, error) {
+// apiserver, storage/etcd3/store.go, GuaranteedUpdate).
+func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, error) {
 	current, confirmed := r.lookup(req.key()), false
-	for {
+	for retries := 0; ; {
 		if err := ctx.Err(); err != nil {
 			return write{}, err
 		}
 		w, err := c.plan(r, current, req)
 		if err == nil && !w.done {
-			if w, err = r.st.source.commit(ctx, r, w); err == nil {
-				return w, nil // errors.AsType costs 4 us on first use
-			}
-			lost, isLost := errors.AsType[*lostRace](err)
-			if !isLost {
+			w, err = r.st.source.commit(ctx, r, w)
+			lost, isLost := err.(*lostRace)
+			switch {
+			case !isLost:
 				return w, err
+			case retries == maxRetries && !req.Persistent:
+				return w, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
 			}
-			if tries--; tries == 0 {
-				return w, errRace
-			}
+			retries++
 			current, confirmed = lost.have, true
 			continue
 		}
@@ -233,16 +222,12 @@ func (r *Resource) attempt(ctx context.Context, req Request, tries int, c Change
 	}
 }
 
-// errRace sends a write back to its first step.
-var errRace = errors.New("another write came first")
-
-// lostRace is an errRace that knows what the other write left.
+// lostRace sends a write back to its first step. It is never wrapped.
 type lostRace struct {
-	have *Item // nil if it was a deletion
+	have *Item // the state that another write left; nil after a deletion
 }
 
-// Error returns the text of errRace.
-func (*lostRace) Error() string { return errRace.Error() }
+func (*lostRace) Error() string { return "another write came first" }
 
 // sameState reports whether two items, which may be nil, are of the same version.
 func sameState(a, b *Item) bool {
@@ -255,7 +240,7 @@ type write struct {
 	old    *Item  // the state that it replaces; nil if there must be none
 	obj    Object // the next state; nil removes the object
 	size   int    // of obj
-	origin uint64 // of the request
+	origin uint64 // of the request; set by the commit
 	done   bool   // there is nothing to commit
 
 	answer  *Item  // set by the commit of an obj, and before it otherwise
@@ -271,7 +256,7 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 		return w, err
 	}
 	m, old := o.GetObjectMeta(), current.meta()
-	w = write{key: current.key(), old: current, obj: o, origin: req.Origin}
+	w = write{key: current.key(), old: current, obj: o}
 	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	managers := ignoreManagerTimes(m, old)

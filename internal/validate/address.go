@@ -72,12 +72,3 @@ func withoutLeadingZeros(value string) string {
 	}
 	return string(b)
 }
-
-// PortNumber returns the problems of a TCP or UDP port: 1 to 65535 are valid
-// (apimachinery, util/validation IsValidPortNum).
-func PortNumber(port int) []string {
-	if 1 <= port && port <= 65535 {
-		return nil
-	}
-	return []string{"must be between 1 and 65535, inclusive"}
-}

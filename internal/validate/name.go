@@ -2,6 +2,37 @@ package validate
 
 import "strings"
 
+// DNS1123Subdomain returns the problems of a value as a DNS subdomain in lower
+// case: labels joined by dots, at most 253 bytes (RFC 1123; apimachinery,
+// util/validation IsDNS1123Subdomain). A label in it may be longer than 63 bytes.
+func DNS1123Subdomain(value string) []string {
+	return problems("", value, maxSubdomain, "characters", isSubdomain(value), subdomainText)
+}
+
+// DNS1123Label returns the problems of a value as one DNS label in lower case, at
+// most 63 bytes (RFC 1123; apimachinery, util/validation IsDNS1123Label). If the
+// value is a subdomain, the problem is its dots.
+func DNS1123Label(value string) []string {
+	ok, text := isLabel(value), labelText
+	if !ok && isSubdomain(value) {
+		text = "must not contain dots"
+	}
+	return problems("", value, maxLabel, "characters", ok, text)
+}
+
+func isSubdomain(value string) bool {
+	for {
+		label, rest, more := strings.Cut(value, ".")
+		if !isLabel(label) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		value = rest
+	}
+}
+
 // NameIsDNSSubdomain is the name rule of kinds whose names are DNS subdomains
 // (Lease, Endpoints). If prefix is set, name is a generateName and may end in a
 // dash (apimachinery, api/validation NameIsDNSSubdomain).
@@ -26,50 +57,31 @@ func forPrefix(name string, prefix bool) string {
 	return name
 }
 
-// PathSegmentName returns the problems of a name as one segment of a URL path. The
-// empty name and names of any length are allowed (apimachinery,
-// api/validate/content IsPathSegmentName).
-func PathSegmentName(name string) []string { return NameIsPathSegment(name, false) }
-
-// NameIsPathSegment is PathSegmentName as the name rule of a kind. If prefix is set, name
-// is a generateName and may be "." or ".." (apimachinery, api/validate/content
-// IsPathSegmentPrefix).
-func NameIsPathSegment(name string, prefix bool) (problems []string) {
+// NameIsPathSegment is the rule of a name as one segment of a URL path. The empty name and
+// names of any length are allowed. If prefix is set, name is a generateName and may be "." or
+// ".." (apimachinery, api/validate/content IsPathSegmentName and IsPathSegmentPrefix).
+func NameIsPathSegment(name string, prefix bool) (out []string) {
 	if !prefix && (name == "." || name == "..") {
 		return []string{"may not be '" + name + "'"}
 	}
 	for _, part := range [...]string{"/", "%"} {
 		if strings.Contains(name, part) {
-			problems = append(problems, "may not contain '"+part+"'")
+			out = append(out, "may not contain '"+part+"'")
 		}
 	}
-	return problems
+	return out
 }
 
 // NameIsConfigMapKey is the name rule of LeaseCandidate, the keys of a ConfigMap: at most
 // 253 bytes, not "." or "..", and not starting with ".." (apimachinery, util/validation
 // IsConfigMapKey). A generateName has the same rule, as a key may end in a dash.
-func NameIsConfigMapKey(value string, prefix bool) (problems []string) {
-	if len(value) > maxSubdomain {
-		problems = append(problems, maxCharacters(maxSubdomain))
-	}
-	if !isConfigKey(value) {
-		problems = append(problems, patternError(configKeyText, configKeyPattern, "key.name", "KEY_NAME", "key-name"))
-	}
+func NameIsConfigMapKey(value string, prefix bool) []string {
+	out := problems("", value, maxSubdomain, "characters", isConfigKey(value), configKeyText)
 	switch {
 	case value == "." || value == "..":
-		problems = append(problems, "must not be '"+value+"'")
+		out = append(out, "must not be '"+value+"'")
 	case strings.HasPrefix(value, ".."):
-		problems = append(problems, "must not start with '..'")
+		out = append(out, "must not start with '..'")
 	}
-	return problems
-}
-
-func isConfigKey(value string) bool {
-	for i := range len(value) {
-		if !isKeyByte(value[i]) {
-			return false
-		}
-	}
-	return value != ""
+	return out
 }

@@ -108,7 +108,7 @@ func TestNameRulesInPrefixMode(t *testing.T) {
 }
 
 func TestPathSegments(t *testing.T) {
-	check(t, validate.PathSegmentName, []row{
+	check(t, func(name string) []string { return validate.NameIsPathSegment(name, false) }, []row{
 		{"plain", "a", nil},
 		{"empty", "", nil},
 		{"one dot", ".", []string{"may not be '.'"}},
@@ -121,15 +121,6 @@ func TestPathSegments(t *testing.T) {
 	})
 }
 
-func TestPortNumber(t *testing.T) {
-	for _, port := range []int{1, 80, 65535} {
-		assert.Nil(t, validate.PortNumber(port), port)
-	}
-	for _, port := range []int{-1, 0, 65536} {
-		assert.Equal(t, []string{"must be between 1 and 65535, inclusive"}, validate.PortNumber(port), port)
-	}
-}
-
 func TestValidValuesCostNoAllocation(t *testing.T) {
 	allocations := testing.AllocsPerRun(100, func() {
 		validate.NameIsDNSSubdomain("kube-scheduler.example.com", false)
@@ -137,10 +128,9 @@ func TestValidValuesCostNoAllocation(t *testing.T) {
 		validate.NameIsConfigMapKey("candidate_1", false)
 		validate.QualifiedName("example.com/name")
 		validate.LabelValue("value")
-		validate.PathSegmentName("name")
+		validate.NameIsPathSegment("name", false)
 		validate.LegacyIP("10.0.0.1")
 		validate.IPWarnings("ip", "10.0.0.1")
-		validate.PortNumber(80)
 	})
 	assert.Zero(t, allocations)
 }

@@ -1,8 +1,11 @@
 package validate
 
-import (
-	"strconv"
-	"strings"
+import "strconv"
+
+// Longest names, in bytes.
+const (
+	maxSubdomain = 253
+	maxLabel     = 63
 )
 
 // Patterns in texts. They are never compiled: the functions of this package accept
@@ -14,53 +17,58 @@ const (
 	configKeyPattern = `[-._a-zA-Z0-9]+`
 )
 
-// Texts of the patterns.
+// Texts for values that do not match a pattern. As upstream, a comma and a space follow
+// every example (apimachinery, util/validation RegexError).
 const (
 	subdomainText = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must " +
-		"start and end with an alphanumeric character"
+		"start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '" + subdomainPattern + "')"
 	labelText = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
-		"with an alphanumeric character"
-	keyText   = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+		"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '" + labelPattern + "')"
+	keyText = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
+		"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '" + keyPattern + "')"
 	valueText = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start " +
-		"and end with an alphanumeric character"
-	configKeyText = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-	noDotsText    = "must not contain dots"
-	emptyText     = "must be non-empty"
+		"and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(" + keyPattern + ")?')"
+	configKeyText = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' " +
+		"(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '" + configKeyPattern + "')"
 )
 
-// patternError returns the text for a value that does not match a pattern. Each
-// example but the last is followed by two spaces, as upstream ends every example
-// with a comma and a space (apimachinery, util/validation RegexError).
-func patternError(rule, pattern string, examples ...string) string {
-	var b strings.Builder
-	b.WriteString(rule)
-	b.WriteString(" (e.g. ")
-	for i, example := range examples {
-		if i > 0 {
-			b.WriteString(" or ")
-		}
-		b.WriteString("'" + example + "', ")
+// problems returns the problems of a part of a value: it has more than most bytes, or it is
+// not ok, with the given text.
+func problems(part, value string, most int, unit string, ok bool, text string) (out []string) {
+	if len(value) > most {
+		out = append(out, part+"must be no more than "+strconv.Itoa(most)+" "+unit)
 	}
-	b.WriteString("regex used for validation is '" + pattern + "')")
-	return b.String()
+	if !ok {
+		out = append(out, part+text)
+	}
+	return out
 }
 
-func maxCharacters(n int) string {
-	return "must be no more than " + strconv.Itoa(n) + " characters"
+func isLabel(value string) bool {
+	if value == "" || value[0] == '-' || value[len(value)-1] == '-' {
+		return false
+	}
+	for i := range len(value) {
+		if !isLower(value[i]) && value[i] != '-' {
+			return false
+		}
+	}
+	return true
 }
 
-func maxBytes(n int) string {
-	return "must be no more than " + strconv.Itoa(n) + " bytes"
+func isKeyName(value string) bool {
+	return isConfigKey(value) && isAlphanumeric(value[0]) && isAlphanumeric(value[len(value)-1])
 }
 
-func isLower(c byte) bool {
-	return 'a' <= c && c <= 'z' || isDigit(c)
+func isConfigKey(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return value != ""
 }
 
-func isDigit(c byte) bool {
-	return '0' <= c && c <= '9'
-}
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-func isAlphanumeric(c byte) bool {
-	return isLower(c) || 'A' <= c && c <= 'Z'
-}
+func isAlphanumeric(c byte) bool { return isLower(c) || 'A' <= c && c <= 'Z' }

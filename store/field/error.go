@@ -1,3 +1,7 @@
+// Package field reports problems with the fields of an object in the words of the Kubernetes
+// API: the path of a field, the kind of problem, the value found and the value expected. The
+// Validate function of a kind returns Errors, and the store answers with one Status that has
+// a cause for each.
 package field
 
 import (
@@ -34,14 +38,10 @@ type Error struct {
 }
 
 // Required reports that a value is missing.
-func Required(p Path, detail string) *Error {
-	return &Error{Type: TypeRequired, Field: p, Detail: detail}
-}
+func Required(p Path, detail string) *Error { return &Error{TypeRequired, p, nil, detail} }
 
 // Invalid reports that a value is malformed or out of range.
-func Invalid(p Path, value any, detail string) *Error {
-	return &Error{Type: TypeInvalid, Field: p, BadValue: value, Detail: detail}
-}
+func Invalid(p Path, value any, detail string) *Error { return &Error{TypeInvalid, p, value, detail} }
 
 // NotSupported reports that a value is not one of a list. The list is shown in
 // the order given.
@@ -54,30 +54,26 @@ func NotSupported[T ~string](p Path, value any, supported ...T) *Error {
 	if len(quoted) > 0 {
 		detail = "supported values: " + strings.Join(quoted, ", ")
 	}
-	return &Error{Type: TypeNotSupported, Field: p, BadValue: value, Detail: detail}
+	return &Error{TypeNotSupported, p, value, detail}
 }
 
 // Forbidden reports that a value may not be given here at all.
-func Forbidden(p Path, detail string) *Error {
-	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
-}
+func Forbidden(p Path, detail string) *Error { return &Error{TypeForbidden, p, nil, detail} }
 
 // TooLong reports that a value exceeds a number of bytes.
 func TooLong(p Path, maxBytes int) *Error {
-	return &Error{Type: TypeTooLong, Field: p, Detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
+	return &Error{TypeTooLong, p, nil, fmt.Sprintf("may not be more than %d bytes", maxBytes)}
 }
 
 // Duplicate reports that a value which must be unique occurs twice.
-func Duplicate(p Path, value any) *Error {
-	return &Error{Type: TypeDuplicate, Field: p, BadValue: value}
-}
+func Duplicate(p Path, value any) *Error { return &Error{TypeDuplicate, p, value, ""} }
 
 // Error returns the path and the problem.
 func (e *Error) Error() string { return string(e.Field) + ": " + e.Body() }
 
 // Body returns the problem without the path: the message of its cause.
 func (e *Error) Body() string {
-	var s string
+	s := "Invalid value: "
 	switch e.Type {
 	case TypeRequired:
 		s = "Required value"
@@ -86,11 +82,12 @@ func (e *Error) Body() string {
 	case TypeTooLong:
 		s = "Too long"
 	case TypeNotSupported:
-		s = "Unsupported value: " + show(e.BadValue)
+		s = "Unsupported value: "
 	case TypeDuplicate:
-		s = "Duplicate value: " + show(e.BadValue)
-	default:
-		s = "Invalid value: " + show(e.BadValue)
+		s = "Duplicate value: "
+	}
+	if strings.HasSuffix(s, ": ") {
+		s += show(e.BadValue)
 	}
 	if e.Detail != "" {
 		s += ": " + e.Detail
@@ -98,8 +95,8 @@ func (e *Error) Body() string {
 	return s
 }
 
-// show renders a value as the API does: strings quoted as in Go, numbers and booleans plain,
-// all else as JSON.
+// show returns a value as the API shows it: strings quoted as in Go, numbers and booleans
+// plain, all others as JSON.
 func show(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -123,7 +120,8 @@ func show(v any) string {
 	return string(b)
 }
 
-// Errors is a list of problems, nil if there are none.
+// Errors is a list of problems, nil if there are none. The texts of its methods end after
+// 1 MiB.
 type Errors []*Error
 
 // InvalidEach returns one Invalid for each detail. Name rules return such details.
@@ -135,11 +133,11 @@ func InvalidEach(p Path, value any, details []string) Errors {
 	return errs
 }
 
-// maxText is how many bytes of text a list of problems has. Each problem may show the whole
-// value, so the texts of all could take the square of the size of a request.
+// maxText limits the bytes of text of a list of problems. Each problem may show the whole
+// value, so all texts could take the square of the size of a request.
 const maxText = 1 << 20
 
-// causes returns a cause for each problem. Those after maxText bytes of text are left out.
+// causes returns a cause for each problem, up to maxText bytes of text.
 func (es Errors) causes() []meta.StatusCause {
 	causes := make([]meta.StatusCause, 0, len(es))
 	for size, i := 0, 0; i < len(es) && size < maxText; i++ {
@@ -150,8 +148,7 @@ func (es Errors) causes() []meta.StatusCause {
 	return causes
 }
 
-// Error joins the texts of the problems, each text once. What comes after 1 MiB of text is
-// left out.
+// Error joins the texts of the problems, each text once.
 func (es Errors) Error() string { return joined(es.causes()) }
 
 func joined(causes []meta.StatusCause) string {
@@ -170,7 +167,6 @@ func joined(causes []meta.StatusCause) string {
 }
 
 // Status returns the 422 for an object of a kind and name, with a cause for each problem.
-// What comes after 1 MiB of text is left out.
 func (es Errors) Status(gk meta.GroupKind, name string) *meta.StatusError {
 	causes := es.causes()
 	return meta.NewStatusError(http.StatusUnprocessableEntity, meta.ReasonInvalid,
@@ -191,6 +187,4 @@ func (p Path) Child(name string) Path {
 }
 
 // Index returns the path of an item of a list.
-func (p Path) Index(i int) Path {
-	return p + "[" + Path(strconv.Itoa(i)) + "]"
-}
+func (p Path) Index(i int) Path { return p + "[" + Path(strconv.Itoa(i)) + "]" }

@@ -1,7 +1,13 @@
+// Package meta holds the types that all objects of the API share: their metadata, times, the
+// metadata of lists, and the Status of a failed request.
+//
+// The types mirror the group meta.k8s.io of the Kubernetes API. Names and JSON forms are the
+// API's own. The struct tags also have protobuf field numbers and merge rules, for the codecs
+// and patches of this module.
 package meta
 
-// UID identifies an object for ever: a new object with the same name has another UID. The
-// server assigns a random (version 4) UUID.
+// UID identifies an object: a new object with the same name has another UID. The server
+// assigns a random (version 4) UUID.
 type UID string
 
 // ObjectMeta is the metadata of every object (API reference, "ObjectMeta"). The server sets
@@ -10,20 +16,17 @@ type UID string
 type ObjectMeta struct {
 	// Name is unique in its namespace for one kind. It cannot be changed.
 	Name string `json:"name,omitempty" protobuf:"1"`
-	// GenerateName is a prefix, to which a create without Name appends five random
-	// characters.
+	// GenerateName is a prefix. A create without Name appends five random characters.
 	GenerateName string `json:"generateName,omitempty" protobuf:"2"`
-	// Namespace the object lives in. It cannot be changed.
+	// Namespace is the namespace of the object. It cannot be changed.
 	Namespace string `json:"namespace,omitempty" protobuf:"3"`
 	// SelfLink is obsolete, and dropped on every write.
 	SelfLink string `json:"selfLink,omitempty" protobuf:"4"`
 	// UID is assigned on create. In an update it is a precondition.
 	UID UID `json:"uid,omitempty" protobuf:"5"`
-	// ResourceVersion is the decimal number of the last change of the object. In an
-	// update it is a precondition.
+	// ResourceVersion is the number of the last change. In an update it is a precondition.
 	ResourceVersion string `json:"resourceVersion,omitempty" protobuf:"6"`
-	// Generation counts changes of the desired state of custom resources. Leases,
-	// LeaseCandidates and Endpoints keep the value of the create.
+	// Generation counts changes of the spec of custom resources. Other kinds never change it.
 	Generation int64 `json:"generation,omitempty" protobuf:"7"`
 	// CreationTimestamp is the server's time of the create, in whole seconds.
 	CreationTimestamp Time `json:"creationTimestamp,omitzero" protobuf:"8"`
@@ -39,7 +42,7 @@ type ObjectMeta struct {
 	OwnerReferences []OwnerReference `json:"ownerReferences,omitempty" protobuf:"13" patchStrategy:"merge" patchMergeKey:"uid" listType:"map" listMapKey:"uid"`
 	// Finalizers keep a deleted object until each is removed.
 	Finalizers []string `json:"finalizers,omitempty" protobuf:"14" patchStrategy:"merge" listType:"set"`
-	// ManagedFields says which manager set which fields.
+	// ManagedFields has the fields that each manager owns.
 	ManagedFields []ManagedFieldsEntry `json:"managedFields,omitempty" protobuf:"17" listType:"atomic"`
 }
 
@@ -48,7 +51,7 @@ func (m *ObjectMeta) GetObjectMeta() *ObjectMeta { return m }
 
 // OwnerReference points to an object that owns another in the same namespace.
 type OwnerReference struct {
-	// APIVersion, Kind, Name and UID are those of the owner.
+	// APIVersion, Kind, Name and UID identify the owner.
 	APIVersion string `json:"apiVersion" protobuf:"5"`
 	Kind       string `json:"kind" protobuf:"1"`
 	Name       string `json:"name" protobuf:"3"`
@@ -70,8 +73,7 @@ const (
 	ManagedFieldsOperationUpdate ManagedFieldsOperationType = "Update"
 )
 
-// ManagedFieldsEntry is the set of fields that one manager owns through one
-// operation.
+// ManagedFieldsEntry is the set of fields that one manager owns through one operation.
 type ManagedFieldsEntry struct {
 	Manager    string                     `json:"manager,omitempty" protobuf:"1"`
 	Operation  ManagedFieldsOperationType `json:"operation,omitempty" protobuf:"2"`
@@ -114,14 +116,30 @@ type ListMeta struct {
 	ResourceVersion string `json:"resourceVersion,omitempty" protobuf:"2"`
 	// Continue is the token for the next page, "" on the last page.
 	Continue string `json:"continue,omitempty" protobuf:"3"`
-	// RemainingItemCount is how many items follow this page, or nil if a selector makes
-	// that unknown.
+	// RemainingItemCount is the number of items after this page, or nil if a selector
+	// makes it unknown.
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty" protobuf:"4"`
 	// ShardInfo names the shard of the list, or is nil.
 	ShardInfo *ShardInfo `json:"shardInfo,omitempty" protobuf:"5"`
 }
 
-// ShardInfo repeats the shardSelector of a list in its canonical form.
+// ShardInfo is the shardSelector of a list in its canonical form.
 type ShardInfo struct {
 	Selector string `json:"selector" protobuf:"1"`
 }
+
+// DeletionPropagation is the policy for the dependents of a deleted object.
+type DeletionPropagation string
+
+// The policies of DeleteOptions.
+const (
+	DeletePropagationOrphan     DeletionPropagation = "Orphan"
+	DeletePropagationBackground DeletionPropagation = "Background"
+	DeletePropagationForeground DeletionPropagation = "Foreground"
+)
+
+// The finalizers that stand for the policies Orphan and Foreground.
+const (
+	FinalizerOrphanDependents = "orphan"
+	FinalizerDeleteDependents = "foregroundDeletion"
+)

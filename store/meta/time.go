@@ -18,12 +18,7 @@ type Time struct {
 func NewTime(t time.Time) Time { return Time{t.UTC().Truncate(time.Second)} }
 
 // Equal reports whether both are the same point in time, or both nil.
-func (t *Time) Equal(u *Time) bool {
-	if t == nil || u == nil {
-		return t == u
-	}
-	return t.Time.Equal(u.Time)
-}
+func (t *Time) Equal(u *Time) bool { return t == u || t != nil && u != nil && t.Time.Equal(u.Time) }
 
 // MarshalJSON returns the RFC 3339 form in UTC, or null for the zero Time.
 func (t Time) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, time.RFC3339) }
@@ -42,14 +37,10 @@ func NewMicroTime(t time.Time) MicroTime { return MicroTime{t.UTC().Truncate(tim
 
 // Equal reports whether both are the same point in time, or both nil.
 func (t *MicroTime) Equal(u *MicroTime) bool {
-	if t == nil || u == nil {
-		return t == u
-	}
-	return t.Time.Equal(u.Time)
+	return t == u || t != nil && u != nil && t.Time.Equal(u.Time)
 }
 
-// MarshalJSON returns the form with six digits in UTC, or null for the zero
-// MicroTime.
+// MarshalJSON returns the form with six digits in UTC, or null for the zero MicroTime.
 func (t MicroTime) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, microLayout) }
 
 // UnmarshalJSON reads the form with six digits, with any offset, or null.

@@ -48,12 +48,7 @@ type GroupResource struct {
 }
 
 // String returns "resource.group", or just the resource for the core group.
-func (gr GroupResource) String() string {
-	if gr.Group == "" {
-		return gr.Resource
-	}
-	return gr.Resource + "." + gr.Group
-}
+func (gr GroupResource) String() string { return qualified(gr.Resource, gr.Group) }
 
 // GroupKind is a kind without its version.
 type GroupKind struct {
@@ -62,9 +57,11 @@ type GroupKind struct {
 }
 
 // String returns "Kind.group", or just the kind for the core group.
-func (gk GroupKind) String() string {
-	if gk.Group == "" {
-		return gk.Kind
+func (gk GroupKind) String() string { return qualified(gk.Kind, gk.Group) }
+
+func qualified(name, group string) string {
+	if group == "" {
+		return name
 	}
-	return gk.Kind + "." + gk.Group
+	return name + "." + group
 }

@@ -109,21 +109,10 @@ func (c *checker) checkHistory() {
 			delete(now, k)
 		}
 	}
-	if c.now == nil {
-		return
-	}
-	for _, k := range c.keys {
-		if s, ok := c.now[k]; ok != (now[k] != nil) || ok && s != *now[k] {
-			c.find("%s is now %+v, but its last change made %+v", k, s, now[k])
-		}
-	}
 }
 
-// effect identifies a change by its request, or by what its writer chose: the identity of the write, or the uid of a deleted object.
-func effect(request string, t watch.EventType, s State) string {
-	if request != "" {
-		return request
-	}
+// effect identifies a change by what its writer chose: the identity of the write, or the uid of a deleted object.
+func effect(t watch.EventType, s State) string {
 	if t == watch.Deleted {
 		return "deletion of " + s.UID
 	}
@@ -135,10 +124,7 @@ func (c *checker) checkWrites() {
 	changes := map[string]*Change{}
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		if c.requests && ch.Effect == "" {
-			continue
-		}
-		e := effect(ch.Effect, ch.Type, ch.New)
+		e := effect(ch.Type, ch.New)
 		if changes[e] != nil {
 			c.find("%s is in the history twice, at %d and %d", e, changes[e].Version, ch.Version)
 		}
@@ -146,26 +132,25 @@ func (c *checker) checkWrites() {
 	}
 	writers, unknown := map[string]*Operation{}, map[key]bool{} // unknown: a deletion without an answer
 	for _, o := range c.log.Operations {
-		e := effect(o.Effect, "", o.In)
+		e := effect("", o.In)
 		switch {
 		case o.Verb == Get || o.Verb == List:
 			continue
-		case o.Verb == Delete && c.requests:
 		case o.Verb == Delete:
 			if o.Err != nil {
 				unknown[o.In.key()] = unknown[o.In.key()] || reason(o.Err) == ""
 				continue
 			}
-			e = effect("", watch.Deleted, o.Out)
+			e = effect(watch.Deleted, o.Out)
 			if writers[e] != nil {
 				c.find("%s was confirmed twice: %s; %s", e, writers[e], o)
 			}
 		}
-		writers[e], o.change = o, changes[e]
-		c.checkWrite(o, o.change)
+		writers[e] = o
+		c.checkWrite(o, changes[e])
 	}
 	for e, ch := range changes {
-		if !c.requests && writers[e] == nil && ch.Version > c.Forked && !(ch.Type == watch.Deleted && unknown[ch.New.key()]) {
+		if writers[e] == nil && ch.Version > c.Forked && !(ch.Type == watch.Deleted && unknown[ch.New.key()]) {
 			c.find("change %d of %s has no writer: %s", ch.Version, ch.New.key(), e)
 		}
 	}
@@ -180,8 +165,7 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 		}
 		return
 	case ch == nil:
-		// The answer of a request that changed nothing is a read, see checkOperation.
-		if o.Err == nil && (!c.requests || o.Verb == Create || o.Verb == Delete && o.Out.Version == 0) {
+		if o.Err == nil {
 			c.find("a confirmed write is not in the history: %s", o)
 		}
 		return
@@ -198,7 +182,7 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 			c.find("a create replaced %+v: %s", ch.Old, o)
 		}
 	case Update: // an update also creates a missing Lease
-		if ch.Old != nil && o.In.Version != ch.Old.Version && !(c.requests && o.In.Version == 0) {
+		if ch.Old != nil && o.In.Version != ch.Old.Version {
 			c.find("an update replaced version %d: %s", ch.Old.Version, o)
 		}
 	case Patch:
@@ -210,7 +194,7 @@ func (c *checker) checkWrite(o *Operation, ch *Change) {
 			c.find("a deletion removed another uid: %s", o)
 		}
 	}
-	if !c.requests && o.Verb != Delete && (ch.New.Write != o.In.Write || ch.New.Color != o.In.Color) {
+	if o.Verb != Delete && (ch.New.Write != o.In.Write || ch.New.Color != o.In.Color) {
 		c.find("a write has other content in the history: %s; %+v", o, ch.New)
 	}
 	if o.Err == nil {
@@ -252,18 +236,12 @@ func (c *checker) ceilings() func(tick uint64) uint64 {
 
 // checkOperation checks reads and refusals. The store had at most version ceiling when the operation ended.
 func (c *checker) checkOperation(o *Operation, ceiling uint64) {
-	if o.Floor != 0 {
-		c.knows(o.Begin-1, o, o.Floor)
-	}
 	if o.Err != nil {
 		c.checkRefusal(o, ceiling)
 		return
 	}
-	switch {
-	case o.Verb == Get || c.requests && o.Verb != List && o.Verb != Create && o.change == nil && o.Out.Version != 0:
-		if o.Verb != Get {
-			o.In.Version = 0 // a precondition
-		}
+	switch o.Verb {
+	case Get:
 		ch := c.change(o.Out.key(), o.Out.Version)
 		if ch == nil || ch.Type == watch.Deleted || ch.New != o.Out {
 			c.find("a get returned a state that is not in the history: %s", o)
@@ -274,7 +252,7 @@ func (c *checker) checkOperation(o *Operation, ceiling uint64) {
 			low := c.next(o.In.key(), max(floor, ch.Version), same)
 			return low, low != 0
 		})
-	case o.Verb == List:
+	case List:
 		c.checkPage(o)
 	}
 }
@@ -311,9 +289,7 @@ func (c *checker) checkPage(o *Operation) {
 	if o.List.Match == "Exact" && o.List.Version != fmt.Sprint(p.Version) {
 		c.find("a list is not of the exact version: %s", o)
 	}
-	if !p.Headless {
-		c.checkItems(o)
-	}
+	c.checkItems(o)
 	requested := version(o.List.Version)
 	c.addRead(o, requested, func(floor uint64) (uint64, bool) { return p.Version, p.Version >= floor })
 }
@@ -366,9 +342,7 @@ func (c *checker) checkRefusal(o *Operation, ceiling uint64) {
 		c.checkExpired(o, from, ceiling)
 		return
 	default:
-		if !c.requests {
-			c.find("an unexpected refusal: %s", o)
-		}
+		c.find("an unexpected refusal: %s", o)
 		return
 	}
 	place := func(floor uint64) (uint64, bool) {

@@ -10,9 +10,6 @@ import (
 // checkWatch checks a watch. The store had at most version ceiling when it ended.
 func (c *checker) checkWatch(w *Watched, ceiling uint64) {
 	sc := w.Options.scope()
-	if w.Floor != 0 {
-		c.knows(w.Begin-1, w, w.Floor)
-	}
 	from := version(w.Options.Version)
 	events := w.Events
 	switch {
@@ -73,14 +70,8 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 	if len(w.Events) == 0 && w.Complete == 0 {
 		return never, nil
 	}
-	state := func(v uint64) []State {
-		if w.Options.NoState {
-			return nil
-		}
-		return c.list(sc, v, "")
-	}
 	fits := func(v uint64) bool {
-		items := state(v)
+		items := c.list(sc, v, "")
 		n := min(len(items), len(w.Events))
 		if !isInitial(w.Events[:n], items[:n]) {
 			return false
@@ -117,7 +108,7 @@ func (c *checker) checkSynthetic(w *Watched, sc scope) (uint64, []Event) {
 		})
 	}
 	// Where several versions fit, the last events decide whether the watch is complete.
-	return from, w.Events[min(len(state(from)), len(w.Events)):]
+	return from, w.Events[min(len(c.list(sc, from, "")), len(w.Events)):]
 }
 
 // earliest returns a version before which no watch with these events can begin: the first event is either of the state that the watch

@@ -13,7 +13,7 @@
 //     to the last event or bookmark, and with the right content. A 410 comes only if the change after the last one seen has left the
 //     history.
 //
-// The clients use doors: the Go API, package httpapi/client, the transport without a socket, HTTP over a socket, and a replica that
-// lags. Stores on a backend are checked by the history of the backend, where versions have gaps and several changes may have one
-// version. Package consistency records the requests of any other client and checks them here.
+// The clients use doors: the Go API, package httpapi/client, the transport without a socket, HTTP over a socket, a replica that lags,
+// and a network that cuts connections. Stores on a backend are checked by the history of the backend, where versions have gaps and
+// several changes may have one version.
 package exact

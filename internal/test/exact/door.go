@@ -9,7 +9,6 @@ import (
 
 // State is what a client sees of an object.
 type State struct {
-	Resource        string // "" for Leases
 	Namespace, Name string
 	Version         uint64
 	UID             string
@@ -17,7 +16,7 @@ type State struct {
 	Color           string // the label "color"
 }
 
-func (s State) key() key { return key{s.Resource, s.Namespace, s.Name} }
+func (s State) key() key { return key{s.Namespace, s.Name} }
 
 // ListOptions are the options of a list that the clients use.
 type ListOptions struct {
@@ -27,13 +26,12 @@ type ListOptions struct {
 	Version, Match   string // resourceVersion and resourceVersionMatch
 }
 
-// Page is the answer to a list. Items of a Headless page are not known.
+// Page is the answer to a list.
 type Page struct {
 	Items     []State
 	Version   uint64
 	Continue  string
 	Remaining int64 // -1 if it is unknown
-	Headless  bool
 }
 
 // WatchOptions are the options of a watch that the clients use.
@@ -41,15 +39,9 @@ type WatchOptions struct {
 	Namespace, Color, Name string
 	Version                string
 	Initial                bool // sendInitialEvents with bookmarks
-	// Only package consistency sets these. NoState: the watch begins with the next change.
-	Resource string
-	Selects  func(State) bool
-	NoState  bool
 }
 
-func (o WatchOptions) scope() scope {
-	return scope{o.Resource, o.Namespace, o.Name, o.Color, o.Selects}
-}
+func (o WatchOptions) scope() scope { return scope{o.Namespace, o.Name, o.Color} }
 
 // Event is an event of a watch.
 type Event struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 var (
 	duration = flag.Duration("exact.for", 0, "how long TestAPIIsConsistent looks for violations; 0 is a few rounds")
-	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, fork, backend")
+	onlyDoor = flag.String("exact.door", "", "use only this door: go, client, transport, socket, replica, cut, fork, backend")
 	seed     = flag.Uint64("exact.seed", 1, "the seed of the first round")
 )
 
@@ -57,6 +58,7 @@ func (w *world) fork(t *testing.T) *world {
 const (
 	direct  = "transport"
 	replica = "replica"
+	cut     = "cut"
 )
 
 // doors returns the doors of the world that the flag allows. For "fork" these are all doors of a fork, and one of its parent.
@@ -72,6 +74,7 @@ func (w *world) doors(t *testing.T) map[string]exact.Door {
 		direct:   transport("direct"),
 		"socket": exact.HTTPDoor{Base: w.api.URL(), Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}},
 		replica:  transport(replica),
+		cut:      transport(cut),
 	}
 	only := *onlyDoor
 	switch {
@@ -84,18 +87,36 @@ func (w *world) doors(t *testing.T) map[string]exact.Door {
 	return map[string]exact.Door{only: all[only]}
 }
 
+// unreliable cuts connections at random, before and after the request took place, and between and within the events of watches.
+func unreliable() apitest.Effect {
+	return apitest.Choose(func(r apitest.Request) apitest.Effect {
+		switch n := rand.IntN(20); {
+		case n == 0:
+			return apitest.CutBefore()
+		case n < 4 && r.Verb != "watch":
+			return apitest.CutAfter()
+		case n < 8 && r.Verb == "watch":
+			return apitest.CutWatch(rand.IntN(20))
+		case n < 12 && r.Verb == "watch":
+			return apitest.EndWatch(rand.IntN(20))
+		}
+		return apitest.Delay(rand.N(time.Millisecond))
+	})
+}
+
 // crowd runs clients at each door, and ends when all watches have all events.
 func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	lagging := w.api.Fault(apitest.Stale(apitest.StaleOptions{Changes: 3}), apitest.Match{Client: replica})
+	cuts := w.api.Fault(unreliable(), apitest.Match{Client: cut})
 	var clients sync.WaitGroup
 	var followers []*exact.Follower
 	for name, door := range w.doors(t) {
 		client := func(kind string) *exact.Client {
 			seed++
 			c := exact.NewClient(fmt.Sprintf("%s%s-%s", prefix, name, kind), door, w.log, seed)
-			c.Stale = name == replica
+			c.Stale, c.Reconnect = name == replica, name == cut
 			return c
 		}
 		for i := range 2 {
@@ -122,6 +143,7 @@ func (w *world) crowd(t *testing.T, prefix string, seed uint64, fork func()) {
 	}
 	clients.Wait()
 	lagging.Remove()
+	cuts.Remove()
 	h := w.history()
 	for _, f := range followers {
 		f.Finish(h, 30*time.Second)

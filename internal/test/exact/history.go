@@ -15,10 +15,10 @@ import (
 )
 
 // key names an object.
-type key struct{ resource, namespace, name string }
+type key struct{ namespace, name string }
 
 // String returns the key in the order of lists, such as "default/a".
-func (k key) String() string { return strings.TrimPrefix(k.resource+" "+k.namespace+"/"+k.name, " ") }
+func (k key) String() string { return k.namespace + "/" + k.name }
 
 // Change is one change in the history of a store.
 type Change struct {
@@ -28,8 +28,6 @@ type Change struct {
 	// the deletion.
 	Old *State
 	New State
-	// Effect, if not "", names the request that made the change. Otherwise its writer is found by what it wrote.
-	Effect string
 }
 
 // History is all changes of a store since it was empty.
@@ -41,14 +39,11 @@ type History struct {
 	Forked uint64
 	// Lost is the last version at which a store on a backend had lost changes, or 0.
 	Lost  uint64
-	first uint64        // the version before the first change
-	end   uint64        // the last version
-	gaps  bool          // versions may have no change, or several
-	now   map[key]State // the last states
-	// requests says that the log has requests of any client, some without their effect, and changes may have other writers.
-	requests bool
-	byKey    map[key][]int
-	keys     []key // in the order of lists
+	first uint64 // the version before the first change
+	end   uint64 // the last version
+	gaps  bool   // versions may have no change, or several
+	byKey map[key][]int
+	keys  []key // in the order of lists
 }
 
 // NewHistory returns the history that a store recorded. The store holds only Leases.
@@ -107,34 +102,6 @@ func NewBackendHistory(first, end uint64, changes []backend.Stored, limit int) (
 	return h, nil
 }
 
-// NewRequestHistory returns the history that a store of any kinds recorded. effect names the request that made a change, or returns "" for
-// a change that no request made.
-func NewRequestHistory(rec registry.Recorded, effect func(registry.RecordedChange) string) *History {
-	h := &History{first: rec.Since, end: rec.Version, Lost: never, requests: true, now: map[key]State{}}
-	for _, s := range rec.Now {
-		state := StateOf(s.Item)
-		h.now[state.key()] = state
-	}
-	for _, c := range rec.Changes {
-		n := Change{Type: c.Type, Version: c.Version, New: StateOf(c.New), Effect: effect(c)}
-		if c.Old != nil {
-			old := StateOf(c.Old)
-			n.Old = &old
-		}
-		h.Changes = append(h.Changes, n)
-	}
-	for _, f := range rec.Forks {
-		h.Forked = f.Version
-	}
-	h.index()
-	return h
-}
-
-// StateOf returns the state of an object of any kind. Its version stands for its content.
-func StateOf(it *registry.Item) State {
-	return State{Resource: it.GroupResource().String(), Namespace: it.Namespace(), Name: it.Name(), Version: it.Version(), UID: string(it.UID())}
-}
-
 func (h *History) index() {
 	h.byKey, h.keys = map[key][]int{}, nil
 	for i, c := range h.Changes {
@@ -154,14 +121,6 @@ func (h *History) last() uint64 { return h.end }
 func (h *History) after(version uint64) int {
 	i, _ := slices.BinarySearchFunc(h.Changes, version+1, func(c Change, v uint64) int { return cmp.Compare(c.Version, v) })
 	return i
-}
-
-// At returns the first change with a version, or nil.
-func (h *History) At(version uint64) *Change {
-	if i := h.after(version - 1); i < len(h.Changes) && h.Changes[i].Version == version {
-		return &h.Changes[i]
-	}
-	return nil
 }
 
 // change returns the change of an object that made a version, or nil.
@@ -200,25 +159,12 @@ func (h *History) next(k key, floor uint64, ok func(*State) bool) uint64 {
 	return 0
 }
 
-// Survivors returns the states of the objects that have not changed since a version.
-func (h *History) Survivors(version uint64) (states []State) {
-	for _, k := range h.keys {
-		if s := h.at(k, h.last()); s != nil && s.Version <= version {
-			states = append(states, *s)
-		}
-	}
-	return states
-}
-
 // scope is the objects that a list or a watch selects.
-type scope struct {
-	resource, namespace, name, color string
-	selects                          func(State) bool // nil selects all
-}
+type scope struct{ namespace, name, color string }
 
 func (sc scope) has(s *State) bool {
-	return s != nil && s.Resource == sc.resource && (sc.namespace == "" || s.Namespace == sc.namespace) && (sc.name == "" || s.Name == sc.name) &&
-		(sc.color == "" || s.Color == sc.color) && (sc.selects == nil || sc.selects(*s))
+	return s != nil && (sc.namespace == "" || s.Namespace == sc.namespace) && (sc.name == "" || s.Name == sc.name) &&
+		(sc.color == "" || s.Color == sc.color)
 }
 
 // list returns the selected objects at a version, after a key.

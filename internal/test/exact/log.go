@@ -23,8 +23,6 @@ const (
 type Operation struct {
 	Client string
 	Verb   Verb
-	Effect string // the Effect of its change
-	Floor  uint64 // the store had this version before Begin
 	// Begin and End are when the operation began and ended, in ticks of the Log.
 	Begin, End uint64
 	In         State // what was written; its key is the object of the operation
@@ -34,7 +32,6 @@ type Operation struct {
 	Out    State
 	Page   Page
 	Err    error
-	change *Change
 }
 
 // Watched is one watch of a client.
@@ -43,7 +40,6 @@ type Watched struct {
 	Options WatchOptions
 	// Begin, First and End are when the watch began, had its first event, and ended.
 	Begin, First, End uint64
-	Floor             uint64 // the store had this version before Begin
 	Events            []Event
 	Err               error
 	// Complete, if not 0, is a version: the client had time to read all events up to it.
@@ -92,9 +88,3 @@ func (l *Log) watched(w *Watched) {
 
 // Fork returns an empty log for a fork of the store. Its ticks go on.
 func (l *Log) Fork() *Log { return &Log{ticks: l.ticks} }
-
-// Add adds an operation that has ended.
-func (l *Log) Add(o *Operation) { l.Operations = append(l.Operations, o) }
-
-// AddWatch adds a watch as far as its events are known.
-func (l *Log) AddWatch(w *Watched) { l.Watches = append(l.Watches, w) }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/httpapi/apitest"
-	"github.com/kubecoord/kubecoord/internal/test/consistency"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -70,7 +69,7 @@ func eachKind(t *testing.T, test func(t *testing.T, config *rest.Config, k anyKi
 	for name, k := range anyKinds() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				api := consistency.Checked(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.AnyKind{k.kind}}})
+				api := apitest.New(t, apitest.Options{Verify: true, API: httpapi.Options{Kinds: []store.AnyKind{k.kind}}})
 				test(t, &rest.Config{Host: "http://kubecoord", Transport: api.Transport(), QPS: -1, WarningHandler: rest.NoWarnings{}}, k)
 			})
 		})
