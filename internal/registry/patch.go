@@ -55,9 +55,9 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 	return r.replace(current, o, &req, false)
 }
 
-// target describes the object to the functions of package patch.
-func (c Patch) target(t Target, current *Item) patch.Target {
-	return patch.Target{
+// object describes the object to the functions of package patch.
+func (c Patch) object(t Target, current *Item) patch.Object {
+	return patch.Object{
 		Type:    t.schema(),
 		Current: current.Wire(t.Version),
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
@@ -120,7 +120,7 @@ func (c Patch) document(t Target, current *Item, req *Request) (Object, error) {
 	case StrategicMergePatch:
 		apply = patch.Strategic
 	}
-	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
+	patched, warnings, err := apply(c.object(t, current), c.Data, c.Validation)
 	if err != nil {
 		return nil, err
 	}
