@@ -53,7 +53,7 @@ type site struct {
 
 func newSite(s settings) (*site, error) {
 	st := store.New(store.Options{})
-	rec := timeline.NewRecorder(st, timeline.Options{})
+	rec := timeline.NewRecorder(st)
 	s.elector.Log = rec.Log
 	if _, err := candidate.NewCoordinator(st, s.elector); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestQuietStreamSendsOnlyAsTimeShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{})
 		defer st.Close()
-		rec := timeline.NewRecorder(st, timeline.Options{})
+		rec := timeline.NewRecorder(st)
 		go rec.Run(t.Context()) // until the store is closed
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

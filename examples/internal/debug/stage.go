@@ -53,7 +53,7 @@ func (w *world) newStage(from *store.Store) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{test: &failures{}, rec: timeline.NewRecorder(st, timeline.Options{})}
+	s := &stage{test: &failures{}, rec: timeline.NewRecorder(st)}
 	opts := w.ws.options
 	opts.Over = st
 	if w.ws.elect {

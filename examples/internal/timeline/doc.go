@@ -1,7 +1,7 @@
 // Package timeline records the elections of a store and draws them: leaders, pings and
 // answers, hand-overs, and gaps without a leader.
 //
-//	rec := timeline.NewRecorder(st, timeline.Options{})
+//	rec := timeline.NewRecorder(st)
 //	elector, err := candidate.NewCoordinator(st, candidate.CoordinatorOptions{Log: rec.Log})
 //	go rec.Run(ctx) // until the context ends; it starts no goroutine that outlives it
 //	...
@@ -17,8 +17,7 @@
 // the store's clock when the Recorder is made and continue by Store.Clock, so they never
 // go back. In a testing/synctest bubble they are virtual.
 //
-// Memory is bounded by Options and by the content of the store. The oldest records are
-// forgotten first, and counted. Pictures are bounded too: items that are too close
-// together are drawn as one. Names and texts may be anything; pictures and tables
-// replace characters that do not print.
+// Memory is bounded by the content of the store and a number of records: the oldest are
+// forgotten first, and counted. Pictures are bounded too. Names and texts may be anything;
+// pictures and tables replace characters that do not print.
 package timeline

@@ -24,13 +24,9 @@ type entry struct {
 	gap    *Gap              // the current gap, or nil
 	offers map[string]*Offer // of the current candidates
 
-	records   []record // the oldest first
-	stale     int      // number of its items in the queue without a record
+	records   int // number of kept records
 	forgotten int
 }
-
-// record is a Span, a Gap, a Mark or a pastOffer that has ended.
-type record any
 
 // pastOffer is an Offer with the name of its candidate.
 type pastOffer struct {
@@ -38,8 +34,8 @@ type pastOffer struct {
 	Offer
 }
 
-// lease returns the records by type.
-func (e *entry) lease() Lease {
+// lease returns the records of an entry by type.
+func (e *entry) lease(records []any) Lease {
 	l := Lease{Namespace: e.namespace, Name: e.name, Strategy: e.strategy, Forgotten: e.forgotten}
 	index := make(map[string]int, len(e.offers))
 	offer := func(name string, o Offer) {
@@ -51,7 +47,7 @@ func (e *entry) lease() Lease {
 		}
 		l.Candidates[i].Offers = append(l.Candidates[i].Offers, o)
 	}
-	for _, rec := range e.records {
+	for _, rec := range records {
 		switch rec := rec.(type) {
 		case Span:
 			l.Spans = append(l.Spans, rec)
@@ -77,9 +73,6 @@ func (e *entry) lease() Lease {
 	})
 	return l
 }
-
-// isIdle reports whether an entry has no Lease, no candidates and no records.
-func (e *entry) isIdle() bool { return !e.exists && len(e.offers) == 0 && len(e.records) == 0 }
 
 // see adds a state of the Lease, nil if there is none. skew is the difference between
 // the Recorder's time and the store's clock.

@@ -1,5 +1,15 @@
 package timeline
 
+// maxRecords is how many spans, gaps, marks and past offers are kept beside the current
+// leaders, gaps and candidates.
+const maxRecords = 20000
+
+// kept is a record of an entry: a Span, a Gap, a Mark or a pastOffer that has ended.
+type kept struct {
+	e   *entry
+	rec any
+}
+
 // entry returns the entry of a Lease. A new entry begins with the Lease in the store.
 func (r *Recorder) entry(p namespacedName) *entry {
 	e := r.entries[p]
@@ -13,54 +23,21 @@ func (r *Recorder) entry(p namespacedName) *entry {
 
 // drop removes an idle entry.
 func (r *Recorder) drop(e *entry) {
-	if e.isIdle() && r.entries[e.namespacedName] == e {
+	if !e.exists && len(e.offers) == 0 && e.records == 0 && r.entries[e.namespacedName] == e {
 		delete(r.entries, e.namespacedName)
 	}
 }
 
-// keep adds a record, and forgets the oldest ones if there are too many.
-func (r *Recorder) keep(e *entry, rec record) {
-	e.records = append(e.records, rec)
-	r.queue = append(r.queue, e)
-	r.kept++
-	if len(e.records) > r.opts.PerLease {
-		e.stale++ // its first item in the queue
-		r.forget(e)
-	}
-	for r.kept > r.opts.Total {
-		oldest := r.queue[0]
-		r.queue[0] = nil
-		r.queue = r.queue[1:]
-		if oldest.stale > 0 {
-			oldest.stale--
-			continue
-		}
-		r.forget(oldest)
+// keep adds a record, and forgets the oldest one if there are too many.
+func (r *Recorder) keep(e *entry, rec any) {
+	r.records = append(r.records, kept{e, rec})
+	e.records++
+	if len(r.records) > r.most {
+		oldest := r.records[0].e
+		r.records = r.records[1:]
+		oldest.records--
+		oldest.forgotten++
+		r.forgotten++
 		r.drop(oldest)
 	}
-	if len(r.queue) > 2*r.opts.Total {
-		r.tidy()
-	}
-}
-
-// forget drops the oldest record of a Lease.
-func (r *Recorder) forget(e *entry) {
-	e.records[0] = nil // for the garbage collector
-	e.records = e.records[1:]
-	e.forgotten++
-	r.forgotten++
-	r.kept--
-}
-
-// tidy removes stale items from the queue.
-func (r *Recorder) tidy() {
-	queue := make([]*entry, 0, r.kept)
-	for _, e := range r.queue {
-		if e.stale > 0 {
-			e.stale--
-			continue
-		}
-		queue = append(queue, e)
-	}
-	r.queue = queue
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRenewalsTakeNoMemory(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.elect("a")
 		for range 500 {
 			w.pass(2)
@@ -24,12 +24,13 @@ func TestRenewalsTakeNoMemory(t *testing.T) {
 		assert.Equal(t, []Span{{
 			Holder: "a", From: tl.From, TakenUp: tl.From.Add(2e9), LastRenewed: tl.From.Add(1000e9), Renewals: 499, Began: Elected,
 		}}, tl.Leases[0].Spans)
-		assert.Zero(t, w.rec.kept)
+		assert.Empty(t, w.rec.records)
 	})
 }
 
 func TestOldestIsForgottenFirst(t *testing.T) {
-	in(t, Options{PerLease: 10, Total: 25}, func(w *world) {
+	in(t, func(w *world) {
+		w.rec.most = 25
 		w.offer("stays", "1.0.0")
 		w.elect("stays")
 		w.renew()
@@ -39,9 +40,9 @@ func TestOldestIsForgottenFirst(t *testing.T) {
 		tl := w.rec.Timeline()
 		require.Len(t, tl.Leases, 1)
 		marks := tl.Leases[0].Marks
-		require.Len(t, marks, 10)
-		assert.Equal(t, "90", marks[0].Candidate)
-		assert.Equal(t, 90, tl.Leases[0].Forgotten)
+		require.Len(t, marks, 25)
+		assert.Equal(t, "75", marks[0].Candidate)
+		assert.Equal(t, 75, tl.Leases[0].Forgotten)
 		assert.Equal(t, "stays", tl.Leases[0].Leader(), "what lasts is not forgotten")
 		assert.Equal(t, "stays", tl.Leases[0].Candidates[0].Name)
 
@@ -54,37 +55,7 @@ func TestOldestIsForgottenFirst(t *testing.T) {
 		assert.Equal(t, 100, tl.Leases[0].Forgotten)
 		assert.Equal(t, "other-05", tl.Leases[1].Name)
 		assert.Equal(t, 105, tl.Forgotten)
-	})
-}
-
-func TestMemoryIsBoundedWhateverComes(t *testing.T) {
-	const perLease, total = 8, 40
-	in(t, Options{PerLease: perLease, Total: total}, func(w *world) {
-		for i := range 500 {
-			w.rec.Log(event(candidate.Answered, "ns", fmt.Sprint("lease-", i*i%97), fmt.Sprint(i)))
-			w.rec.Log(event(candidate.Pinged, "ns", "main", "one of many"))
-			kept := 0
-			for _, e := range w.rec.entries {
-				kept += len(e.records)
-				require.LessOrEqual(t, len(e.records), perLease)
-			}
-			require.Equal(t, w.rec.kept, kept)
-			require.LessOrEqual(t, kept, total)
-			require.LessOrEqual(t, len(w.rec.queue), 2*total)
-			require.Equal(t, 2*(i+1), kept+w.rec.forgotten)
-		}
-		assert.LessOrEqual(t, len(w.rec.entries), total)
-	})
-}
-
-func TestOneBusyLeaseLeavesNoTrail(t *testing.T) {
-	in(t, Options{PerLease: 3, Total: 50}, func(w *world) {
-		for range 1000 {
-			w.rec.Log(event(candidate.Pinged, "ns", "main", "a"))
-			require.LessOrEqual(t, len(w.rec.queue), 100)
-		}
-		assert.Len(t, w.rec.Timeline().Leases[0].Marks, 3)
-		assert.Equal(t, 997, w.rec.Timeline().Forgotten)
+		assert.Len(t, w.rec.records, 25)
 	})
 }
 
@@ -93,7 +64,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	for len(long) < 10000 {
 		long += "ä"
 	}
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.elect(long)
 		w.rec.Log(event(candidate.Pinged, "ns", "main", long))
 		l := w.rec.Timeline().Leases[0]
@@ -107,7 +78,7 @@ func TestLongTextsAreCut(t *testing.T) {
 
 func TestRecorderMayBeUsedFromManyGoroutines(t *testing.T) {
 	st := store.New(store.Options{})
-	rec := NewRecorder(st, Options{PerLease: 50, Total: 100})
+	rec := NewRecorder(st)
 	ended := make(chan error)
 	go func() { ended <- rec.Run(t.Context()) }()
 	var wg sync.WaitGroup

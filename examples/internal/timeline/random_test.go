@@ -20,10 +20,11 @@ import (
 // sees, spans and gaps do not overlap, and there is no time between them as long as there
 // is a Lease or a candidate.
 func TestWhateverHappensTheTimelineHoldsTogether(t *testing.T) {
-	for range 3 {
+	for range 2 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			in(t, Options{PerLease: 200}, func(w *world) {
+			in(t, func(w *world) {
+				w.rec.most = 300
 				e, err := candidate.NewCoordinator(w.st, candidate.CoordinatorOptions{Log: w.rec.Log})
 				require.NoError(t, err)
 				ctx, cancel := context.WithCancel(context.Background())

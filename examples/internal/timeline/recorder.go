@@ -14,16 +14,6 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// Options limits the records that a Recorder keeps beside the current leaders, gaps and
-// candidates. The zero value has the defaults.
-type Options struct {
-	// PerLease is how many spans, gaps, marks and past offers are kept of one
-	// lease. Zero means 2000.
-	PerLease int
-	// Total is how many are kept in all. Zero means 20000.
-	Total int
-}
-
 // Recorder records elections; see the package comment. Any number of goroutines may use
 // it.
 type Recorder struct {
@@ -31,7 +21,6 @@ type Recorder struct {
 	stamp      func() time.Time // the store's clock, which may jump
 	leases     *store.Collection[lease.Lease]
 	candidates *store.Collection[candidate.LeaseCandidate]
-	opts       Options
 	from       time.Time        // by the store's clock
 	tick       func() time.Time // Store.Clock, which does not jump
 	started    time.Time        // the same moment as from, by tick
@@ -42,8 +31,8 @@ type Recorder struct {
 	start   uint64                  // version of the store when Run began
 	changed chan struct{}           // closed at the next change
 
-	queue     []*entry // the entries of all records in their order, with stale items
-	kept      int      // records of all entries
+	records   []kept // of all entries, the oldest first
+	most      int    // limits records
 	forgotten int
 }
 
@@ -57,16 +46,10 @@ type home struct {
 }
 
 // NewRecorder returns a Recorder. Give its Log to a Coordinator, and call Run.
-func NewRecorder(st *store.Store, opts Options) *Recorder {
-	if opts.PerLease <= 0 {
-		opts.PerLease = 2000
-	}
-	if opts.Total <= 0 {
-		opts.Total = 20000
-	}
+func NewRecorder(st *store.Store) *Recorder {
 	stamp := st.Clock().Now
 	return &Recorder{
-		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), opts: opts,
+		st: st, stamp: stamp, leases: lease.In(st), candidates: candidate.In(st), most: maxRecords,
 		from: stamp().UTC().Round(0), tick: st.Clock().Now, started: st.Clock().Now(),
 		entries: map[namespacedName]*entry{}, homes: map[namespacedName]home{}, changed: make(chan struct{}),
 	}
@@ -126,10 +109,16 @@ func (r *Recorder) Timeline() Timeline {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	t := Timeline{From: r.from, Until: now, Forgotten: r.forgotten, Leases: make([]Lease, 0, len(r.entries))}
 	for _, e := range r.entries {
 		r.lapse(e, now)
-		t.Leases = append(t.Leases, e.lease())
+	}
+	t := Timeline{From: r.from, Until: now, Forgotten: r.forgotten, Leases: make([]Lease, 0, len(r.entries))}
+	records := make(map[*entry][]any, len(r.entries))
+	for _, k := range r.records {
+		records[k.e] = append(records[k.e], k.rec)
+	}
+	for _, e := range r.entries {
+		t.Leases = append(t.Leases, e.lease(records[e]))
 	}
 	slices.SortFunc(t.Leases, func(a, b Lease) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))

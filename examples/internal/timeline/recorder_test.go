@@ -23,7 +23,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		defer st.Close()
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)
-		go func() { ended <- NewRecorder(st, Options{}).Run(ctx) }()
+		go func() { ended <- NewRecorder(st).Run(ctx) }()
 		synctest.Wait()
 		cancel()
 		assert.ErrorIs(t, <-ended, context.Canceled)
@@ -164,7 +164,7 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, Options{}, func(w *world) {
+			in(t, func(w *world) {
 				row.do(w)
 				assert.Equal(t, row.want, w.story())
 			})
@@ -173,7 +173,7 @@ func TestTermsAreRecordedFromElectionToEnd(t *testing.T) {
 }
 
 func TestLeasesWithoutElectionsAreLeftOut(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.set(func(s *lease.LeaseSpec) { s.HolderIdentity, s.LeaseDurationSeconds = new("node-1"), new(int32(40)) })
 		w.pass(1)
 		assert.Empty(t, w.rec.Timeline().Leases)
@@ -192,7 +192,7 @@ func TestWhatIsThereBeforeIsFound(t *testing.T) {
 		w.elect("a")
 		w.renew()
 		w.pass(5)
-		w.rec = NewRecorder(st, Options{})
+		w.rec = NewRecorder(st)
 		w.run()
 		w.pass(30)
 		assert.Equal(t, []string{
@@ -202,7 +202,7 @@ func TestWhatIsThereBeforeIsFound(t *testing.T) {
 }
 
 func TestEventsOfACoordinatorBecomeMarks(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		e, err := candidate.NewCoordinator(w.st, candidate.CoordinatorOptions{Log: w.rec.Log})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
@@ -223,7 +223,7 @@ func TestEventsOfACoordinatorBecomeMarks(t *testing.T) {
 }
 
 func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.offer("a", "1.0.0")
 		w.rec.mu.Lock() // both watches stand still
 		_, err := w.candidates.Delete(t.Context(), "ns", "a", store.DeleteOptions{})
@@ -243,7 +243,7 @@ func TestCandidateMadeAnewIsThereAllTheTime(t *testing.T) {
 }
 
 func TestNewsThatComeLateAreOld(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.rec.mu.Lock() // both watches stand still
 		c, err := w.candidates.Create(t.Context(), &candidate.LeaseCandidate{
 			ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"},
@@ -273,7 +273,7 @@ func TestNewsThatComeLateAreOld(t *testing.T) {
 }
 
 func TestEveryEventHasAMark(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		types := []candidate.ElectionEventType{
 			candidate.Pinged, candidate.Answered, candidate.Silent, candidate.Elected, candidate.Preferred, candidate.PreferenceCleared,
 			candidate.StrategySet, candidate.Missed, candidate.Collected, candidate.Failed,
@@ -291,7 +291,7 @@ func TestEveryEventHasAMark(t *testing.T) {
 }
 
 func TestChangesAreTold(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		for _, row := range []struct {
 			name string
 			do   func()
@@ -314,7 +314,7 @@ func TestChangesAreTold(t *testing.T) {
 }
 
 func TestRecorderThatLostTheThreadStartsAfresh(t *testing.T) {
-	in(t, Options{}, func(w *world) {
+	in(t, func(w *world) {
 		w.offer("a", "1.0.0")
 		w.elect("a")
 		w.pass(1)

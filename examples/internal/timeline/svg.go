@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Bounds of a picture. Items that do not fit are left out or drawn as one, and the
+// Bounds of a picture. What does not fit is left out, the oldest first, and the
 // picture says so.
 const (
-	maxPanels = 20    // leases
-	maxRows   = 30    // candidates of a lease
-	maxShapes = 12000 // of all panels together
+	maxPanels = 20   // leases
+	maxRows   = 30   // candidates of a lease
+	maxItems  = 4000 // spans, gaps and marks each, of all panels together
 )
 
 // Measures of a picture, in pixels.
@@ -25,6 +25,7 @@ const (
 	plotRight  = width - margin
 	headHeight = 30.0 // of the name and summary of a panel
 	laneHeight = 22.0 // of the row that shows the leader
+	rowHeight  = 24.0
 	axisHeight = 24.0
 	panelSpace = 22.0
 )
@@ -45,21 +46,17 @@ func SVG(w io.Writer, t Timeline) error {
 	}
 	leases, left := latestLeases(t.Leases)
 	panels := make([]*panel, len(leases))
-	used := map[string]bool{}
-	height := 0.0
+	notes, top := t.notes(left), 48.0
+	if len(leases) > 0 {
+		top += (*canvas)(nil).legend(0)
+	}
+	height := top + 18*float64(len(notes)) + margin
 	for i := range leases {
-		panels[i] = newPanel(c, &leases[i], max(maxShapes/len(leases), 600))
-		panels[i].addToLegend(used)
+		panels[i] = newPanel(c, &leases[i], max(maxItems/len(leases), 200))
 		height += panels[i].height() + panelSpace
 	}
-	notes := t.notes(left)
-	top := 48 + c.legendHeight(used)
-	height += top + 18*float64(len(notes)) + margin
-	switch {
-	case len(leases) == 0:
+	if len(leases) == 0 {
 		height += 60
-	case len(notes) == 0:
-		height -= panelSpace
 	}
 
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="kc" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-label="%s">`+"\n",
@@ -68,11 +65,12 @@ func SVG(w io.Writer, t Timeline) error {
 	c.printf(`<rect class="ground" width="%s" height="%s"/>`+"\n", px(width), px(height))
 	c.text(margin, 30, "title", "Elections")
 	c.text(margin+112, 30, "dim", c.period())
-	c.legend(48, used)
 	y := top
 	if len(leases) == 0 {
 		c.text(margin, y+30, "", "No lease with an election was seen yet.")
 		y += 60
+	} else {
+		c.legend(48)
 	}
 	for _, p := range panels {
 		p.draw(y)

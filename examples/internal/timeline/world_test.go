@@ -26,10 +26,10 @@ type world struct {
 }
 
 // in runs a test in virtual time, which begins at midnight of the year 2000.
-func in(t *testing.T, opts Options, test func(w *world)) {
+func in(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(store.Options{History: 50})
-		w := &world{t: t, st: st, rec: NewRecorder(st, opts), leases: lease.In(st), candidates: candidate.In(st)}
+		w := &world{t: t, st: st, rec: NewRecorder(st), leases: lease.In(st), candidates: candidate.In(st)}
 		w.run()
 		test(w)
 		st.Close()
