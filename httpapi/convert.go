@@ -15,8 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The kinds that objects are converted to in answers (API concepts, "Alternate
-// representations of resources").
+// The kinds that objects are converted to (API concepts, "Alternate representations of resources").
 const (
 	asTable       = "Table"
 	asPartial     = "PartialObjectMetadata"
@@ -41,7 +40,7 @@ func appendPartialMessage(dst []byte, it *registry.Item) ([]byte, error) {
 	return slices.Insert(data, len(dst), protowire.AppendVarint(head, uint64(len(data)-len(dst)))...), err
 }
 
-// appendConvertedHead appends the beginning of a document of another kind in JSON, up to its metadata.
+// appendConvertedHead appends the beginning of a converted document in JSON, up to its metadata.
 func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
 	return append(dst, `{"kind":"`+kind+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 }
@@ -86,8 +85,8 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), message)
 }
 
-// isAList refuses a list to a client that wants the metadata of one object
-// (upstream: apiserver, handlers/response.go, as for notAList).
+// isAList refuses a list to a client that wants the metadata of one object (upstream: apiserver,
+// handlers/response.go, as for notAList).
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
 	if e.info.Native {
@@ -97,9 +96,8 @@ func isAList(e *endpoint) error {
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
 }
 
-// notAList refuses one object to a client that wants the metadata of a list. The
-// Go type of custom resources passes for a list, so they fail later, without a
-// reason.
+// notAList refuses one object to a client that wants the metadata of a list. The Go type of custom
+// resources passes for a list, so they fail later, without a reason.
 func notAList(e *endpoint) error {
 	if !e.info.Native {
 		return errors.New("content is not a list")

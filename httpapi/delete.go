@@ -8,13 +8,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the
-// object is gone, with the object if it still has finalizers, and with an empty object
-// if a dry run would remove the last finalizer.
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, with
+// the object if it still has finalizers, and with an empty object if a dry run would remove the last
+// finalizer.
 //
-// Query: pretty; without a body also gracePeriodSeconds, orphanDependents,
-// propagationPolicy, dryRun, uid, resourceVersion,
-// ignoreStoreReadErrorWithClusterBreakingPotential. A body is DeleteOptions.
+// Query: pretty; without a body, which is DeleteOptions, also gracePeriodSeconds, orphanDependents,
+// propagationPolicy, dryRun, uid, resourceVersion, ignoreStoreReadErrorWithClusterBreakingPotential.
 func (c *call) delete() error {
 	opts, err := c.anyDeleteOptions()
 	if err != nil {
@@ -46,8 +45,8 @@ func (c *call) delete() error {
 	return nil
 }
 
-// deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the
-// deleted objects. The API reference says Status; real servers send the list.
+// deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the deleted objects,
+// as real servers do. The API reference says Status.
 //
 // Query: the parameters of list. Without a body also the parameters of delete.
 func (c *call) deleteCollection() error {
@@ -80,8 +79,7 @@ func (c *call) deleteCollection() error {
 	return c.writeList(l)
 }
 
-// anyDeleteOptions reads the options from the body, or from the query if the body is
-// empty.
+// anyDeleteOptions reads the options from the body, or from the query if the body is empty.
 func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {

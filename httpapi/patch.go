@@ -26,8 +26,7 @@ func patchTypes(schema bool) []string {
 	return types
 }
 
-// isPatch reports whether any media type in the header is a patch. It is the first,
-// generous check.
+// isPatch reports whether any media type in the header is a patch, which is the first check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
@@ -38,8 +37,7 @@ func isPatch(r *http.Request) bool {
 	return false
 }
 
-// patchType returns the type before the first semicolon. It is the second, strict
-// check.
+// patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
 	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
@@ -103,9 +101,8 @@ func decodeApply(data []byte) (config map[string]any, duplicates []error, err er
 	return decodeApplyYAML(data)
 }
 
-// decodeApplyYAML reads an applied configuration as a real server does, which refuses
-// invalid YAML already when it converts it to JSON for the audit log. It does not
-// convert a text that looks like JSON.
+// decodeApplyYAML reads an applied configuration as a real server does: it converts YAML to JSON for
+// the audit log first, unless the text looks like JSON.
 func decodeApplyYAML(data []byte) (config map[string]any, duplicates []error, err error) {
 	text, duplicates, err := yaml.ToJSON(data)
 	switch {

@@ -83,9 +83,9 @@ type resourceName struct {
 	watching   bool // the path is below the deprecated watch/
 }
 
-// route returns the function that answers a path, and sets the endpoint and the resourceName
-// of a path of a resource. An escaped character, also a slash, counts as the character itself.
-// A path with empty segments, dots or a slash at its end is not redirected.
+// route returns the function that answers a path, and sets the endpoint and the resourceName of a path
+// of a resource. An escaped character, also a slash, counts as the character itself. A path with empty
+// segments, dots or a slash at its end is not redirected.
 func (c *call) route(p string) func(*call) {
 	if strings.HasPrefix(p, openAPIV3+"/") {
 		return (*call).openAPI
@@ -115,8 +115,7 @@ func below(p, root string) (rest string, ok bool) {
 // indexPath is another name of the path /.
 const indexPath = "/index.html"
 
-// routeFixed returns the function for a path outside all groups. Most of these paths may
-// also end in a slash.
+// routeFixed returns the function for a path outside all groups. Most may also end in a slash.
 func routeFixed(p string) func(*call) {
 	if !strings.HasPrefix(p, "/") {
 		return (*call).unknownPath
@@ -192,10 +191,8 @@ func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
 	return (*call).unknownResource
 }
 
-// parseResource reads the parts of a path:
-// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]] (upstream:
-// apiserver, endpoints/request/requestinfo.go). The resource may be namespaces
-// itself.
+// parseResource reads the parts of a path (upstream: apiserver, endpoints/request/requestinfo.go):
+// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]]. The resource may be namespaces.
 func parseResource(parts []string) (n resourceName) {
 	if len(parts) > 1 && parts[0] == "watch" {
 		n.watching, parts = true, parts[1:]
@@ -216,8 +213,8 @@ func parseResource(parts []string) (n resourceName) {
 	return n
 }
 
-// isVerbAlone reports whether a path below a version, of any group, is only the
-// deprecated watch or proxy, which no resource follows.
+// isVerbAlone reports whether a path below a version, of any group, is only the deprecated watch or
+// proxy.
 func isVerbAlone(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	last := parts[len(parts)-1]

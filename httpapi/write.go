@@ -14,8 +14,7 @@ import (
 
 // create answers POST …/namespaces/{ns}/{resource}.
 //
-// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
-// before the body is read.
+// Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) create() error {
 	f, err := c.objectFormat()
 	if err != nil {
@@ -40,11 +39,11 @@ func (c *call) create() error {
 	return c.writeItem(http.StatusCreated, it)
 }
 
-// update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the
-// object if the kind allows it, and PUT of /status below it, which never does.
-//
-// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
+// update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the object if the kind
+// allows it, and PUT of /status below it, which never does. Unlike create it checks the media type
 // after the options.
+//
+// Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) update() error {
 	data, err := c.readBody()
 	if err != nil {
@@ -155,8 +154,7 @@ func validation(text string) patch.Validation {
 	return patch.Warn
 }
 
-// managerOf returns the field manager of a write: the parameter, or the program that
-// the User-Agent names.
+// managerOf returns the field manager of a write: the parameter, or the program of the User-Agent.
 func (c *call) managerOf(fieldManager string) string {
 	if fieldManager != "" {
 		return fieldManager
@@ -166,8 +164,8 @@ func (c *call) managerOf(fieldManager string) string {
 	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
 }
 
-// printable returns the printable characters of a text. It shares no memory with the
-// text, which is part of the header of a request.
+// printable returns the printable characters of a text, which is part of the header of a request, in
+// memory of its own.
 func printable(text string) string {
 	return strings.Map(func(ch rune) rune {
 		if unicode.IsPrint(ch) {
