@@ -53,9 +53,9 @@ func (c Patch) plan(r *Resource, current *Item, req Request) (w write, err error
 	return r.replace(current, o, &req, false)
 }
 
-// target describes the object to the functions of package patch.
-func (c Patch) target(t kinds.Target, current *Item) patch.Target {
-	return patch.Target{
+// object describes the object to the functions of package patch.
+func (c Patch) object(t kinds.Target, current *Item) patch.Object {
+	return patch.Object{
 		Type:    t.Schema(),
 		Current: current.Wire(t.Version),
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
@@ -95,7 +95,7 @@ func (c Patch) document(t kinds.Target, current *Item, req *Request) (kinds.Obje
 	case StrategicMergePatch:
 		apply = patch.Strategic
 	}
-	patched, warnings, err := apply(c.target(t, current), c.Data, c.Validation)
+	patched, warnings, err := apply(c.object(t, current), c.Data, c.Validation)
 	if err != nil {
 		return nil, err
 	}
