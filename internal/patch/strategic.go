@@ -34,7 +34,7 @@ func malformed(what string) error { return meta.NewBadRequest("invalid patch for
 // lists are merged if the schema says so, by its merge key. It supports the
 // directives $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList.
 // kind and apiVersion do not change. Strategic returns warnings only for Warn.
-func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
+func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string, err error) {
 	if !json.Valid(body) {
 		return nil, nil, meta.NewBadRequest("invalid JSON patch")
 	}
@@ -48,12 +48,12 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	if err != nil {
 		return nil, nil, meta.NewBadRequest("%s", err)
 	}
-	merged, err := mergeMap(t.Type.ToUnstructured(t.Current), patch, schema{Type: t.Type})
+	merged, err := mergeMap(o.Type.ToUnstructured(o.Current), patch, schema{Type: o.Type})
 	if err != nil {
 		return nil, nil, err
 	}
-	obj = t.Type.New()
-	strictErrs, err := t.Type.FromUnstructured(merged, obj, v != Ignore)
+	obj = o.Type.New()
+	strictErrs, err := o.Type.FromUnstructured(merged, obj, v != Ignore)
 	// Errors show the patch without the directives that mergeMap removed.
 	shown := func() string { return fmt.Sprintf("%+v", patch) }
 	if err != nil {
@@ -62,7 +62,7 @@ func Strategic(t Target, body []byte, v Validation) (obj any, warnings []string,
 	if warnings, err = v.warnOrRefuse(append(faults, strictErrs...), shown); err != nil {
 		return nil, nil, err
 	}
-	keepType(obj, t.Current)
+	keepType(obj, o.Current)
 	return obj, warnings, nil
 }
 
