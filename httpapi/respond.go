@@ -175,11 +175,11 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.version, registry.Protobuf)
+		raw, err := it.Encoded(e.versionIndex, registry.Protobuf)
 		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
 	if e.info.Unstructured {
-		raw, err := it.Encoded(e.version, registry.JSON)
+		raw, err := it.Encoded(e.versionIndex, registry.JSON)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	}
 	dst = append(dst, e.jsonHead...)
 	at := len(dst) - 1 // of the comma, in whose place the object begins; it has metadata
-	dst, err := it.AppendJSON(dst[:at], e.version)
+	dst, err := it.AppendJSON(dst[:at], e.versionIndex)
 	if err != nil {
 		return nil, err
 	}

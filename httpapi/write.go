@@ -133,7 +133,7 @@ func (c *call) createOptions() registry.CreateOptions {
 // request describes the write to the registry.
 func (c *call) request(o registry.CreateOptions) registry.Request {
 	req := registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
+		Namespace: c.namespace, Name: c.name, Version: c.endpoint.versionIndex,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
 		Status: c.subresource == statusSubresource,
 	}
