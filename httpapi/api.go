@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
@@ -99,7 +100,7 @@ type API struct {
 	buffers   sync.Pool // of *buffers
 	frames    frames
 	scratch   scratch.Pool // for parts of lists, and frames
-	scheme    *registry.Scheme
+	scheme    *kinds.Scheme
 
 	ctx     context.Context // ends with Close
 	close   context.CancelFunc
@@ -116,12 +117,12 @@ func Kinds() []store.AnyKind {
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st)}
 	a.kinds = append(Kinds(), opts.Kinds...)
-	kinds := make([]*registry.Kind, len(a.kinds))
+	registered := make([]*kinds.Kind, len(a.kinds))
 	for i, k := range a.kinds {
-		kinds[i] = k.Registered()
-		a.addKind(i, kinds[i])
+		registered[i] = k.Registered()
+		a.addKind(i, registered[i])
 	}
-	a.scheme = registry.NewScheme(kinds...)
+	a.scheme = kinds.NewScheme(registered...)
 	a.openAPI = sync.OnceValue(a.buildOpenAPI)
 	a.start(opts)
 	return a

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -28,13 +29,13 @@ func (c *call) appendPartial(dst []byte, it *registry.Item) ([]byte, error) {
 		data, err := appendPartialMessage(nil, it)
 		return codec.AppendEnvelope(dst, c.media.as.APIVersion, asPartial, data), err
 	}
-	data, err := it.AppendMetadata(c.appendConvertedHead(dst, asPartial), registry.JSON)
+	data, err := it.AppendMetadata(c.appendConvertedHead(dst, asPartial), kinds.JSON)
 	return append(data, '}'), err
 }
 
 // appendPartialMessage appends a PartialObjectMetadata in protobuf, without its type.
 func appendPartialMessage(dst []byte, it *registry.Item) ([]byte, error) {
-	data, err := it.AppendMetadata(dst, registry.Protobuf)
+	data, err := it.AppendMetadata(dst, kinds.Protobuf)
 	var room [16]byte
 	head := protowire.AppendTag(room[:0], 1, protowire.BytesType)
 	return slices.Insert(data, len(dst), protowire.AppendVarint(head, uint64(len(data)-len(dst)))...), err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -20,7 +21,7 @@ func (c *call) delete() error {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
-		return cmp.Or(registry.ValidateDeleteOptions(opts, false), err)
+		return cmp.Or(kinds.ValidateDeleteOptions(opts, false), err)
 	}
 	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name}, opts)
 	if err != nil {
@@ -62,7 +63,7 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	if err := registry.ValidateDeleteOptions(opts, true); err != nil {
+	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return err
 	}
 	ctx, done := c.untilClose()
@@ -80,23 +81,23 @@ func (c *call) deleteCollection() error {
 }
 
 // anyDeleteOptions reads the options from the body, or from the query if the body is empty.
-func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
+func (c *call) anyDeleteOptions() (kinds.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
-		return registry.DeleteOptions{}, err
+		return kinds.DeleteOptions{}, err
 	}
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
 	f, err := c.bodyFormat()
 	if err != nil {
-		return registry.DeleteOptions{}, err
+		return kinds.DeleteOptions{}, err
 	}
-	return registry.DecodeDeleteOptions(data, f)
+	return kinds.DecodeDeleteOptions(data, f)
 }
 
 // deleteOptions reads the options of a deletion from the query.
-func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
+func (c *call) deleteOptions() (o kinds.DeleteOptions, err error) {
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}
@@ -108,7 +109,7 @@ func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
 		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
 	}
 	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
-		o.Preconditions = &registry.Preconditions{}
+		o.Preconditions = &kinds.Preconditions{}
 		if uid != "" {
 			o.Preconditions.UID = new(meta.UID(uid))
 		}

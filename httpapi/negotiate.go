@@ -7,17 +7,17 @@ import (
 
 	"github.com/munnerz/goautoneg"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // format is a wire format of a body.
-type format = registry.Format
+type format = kinds.Format
 
 const (
-	formatJSON     = registry.JSON
-	formatYAML     = registry.YAML
-	formatProtobuf = registry.Protobuf
+	formatJSON     = kinds.JSON
+	formatYAML     = kinds.YAML
+	formatProtobuf = kinds.Protobuf
 )
 
 // The media types of the formats, in the order in which they are offered.

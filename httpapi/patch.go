@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -61,7 +62,7 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	opts := registry.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
+	opts := kinds.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
 	if err := opts.Validate(t == registry.ApplyPatch); err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (c *call) patch() error {
 }
 
 // patchChange reads the patch.
-func (c *call) patchChange(t registry.PatchType, data []byte, opts registry.PatchOptions) (registry.Change, error) {
+func (c *call) patchChange(t registry.PatchType, data []byte, opts kinds.PatchOptions) (registry.Change, error) {
 	level := validation(opts.FieldValidation)
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -175,11 +176,11 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.versionIndex, registry.Protobuf)
+		raw, err := it.Encoded(e.versionIndex, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
 	if e.info.Unstructured {
-		raw, err := it.Encoded(e.versionIndex, registry.JSON)
+		raw, err := it.Encoded(e.versionIndex, kinds.JSON)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -25,9 +25,9 @@ type groupVersion struct {
 
 // endpoint is one kind in one version.
 type endpoint struct {
-	bodyType     registry.Target
+	bodyType     kinds.Target
 	number       int // the index in API.resources
-	info         *registry.Info
+	info         *kinds.Info
 	versionIndex int    // in the kind
 	apiVersion   string // group and version, such as coordination.k8s.io/v1
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
@@ -35,12 +35,12 @@ type endpoint struct {
 }
 
 // addKind adds a kind to its group, in all its versions.
-func (a *API) addKind(number int, kind *registry.Kind) {
+func (a *API) addKind(number int, kind *kinds.Kind) {
 	info := kind.Info()
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{bodyType: registry.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
+		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {

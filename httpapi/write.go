@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
@@ -50,14 +51,14 @@ func (c *call) update() error {
 		return err
 	}
 	opts := c.createOptions()
-	if err := registry.UpdateOptions(opts).Validate(); err != nil {
+	if err := kinds.UpdateOptions(opts).Validate(); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
 	if err != nil {
 		return err
 	}
-	live := c.resource().Peek(c.namespace, c.name)
+	live := c.resource().Peek(c.namespace, c.name).Stored()
 	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
@@ -119,11 +120,11 @@ func (c *call) objectFormat() (format, error) {
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() registry.CreateOptions {
+func (c *call) createOptions() kinds.CreateOptions {
 	if c.req.URL.RawQuery == "" {
-		return registry.CreateOptions{}
+		return kinds.CreateOptions{}
 	}
-	return registry.CreateOptions{
+	return kinds.CreateOptions{
 		DryRun:          c.params()["dryRun"],
 		FieldManager:    c.param("fieldManager"),
 		FieldValidation: c.param("fieldValidation"),
@@ -131,7 +132,7 @@ func (c *call) createOptions() registry.CreateOptions {
 }
 
 // request describes the write to the registry.
-func (c *call) request(o registry.CreateOptions) registry.Request {
+func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
 		Namespace: c.namespace, Name: c.name, Version: c.endpoint.versionIndex,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
@@ -161,7 +162,7 @@ func (c *call) managerOf(fieldManager string) string {
 	}
 	name, _, _ := strings.Cut(c.header("User-Agent"), "/")
 	name = printable(name)
-	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
+	return cmp.Or(name[:min(len(name), kinds.MaxFieldManager)], "unknown")
 }
 
 // printable returns the printable characters of a text, which is part of the header of a request, in

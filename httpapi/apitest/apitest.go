@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
@@ -56,7 +57,7 @@ type API struct {
 	opts     Options
 	st       *registry.Store
 	api      *httpapi.API
-	kinds    []*registry.Info
+	kinds    []*kinds.Info
 	closing  chan struct{} // closed by Close: every wait ends
 	recorder *verdict.Recorder
 	ended    sync.Once
@@ -89,14 +90,14 @@ func New(t TB, opts ...Options) *API {
 	if st == nil {
 		st = store.New(o.Store)
 	}
-	kinds := append(httpapi.Kinds(), o.API.Kinds...)
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, o.Fixtures...); err != nil {
+	all := append(httpapi.Kinds(), o.API.Kinds...)
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: all}, o.Fixtures...); err != nil {
 		st.Close()
 		t.Fatalf("apitest.New: Options.Fixtures: %v", err)
 		return nil
 	}
-	served := make([]*registry.Info, len(kinds))
-	for i, kind := range kinds {
+	served := make([]*kinds.Info, len(all))
+	for i, kind := range all {
 		served[i] = (*registry.Store)(st).Resource(kind.Registered()).Info()
 	}
 	a := newAPI(t, st, o, served, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
@@ -105,9 +106,9 @@ func New(t TB, opts ...Options) *API {
 }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, o Options, kinds []*registry.Info, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, o Options, served []*kinds.Info, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), kinds: kinds, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
+		t: t, opts: o, st: (*registry.Store)(st), kinds: served, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // Match chooses requests. All fields that are set must match.
@@ -40,7 +40,7 @@ func (m Match) Matches(r Request) bool {
 }
 
 // isNameOf reports whether a Match.Resource names a kind.
-func isNameOf(resource string, k *registry.Info) bool {
+func isNameOf(resource string, k *kinds.Info) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 }
@@ -79,7 +79,7 @@ func (a *API) checkMatch(m Match) error {
 		return problem("Verb", "got %q, want one of %s", m.Verb, strings.Join(verbs(), ", "))
 	case m.Subresource != "" && m.Subresource != "status":
 		return problem("Subresource", "got %q, want \"status\" or none", m.Subresource)
-	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *registry.Info) bool { return isNameOf(m.Resource, k) }):
+	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *kinds.Info) bool { return isNameOf(m.Resource, k) }):
 		return problem("Resource", "got %q, want one of %s", m.Resource, strings.Join(plurals, ", "))
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
@@ -71,7 +71,7 @@ func (x *exchange) receive(r *http.Request) {
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
 	x.req = req
-	if i := slices.IndexFunc(x.api.kinds, func(k *registry.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
+	if i := slices.IndexFunc(x.api.kinds, func(k *kinds.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
 		req.kind = x.api.kinds[i]
 	}
 	guarded := false
