@@ -10,12 +10,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file answers the discovery documents of one level each: /api, /apis,
-// /apis/{group} and the group versions.
-//
-// In a real server the aggregator answers /apis and /apis/{group} (upstream:
-// kube-aggregator, apiserver/handler_apis.go) for every method. The other two are
-// routes, which accept GET only and check Accept like all routes.
+// This file answers the discovery documents of one level each: /api, /apis, /apis/{group} and the
+// group versions. In a real server the aggregator answers /apis and /apis/{group} for every method
+// (upstream: kube-aggregator, apiserver/handler_apis.go). The other two are routes, which accept GET
+// only and check Accept.
 
 // verbs returns the verbs of a resource in the order of a real server.
 func (e *endpoint) verbs() []string {

@@ -8,9 +8,8 @@ import (
 
 // list answers GET …/{resource} and GET …/namespaces/{ns}/{resource}.
 //
-// Query: labelSelector, fieldSelector, shardSelector, limit, continue,
-// resourceVersion, resourceVersionMatch, sendInitialEvents (an error here),
-// pretty. allowWatchBookmarks and timeoutSeconds have no effect.
+// Query: labelSelector, fieldSelector, shardSelector, limit, continue, resourceVersion,
+// resourceVersionMatch, sendInitialEvents (an error here), pretty.
 func (c *call) list() error {
 	opts, err := c.listOptions()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// listBody is the body of a list that is written in parts, so that a long list needs no
-// more memory than a short one.
+// listBody is the body of a list. It is written in parts, so that a long list needs no more memory than
+// a short one.
 type listBody struct {
 	apiVersion, kind string
 	head, foot       []byte
@@ -61,8 +61,8 @@ func (b *listBody) append(dst []byte, i int) ([]byte, error) {
 	return append(dst, item...), nil
 }
 
-// measure sets the size of a list of whole objects, or in protobuf. It encodes all items, so
-// that an error can still be answered. A list that the registry remembers gets its items joined.
+// measure sets the size of a list of whole objects, or in protobuf. It encodes all items, so that an
+// error can still be answered. A list that the registry remembers gets its items joined.
 func (c *call) measure(b *listBody, l *registry.List) error {
 	f, most := c.media.format, 0
 	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
@@ -127,8 +127,8 @@ func (b *listBody) indent() error {
 	return b.convertRest(func(data []byte) ([]byte, error) { return appendIndented(nil, data, "") }, itemMark)
 }
 
-// toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
-// YAML. The error comes from the encoding of an item.
+// toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as YAML. The
+// error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	// An item is converted in a sequence that is the whole document: its indentation is the same.
 	sequence := func(item []byte) []byte { return append(append([]byte{'['}, item...), ']') }
@@ -166,16 +166,14 @@ func checkEnd(ctx context.Context, i int) error {
 	return ctx.Err()
 }
 
-// The sizes of the writes of a list, in bytes. A Transport holds a write of twice the buffer,
-// see pipeBuffer.
+// The sizes of the writes of a list, in bytes.
 const (
 	listBuffer = 64 << 10
 	listWrite  = 256 << 10
 )
 
-// sendList sends a list. Content-Length is set if the size is known or the list is
-// short; as from a real server, other lists are in chunks. An error before the first
-// byte is returned. After that it cuts the answer.
+// sendList sends a list. Content-Length is set if the size is known or the list is short; as from a
+// real server, other lists are in chunks. An error after the first byte cuts the answer.
 func (c *call) sendList(contentType string, b *listBody) (err error) {
 	c.setHeader("Content-Type", contentType)
 	if b.size > 0 {
@@ -210,8 +208,7 @@ func (c *call) sendJoinedItems(b *listBody) {
 	c.Write(b.foot)
 }
 
-// sendItems sends a list in parts. It makes them in buf, which begins with the head of the
-// list, and returns buf.
+// sendItems sends a list in parts. It makes them in buf, which begins with the head, and returns buf.
 func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
 	for i := range b.items {
 		err := checkEnd(c.req.Context(), i)

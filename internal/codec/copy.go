@@ -47,7 +47,12 @@ func (t *Type) detach(p unsafe.Pointer) {
 	case shapeList:
 		t.detachList(p)
 	case shapeMap:
-		t.detachMap(p)
+		if t.stringMap {
+			m := (*map[string]string)(p)
+			*m = maps.Clone(*m)
+		} else if !t.isNil(p) {
+			t.detachOtherMap(t.value(p))
+		}
 	case shapeTree:
 		m := (*map[string]any)(p)
 		*m = copyObject(*m)
@@ -59,12 +64,8 @@ func (t *Type) assign(p, q unsafe.Pointer) {
 	switch t.shape { // frequent types without reflection
 	case shapeString:
 		*(*string)(p) = *(*string)(q)
-	case shapeInt32:
-		*(*int32)(p) = *(*int32)(q)
-	case shapeInt64:
-		*(*int64)(p) = *(*int64)(q)
-	case shapeBool:
-		*(*bool)(p) = *(*bool)(q)
+	case shapeBool, shapeInt32, shapeInt64:
+		t.setInteger(p, t.integer(q))
 	case shapeTime, shapeMicroTime:
 		*(*time.Time)(p) = *(*time.Time)(q)
 	default:
@@ -72,38 +73,25 @@ func (t *Type) assign(p, q unsafe.Pointer) {
 	}
 }
 
+// detach detaches the field of the struct at p.
 func (f *Field) detach(p unsafe.Pointer) {
 	p = f.at(p)
 	if f.Pointer {
-		f.Type.detachPointer((*unsafe.Pointer)(p))
+		if q := (*unsafe.Pointer)(p); *q != nil {
+			old := *q
+			p = f.Type.allocate(q)
+			f.Type.assign(p, old)
+			f.Type.detach(p)
+		}
 		return
 	}
 	if f.OmitEmpty && f.Type.nilable() && f.Type.length(p) == 0 {
-		f.Type.clear(p)
+		if !f.Type.isNil(p) {
+			f.setZero(p)
+		}
 		return
 	}
 	f.Type.detach(p)
-}
-
-// clear sets the bytes, list or map at p to nil.
-func (t *Type) clear(p unsafe.Pointer) {
-	if t.shape == shapeMap || t.shape == shapeTree {
-		*(*unsafe.Pointer)(p) = nil
-		return
-	}
-	*(*slice)(p) = slice{}
-}
-
-// detachPointer replaces the pointer at p, to a value of type t, by a pointer to a
-// copy.
-func (t *Type) detachPointer(p *unsafe.Pointer) {
-	if *p == nil {
-		return
-	}
-	old := *p
-	to := t.allocate(p)
-	t.assign(to, old)
-	t.detach(to)
 }
 
 func (t *Type) detachList(p unsafe.Pointer) {
@@ -130,22 +118,12 @@ func (t *Type) detachList(p unsafe.Pointer) {
 	}
 }
 
-func (t *Type) detachMap(p unsafe.Pointer) {
-	if t.stringMap {
-		m := (*map[string]string)(p)
-		*m = maps.Clone(*m)
-	} else if m := t.value(p); !m.IsNil() {
-		t.detachOtherMap(m)
-	}
-}
-
 func (t *Type) detachOtherMap(old reflect.Value) {
 	m := reflect.MakeMapWithSize(t.goType, old.Len())
 	for key, value := range old.Seq2() {
-		v := reflect.New(t.goType.Elem())
-		v.Elem().Set(value)
-		t.Elem.detach(v.UnsafePointer())
-		m.SetMapIndex(key, v.Elem())
+		v := t.copyMapValue(value)
+		t.Elem.detach(v)
+		m.SetMapIndex(key, t.Elem.value(v))
 	}
 	old.Set(m)
 }

@@ -56,11 +56,6 @@ func (t *Type) MergeJSON(patch []byte, obj any) bool {
 	return t.readable && r.document(t, p, nil)
 }
 
-// readableJSON reports whether a jsonReader can read values of the type.
-func (t *Type) readableJSON() bool {
-	return t.Rest == nil && len(t.Fields) <= 64 && t.goType != reflect.TypeFor[json.Number]()
-}
-
 // document reads an object with nothing but spaces around it.
 func (r *jsonReader) document(t *Type, p, like unsafe.Pointer) bool {
 	return r.peek() == '{' && r.structValue(t, p, like) && r.atEnd()

@@ -57,8 +57,8 @@ func copyTree(v any) any {
 		}
 		return out
 	}
-	text, err := json.Marshal(v)
 	var out any
+	text, err := json.Marshal(v)
 	if err == nil {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(text, &out)
 	}
@@ -131,19 +131,6 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
-// addRestTo adds the undeclared members to a tree. If copies is set, it adds copies.
-func (t *Type) addRestTo(tree map[string]any, p unsafe.Pointer, copies bool) {
-	for name, v := range *t.rest(p) {
-		if t.Field(name) != nil {
-			continue
-		}
-		if copies {
-			v = copyTree(v)
-		}
-		tree[name] = v
-	}
-}
-
 // setRest sets the undeclared members of the struct at p to copies of the
 // undeclared members of a document.
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
@@ -161,19 +148,16 @@ func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 // member.
 func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	rest := t.rest(p)
-	var v any
-	found := false
-	if from != nil {
-		v, found = (*t.rest(from))[name]
-	}
-	if !found {
-		delete(*rest, name)
+	delete(*rest, name)
+	if from == nil {
 		return
 	}
-	if *rest == nil {
-		*rest = map[string]any{}
+	if v, found := (*t.rest(from))[name]; found {
+		if *rest == nil {
+			*rest = map[string]any{}
+		}
+		(*rest)[name] = copyTree(v)
 	}
-	(*rest)[name] = copyTree(v)
 }
 
 // decodeWithRest is DecodeJSON for a struct with undeclared members. No member of

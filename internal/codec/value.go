@@ -270,10 +270,6 @@ func equalForms(a, b any) bool {
 		b, ok := b.(map[string]any)
 		return ok && maps.EqualFunc(a, b, equalForms)
 	}
-	switch b.(type) {
-	case []any, map[string]any:
-		return false
-	}
 	return a == b // a string, bool, number or nil
 }
 
