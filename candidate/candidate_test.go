@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate/internal/v1alpha1"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -100,7 +101,7 @@ func TestV1alpha1SharesNoMemoryWithTheStoredObject(t *testing.T) {
 		},
 	}, registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
-	before, err := it.Encoded(alpha1, registry.JSON)
+	before, err := it.Encoded(alpha1, kinds.JSON)
 	require.NoError(t, err)
 
 	w := it.Wire(alpha1).(*v1alpha1.LeaseCandidate)
@@ -195,7 +196,7 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	put := func(list ...lease.CoordinatedLeaseStrategy) *registry.Item {
 		t.Helper()
 		req := registry.Request{Namespace: "ns", Name: "a", Version: alpha1}
-		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+		it, _, err := r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			w := &v1alpha1.LeaseCandidate{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}}
 			if current != nil {
 				w = current.Wire(alpha1).(*v1alpha1.LeaseCandidate)
@@ -214,7 +215,7 @@ func TestVersionsSeeEachOthersWrites(t *testing.T) {
 	assert.Equal(t, it.ResourceVersion(), put(x, y).ResourceVersion())
 	assert.NotEqual(t, it.ResourceVersion(), put(x).ResourceVersion())
 
-	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		return current.Wire(0), nil
 	}))
 	assert.ErrorContains(t, err, "spec.binaryVersion: Required value", "v1beta1 asks for more than v1alpha1 does")

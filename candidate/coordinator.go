@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -95,7 +96,7 @@ func (o *CoordinatorOptions) validate() error {
 			return fmt.Errorf("candidate: %w", errs[0])
 		}
 	}
-	if err := registry.CheckFieldManager(o.FieldManager, "UpdateOptions"); err != nil {
+	if err := kinds.CheckFieldManager(o.FieldManager, "UpdateOptions"); err != nil {
 		return fmt.Errorf("candidate: FieldManager: %w", err)
 	}
 	return nil

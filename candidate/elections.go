@@ -11,6 +11,7 @@ import (
 	"github.com/google/btree"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/watch"
@@ -55,7 +56,7 @@ func (s *elections) run(ctx context.Context) error {
 
 // watch sends the changes of all objects of a kind to the goroutine of elect. wants is as in
 // registry.WatchOptions.
-func (s *elections) watch(kind *registry.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
+func (s *elections) watch(kind *kinds.Kind, wants func(*registry.Item) bool, apply func(registry.Update), changes chan<- func()) error {
 	for n, err := range s.st.Resource(kind).Follow(s.ctx, wants) {
 		if err != nil {
 			return err

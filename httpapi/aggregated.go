@@ -52,17 +52,16 @@ type subresourceDiscovery struct {
 	Verbs        []string     `json:"verbs" protobuf:"4"`
 }
 
-// responseKind leaves group and version empty if they equal the parent's, except for custom
-// resources.
+// responseKind has group and version only for custom resources: others have their parent's.
 type responseKind struct {
 	Group   string `json:"group" protobuf:"1"`
 	Version string `json:"version" protobuf:"2"`
 	Kind    string `json:"kind" protobuf:"3"`
 }
 
-// aggregated answers with the aggregated document if the Accept header contains it at
-// any position. It reports whether it answered.
-func (c *call) aggregated(groups []*apiGroup) bool {
+// aggregated answers with the aggregated document if the Accept header contains it at any position. It
+// reports whether it answered.
+func (c *call) aggregated(groups []*servedGroup) bool {
 	m, ok := negotiate(c.header("Accept"), aggregatedForms)
 	if !ok {
 		return false
@@ -91,7 +90,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	return true
 }
 
-func (g *apiGroup) discovery() groupDiscovery {
+func (g *servedGroup) discovery() groupDiscovery {
 	d := groupDiscovery{ObjectMeta: meta.ObjectMeta{Name: g.name}}
 	for _, v := range g.versions {
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}

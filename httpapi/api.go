@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
@@ -19,29 +20,26 @@ import (
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// Options configures an API. The zero value serves Lease, LeaseCandidate and
-// Endpoints to everyone.
+// Options configures an API. The zero value serves Lease, LeaseCandidate and Endpoints to everyone.
 type Options struct {
 	// Kinds are served in addition to Lease, LeaseCandidate and Endpoints.
 	Kinds []store.AnyKind
-	// Authenticate, if not nil, returns the user of each request. A request without
-	// valid credentials is answered 401. Health paths need no credentials.
+	// Authenticate, if not nil, returns the user of each request, or the answer is 401. Health
+	// paths need no credentials.
 	Authenticate Authenticator
-	// Authorize, if not nil, decides whether each request is allowed. A request that
-	// is not allowed is answered 403. Without Authenticate the user is empty.
+	// Authorize, if not nil, decides whether each request is allowed, or the answer is 403.
+	// Without Authenticate the user is empty.
 	Authorize Authorizer
 	// Elect, if not nil, starts a candidate.Coordinator with these options, which runs until
-	// Close. New panics if they are not valid: to check options from a user, call
-	// candidate.NewCoordinator first.
+	// Close. New panics if they are not valid; candidate.NewCoordinator checks them.
 	Elect *candidate.CoordinatorOptions
 	// Middleware, if not nil, wraps the handler of the API, also for health paths and a
 	// Transport. A handler that panics cuts the connection; a Transport reports that.
 	Middleware func(http.Handler) http.Handler
 	// Hosts, if not nil, are the names under which clients reach the API, with or without a
-	// port: "kubecoord.example", "10.0.0.1". The names of the loopback and the address at
-	// which a request arrives are always allowed. A request for another host, and a write of
-	// a browser's page of another origin, are answered 403, on health paths too. An empty
-	// list is not nil. Requests through a Transport may name any host.
+	// port: "kubecoord.example", "10.0.0.1". The names of the loopback, the address at which a
+	// request arrives, and any host through a Transport are allowed. A request for another host,
+	// and a write of a browser's page of another origin, are answered 403, on health paths too.
 	Hosts []string
 	// RequestTimeout limits a request that is not a watch, from its header to the last byte
 	// of its answer. A client may ask for less by the parameter timeout. After it the answer
@@ -49,8 +47,8 @@ type Options struct {
 	// limit. For the header of the request and an answer of less than 4 KiB see
 	// ReadHeaderTimeout and WriteTimeout of http.Server. A WriteTimeout ends watches too.
 	RequestTimeout time.Duration
-	// WatchStall is how long a watch waits for a client that does not read. The connection
-	// is then cut. Zero means no limit but the timeout of the watch.
+	// WatchStall is how long a watch waits for a client that does not read, before its
+	// connection is cut. Zero means no limit but the timeout of the watch.
 	WatchStall time.Duration
 	// SlowClientBytes limits the memory of answers that are being written, watches included,
 	// and of bodies that are being read. Above it the requests whose write or read has taken
@@ -60,8 +58,7 @@ type Options struct {
 	// Reads and Writes limit the requests in flight, except watches. Excess requests get 429,
 	// unless their user is in the group system:masters or the path is a health path. A request
 	// does not count while its body arrives, while it waits for a resourceVersion in the
-	// future, and once its answer has begun. Zero means no limit; the defaults of a real
-	// server are 400 and 200.
+	// future, and once its answer has begun. Zero means no limit; a real server has 400 and 200.
 	Reads, Writes int
 	// ClientShare is how many percent of Reads, and of Writes, one client may take. A client
 	// is a user, or without Authenticate an address. Zero means no limit.
@@ -70,11 +67,10 @@ type Options struct {
 	// other requests of a client may wait for their bodies, or for a resourceVersion. Zero
 	// means no limit. Clients behind a Transport share an address.
 	WatchesPerClient int
-	// Checks are run by the health paths /healthz, /livez and /readyz, after the checks ping
-	// and log, which always pass. If one fails, the answer is 500.
+	// Checks are run by the health paths /healthz, /livez and /readyz, after ping and log, which
+	// always pass. If one fails, the answer is 500.
 	Checks []HealthCheck
-	// Log, if not nil, is called after each answer of the API itself, from many
-	// goroutines at once.
+	// Log, if not nil, is called after each answer of the API itself, from many goroutines.
 	Log func(LogEntry)
 }
 
@@ -91,13 +87,12 @@ type API struct {
 	limits       limits
 	watched      sync.Map // of *watchCount by WatchStats without counts
 	backlog      backlog
+	checks       []HealthCheck
 
-	checks  []HealthCheck
-	handler http.Handler // serve behind the Middleware
-	kinds   []store.AnyKind
-	// resources are the kinds in the store of this API. Forks share the rest of what is served.
-	resources []*registry.Resource
-	groups    []*apiGroup
+	handler   http.Handler // serve behind the Middleware
+	kinds     []store.AnyKind
+	resources []*registry.Resource // the kinds in this store; forks share the others
+	groups    []*servedGroup
 	openAPI   func() *openAPI
 	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce    func() bool // reports whether every handler ends with the context of its request
@@ -105,16 +100,15 @@ type API struct {
 	buffers   sync.Pool // of *buffers
 	frames    frames
 	scratch   scratch.Pool // for parts of lists, and frames
-	scheme    *registry.Scheme
+	scheme    *kinds.Scheme
 
-	ctx   context.Context // ends with Close
-	close context.CancelFunc
-	mu    sync.Mutex     // must be held to add to calls; ctx has not ended then
-	calls sync.WaitGroup // requests through a Transport, and the election
+	ctx     context.Context // ends with Close
+	close   context.CancelFunc
+	mu      sync.Mutex     // must be held to add to running; ctx has not ended then
+	running sync.WaitGroup // requests through a Transport, and the election
 }
 
-// Kinds returns the kinds that every API serves: Lease, LeaseCandidate and
-// Endpoints.
+// Kinds returns the kinds that every API serves: Lease, LeaseCandidate and Endpoints.
 func Kinds() []store.AnyKind {
 	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
@@ -123,19 +117,18 @@ func Kinds() []store.AnyKind {
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st)}
 	a.kinds = append(Kinds(), opts.Kinds...)
-	kinds := make([]*registry.Kind, len(a.kinds))
+	registered := make([]*kinds.Kind, len(a.kinds))
 	for i, k := range a.kinds {
-		kinds[i] = k.Registered()
-		a.addKind(i, kinds[i])
+		registered[i] = k.Registered()
+		a.addKind(i, registered[i])
 	}
-	a.scheme = registry.NewScheme(kinds...)
+	a.scheme = kinds.NewScheme(registered...)
 	a.openAPI = sync.OnceValue(a.buildOpenAPI)
 	a.start(opts)
 	return a
 }
 
-// start opens the resources of the store, applies the options that do not depend on the
-// kinds, and starts the election.
+// start opens the resources of the store, applies the options, and starts the election.
 func (a *API) start(opts Options) {
 	for _, k := range a.kinds {
 		a.resources = append(a.resources, a.st.Resource(k.Registered()))
@@ -163,28 +156,27 @@ func (a *API) start(opts Options) {
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
 		}
-		a.calls.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
+		a.running.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
 	}
 }
 
-// Close ends all watches, all reads that wait for a resourceVersion, and the
-// election. It returns when the election and all requests through a Transport have
-// ended. Later requests through a Transport fail. The store stays open.
+// Close ends all watches, all reads that wait for a resourceVersion, and the election. It returns
+// when the election and all requests through a Transport have ended; later ones fail. The store
+// stays open.
 func (a *API) Close() {
 	a.mu.Lock()
 	a.close()
 	a.mu.Unlock()
-	a.calls.Wait()
+	a.running.Wait()
 }
 
-// Load stores objects of the kinds that are served, all of them or none; see
-// package store/fixture. Open watches report them.
+// Load stores objects of the kinds that are served, all of them or none; see package store/fixture.
+// Open watches report them.
 func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
 	return fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
 }
 
-// Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form
-// that Load reads; see package store/fixture.
+// Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form that Load reads.
 func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	if opts.Kinds == nil {
 		opts.Kinds = a.kinds
@@ -192,10 +184,9 @@ func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	return fixture.Dump(w, (*store.Store)(a.st), opts)
 }
 
-// Fork returns an API of the same kinds over another store, for example a fork of
-// this API's store. It is like New, but much cheaper, since the two share everything
-// that depends on the kinds alone. opts.Kinds is ignored. The caller must Close
-// the API; closing one of the two does not close the other.
+// Fork returns an API of the same kinds over another store, for example a fork of this API's store.
+// It is like New, but much cheaper, since the two share everything that depends on the kinds alone.
+// opts.Kinds is ignored. The caller must Close each of the two.
 func (a *API) Fork(st *store.Store, opts Options) *API {
 	f := &API{
 		st: (*registry.Store)(st), scheme: a.scheme,

@@ -18,14 +18,12 @@ type User struct {
 	Groups []string
 }
 
-// Authenticator returns the user of a request, and whether its credentials are valid;
-// if not, the request is answered 401. It must be safe for concurrent use and must not
-// read the body.
+// Authenticator returns the user of a request, and whether its credentials are valid; if not, the
+// answer is 401. It must be safe for concurrent use and must not read the body.
 type Authenticator func(r *http.Request) (User, bool)
 
-// BearerTokens returns an Authenticator for requests with the header
-// "Authorization: Bearer TOKEN". What follows a space after the token is ignored, as on a
-// real server (upstream: apiserver, authentication/request/bearertoken). Tokens are
+// BearerTokens returns an Authenticator for the header "Authorization: Bearer TOKEN". Text after a
+// second space is ignored (upstream: apiserver, authentication/request/bearertoken). Tokens are
 // compared in constant time. The map is copied.
 func BearerTokens(tokens map[string]User) Authenticator {
 	type entry struct {
@@ -55,9 +53,9 @@ func BearerTokens(tokens map[string]User) Authenticator {
 	}
 }
 
-// ClientCertificates is an Authenticator for connections with a client certificate
-// that the server has verified. The common name is the user, the organizations are the
-// groups. tls.Config.ClientAuth must make the server verify certificates.
+// ClientCertificates is an Authenticator for connections with a client certificate, which
+// tls.Config.ClientAuth must make the server verify. The common name is the user, the organizations
+// are the groups.
 func ClientCertificates(r *http.Request) (User, bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 || len(r.TLS.PeerCertificates) == 0 {
 		return User{}, false
@@ -66,8 +64,7 @@ func ClientCertificates(r *http.Request) (User, bool) {
 	return User{Name: subject.CommonName, Groups: subject.Organization}, subject.CommonName != ""
 }
 
-// AnyOf returns an Authenticator that calls the given ones in turn until one accepts
-// the request.
+// AnyOf returns an Authenticator that calls the given ones in turn until one accepts the request.
 func AnyOf(all ...Authenticator) Authenticator {
 	return func(r *http.Request) (User, bool) {
 		for _, a := range all {
@@ -82,8 +79,8 @@ func AnyOf(all ...Authenticator) Authenticator {
 // Attributes describe a request to an Authorizer.
 type Attributes struct {
 	User User
-	// Verb is get, list, watch, create, update, patch, delete or deletecollection;
-	// for other paths than those of resources it is the method in lower case.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection; for a path
+	// that is not of a resource it is the method in lower case.
 	Verb string
 	Path string
 	// IsResource reports whether the following fields are set.
@@ -93,15 +90,14 @@ type Attributes struct {
 	Subresource string
 }
 
-// Authorizer reports whether a request is allowed; if not, it is answered 403 with the
-// reason, which may be empty. It is asked again, with the verb create, about an update or an
-// apply that creates its object. It must be safe for concurrent use.
+// Authorizer reports whether a request is allowed; if not, the answer is 403 with the reason, which
+// may be empty. It is called again, with the verb create, for an update or an apply that creates its
+// object. It must be safe for concurrent use.
 type Authorizer func(Attributes) (allowed bool, reason string)
 
-// Guard returns a handler that passes a request on to h if it has valid credentials
-// and is allowed, like a request for the API itself: others are answered 401 or 403.
-// Options.Hosts applies, and RequestTimeout to the body. Requests to the handler are
-// logged, and Close ends their contexts.
+// Guard returns a handler that passes a request on to h if Authenticate, Authorize and Hosts allow it,
+// as for the API itself. RequestTimeout limits its body. Requests are logged, and Close ends their
+// contexts.
 func (a *API) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := a.newCall(w, r)
@@ -156,14 +152,10 @@ func (c *call) checkAllowed(a Attributes) error {
 	return nil
 }
 
-// AttributesOf returns the Attributes of a request, without the User. It reads only
-// the method, the path and the query; the resource need not exist.
-func AttributesOf(r *http.Request) Attributes {
-	c := &call{req: r}
-	return c.attributes()
-}
+// AttributesOf returns the Attributes of a request, without the User. It reads only the method, the
+// path and the query; the resource need not exist.
+func AttributesOf(r *http.Request) Attributes { return (&call{req: r}).attributes() }
 
-// attributes returns the Attributes of the request.
 func (c *call) attributes() Attributes {
 	if c.attrs == nil {
 		c.attrs = new(c.findAttributes())

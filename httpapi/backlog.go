@@ -145,10 +145,13 @@ func (b *backlog) find() (toCut, toClose []*call) {
 type cutter struct {
 	stall stallGuard // of the writes; see call.guard
 
-	mu     sync.Mutex // guards the fields below
-	done   bool       // it has cut the request
-	over   bool       // the request has ended, so it must not be cut
-	failed bool       // a write has failed
+	mu   sync.Mutex // guards the fields below
+	done bool       // it has cut the request
+	over bool       // the request has ended, so it must not be cut
+
+	// failed means that a write has failed. HTTP/2 may then still read the data of that write, so
+	// nothing may use its memory again.
+	failed atomic.Bool
 }
 
 // guard returns the guard of the call, which it adds to the backlog.
@@ -203,28 +206,14 @@ func (c *call) endTime() {
 	b.mu.Unlock()
 	c.cut.mu.Lock()
 	defer c.cut.mu.Unlock()
-	if c.cut.over = true; c.cut.done && !c.cut.failed {
+	if c.cut.over = true; c.cut.done && !c.cut.failed.Load() {
 		http.NewResponseController(c.w).SetWriteDeadline(time.Time{})
 	}
 }
 
-func (c *call) setFailed() {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	c.cut.failed = true
-}
-
-// failed reports whether a write has failed. HTTP/2 may then still read the data of that write,
-// so nothing may use its memory again.
-func (c *call) failed() bool {
-	c.cut.mu.Lock()
-	defer c.cut.mu.Unlock()
-	return c.cut.failed
-}
-
 // unread returns a buffer from which the answer was written, or nil if it may still be read.
 func (c *call) unread(buf []byte) []byte {
-	if c.failed() {
+	if c.cut.failed.Load() {
 		return nil
 	}
 	return buf

@@ -29,7 +29,7 @@ func (c *call) buffers() *buffers {
 // release ends the use of the memory of the call.
 func (c *call) release() {
 	m := c.memory
-	if m == nil || c.failed() {
+	if m == nil || c.cut.failed.Load() {
 		return
 	}
 	c.memory = nil

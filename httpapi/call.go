@@ -13,7 +13,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/derive"
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/tally"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -49,9 +48,9 @@ type call struct {
 	user         User
 	attrs        *Attributes // without the user; nil until the first use
 
-	slots                    *tally.Clients // the request needs one of these
-	client                   string         // user, or host of the address
-	exempt, hasSlot, hasTurn bool           // see limits
+	slots                    *slots // the request needs one of these
+	client                   string // user, or host of the address
+	exempt, hasSlot, hasTurn bool   // see limits
 
 	watches       bool // the request is a watch; set by limitTime
 	limitedWrites bool // limitWrites was called
@@ -208,7 +207,7 @@ func (c *call) write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.size += int64(n)
 	if err != nil {
-		c.setFailed()
+		c.cut.failed.Store(true)
 	}
 	return n, err
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// chunk is a part of a body in the chunked transfer coding of HTTP/1.1 (RFC 9112, section
-// 7.1): the size in hexadecimal, a line end, the data, a line end.
+// chunk is a part of a body in the chunked transfer coding of HTTP/1.1 (RFC 9112, section 7.1): the
+// size in hexadecimal, a line end, the data, a line end.
 type chunk struct {
 	all  []byte
 	head int // the length of the first line
@@ -35,20 +35,19 @@ func endChunk(buf []byte) (chunk, []byte) {
 
 type connKey struct{}
 
-// ConnContext is for the field of http.Server with this name. With it a watch of HTTP/1.1
-// writes its events to the connection without the buffers of net/http. The bytes are the same.
+// ConnContext is for the field of http.Server with this name. With it a watch of HTTP/1.1 writes its
+// events to the connection without the buffers of net/http.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// connection returns the connection to write chunks to, or nil if the ResponseWriter is not that
-// of an HTTP/1.1 server of net/http or the answer is not in chunks.
+// connection returns the connection to write chunks to, or nil if the ResponseWriter does not come
+// from an HTTP/1.1 server of net/http without a wrapper, or the answer is not in chunks.
 func (c *call) connection() net.Conn {
 	conn, _ := c.req.Context().Value(connKey{}).(net.Conn)
-	if conn == nil || c.req.ProtoMajor != 1 || c.req.ProtoMinor == 0 || !isServersOwn(c.w) {
-		return nil
-	}
-	if h := c.Header(); h["Content-Length"] != nil || h["Transfer-Encoding"] != nil {
+	h := c.Header()
+	if conn == nil || c.req.ProtoMajor != 1 || c.req.ProtoMinor == 0 || !isServersOwn(c.w) ||
+		h["Content-Length"] != nil || h["Transfer-Encoding"] != nil {
 		return nil
 	}
 	return conn

@@ -11,12 +11,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The kinds that objects are converted to in answers (API concepts, "Alternate
-// representations of resources").
+// The kinds that objects are converted to (API concepts, "Alternate representations of resources").
 const (
 	asTable       = "Table"
 	asPartial     = "PartialObjectMetadata"
@@ -29,37 +29,24 @@ func (c *call) appendPartial(dst []byte, it *registry.Item) ([]byte, error) {
 		data, err := appendPartialMessage(nil, it)
 		return codec.AppendEnvelope(dst, c.media.as.APIVersion, asPartial, data), err
 	}
-	data, err := it.AppendMetadata(c.appendConvertedHead(dst, asPartial), registry.JSON)
+	data, err := it.AppendMetadata(c.appendConvertedHead(dst, asPartial), kinds.JSON)
 	return append(data, '}'), err
 }
 
 // appendPartialMessage appends a PartialObjectMetadata in protobuf, without its type.
 func appendPartialMessage(dst []byte, it *registry.Item) ([]byte, error) {
-	data, err := it.AppendMetadata(dst, registry.Protobuf)
+	data, err := it.AppendMetadata(dst, kinds.Protobuf)
 	var room [16]byte
 	head := protowire.AppendTag(room[:0], 1, protowire.BytesType)
 	return slices.Insert(data, len(dst), protowire.AppendVarint(head, uint64(len(data)-len(dst)))...), err
 }
 
-// appendConvertedHead appends the beginning of a document of another kind in JSON, up to its metadata.
+// appendConvertedHead appends the beginning of a converted document in JSON, up to its metadata.
 func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
 	return append(dst, `{"kind":"`+kind+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 }
 
-// convertList returns a list in the kind that the client asks for.
-func (c *call) convertList(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
-	switch c.media.as.Kind {
-	case asTable:
-		if err := c.readTableOptions(); err != nil {
-			return nil, err
-		}
-		return c.tableOf(m, items), nil
-	case asPartialList:
-		return c.partialList(m, items), nil
-	}
-	return nil, isAList(c.endpoint)
-}
-
+// partialList returns items as a PartialObjectMetadataList.
 func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
 	b := &listBody{apiVersion: c.media.as.APIVersion, kind: asPartialList, items: items}
 	if c.media.format == formatProtobuf {
@@ -86,8 +73,8 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), message)
 }
 
-// isAList refuses a list to a client that wants the metadata of one object
-// (upstream: apiserver, handlers/response.go, as for notAList).
+// isAList refuses a list to a client that wants the metadata of one object (upstream: apiserver,
+// handlers/response.go, as for notAList).
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
 	if e.info.Native {
@@ -97,9 +84,8 @@ func isAList(e *endpoint) error {
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
 }
 
-// notAList refuses one object to a client that wants the metadata of a list. The
-// Go type of custom resources passes for a list, so they fail later, without a
-// reason.
+// notAList refuses one object to a client that wants the metadata of a list. The Go type of custom
+// resources passes for a list, so they fail later, without a reason.
 func notAList(e *endpoint) error {
 	if !e.info.Native {
 		return errors.New("content is not a list")

@@ -4,24 +4,24 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the
-// object is gone, with the object if it still has finalizers, and with an empty object
-// if a dry run would remove the last finalizer.
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, with
+// the object if it still has finalizers, and with an empty object if a dry run would remove the last
+// finalizer.
 //
-// Query: pretty; without a body also gracePeriodSeconds, orphanDependents,
-// propagationPolicy, dryRun, uid, resourceVersion,
-// ignoreStoreReadErrorWithClusterBreakingPotential. A body is DeleteOptions.
+// Query: pretty; without a body, which is DeleteOptions, also gracePeriodSeconds, orphanDependents,
+// propagationPolicy, dryRun, uid, resourceVersion, ignoreStoreReadErrorWithClusterBreakingPotential.
 func (c *call) delete() error {
 	opts, err := c.anyDeleteOptions()
 	if err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {
-		return cmp.Or(registry.ValidateDeleteOptions(opts, false), err)
+		return cmp.Or(kinds.ValidateDeleteOptions(opts, false), err)
 	}
 	d, err := c.resource().Delete(c.context(), registry.Request{Namespace: c.namespace, Name: c.name}, opts)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *call) delete() error {
 	return nil
 }
 
-// deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the
-// deleted objects. The API reference says Status; real servers send the list.
+// deleteCollection answers DELETE …/namespaces/{ns}/{resource} with the list of the deleted objects,
+// as real servers do. The API reference says Status.
 //
 // Query: the parameters of list. Without a body also the parameters of delete.
 func (c *call) deleteCollection() error {
@@ -63,7 +63,7 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	if err := registry.ValidateDeleteOptions(opts, true); err != nil {
+	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return err
 	}
 	ctx, done := c.untilClose()
@@ -80,25 +80,24 @@ func (c *call) deleteCollection() error {
 	return c.writeList(l)
 }
 
-// anyDeleteOptions reads the options from the body, or from the query if the body is
-// empty.
-func (c *call) anyDeleteOptions() (registry.DeleteOptions, error) {
+// anyDeleteOptions reads the options from the body, or from the query if the body is empty.
+func (c *call) anyDeleteOptions() (kinds.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
-		return registry.DeleteOptions{}, err
+		return kinds.DeleteOptions{}, err
 	}
 	if len(data) == 0 {
 		return c.deleteOptions()
 	}
 	f, err := c.bodyFormat()
 	if err != nil {
-		return registry.DeleteOptions{}, err
+		return kinds.DeleteOptions{}, err
 	}
-	return registry.DecodeDeleteOptions(data, f)
+	return kinds.DecodeDeleteOptions(data, f)
 }
 
 // deleteOptions reads the options of a deletion from the query.
-func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
+func (c *call) deleteOptions() (o kinds.DeleteOptions, err error) {
 	if c.req.URL.RawQuery == "" {
 		return o, nil
 	}
@@ -110,7 +109,7 @@ func (c *call) deleteOptions() (o registry.DeleteOptions, err error) {
 		o.PropagationPolicy = new(meta.DeletionPropagation(c.param("propagationPolicy")))
 	}
 	if uid, version := c.param("uid"), c.param("resourceVersion"); uid != "" || version != "" {
-		o.Preconditions = &registry.Preconditions{}
+		o.Preconditions = &kinds.Preconditions{}
 		if uid != "" {
 			o.Preconditions.UID = new(meta.UID(uid))
 		}

@@ -46,8 +46,8 @@ func (c *call) readsMany() bool {
 	return verb == "list" || verb == "watch"
 }
 
-// verb returns the method that answers the request, and whether its route can
-// stream. If status is true only the verbs of the status subresource are allowed.
+// verb returns the method that answers the request, and whether its route can stream. status means the
+// status subresource, which has fewer verbs.
 func (c *call) verb(status bool) (verb func(*call) error, streams bool, err error) {
 	custom := !c.endpoint.info.Native
 	inScope := c.namespaced != c.endpoint.info.ClusterScoped && !status
@@ -77,13 +77,13 @@ func (c *call) verb(status bool) (verb func(*call) error, streams bool, err erro
 	return nil, false, c.notSupported()
 }
 
-// prepare makes the checks that come before those of a verb, in the order of a real
-// server: the media type of a patch, the media types of the route, the warning
-// about a deprecated version, the namespace of a collection, the media type of the answer.
-// Only built-in kinds have routes.
+// prepare makes the checks before those of a verb, in the order of a real server: the media type of a
+// patch, the media types of the route, which only built-in kinds have, the deprecated version, the
+// namespace of a collection, the media type of the answer.
 func (c *call) prepare(streams bool) error {
-	if c.endpoint == nil || c.endpoint.info.Native {
-		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
+	info := c.endpoint.info
+	if info.Native {
+		if c.req.Method == http.MethodPatch && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
 		if !matchesRoute(c.header("Accept")) {
@@ -94,19 +94,17 @@ func (c *call) prepare(streams bool) error {
 			return notAcceptableRoute(types...)
 		}
 	}
-	if e := c.endpoint; e != nil {
-		c.warn(e.info.Versions[e.version].Deprecated)
-		if c.name == "" || c.watching {
-			if err := c.checkNames(); err != nil {
-				return err
-			}
+	c.warn(info.Versions[c.endpoint.versionIndex].Deprecated)
+	if c.name == "" || c.watching {
+		if err := c.checkNames(); err != nil {
+			return err
 		}
 	}
 	return c.negotiateMedia()
 }
 
-// checkNames refuses a name that no object can have, and a path to one object with an empty
-// namespace. The storage of a real server does so, after the options and the body are read.
+// checkNames refuses a name that no object can have, and a path to one object with an empty namespace,
+// as the storage of a real server does after the options and the body are read.
 func (c *call) checkNames() error {
 	one := c.name != "" || c.req.Method == http.MethodDelete
 	if c.namespaced && c.namespace == "" && one {

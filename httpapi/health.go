@@ -22,11 +22,11 @@ const (
 type HealthCheck struct {
 	// Name is the name in answers, and the last part of a path: "etcd" for /livez/etcd.
 	Name string
-	// ReadyOnly leaves the check out of /livez and /healthz: a process that fails it should
-	// get no requests, but need not be restarted.
+	// ReadyOnly leaves the check out of /livez and /healthz: a process that fails it should get
+	// no requests, but need not be restarted.
 	ReadyOnly bool
-	// Healthy returns nil, or what is wrong. Many goroutines may call it at once. It must
-	// return soon after the end of its context.
+	// Healthy returns an error if the check fails, soon after the end of its context. Many
+	// goroutines may call it at once.
 	Healthy func(context.Context) error
 }
 
@@ -63,8 +63,11 @@ func (c *call) health(name string) {
 			fmt.Fprintf(&b, "[+]%s ok\n", check.Name)
 		}
 	}
-	if len(unknown) > 0 {
-		fmt.Fprintf(&b, "warn: some health checks cannot be excluded: no matches for %s\n", quoted(slices.Sorted(maps.Keys(unknown))))
+	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
+		for i, name := range names {
+			names[i] = strconv.Quote(name)
+		}
+		fmt.Fprintf(&b, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(names, ","))
 	}
 	switch {
 	case failed:
@@ -74,13 +77,6 @@ func (c *call) health(name string) {
 	default:
 		c.text(http.StatusOK, "ok")
 	}
-}
-
-func quoted(names []string) string {
-	for i, name := range names {
-		names[i] = strconv.Quote(name)
-	}
-	return strings.Join(names, ",")
 }
 
 // healthCheck answers one check of a health path, such as /livez/ping. The answer says why the

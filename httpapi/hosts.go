@@ -15,8 +15,8 @@ import (
 // transportAddr is the address of a client behind a Transport. No socket has port 0.
 const transportAddr = "127.0.0.1:0"
 
-// checkOrigin refuses a request for a host that is not one of Options.Hosts, and a write of a
-// page of another site.
+// checkOrigin refuses a request for a host that is not in Options.Hosts, and a write of another site's
+// page.
 func (c *call) checkOrigin() error {
 	if c.api.hosts == nil || c.req.RemoteAddr == transportAddr {
 		return nil
@@ -53,8 +53,7 @@ func hostOf(host string) string {
 	return strings.ToLower(host)
 }
 
-// isLocal reports whether a host is an IP address of the loopback, or the one at which the
-// request arrived.
+// isLocal reports whether a host is a loopback IP address, or the one at which the request arrived.
 func isLocal(host string, r *http.Request) bool {
 	ip := net.ParseIP(host)
 	if ip == nil {

@@ -9,27 +9,24 @@ import (
 	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/registry"
-	"github.com/kubecoord/kubecoord/internal/tally"
 )
 
-// limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A
-// slow client must not hold a slot: a request has none while its body is read, while it waits
-// for a version in the future, and from the first byte of its answer on. As on a real server,
-// the slot is taken before the request is authorized.
+// limits bounds the requests in flight (upstream: apiserver, server/filters/maxinflight.go). A slow
+// client must not hold a slot: a request has none while its body is read, while it waits for a version
+// in the future, and after the first byte of its answer. As upstream it takes the slot before it is
+// authorized.
 type limits struct {
-	reads, writes *tally.Clients // slots, by client
-	waits         *tally.Clients // requests that wait without a slot, by client
-	watches       *tally.Clients // by the host of the client
-
-	// turns has an element for each list that is being encoded, at most one a processor.
-	turns chan struct{}
+	reads, writes *slots
+	waits         *slots        // requests that wait without a slot
+	watches       *slots        // by the host of the client
+	turns         chan struct{} // an element for each list that is being encoded, at most one a processor
 }
 
 func newLimits(o Options) limits {
-	share := func(all int) *tally.Clients { return tally.New(all, (all*o.ClientShare+99)/100) }
+	share := func(all int) *slots { return newSlots(all, (all*o.ClientShare+99)/100) }
 	return limits{
 		reads: share(o.Reads), writes: share(o.Writes),
-		waits: tally.New(0, o.WatchesPerClient), watches: tally.New(0, o.WatchesPerClient),
+		waits: newSlots(0, o.WatchesPerClient), watches: newSlots(0, o.WatchesPerClient),
 		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 }
@@ -41,7 +38,7 @@ var errTooManyRequests = errors.New("too many requests")
 
 // enter counts the request until leave is called.
 func (c *call) enter() error {
-	l, host := &c.api.limits, tally.Host(c.req.RemoteAddr)
+	l, host := &c.api.limits, hostOfClient(c.req.RemoteAddr)
 	c.client, c.exempt = cmp.Or(c.user.Name, host), slices.Contains(c.user.Groups, privileged)
 	switch {
 	case c.watches: // a real server has no limit for these
@@ -59,7 +56,7 @@ func (c *call) enter() error {
 
 // takeSlot reports whether the request may go on. It has a slot then, unless it is exempt.
 func (c *call) takeSlot() bool {
-	c.hasSlot = c.slots.Take(c.client, 1)
+	c.hasSlot = c.slots.take(c.client)
 	return c.hasSlot || c.exempt
 }
 
@@ -67,7 +64,7 @@ func (c *call) takeSlot() bool {
 func (c *call) leave() {
 	if c.hasSlot {
 		c.hasSlot = false
-		c.slots.Leave(c.client, 1)
+		c.slots.leave(c.client)
 	}
 	if c.hasTurn {
 		c.hasTurn = false
@@ -78,8 +75,8 @@ func (c *call) leave() {
 // withoutSlot gives up the slot while wait runs. Afterwards all slots may be taken.
 func (c *call) withoutSlot(wait func() error) error {
 	c.leave()
-	if waits := c.api.limits.waits; waits.Take(c.client, 1) {
-		defer waits.Leave(c.client, 1)
+	if waits := c.api.limits.waits; waits.take(c.client) {
+		defer waits.leave(c.client)
 	} else if !c.exempt {
 		return errTooManyRequests
 	}

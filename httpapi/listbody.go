@@ -12,14 +12,14 @@ import (
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// listBody is the body of a list that is written in parts, so that a long list needs no
-// more memory than a short one.
+// listBody is the body of a list. It is written in parts, so that a long list needs no more memory than
+// a short one.
 type listBody struct {
 	apiVersion, kind string
 	head, foot       []byte
 	items            []*registry.Item
 	number           protowire.Number // of the items in a protobuf message; 0: JSON
-	version          int              // of whole objects
+	versionIndex     int              // of whole objects
 	// encode appends an item. It is nil for whole objects, whose bytes the registry remembers.
 	encode func(dst []byte, it *registry.Item) ([]byte, error)
 	// convert, if not nil, appends the JSON of an item in another layout.
@@ -38,9 +38,9 @@ func (b *listBody) item(i int) (data []byte, err error) {
 		b.buf, err = b.encode(b.buf[:0], b.items[i])
 		return b.buf, err
 	case b.number != 0:
-		return b.items[i].Encoded(b.version, formatProtobuf)
+		return b.items[i].Encoded(b.versionIndex, formatProtobuf)
 	}
-	return b.items[i].Encoded(b.version, formatJSON)
+	return b.items[i].Encoded(b.versionIndex, formatJSON)
 }
 
 // append appends an item as it is in the list.
@@ -61,12 +61,12 @@ func (b *listBody) append(dst []byte, i int) ([]byte, error) {
 	return append(dst, item...), nil
 }
 
-// measure sets the size of a list of whole objects, or in protobuf. It encodes all items, so
-// that an error can still be answered. A list that the registry remembers gets its items joined.
+// measure sets the size of a list of whole objects, or in protobuf. It encodes all items, so that an
+// error can still be answered. A list that the registry remembers gets its items joined.
 func (c *call) measure(b *listBody, l *registry.List) error {
 	f, most := c.media.format, 0
 	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
-		if b.joined, most = l.Joined(b.version, f); b.joined != nil {
+		if b.joined, most = l.Joined(b.versionIndex, f); b.joined != nil {
 			b.size = len(b.joined)
 			return nil
 		}
@@ -93,7 +93,7 @@ func (c *call) measure(b *listBody, l *registry.List) error {
 		joined, err = b.append(joined, i)
 	}
 	if err == nil {
-		l.Remember(b.version, f, joined)
+		l.Remember(b.versionIndex, f, joined)
 		b.joined = joined
 	}
 	return err
@@ -127,8 +127,8 @@ func (b *listBody) indent() error {
 	return b.convertRest(func(data []byte) ([]byte, error) { return appendIndented(nil, data, "") }, itemMark)
 }
 
-// toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as
-// YAML. The error comes from the encoding of an item.
+// toYAML converts a list to YAML. It reports false if JSON of the list cannot be read as YAML. The
+// error comes from the encoding of an item.
 func (b *listBody) toYAML(ctx context.Context) (bool, error) {
 	// An item is converted in a sequence that is the whole document: its indentation is the same.
 	sequence := func(item []byte) []byte { return append(append([]byte{'['}, item...), ']') }
@@ -166,16 +166,14 @@ func checkEnd(ctx context.Context, i int) error {
 	return ctx.Err()
 }
 
-// The sizes of the writes of a list, in bytes. A Transport holds a write of twice the buffer,
-// see pipeBuffer.
+// The sizes of the writes of a list, in bytes.
 const (
 	listBuffer = 64 << 10
 	listWrite  = 256 << 10
 )
 
-// sendList sends a list. Content-Length is set if the size is known or the list is
-// short; as from a real server, other lists are in chunks. An error before the first
-// byte is returned. After that it cuts the answer.
+// sendList sends a list. Content-Length is set if the size is known or the list is short; as from a
+// real server, other lists are in chunks. An error after the first byte cuts the answer.
 func (c *call) sendList(contentType string, b *listBody) (err error) {
 	c.setHeader("Content-Type", contentType)
 	if b.size > 0 {
@@ -210,8 +208,7 @@ func (c *call) sendJoinedItems(b *listBody) {
 	c.Write(b.foot)
 }
 
-// sendItems sends a list in parts. It makes them in buf, which begins with the head of the
-// list, and returns buf.
+// sendItems sends a list in parts. It makes them in buf, which begins with the head, and returns buf.
 func (c *call) sendItems(buf []byte, b *listBody) ([]byte, error) {
 	for i := range b.items {
 		err := checkEnd(c.req.Context(), i)

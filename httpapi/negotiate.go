@@ -7,17 +7,17 @@ import (
 
 	"github.com/munnerz/goautoneg"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // format is a wire format of a body.
-type format = registry.Format
+type format = kinds.Format
 
 const (
-	formatJSON     = registry.JSON
-	formatYAML     = registry.YAML
-	formatProtobuf = registry.Protobuf
+	formatJSON     = kinds.JSON
+	formatYAML     = kinds.YAML
+	formatProtobuf = kinds.Protobuf
 )
 
 // The media types of the formats, in the order in which they are offered.
@@ -42,8 +42,7 @@ type mediaType struct {
 	suffix string        // parameters for the Content-Type
 }
 
-// restrictions are the forms that an endpoint can answer in (upstream:
-// negotiation.EndpointRestrictions).
+// restrictions are the forms of answers of an endpoint (upstream: negotiation.EndpointRestrictions).
 type restrictions int
 
 const (
@@ -71,8 +70,7 @@ func (r restrictions) allow(m mediaType) bool {
 	return asIs
 }
 
-// negotiate returns the form for the first clause of an Accept header that is
-// available.
+// negotiate returns the form for the first clause of an Accept header that is available.
 func negotiate(header string, r restrictions) (mediaType, bool) {
 	// The headers of nearly all clients.
 	switch header {
@@ -163,8 +161,7 @@ func (c *call) restrictions() restrictions {
 	return objectForms
 }
 
-// matchesRoute reports whether an Accept header names any media type of a route
-// (upstream: go-restful). It is the first, coarse check.
+// matchesRoute reports whether an Accept header names any media type of a route (upstream: go-restful).
 func matchesRoute(header string) bool {
 	if header == "" {
 		return true
@@ -179,8 +176,8 @@ func matchesRoute(header string) bool {
 	return false
 }
 
-// prettyWanted reports whether JSON is indented: as the parameter pretty says, by
-// default for browsers and command line tools.
+// prettyWanted reports whether JSON is indented: by the parameter pretty, or else for browsers and
+// command line tools.
 func prettyWanted(c *call) bool {
 	if strings.Contains(c.req.URL.RawQuery, "pretty") {
 		if v := c.param("pretty"); v != "" {

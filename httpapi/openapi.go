@@ -17,14 +17,11 @@ import (
 	"github.com/kubecoord/kubecoord/internal/openapi"
 )
 
-// This file answers /openapi/v2, /openapi/v3 and the paths below the latter
-// (upstream: kube-openapi, handler and handler3). Query: hash, timeout.
-//
-// Known difference: an Accept header without a media type is answered 406; a real
-// server answers an empty 200.
+// This file answers /openapi/v2, /openapi/v3 and the paths below the latter (upstream: kube-openapi,
+// handler and handler3). Query: hash, timeout. Known difference: an Accept header without a media type
+// is answered 406; a real server answers an empty 200.
 
-// openAPI holds the documents of an API by path, and the index of version 3. They are built at
-// the first request.
+// openAPI holds the documents of an API by path, and the index of version 3.
 type openAPI struct {
 	byPath map[string]*openAPIDocument
 	index  []byte
@@ -75,7 +72,7 @@ func (a *API) describe() openapi.API {
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
 					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Unstructured, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
-					Type: a.resources[e.number].Schema(e.version),
+					Type: a.resources[e.number].Schema(e.versionIndex),
 				})
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)
@@ -108,9 +105,9 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 	return "", nil, false
 }
 
-// openAPI answers with the document of a path. With its hash in the query, a document of
-// version 3 may be cached forever; another hash is redirected. The 404 of an unknown document
-// has no body (upstream: kube-aggregator, openapiv3/aggregator, handleGroupVersion).
+// openAPI answers with the document of a path. With its hash in the query, a document of version 3 may
+// be cached forever; another hash is redirected. The 404 of an unknown document has no body (upstream:
+// kube-aggregator, openapiv3/aggregator, handleGroupVersion).
 func (c *call) openAPI() {
 	d := c.api.openAPI().byPath[c.req.URL.Path]
 	if d == nil {

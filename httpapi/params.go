@@ -9,8 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Query parameters are read as a real server reads them: the first of several
-// values counts, and unknown names are ignored.
+// As on a real server the first of several values of a parameter counts, and unknown names are ignored.
 
 // params returns the query, parsed once. Invalid pairs are dropped, as net/url does.
 func (c *call) params() url.Values {

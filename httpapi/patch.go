@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -26,8 +27,7 @@ func patchTypes(schema bool) []string {
 	return types
 }
 
-// isPatch reports whether any media type in the header is a patch. It is the first,
-// generous check.
+// isPatch reports whether any media type in the header is a patch, which is the first check.
 func isPatch(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Content-Type"), ",") {
 		t, _, _ := strings.Cut(part, ";")
@@ -38,8 +38,7 @@ func isPatch(r *http.Request) bool {
 	return false
 }
 
-// patchType returns the type before the first semicolon. It is the second, strict
-// check.
+// patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
 	if types := patchTypes(!c.endpoint.info.Unstructured); !slices.Contains(types, t) {
@@ -63,7 +62,7 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	opts := registry.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
+	opts := kinds.PatchOptions{CreateOptions: c.createOptions(), Force: c.optionalBool("force")}
 	if err := opts.Validate(t == registry.ApplyPatch); err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (c *call) patch() error {
 }
 
 // patchChange reads the patch.
-func (c *call) patchChange(t registry.PatchType, data []byte, opts registry.PatchOptions) (registry.Change, error) {
+func (c *call) patchChange(t registry.PatchType, data []byte, opts kinds.PatchOptions) (registry.Change, error) {
 	level := validation(opts.FieldValidation)
 	if t == registry.ApplyPatch {
 		config, duplicates, err := decodeApply(data)
@@ -103,9 +102,8 @@ func decodeApply(data []byte) (config map[string]any, duplicates []error, err er
 	return decodeApplyYAML(data)
 }
 
-// decodeApplyYAML reads an applied configuration as a real server does, which refuses
-// invalid YAML already when it converts it to JSON for the audit log. It does not
-// convert a text that looks like JSON.
+// decodeApplyYAML reads an applied configuration as a real server does: it converts YAML to JSON for
+// the audit log first, unless the text looks like JSON.
 func decodeApplyYAML(data []byte) (config map[string]any, duplicates []error, err error) {
 	text, duplicates, err := yaml.ToJSON(data)
 	switch {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -25,8 +26,8 @@ var (
 	listMetaType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ListMeta](), "v1") })
 )
 
-// fail answers with the Status of an error. It negotiates again, because the negotiation
-// itself may have failed; without a match it sends indented JSON.
+// fail answers with the Status of an error. It negotiates again, because the negotiation may have
+// failed; without a match it sends indented JSON.
 func (c *call) fail(err error) {
 	if c.timedOut() {
 		c.failTimedOut()
@@ -117,9 +118,8 @@ func (c *call) report(s caller.Sight, resourceVersion string) {
 	}
 }
 
-// writeDocument answers with an encoded document: a protobuf envelope if that is the
-// format, else JSON, which is converted to YAML if that is the format. Indented JSON
-// has no newline at its end, compact JSON has one.
+// writeDocument answers with a document: a protobuf envelope, or JSON, which it converts to YAML if that
+// is the format. Indented JSON has no newline at its end, compact JSON has one.
 func (c *call) writeDocument(code int, data []byte, m mediaType) {
 	switch m.format {
 	case formatYAML:
@@ -148,8 +148,8 @@ func indented(data []byte) []byte {
 	return text
 }
 
-// appendIndented appends a JSON document with a line for each member and item. prefix comes
-// before each line but the first. A document that is nested too deep stays as it is.
+// appendIndented appends a JSON document with a line for each member and item. prefix comes before each
+// line but the first. A document that is nested too deep stays as it is.
 func appendIndented(dst, data []byte, prefix string) ([]byte, error) {
 	if yaml.IsDeep(data) {
 		return append(dst, data...), nil
@@ -176,11 +176,11 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.version, registry.Protobuf)
+		raw, err := it.Encoded(e.versionIndex, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
 	if e.info.Unstructured {
-		raw, err := it.Encoded(e.version, registry.JSON)
+		raw, err := it.Encoded(e.versionIndex, kinds.JSON)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	}
 	dst = append(dst, e.jsonHead...)
 	at := len(dst) - 1 // of the comma, in whose place the object begins; it has metadata
-	dst, err := it.AppendJSON(dst[:at], e.version)
+	dst, err := it.AppendJSON(dst[:at], e.versionIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +197,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	return dst, nil
 }
 
-// appendTyped appends a JSON object with head before its members. head contains the
-// type and ends in a comma.
+// appendTyped appends a JSON object with head, which ends in a comma, before its members.
 func appendTyped(dst []byte, head string, object []byte) []byte {
 	if len(object) == 2 {
 		head = strings.TrimSuffix(head, ",")
@@ -206,8 +205,8 @@ func appendTyped(dst []byte, head string, object []byte) []byte {
 	return append(append(dst, head...), object[1:]...)
 }
 
-// typedInOrder adds apiVersion and kind to an unstructured object, whose members are
-// in the order of their names (upstream: apimachinery, meta/v1/unstructured).
+// typedInOrder adds apiVersion and kind to an unstructured object, whose members are in the order of
+// their names (upstream: apimachinery, meta/v1/unstructured).
 func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
 	if bytes.HasPrefix(object, []byte(`{"metadata":`)) {
 		return appendTyped(make([]byte, 0, len(e.jsonHead)+len(object)), e.jsonHead, object), nil
@@ -233,15 +232,15 @@ func methodNotAllowed() error {
 		"the server does not allow this method on the requested resource")
 }
 
-// Limits of the Warning headers of one answer, in characters (upstream:
-// apiserver, endpoints/filters/warning.go).
+// Limits of the Warning headers of one answer, in characters (upstream: apiserver,
+// endpoints/filters/warning.go).
 const (
 	warningsTotal = 4096
 	warningCut    = 256
 )
 
-// warnings collects the Warning headers of one answer. Each text is sent once. All
-// texts are truncated when their total exceeds warningsTotal.
+// warnings collects the Warning headers of one answer. Each text is sent once. All are truncated when
+// their total exceeds warningsTotal.
 type warnings struct {
 	texts   []string
 	written int

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// apiGroup is an API group with its served versions.
-type apiGroup struct {
+// servedGroup is an API group with its served versions.
+type servedGroup struct {
 	name     string // "" is the core group
 	root     string // such as /apis/coordination.k8s.io
 	versions []*groupVersion
@@ -25,22 +25,22 @@ type groupVersion struct {
 
 // endpoint is one kind in one version.
 type endpoint struct {
-	bodyType   registry.Target
-	number     int // the index in API.resources
-	info       *registry.Info
-	version    int    // the index of the version in the kind
-	apiVersion string // group and version, such as coordination.k8s.io/v1
+	bodyType     kinds.Target
+	number       int // the index in API.resources
+	info         *kinds.Info
+	versionIndex int    // in the kind
+	apiVersion   string // group and version, such as coordination.k8s.io/v1
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
 }
 
 // addKind adds a kind to its group, in all its versions.
-func (a *API) addKind(number int, kind *registry.Kind) {
+func (a *API) addKind(number int, kind *kinds.Kind) {
 	info := kind.Info()
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{bodyType: registry.Target{Kind: kind, Version: i}, number: number, info: info, version: i, apiVersion: gv.String()}
+		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
@@ -50,11 +50,11 @@ func (a *API) addKind(number int, kind *registry.Kind) {
 	}
 }
 
-func (a *API) group(name string) *apiGroup {
-	if i := slices.IndexFunc(a.groups, func(g *apiGroup) bool { return g.name == name }); i >= 0 {
+func (a *API) group(name string) *servedGroup {
+	if i := slices.IndexFunc(a.groups, func(g *servedGroup) bool { return g.name == name }); i >= 0 {
 		return a.groups[i]
 	}
-	g := &apiGroup{name: name, root: "/apis/" + name}
+	g := &servedGroup{name: name, root: "/apis/" + name}
 	if name == "" {
 		g.root = "/api"
 	}
@@ -62,7 +62,7 @@ func (a *API) group(name string) *apiGroup {
 	return g
 }
 
-func (g *apiGroup) version(name string) *groupVersion {
+func (g *servedGroup) version(name string) *groupVersion {
 	if i := slices.IndexFunc(g.versions, func(v *groupVersion) bool { return v.Version == name }); i >= 0 {
 		return g.versions[i]
 	}
@@ -83,9 +83,9 @@ type resourceName struct {
 	watching   bool // the path is below the deprecated watch/
 }
 
-// route returns the function that answers a path, and sets the endpoint and the resourceName
-// of a path of a resource. An escaped character, also a slash, counts as the character itself.
-// A path with empty segments, dots or a slash at its end is not redirected.
+// route returns the function that answers a path, and sets the endpoint and the resourceName of a path
+// of a resource. An escaped character, also a slash, counts as the character itself. A path with empty
+// segments, dots or a slash at its end is not redirected.
 func (c *call) route(p string) func(*call) {
 	if strings.HasPrefix(p, openAPIV3+"/") {
 		return (*call).openAPI
@@ -115,8 +115,7 @@ func below(p, root string) (rest string, ok bool) {
 // indexPath is another name of the path /.
 const indexPath = "/index.html"
 
-// routeFixed returns the function for a path outside all groups. Most of these paths may
-// also end in a slash.
+// routeFixed returns the function for a path outside all groups. Most may also end in a slash.
 func routeFixed(p string) func(*call) {
 	if !strings.HasPrefix(p, "/") {
 		return (*call).unknownPath
@@ -156,7 +155,7 @@ func routeFixed(p string) func(*call) {
 // route returns the function for a path outside all versions of the group; rest follows its
 // root. The aggregator of a real server also serves the group with one slash at the end; with
 // more slashes the path is a route.
-func (g *apiGroup) route(rest string) func(*call) {
+func (g *servedGroup) route(rest string) func(*call) {
 	switch {
 	case strings.Trim(rest, "/") != "":
 		return (*call).unknownResource
@@ -192,10 +191,8 @@ func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
 	return (*call).unknownResource
 }
 
-// parseResource reads the parts of a path:
-// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]] (upstream:
-// apiserver, endpoints/request/requestinfo.go). The resource may be namespaces
-// itself.
+// parseResource reads the parts of a path (upstream: apiserver, endpoints/request/requestinfo.go):
+// [watch/][namespaces/{namespace}/]{resource}[/{name}[/{subresource}]]. The resource may be namespaces.
 func parseResource(parts []string) (n resourceName) {
 	if len(parts) > 1 && parts[0] == "watch" {
 		n.watching, parts = true, parts[1:]
@@ -216,8 +213,8 @@ func parseResource(parts []string) (n resourceName) {
 	return n
 }
 
-// isVerbAlone reports whether a path below a version, of any group, is only the
-// deprecated watch or proxy, which no resource follows.
+// isVerbAlone reports whether a path below a version, of any group, is only the deprecated watch or
+// proxy.
 func isVerbAlone(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	last := parts[len(parts)-1]

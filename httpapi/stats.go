@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // Stats is what an API does at one moment, for metrics.
 type Stats struct {
-	// Reads and Writes are the requests in flight that count for the Options of these
-	// names. Without a limit they are 0.
+	// Reads and Writes are the requests in flight that count for these Options, or 0 without a
+	// limit.
 	Reads, Writes int
 	// Watches has an element for each resource, version and scope that was watched, in no order.
 	Watches []WatchStats
@@ -24,7 +24,7 @@ type WatchStats struct {
 
 // Stats returns the present counts. It may be called at any time, also after Close.
 func (a *API) Stats() Stats {
-	s := Stats{Reads: a.limits.reads.Used(), Writes: a.limits.writes.Used()}
+	s := Stats{Reads: a.limits.reads.inUse(), Writes: a.limits.writes.inUse()}
 	a.watched.Range(func(of, n any) bool {
 		w, count := of.(WatchStats), n.(*watchCount)
 		w.Open, w.Events = int(count.open.Load()), count.events.Load()
@@ -40,7 +40,7 @@ type watchCount struct{ open, events atomic.Int64 }
 // countWatch returns the count of watches like this request.
 func (c *call) countWatch() *watchCount {
 	info := c.endpoint.info
-	of := WatchStats{Group: info.Group, Version: info.Versions[c.endpoint.version].Name, Resource: info.Plural, Scope: "cluster"}
+	of := WatchStats{Group: info.Group, Version: info.Versions[c.endpoint.versionIndex].Name, Resource: info.Plural, Scope: "cluster"}
 	switch {
 	case c.name != "":
 		of.Scope = "resource"

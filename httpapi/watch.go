@@ -18,12 +18,11 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// watch answers GET with watch=true on a collection, and GET below the
-// deprecated /watch/ paths.
+// watch answers GET with watch=true on a collection, and GET below the deprecated /watch/ paths. An
+// error after the start is sent as an ERROR event.
 //
-// Query: labelSelector, fieldSelector, shardSelector, resourceVersion,
-// resourceVersionMatch, sendInitialEvents, allowWatchBookmarks, timeoutSeconds.
-// limit and pretty have no effect. An error after the start is sent as an ERROR event.
+// Query: labelSelector, fieldSelector, shardSelector, resourceVersion, resourceVersionMatch,
+// sendInitialEvents, allowWatchBookmarks, timeoutSeconds.
 func (c *call) watch() error {
 	opts, err := c.watchOptions()
 	if err != nil {
@@ -96,7 +95,7 @@ func (w *watchWriter) send(part chunk) error {
 	_, err := w.conn.Write(part.all)
 	w.size += int64(len(part.data()))
 	if err != nil {
-		w.setFailed()
+		w.cut.failed.Store(true)
 		w.conn.Close() // the client must not take the rest of the answer for a chunk
 	}
 	return err
@@ -211,18 +210,18 @@ func (w *watchWriter) sendJoined(joined []byte, events []registry.ItemEvent) (_ 
 	return joined, nil
 }
 
-// sendFrame sends a shared frame, and keeps it alive meanwhile, so that other watches find it.
+// sendFrame sends a shared frame, and keeps it alive meanwhile for other watches.
 func (w *watchWriter) sendFrame(f *frame) error {
 	defer runtime.KeepAlive(f)
 	return w.send(f.chunk)
 }
 
-// watchWrite is the size of the writes of a watch, in bytes, if many events are ready. Larger frames
-// are not joined.
+// watchWrite is the size of the writes of a watch with many events, in bytes. Larger frames are not
+// joined.
 const watchWrite = 8 << 10
 
-// sharesFrame reports whether other watches may send the same bytes for an event. Bookmarks and rows
-// of a Table differ. Small objects of a state are hardly ever sent by several watches at a time.
+// sharesFrame reports whether other watches may send the same bytes for an event. Bookmarks and rows of
+// a Table differ. Several watches hardly ever send the same small initial object at a time.
 func (c *call) sharesFrame(ev registry.ItemEvent) bool {
 	return ev.Type != watch.Bookmark && c.media.as.Kind != asTable && !(ev.Initial && ev.Item.Size() < watchWrite)
 }
@@ -250,7 +249,7 @@ func (c *call) appendEvent(dst []byte, ev registry.ItemEvent) ([]byte, error) {
 	return dst, err
 }
 
-// appendFrame appends an event, whose object is what object appends.
+// appendFrame appends an event. object appends its object.
 func (c *call) appendFrame(dst []byte, t watch.EventType, object func(dst []byte) ([]byte, error)) ([]byte, error) {
 	if c.media.format == formatProtobuf {
 		data, err := object(nil)
@@ -270,8 +269,8 @@ func (c *call) appendErrorFrame(dst []byte, s *meta.Status) []byte {
 	return dst
 }
 
-// ErrorEvent returns the ERROR event of a watch with the Status of an error, encoded as
-// the request accepts. It is for Middleware that ends a watch.
+// ErrorEvent returns the ERROR event of a watch with the Status of an error, encoded as the request
+// accepts, for Middleware that ends a watch.
 func (a *API) ErrorEvent(r *http.Request, err error) []byte {
 	c := &call{api: a, req: r}
 	c.media, _ = negotiate(r.Header.Get("Accept"), objectForms)

@@ -8,14 +8,14 @@ import (
 	"unicode"
 
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
 // create answers POST …/namespaces/{ns}/{resource}.
 //
-// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
-// before the body is read.
+// Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) create() error {
 	f, err := c.objectFormat()
 	if err != nil {
@@ -40,25 +40,25 @@ func (c *call) create() error {
 	return c.writeItem(http.StatusCreated, it)
 }
 
-// update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the
-// object if the kind allows it, and PUT of /status below it, which never does.
-//
-// Query: dryRun, fieldManager, fieldValidation, pretty. The media type is checked
+// update answers PUT …/namespaces/{ns}/{resource}/{name}, which also creates the object if the kind
+// allows it, and PUT of /status below it, which never does. Unlike create it checks the media type
 // after the options.
+//
+// Query: dryRun, fieldManager, fieldValidation, pretty.
 func (c *call) update() error {
 	data, err := c.readBody()
 	if err != nil {
 		return err
 	}
 	opts := c.createOptions()
-	if err := registry.UpdateOptions(opts).Validate(); err != nil {
+	if err := kinds.UpdateOptions(opts).Validate(); err != nil {
 		return err
 	}
 	f, err := c.objectFormat()
 	if err != nil {
 		return err
 	}
-	live := c.resource().Peek(c.namespace, c.name)
+	live := c.resource().Peek(c.namespace, c.name).Stored()
 	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
@@ -120,11 +120,11 @@ func (c *call) objectFormat() (format, error) {
 }
 
 // createOptions reads dryRun, fieldManager and fieldValidation.
-func (c *call) createOptions() registry.CreateOptions {
+func (c *call) createOptions() kinds.CreateOptions {
 	if c.req.URL.RawQuery == "" {
-		return registry.CreateOptions{}
+		return kinds.CreateOptions{}
 	}
-	return registry.CreateOptions{
+	return kinds.CreateOptions{
 		DryRun:          c.params()["dryRun"],
 		FieldManager:    c.param("fieldManager"),
 		FieldValidation: c.param("fieldValidation"),
@@ -132,9 +132,9 @@ func (c *call) createOptions() registry.CreateOptions {
 }
 
 // request describes the write to the registry.
-func (c *call) request(o registry.CreateOptions) registry.Request {
+func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
+		Namespace: c.namespace, Name: c.name, Version: c.endpoint.versionIndex,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
 		Status: c.subresource == statusSubresource,
 	}
@@ -155,19 +155,18 @@ func validation(text string) patch.Validation {
 	return patch.Warn
 }
 
-// managerOf returns the field manager of a write: the parameter, or the program that
-// the User-Agent names.
+// managerOf returns the field manager of a write: the parameter, or the program of the User-Agent.
 func (c *call) managerOf(fieldManager string) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
 	name, _, _ := strings.Cut(c.header("User-Agent"), "/")
 	name = printable(name)
-	return cmp.Or(name[:min(len(name), registry.MaxFieldManager)], "unknown")
+	return cmp.Or(name[:min(len(name), kinds.MaxFieldManager)], "unknown")
 }
 
-// printable returns the printable characters of a text. It shares no memory with the
-// text, which is part of the header of a request.
+// printable returns the printable characters of a text, which is part of the header of a request, in
+// memory of its own.
 func printable(text string) string {
 	return strings.Map(func(ch rune) rune {
 		if unicode.IsPrint(ch) {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/watch"
@@ -137,7 +137,7 @@ func (o *ContenderOptions) validate() error {
 	if o.RenewPeriod > o.RetryPeriod && float64(o.RenewDeadline) <= jitterFactor*float64(o.RenewPeriod+o.RetryPeriod) {
 		refuse("RenewDeadline %s must be greater than RenewPeriod %s and RetryPeriod %s by a factor of %v", o.RenewDeadline, o.RenewPeriod, o.RetryPeriod, jitterFactor)
 	}
-	if err := registry.CheckFieldManager(o.FieldManager, "CreateOptions"); err != nil {
+	if err := kinds.CheckFieldManager(o.FieldManager, "CreateOptions"); err != nil {
 		refuse("FieldManager: %w", err)
 	}
 	if errs == nil {

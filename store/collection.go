@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -61,8 +62,8 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
-		return c.r.Own(o, current), nil
+	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+		return c.r.Own(o, current.Stored()), nil
 	}))
 }
 
@@ -75,7 +76,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 	if err := c.check(req, "UpdateOptions"); err != nil {
 		return nil, err
 	}
-	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
@@ -83,7 +84,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if err := cmp.Or(change(obj), ctx.Err()); err != nil {
 			return nil, err
 		}
-		return c.r.Own(object(obj), current), nil
+		return c.r.Own(object(obj), current.Stored()), nil
 	}))
 }
 
@@ -127,7 +128,7 @@ func (c *Collection[T]) request(dryRun bool, fieldManager string) registry.Reque
 
 // namespace returns the namespace of a write.
 func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
-	if c.r.ClusterScoped() {
+	if c.r.Info().ClusterScoped {
 		return ""
 	}
 	return m.Namespace
@@ -135,10 +136,10 @@ func (c *Collection[T]) namespace(m *meta.ObjectMeta) string {
 
 // check returns the error of a write before it begins. options is the name of its options in the API.
 func (c *Collection[T]) check(req registry.Request, options string) error {
-	if c.status && !c.r.HasStatus() {
+	if c.status && !c.r.Info().Status {
 		return fmt.Errorf("store: %s: the status is not a subresource of this kind; set Descriptor.Status, or write the whole object", c.r.Info().Plural)
 	}
-	return registry.CheckFieldManager(req.FieldManager, options)
+	return kinds.CheckFieldManager(req.FieldManager, options)
 }
 
 // wholeObjects returns the error of a method that the collection of a status does not have.
@@ -150,7 +151,7 @@ func (c *Collection[T]) wholeObjects(method string) error {
 }
 
 // object returns a typed object as an untyped one.
-func object[T any](obj *T) registry.Object { return any(obj).(registry.Object) }
+func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
 
 // typed returns a copy of an item, nil for nil.
 func typed[T any](it *registry.Item) *T {
@@ -173,7 +174,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 		return nil, err
 	}
 	return c.update(ctx, req, registry.Patch{
-		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: registry.NewScheme(c.r.Kind()),
+		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }
 
@@ -203,7 +204,7 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 		return nil, err
 	}
 	if opts.FieldManager == "" {
-		return nil, registry.PatchOptions{}.Validate(true)
+		return nil, kinds.PatchOptions{}.Validate(true)
 	}
 	return c.update(ctx, req, registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/validate"
 )
 
@@ -13,7 +13,7 @@ func NameColumn[T any]() Column[T] {
 	return Column[T]{
 		Name: "Name", Type: "string", Format: "name",
 		Description: "Name of the object, unique in its namespace for one kind.",
-		Cell:        func(obj *T, _ time.Time) any { return any(obj).(registry.Object).GetObjectMeta().Name },
+		Cell:        func(obj *T, _ time.Time) any { return any(obj).(kinds.Object).GetObjectMeta().Name },
 	}
 }
 
@@ -23,7 +23,7 @@ func AgeColumn[T any]() Column[T] {
 		Name: "Age", Type: "string",
 		Description: "Time since the server created the object.",
 		Cell: func(obj *T, now time.Time) any {
-			created := any(obj).(registry.Object).GetObjectMeta().CreationTimestamp
+			created := any(obj).(kinds.Object).GetObjectMeta().CreationTimestamp
 			if created.IsZero() {
 				return "<unknown>"
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 )
 
@@ -17,16 +17,16 @@ type Kind[T any] struct {
 // untyped is a Kind without its type. A program without a Store, such as a client over HTTP, does not link Collection
 // for its method.
 type untyped struct {
-	kind *registry.Kind
+	kind *kinds.Kind
 }
 
 // Registered returns the untyped kind, for the packages of this module.
-func (k *untyped) Registered() *registry.Kind { return k.kind }
+func (k *untyped) Registered() *kinds.Kind { return k.kind }
 
 // AnyKind is a Kind of any type. Only *Kind implements it.
 type AnyKind interface {
 	// Registered returns the untyped kind, for the packages of this module.
-	Registered() *registry.Kind
+	Registered() *kinds.Kind
 }
 
 // NewKind checks a descriptor and makes it a Kind. The error names the member that is wrong and the expected value.
@@ -35,7 +35,7 @@ func NewKind[T any](d Descriptor[T]) (*Kind[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := registry.NewKind(erased)
+	k, err := kinds.NewKind(erased)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -163,26 +163,26 @@ type Version[T any] struct {
 // the shape is T.
 type Form[T any] struct {
 	err     error // for NewKind
-	newWire func() registry.Object
-	to      func(*T) registry.Object
-	from    func(registry.Object) *T
+	newWire func() kinds.Object
+	to      func(*T) kinds.Object
+	from    func(kinds.Object) *T
 }
 
 // FormOf returns the Form of a version with the Go type W. The result of each function may share memory with the
 // argument, which is not used again.
 func FormOf[T, W any](to func(*T) *W, from func(*W) *T) Form[T] {
-	asObject := func(w *W) registry.Object { return any(w).(registry.Object) }
+	asObject := func(w *W) kinds.Object { return any(w).(kinds.Object) }
 	var err error
-	if _, ok := any(new(W)).(registry.Object); !ok {
+	if _, ok := any(new(W)).(kinds.Object); !ok {
 		err = fmt.Errorf("got a Form of %T, want one that embeds meta.TypeMeta and meta.ObjectMeta", *new(W))
 	} else if to == nil || from == nil {
 		err = errors.New("got a Form with a nil function, want both")
 	}
 	return Form[T]{
 		err:     err,
-		newWire: func() registry.Object { return asObject(new(W)) },
-		to:      func(t *T) registry.Object { return asObject(to(t)) },
-		from:    func(o registry.Object) *T { return from(any(o).(*W)) },
+		newWire: func() kinds.Object { return asObject(new(W)) },
+		to:      func(t *T) kinds.Object { return asObject(to(t)) },
+		from:    func(o kinds.Object) *T { return from(any(o).(*W)) },
 	}
 }
 
@@ -204,25 +204,25 @@ type Column[T any] struct {
 }
 
 // erase returns the descriptor with functions that take any object.
-func (d *Descriptor[T]) erase() (registry.Descriptor, error) {
-	if _, ok := any(new(T)).(registry.Object); !ok {
-		return registry.Descriptor{}, fmt.Errorf("store: kind %s: %T does not embed meta.TypeMeta and meta.ObjectMeta", d.Name, *new(T))
+func (d *Descriptor[T]) erase() (kinds.Descriptor, error) {
+	if _, ok := any(new(T)).(kinds.Object); !ok {
+		return kinds.Descriptor{}, fmt.Errorf("store: kind %s: %T does not embed meta.TypeMeta and meta.ObjectMeta", d.Name, *new(T))
 	}
-	e := registry.Descriptor{
+	e := kinds.Descriptor{
 		Group: d.Group, Name: d.Name, Plural: d.Plural, Singular: d.Singular, StoragePrefix: d.StoragePrefix,
-		ShortNames: d.ShortNames, New: func() registry.Object { return any(new(T)).(registry.Object) },
+		ShortNames: d.ShortNames, New: func() kinds.Object { return any(new(T)).(kinds.Object) },
 		ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native,
 		CreateOnUpdate: d.CreateOnUpdate, UnconditionalUpdate: d.UnconditionalUpdate,
 		ValidateMetadataOnUpdate: d.ValidateMetadataOnUpdate, ValidateName: d.ValidateName, ValidateFinalizer: d.ValidateFinalizer,
 	}
 	if f := d.Default; f != nil {
-		e.Default = func(o registry.Object) { f(as[T](o)) }
+		e.Default = func(o kinds.Object) { f(as[T](o)) }
 	}
 	if f := d.PrepareForUpdate; f != nil {
-		e.PrepareForUpdate = func(o, old registry.Object) { f(as[T](o), as[T](old)) }
+		e.PrepareForUpdate = func(o, old kinds.Object) { f(as[T](o), as[T](old)) }
 	}
 	if f := d.Warnings; f != nil {
-		e.Warnings = func(o, old registry.Object) []string { return f(as[T](o), as[T](old)) }
+		e.Warnings = func(o, old kinds.Object) []string { return f(as[T](o), as[T](old)) }
 	}
 	for _, f := range d.SelectableFields {
 		e.SelectableFields = append(e.SelectableFields, f.erase())
@@ -243,42 +243,42 @@ func (d *Descriptor[T]) erase() (registry.Descriptor, error) {
 	return e, nil
 }
 
-func (f SelectableField[T]) erase() registry.SelectableField {
-	e := registry.SelectableField{Path: f.Path}
+func (f SelectableField[T]) erase() kinds.SelectableField {
+	e := kinds.SelectableField{Path: f.Path}
 	if value := f.Value; value != nil {
-		e.Value = func(o registry.Object) string { return value(as[T](o)) }
+		e.Value = func(o kinds.Object) string { return value(as[T](o)) }
 	}
 	return e
 }
 
-func (c Column[T]) erase() registry.Column {
-	e := registry.Column{ColumnInfo: registry.ColumnInfo{
+func (c Column[T]) erase() kinds.Column {
+	e := kinds.Column{ColumnInfo: kinds.ColumnInfo{
 		Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
 	}}
 	if cell := c.Cell; cell != nil {
-		e.Cell = func(o registry.Object, now time.Time) any { return cell(as[T](o), now) }
+		e.Cell = func(o kinds.Object, now time.Time) any { return cell(as[T](o), now) }
 	}
 	return e
 }
 
 // erase returns the version; validate is Descriptor.Validate.
-func (v Version[T]) erase(validate func(obj, old *T) field.Errors) registry.Version {
-	e := registry.Version{Name: v.Name, Deprecated: v.Deprecated, New: v.Form.newWire}
+func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version {
+	e := kinds.Version{Name: v.Name, Deprecated: v.Deprecated, New: v.Form.newWire}
 	if v.Validate != nil {
 		validate = v.Validate
 	}
 	if validate != nil {
-		e.Validate = func(o, old registry.Object) field.Errors { return validate(as[T](o), as[T](old)) }
+		e.Validate = func(o, old kinds.Object) field.Errors { return validate(as[T](o), as[T](old)) }
 	}
 	if v.Form.newWire != nil {
-		e.ToWire = func(o registry.Object) registry.Object { return v.Form.to(as[T](o)) }
-		e.FromWire = func(o registry.Object) registry.Object { return any(v.Form.from(o)).(registry.Object) }
+		e.ToWire = func(o kinds.Object) kinds.Object { return v.Form.to(as[T](o)) }
+		e.FromWire = func(o kinds.Object) kinds.Object { return any(v.Form.from(o)).(kinds.Object) }
 	}
 	return e
 }
 
 // as returns the typed pointer behind o, and nil for the nil object.
-func as[T any](o registry.Object) *T {
+func as[T any](o kinds.Object) *T {
 	t, _ := any(o).(*T)
 	return t
 }

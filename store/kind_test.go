@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -93,7 +94,7 @@ func TestKindHasTheNamesOfItsDescriptor(t *testing.T) {
 	info := resourceOf(newStore(t), newWidgetKind()).Info()
 	assert.Equal(t, "example.com/widgets", info.StoragePrefix)
 	assert.Equal(t, "widget", info.Singular, "the singular is the name in lower case")
-	assert.Equal(t, []registry.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
+	assert.Equal(t, []kinds.VersionInfo{{Name: "v1"}, {Name: "v2", Deprecated: "use v1"}}, info.Versions)
 	assert.Equal(t, []string{"metadata.name", "metadata.namespace", "spec.color"}, info.SelectableFields)
 	require.Len(t, info.Columns, 2)
 	assert.Equal(t, "Name", info.Columns[0].Name)
@@ -125,11 +126,11 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	assert.Equal(t, "things", info.StoragePrefix)
 	assert.True(t, info.Native)
 	assert.True(t, info.CreateOnUpdate)
-	var columns []registry.ColumnInfo
+	var columns []kinds.ColumnInfo
 	for _, c := range info.Columns {
 		columns = append(columns, c.ColumnInfo)
 	}
-	assert.Equal(t, []registry.ColumnInfo{
+	assert.Equal(t, []kinds.ColumnInfo{
 		{Name: "Name", Type: "string", Format: "name", Description: "Name of the object, unique in its namespace for one kind."},
 		{Name: "Age", Type: "string", Description: "Time since the server created the object."},
 		{Name: "Color", Type: "string", Format: "rgb", Description: "of the paint", Priority: 1},
@@ -324,32 +325,32 @@ func TestItemRemembersItsBytes(t *testing.T) {
 	r := resourceOf(st, newWidgetKind())
 	it, err := r.Create(t.Context(), newWidget("ns/a", "red"), registry.Request{Namespace: "ns"})
 	require.NoError(t, err)
-	first, err := it.Encoded(0, registry.JSON)
+	first, err := it.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"name":"a","namespace":"ns","uid":"`+string(it.UID())+`","resourceVersion":"1001",
 		"generation":1,"creationTimestamp":"2026-01-02T02:04:05Z","managedFields":[{"manager":"unknown","operation":"Update","apiVersion":"example.com/v1",
 		"time":"2026-01-02T02:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}]},"spec":{"color":"red","size":5}}`, string(first))
 
-	kept, err := it.Encoded(0, registry.JSON)
+	kept, err := it.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	assert.Equal(t, first, kept)
 	listed, err := r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
-	second, err := listed.Items[0].Encoded(0, registry.JSON)
+	second, err := listed.Items[0].Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	assert.Same(t, &kept[0], &second[0], "the bytes of the second call are for all readers")
 
-	other, err := it.Encoded(1, registry.JSON)
+	other, err := it.Encoded(1, kinds.JSON)
 	require.NoError(t, err)
 	assert.Contains(t, string(other), `"spec":{"paint":"red"}`)
-	binary, err := it.Encoded(0, registry.Protobuf)
+	binary, err := it.Encoded(0, kinds.Protobuf)
 	require.NoError(t, err)
 	assert.NotEqual(t, first, binary)
-	again, err := it.Encoded(0, registry.JSON)
+	again, err := it.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	assert.Same(t, &kept[0], &again[0], "other forms do not push it out")
 
-	metadata, err := it.AppendMetadata(nil, registry.JSON)
+	metadata, err := it.AppendMetadata(nil, kinds.JSON)
 	require.NoError(t, err)
 	assert.NotContains(t, string(metadata), `"color"`)
 	assert.Contains(t, string(first), `"metadata":`+string(metadata))
@@ -368,7 +369,7 @@ func TestItemHandsOutCopies(t *testing.T) {
 
 func TestEmptyItemHoldsAVersionAlone(t *testing.T) {
 	r := resourceOf(newStore(t), newWidgetKind())
-	data, err := r.Empty("77", map[string]string{"k": "v"}).Encoded(0, registry.JSON)
+	data, err := r.Empty("77", map[string]string{"k": "v"}).Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"metadata":{"resourceVersion":"77","annotations":{"k":"v"}},"spec":{}}`, string(data))
 }

@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -64,12 +64,12 @@ type DeleteOptions struct {
 }
 
 // wire returns the options in the form of the API.
-func (o DeleteOptions) wire() (w registry.DeleteOptions) {
+func (o DeleteOptions) wire() (w kinds.DeleteOptions) {
 	if o.DryRun {
-		w.DryRun = []string{registry.DryRunAll}
+		w.DryRun = []string{kinds.DryRunAll}
 	}
 	w.PropagationPolicy = set(&o.PropagationPolicy)
-	w.Preconditions = &registry.Preconditions{UID: set(&o.UID), ResourceVersion: set(&o.ResourceVersion)}
+	w.Preconditions = &kinds.Preconditions{UID: set(&o.UID), ResourceVersion: set(&o.ResourceVersion)}
 	return w
 }
 

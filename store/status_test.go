@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
@@ -234,7 +235,7 @@ func TestFinalizersWithoutADomainAreWarnedAbout(t *testing.T) {
 		`metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
 	}
 	assert.Equal(t, want, warnings)
-	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		e := current.Wire(0).(*engine)
 		e.Spec.Speed = 2
 		return r.FromWire(0, e), nil

@@ -12,8 +12,7 @@ import (
 
 // AdversaryOptions configures Adversary.
 type AdversaryOptions struct {
-	// Seed determines the choices. Zero means a random seed; the log of the test
-	// shows it.
+	// Seed determines the choices. Zero means a random seed, which the log of the test shows.
 	Seed uint64
 	// Percent is the share of requests to hit. Zero means 10.
 	Percent int
@@ -21,13 +20,11 @@ type AdversaryOptions struct {
 	MaxDelay time.Duration
 }
 
-// Adversary chooses effects at random, for some of the requests that match: delays,
-// errors, cut connections, torn watches, expired history, stale reads. A real server
-// and its network may cause each of them at any time.
-//
-// The choice for a request depends on the seed, the client, its User-Agent, the verb
-// and path, and the number of equal requests before it. It does not depend on other
-// clients: a client that sends the same requests meets the same effects.
+// Adversary chooses effects at random, for some of the requests that match: delays, errors, cut
+// connections, torn watches, expired history, stale reads. A real server and its network may cause
+// each of them at any time. The choice for a request depends only on the seed, the client, its
+// User-Agent, the verb and path, and the number of equal requests before it: a client that sends
+// the same requests meets the same effects.
 func Adversary(o AdversaryOptions) Effect {
 	drawn := o.Seed == 0
 	for o.Seed == 0 {

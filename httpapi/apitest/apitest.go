@@ -12,15 +12,15 @@ import (
 
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// TB is the part of testing.TB that this package uses. A program that is not a
-// test can pass its own TB and does not link package testing; examples/server does
-// so. If Fatalf returns, the method that called it returns its zero value.
+// TB is the part of testing.TB that this package uses. A program that is not a test, such as
+// examples/server, can pass its own. If Fatalf returns, its caller returns a zero value.
 type TB interface {
 	Helper()
 	TempDir() string
@@ -30,13 +30,12 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Options configures New. The zero value serves Lease, LeaseCandidate and Endpoints
-// without authentication.
+// Options configures New. The zero value serves Lease, LeaseCandidate and Endpoints without
+// authentication.
 type Options struct {
 	// Store configures the store.
 	Store store.Options
-	// Over, if not nil, is the store to serve, and Store is ignored. The end of the
-	// API closes it.
+	// Over, if not nil, is the store to serve instead. The end of the API closes it.
 	Over *store.Store
 	// API configures the API. Faults act before its Middleware and Authenticate.
 	API httpapi.Options
@@ -46,19 +45,19 @@ type Options struct {
 	TLS bool
 	// Verify calls API.Verify when the test ends.
 	Verify bool
-	// KeepHistory is how many changes of the store, writes of clients, and versions that
-	// clients have seen are kept for Verify. Zero means 10,000 of each, a negative value none.
+	// KeepHistory is how many changes, writes of clients, and versions that clients have seen are
+	// kept for Verify. Zero means 10,000 of each, a negative value none.
 	KeepHistory int
 }
 
-// API is the server of one test. Its methods may be called from any goroutine.
-// Methods that can fail the test must be called from the goroutine of the test.
+// API is the server of one test. Its methods may be called from any goroutine, but those that can
+// fail the test only from the goroutine of the test.
 type API struct {
 	t        TB
 	opts     Options
 	st       *registry.Store
 	api      *httpapi.API
-	kinds    []*registry.Info
+	kinds    []*kinds.Info
 	closing  chan struct{} // closed by Close: every wait ends
 	recorder *verdict.Recorder
 	ended    sync.Once
@@ -91,14 +90,14 @@ func New(t TB, opts ...Options) *API {
 	if st == nil {
 		st = store.New(o.Store)
 	}
-	kinds := append(httpapi.Kinds(), o.API.Kinds...)
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, o.Fixtures...); err != nil {
+	all := append(httpapi.Kinds(), o.API.Kinds...)
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: all}, o.Fixtures...); err != nil {
 		st.Close()
 		t.Fatalf("apitest.New: Options.Fixtures: %v", err)
 		return nil
 	}
-	served := make([]*registry.Info, len(kinds))
-	for i, kind := range kinds {
+	served := make([]*kinds.Info, len(all))
+	for i, kind := range all {
 		served[i] = (*registry.Store)(st).Resource(kind.Registered()).Info()
 	}
 	a := newAPI(t, st, o, served, func(opts httpapi.Options) *httpapi.API { return httpapi.New(st, opts) })
@@ -107,9 +106,9 @@ func New(t TB, opts ...Options) *API {
 }
 
 // newAPI returns an API that ends with the test. serve makes its handler.
-func newAPI(t TB, st *store.Store, o Options, kinds []*registry.Info, serve func(httpapi.Options) *httpapi.API) *API {
+func newAPI(t TB, st *store.Store, o Options, served []*kinds.Info, serve func(httpapi.Options) *httpapi.API) *API {
 	a := &API{
-		t: t, opts: o, st: (*registry.Store)(st), kinds: kinds, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
+		t: t, opts: o, st: (*registry.Store)(st), kinds: served, recorder: verdict.NewRecorder(max(cmp.Or(o.KeepHistory, 10_000), 0)),
 		closing: make(chan struct{}), open: map[*exchange]struct{}{},
 	}
 	opts := o.API
@@ -129,10 +128,9 @@ func newAPI(t TB, st *store.Store, o Options, kinds []*registry.Info, serve func
 	return a
 }
 
-// Fork returns a copy of the API with the same Options: all objects, the next
-// resourceVersion and the history, so that lists, continue tokens and watches can
-// start before the fork. Later writes to one are not seen in the other. The fork
-// ends with t, which may be a different test:
+// Fork returns a copy of the API with the same Options, objects, next resourceVersion and history,
+// so that lists, continue tokens and watches can start before the fork. Later writes to one are not
+// seen in the other. The fork ends with t, which may be a different test:
 //
 //	fixture := apitest.New(t, apitest.Options{Fixtures: ...}) // costly, made once
 //	for _, row := range rows {
@@ -143,14 +141,12 @@ func newAPI(t TB, st *store.Store, o Options, kinds []*registry.Info, serve func
 //		})
 //	}
 //
-// The cost does not depend on the number of objects. Fork may be called from any
-// goroutine during writes, on a fork, and in a testing/synctest bubble on an API
-// that was made outside of it. Time in a bubble begins in the year 2000; Verify
-// treats the fork as the moment from which that time continues.
+// The cost does not depend on the number of objects. Fork may be called from any goroutine during
+// writes, on a fork, and in a testing/synctest bubble on an API from outside. Time in a bubble
+// begins in the year 2000; Verify lets it continue from the fork.
 //
-// A fork has its own sockets, election and manual clock, and starts without faults
-// and requests. Functions in the Options are called for both. Fork fails the test
-// if the API has ended.
+// A fork has its own sockets, election and manual clock, and starts without faults and requests.
+// Functions in the Options are called for both. Fork fails the test if the API has ended.
 func (a *API) Fork(t TB) *API {
 	t.Helper()
 	st, err := a.st.Fork()
@@ -162,9 +158,8 @@ func (a *API) Fork(t TB) *API {
 	return newAPI(t, forked, a.opts, a.kinds, func(opts httpapi.Options) *httpapi.API { return a.api.Fork(forked, opts) })
 }
 
-// Close ends the API before the end of the test: requests in progress, watches, the
-// election, sockets, and the store. Requests, Dump and Verdict still work. Closing it again
-// does nothing.
+// Close ends the API before the end of the test: requests in progress, watches, the election,
+// sockets, and the store. Requests, Dump and Verdict still work.
 func (a *API) Close() {
 	a.ended.Do(func() {
 		a.mu.Lock()
@@ -178,9 +173,9 @@ func (a *API) Close() {
 	})
 }
 
-// FastForward moves the manual clock of the API by d: watches time out, history
-// expires, Leases run out, delays end. It does not wait for any of this: see package clock.
-// It fails the test if Options.Store.Clock is not a clock.Manual.
+// FastForward moves the manual clock of the API by d: watches time out, history expires, Leases run
+// out, delays end. It waits for none of this: see package clock. It fails the test if
+// Options.Store.Clock is not a clock.Manual.
 func (a *API) FastForward(d time.Duration) {
 	a.t.Helper()
 	c, ok := a.st.Clock().(interface{ FastForward(d time.Duration) })
@@ -194,8 +189,8 @@ func (a *API) FastForward(d time.Duration) {
 	}
 }
 
-// Dump returns the state of the store as text that Options.Fixtures can load. Equal
-// states give equal texts. If opts.Kinds is nil, Dump includes all served kinds.
+// Dump returns the state of the store as text that Options.Fixtures can load. Equal states give equal
+// texts. Without opts.Kinds it includes all served kinds.
 func (a *API) Dump(opts fixture.DumpOptions) string {
 	a.t.Helper()
 	var b strings.Builder
@@ -205,23 +200,21 @@ func (a *API) Dump(opts fixture.DumpOptions) string {
 	return b.String()
 }
 
-// Store returns the store behind the API, for lease.In, candidate.In and
-// endpoints.In. Faults do not act on it.
+// Store returns the store behind the API. Faults do not act on it.
 func (a *API) Store() *store.Store { return (*store.Store)(a.st) }
 
-// Handler returns the API with its faults, for a mux or server of your own. Its
-// Load method adds fixtures later.
+// Handler returns the API with its faults, for a mux or server of your own. Its method Load adds
+// fixtures later.
 func (a *API) Handler() *httpapi.API { return a.api }
 
 // Host returns a host for clients that use Transport, which ignores it.
 func (a *API) Host() string { return "http://apitest" }
 
-// Transport returns an http.RoundTripper that reaches the API without a socket. It
-// works in a testing/synctest bubble.
+// Transport returns an http.RoundTripper that reaches the API without a socket, also in a
+// testing/synctest bubble.
 func (a *API) Transport() http.RoundTripper { return a.api.Transport() }
 
-// TransportFor is like Transport and names its client: see Match.Client and
-// Request.Client. Verify tells clients apart by this name.
+// TransportFor is like Transport and names its client for Match, Request and Verify.
 func (a *API) TransportFor(client string) http.RoundTripper {
 	return namedTransport{a.api.Transport(), client}
 }
@@ -236,6 +229,5 @@ func (n namedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.RoundTripper.RoundTrip(req.WithContext(caller.WithName(req.Context(), n.client)))
 }
 
-// CancelRequest does nothing: the context of a request ends it. client-go looks for
-// this method when its own timeout fires.
+// CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
 func (n namedTransport) CancelRequest(*http.Request) {}

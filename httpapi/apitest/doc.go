@@ -1,16 +1,14 @@
-// Package apitest gives a test its own Kubernetes coordination API: a store and
-// the API that serves it. Both end with the test. Nothing listens on a port until
-// the test asks for one, and no goroutine is left behind.
+// Package apitest gives a test its own Kubernetes coordination API: a store and the API that serves
+// it. Both end with the test, and leave no goroutine behind.
 //
 //	api := apitest.New(t)
 //	client, err := kubernetes.NewForConfig(&rest.Config{Host: api.Host(), Transport: api.Transport()})
 //
 // # Doors
 //
-// A client in the test uses [API.Transport], which needs no socket and works in a
-// testing/synctest bubble. A client in another process or language uses [API.URL]
-// or [API.Kubeconfig], which open a loopback port. Go code that needs no HTTP uses
-// the store itself: lease.In(api.Store()).
+// A client in the test uses [API.Transport], which needs no socket and works in a testing/synctest
+// bubble. A client in another process or language uses [API.URL] or [API.Kubeconfig], which open a
+// loopback port. Go code that needs no HTTP uses the store itself: lease.In(api.Store()).
 //
 // # Faults
 //
@@ -20,15 +18,13 @@
 //	api.Fault(apitest.Answer(503))
 //	api.Fault(apitest.CutAfter().First(1), apitest.Match{Verb: "update", Client: "a"}).MustHit()
 //
-// [Choose] takes a function that decides about each request, and [Adversary] decides at
-// random. [API.Requests] returns all requests with their outcome. Faults act on every
-// door except the store.
+// [Choose] takes a function that decides about each request, and [Adversary] decides at random.
+// [API.Requests] returns all requests with their outcome. Faults do not act on the store.
 //
 // # Time
 //
-// In a testing/synctest bubble time is virtual: time.Sleep moves it, and everything that is due
-// happens in its order. Outside of one, such as over a socket, set Options.Store.Clock to
-// clock.NewManual and call [API.FastForward].
+// In a testing/synctest bubble time is virtual: time.Sleep moves it. Outside of one, such as over a
+// socket, set Options.Store.Clock to clock.NewManual and call [API.FastForward].
 //
 // # Verdicts
 //

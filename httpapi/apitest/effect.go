@@ -56,13 +56,12 @@ func newEffect(text string, err error, on func(verb string) bool, act func(x *ex
 func isWatch(verb string) bool  { return verb == "watch" }
 func notWatch(verb string) bool { return verb != "watch" }
 
-// Answer replaces the answer of the API, which does not see the request. The rest of the
-// Status is as from a real server: Answer(409) is AlreadyExists for a create and else
-// Conflict, and Answer(429) asks the client to retry after one second.
+// Answer replaces the answer of the API, which does not see the request. The rest of the Status is
+// as from a real server: Answer(409) is AlreadyExists for a create and else Conflict, and
+// Answer(429) asks the client to retry after one second.
 func Answer(code int) Effect { return AnswerStatus(meta.Status{Code: int32(code)}) }
 
-// AnswerStatus is like Answer with more than the Code. Empty fields are filled in as
-// from a real server.
+// AnswerStatus is like Answer with more than the Code. Empty fields are filled in.
 func AnswerStatus(s meta.Status) Effect {
 	return newEffect(fmt.Sprint("answer ", s.Code), checkStatus("Answer", s, 200), nil, func(x *exchange) bool {
 		x.api.api.Fail(x, x.r, complete(s, x.request()))
@@ -81,8 +80,7 @@ func Delay(d time.Duration) Effect {
 	})
 }
 
-// ExpireHistory makes the store forget its history before the request goes on, see
-// store.Store.ExpireHistory.
+// ExpireHistory calls store.Store.ExpireHistory before the request goes on.
 func ExpireHistory() Effect {
 	return newEffect("expire history", nil, nil, func(x *exchange) bool {
 		x.api.st.ExpireHistory()
@@ -102,8 +100,8 @@ func Hang() Effect {
 	})
 }
 
-// CutBefore closes the connection before the request is carried out: nothing changes.
-// The client sees a connection reset or an unexpected end.
+// CutBefore closes the connection before the request is carried out. The client sees a connection
+// reset or an unexpected end.
 func CutBefore() Effect {
 	return newEffect("cut before", nil, nil, func(x *exchange) bool {
 		x.abort()
@@ -111,8 +109,8 @@ func CutBefore() Effect {
 	})
 }
 
-// CutAfter carries the request out and closes the connection instead of answering: the
-// client does not know about the change. It does not act on watches.
+// CutAfter carries the request out and closes the connection instead of answering. It does not act on
+// watches.
 func CutAfter() Effect {
 	return newEffect("cut after", nil, notWatch, func(x *exchange) bool {
 		x.discard = true
@@ -120,8 +118,8 @@ func CutAfter() Effect {
 	})
 }
 
-// Partition holds back new requests and the rest of answers in progress, without a sign to
-// the client. They continue after Remove.
+// Partition holds back new requests and the rest of answers in progress, until Remove. The client sees
+// no sign of it.
 func Partition() Effect {
 	return Effect{text: "partition", inProgress: true, act: func(m *meeting) bool {
 		if m.hit() {
@@ -134,8 +132,7 @@ func Partition() Effect {
 	}}
 }
 
-// Refuse cuts the connections of new requests and of requests in progress, including
-// open watches, until Remove.
+// Refuse cuts the connections of new requests and of requests in progress, until Remove.
 func Refuse() Effect {
 	return Effect{text: "refuse", inProgress: true, act: func(m *meeting) bool {
 		switch {
@@ -149,20 +146,19 @@ func Refuse() Effect {
 	}}
 }
 
-// EndWatch ends a watch cleanly, as its timeout does, after a number of events. Bookmarks
-// and initial events count.
+// EndWatch ends a watch cleanly, as its timeout does, after a number of events. Bookmarks and initial
+// events count.
 func EndWatch(events int) Effect {
 	return tearing(tear{after: events}, fmt.Sprint("end watch after ", events), checkNumber("EndWatch", events))
 }
 
-// CutWatch sends a number of events of a watch and half of the next one, and closes the
-// connection.
+// CutWatch closes the connection of a watch after a number of events and half of the next one.
 func CutWatch(events int) Effect {
 	return tearing(tear{after: events, midFrame: true}, fmt.Sprint("cut watch after ", events), checkNumber("CutWatch", events))
 }
 
-// FailWatch sends a number of events of a watch, and then an ERROR event, which ends it.
-// Code is required; other fields are filled in as for AnswerStatus.
+// FailWatch ends a watch with an ERROR event after a number of events. Code is required; other fields
+// are filled in as for AnswerStatus.
 func FailWatch(events int, s meta.Status) Effect {
 	err := cmp.Or(checkNumber("FailWatch", events), checkStatus("FailWatch", s, 400))
 	return tearing(tear{after: events, status: s}, fmt.Sprintf("fail watch after %d with %d", events, s.Code), err)
@@ -190,10 +186,10 @@ func SlowEvents(d time.Duration) Effect {
 	})
 }
 
-// Choose calls choose for each request that matches, when it arrives, and the result
-// acts on the request. The zero Effect does not hit it. choose may be called from many
-// goroutines at once. It is also called for the requests in progress when the fault is
-// activated: only Partition and Refuse act on these.
+// Choose calls choose for each request that matches, when it arrives, and the result acts on the
+// request. The zero Effect does not hit it. choose may be called from many goroutines at once, and
+// also for the requests in progress when the fault is activated: only Partition and Refuse act on
+// these.
 func Choose(choose func(Request) Effect) Effect {
 	return Effect{text: "choose", inProgress: true, act: func(m *meeting) bool {
 		return choose(m.request()).meet(m)

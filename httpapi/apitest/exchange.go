@@ -18,8 +18,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/clock"
 )
 
-// exchange is a request that passes through the faults, and the ResponseWriter of its
-// answer: see stream.go.
+// exchange is a request that passes through the faults, and the ResponseWriter of its answer: see
+// stream.go.
 type exchange struct {
 	api    *API
 	req    *Request // guarded by api.mu, except the fields that do not change
@@ -42,8 +42,8 @@ type exchange struct {
 	torn   bool      // the watch must end
 	due    time.Time // of the last event that was held back
 
-	// For Verify: the request, its entry if it is a write, and the versions that the part
-	// of the answer that is not sent yet shows to the client.
+	// For Verify: the request, its entry if it is a write, and the versions in the part of the
+	// answer that is not sent yet.
 	judged verdict.Request
 	write  *verdict.Write
 	sights []caller.Sight
@@ -56,7 +56,7 @@ var errFault = errors.New("apitest: a fault ended the answer")
 type faultHandler struct {
 	api   *API
 	next  http.Handler
-	inner bool // the handler is that of Options.API.Middleware
+	inner bool // Options.API.Middleware made the handler
 }
 
 // ServeHTTP answers a request, unless a fault does.
@@ -69,8 +69,7 @@ func (h *faultHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// AnswersAtOnce tells the Transport of package httpapi that a request needs no goroutine of
-// its own.
+// AnswersAtOnce reports to the Transport of package httpapi that a request needs no goroutine.
 func (h *faultHandler) AnswersAtOnce() bool { return !h.inner && len(h.api.Faults()) == 0 }
 
 // begin receives a request and counts it as in progress.
@@ -143,8 +142,7 @@ func (x *exchange) record() {
 	x.r = x.r.WithContext(ctx)
 }
 
-// wait holds the request back. It reports whether the request may continue: its client
-// has not gone, and the test has not ended.
+// wait holds the request back. It reports whether the request may continue.
 func (x *exchange) wait(d time.Duration) bool {
 	c := x.api.st.Clock()
 	waiting, cancel := clock.WithDeadline(x.r.Context(), c, c.Now().Add(d), nil)
@@ -164,8 +162,8 @@ func (x *exchange) hold(gate <-chan struct{}) {
 	x.gates = append(x.gates, gate)
 }
 
-// pass waits for the end of the partitions that hold the request. It reports whether
-// the request may continue.
+// pass waits for the end of the partitions that hold the request. It reports whether the request may
+// continue.
 func (x *exchange) pass() bool {
 	for gate := x.gate(); gate != nil; gate = x.gate() {
 		select {
@@ -224,9 +222,8 @@ func (x *exchange) abort() {
 	panic(http.ErrAbortHandler)
 }
 
-// reset resets the connection of a socket. The interim answer keeps net/http's client
-// from repeating a GET: it does so if a reused connection ends without any answer, and
-// would hide the fault.
+// reset resets the connection of a socket. The interim answer keeps net/http's client from repeating a
+// GET, as it does if a reused connection ends without any answer.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

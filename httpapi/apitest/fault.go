@@ -7,17 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
-// Match chooses requests. All fields that are set must match. The zero Match matches
-// every request.
+// Match chooses requests. All fields that are set must match.
 type Match struct {
 	// Verb is get, list, watch, create, update, patch, apply, delete or
 	// deletecollection. Patch includes apply; apply is only server-side apply.
 	Verb string
-	// Resource is the plural, singular or Kind of a served resource, with or without
-	// its group: "leases", "Lease", "leases.coordination.k8s.io".
+	// Resource is the plural, singular or Kind of a served resource, with or without its group:
+	// "leases", "Lease", "leases.coordination.k8s.io".
 	Resource string
 	// Subresource is "status", or "" for the object and its status.
 	Subresource string
@@ -41,7 +40,7 @@ func (m Match) Matches(r Request) bool {
 }
 
 // isNameOf reports whether a Match.Resource names a kind.
-func isNameOf(resource string, k *registry.Info) bool {
+func isNameOf(resource string, k *kinds.Info) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(resource), ".")
 	return (name == k.Plural || name == k.Singular || name == strings.ToLower(k.Kind)) && (!qualified || group == k.Group)
 }
@@ -68,8 +67,8 @@ func verbs() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "apply", "delete", "deletecollection"}
 }
 
-// checkMatch returns an error that names the field and the expected value if m cannot
-// match any request.
+// checkMatch returns an error that names the field and the expected value if m cannot match any
+// request.
 func (a *API) checkMatch(m Match) error {
 	var plurals []string
 	for _, k := range a.kinds {
@@ -80,7 +79,7 @@ func (a *API) checkMatch(m Match) error {
 		return problem("Verb", "got %q, want one of %s", m.Verb, strings.Join(verbs(), ", "))
 	case m.Subresource != "" && m.Subresource != "status":
 		return problem("Subresource", "got %q, want \"status\" or none", m.Subresource)
-	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *registry.Info) bool { return isNameOf(m.Resource, k) }):
+	case m.Resource != "" && !slices.ContainsFunc(a.kinds, func(k *kinds.Info) bool { return isNameOf(m.Resource, k) }):
 		return problem("Resource", "got %q, want one of %s", m.Resource, strings.Join(plurals, ", "))
 	}
 	return nil
@@ -100,10 +99,9 @@ type Fault struct {
 	equal         map[string]uint64 // how many equal requests met an Adversary
 }
 
-// Fault activates a fault: requests that match one of on meet the effect; without on, all
-// requests do. A request meets the active faults in the order in which they were
-// activated, until one of them ends it; later faults then neither see nor count it. Fault
-// fails the test if a parameter is wrong.
+// Fault activates a fault: requests that match one of on meet the effect; without on, all requests do.
+// A request meets the active faults in the order of their activation until one of them ends it; later
+// faults then neither see nor count it. Fault fails the test if a parameter is wrong.
 func (a *API) Fault(effect Effect, on ...Match) *Fault {
 	a.t.Helper()
 	f := &Fault{api: a, effect: effect, on: slices.Clone(on), removed: make(chan struct{}), equal: map[string]uint64{}}
@@ -157,8 +155,7 @@ func (f *Fault) String() string {
 	return strings.Join(on, " or ") + ": " + f.effect.String()
 }
 
-// Matches returns the number of requests that matched and have a verb on which the effect
-// can act.
+// Matches returns the number of requests that matched and have a verb on which the effect can act.
 func (f *Fault) Matches() int {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()
@@ -172,8 +169,7 @@ func (f *Fault) Hits() int {
 	return f.hits
 }
 
-// MustHit makes the test fail at its end if the fault has hit no request: the test then
-// has not shown what it was written for. It returns f.
+// MustHit makes the test fail at its end if the fault has hit no request. It returns f.
 func (f *Fault) MustHit() *Fault {
 	f.api.t.Cleanup(func() {
 		if f.Hits() == 0 {
@@ -183,9 +179,8 @@ func (f *Fault) MustHit() *Fault {
 	return f
 }
 
-// Remove ends the fault. Requests that a Partition holds continue, and a Stale replica
-// catches up. Other requests that were already hit are not affected. Removing it again
-// does nothing.
+// Remove ends the fault. Requests that a Partition holds continue, and a Stale replica catches up.
+// Other requests that were already hit are not affected.
 func (f *Fault) Remove() {
 	f.api.mu.Lock()
 	lags := []*lag{f.lag}

@@ -14,13 +14,12 @@ import (
 	"github.com/kubecoord/kubecoord/httpapi"
 	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/verdict"
 	"github.com/kubecoord/kubecoord/internal/yaml"
 )
 
-// Requests returns the last 1000 requests that the server received, including those
-// in progress.
+// Requests returns the last 1000 requests that the server received, with those in progress.
 func (a *API) Requests() Requests {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,12 +44,10 @@ const (
 	keepBody     = 16 << 10
 )
 
-// maxBody is how much of a body is read before the faults act: one byte more than
-// the API accepts.
+// maxBody is how much of a body is read before the faults act: one byte more than the API accepts.
 const maxBody = 3<<20 + 1
 
-// receive reads the request to the end of its body: a server notices only then that
-// a client has gone.
+// receive reads the request to the end of its body: only then a server notices that a client has gone.
 func (x *exchange) receive(r *http.Request) {
 	x.r = r
 	var data []byte
@@ -74,7 +71,7 @@ func (x *exchange) receive(r *http.Request) {
 		Body: bytes.Clone(data[:min(len(data), keepBody)]), BodySize: len(data),
 	}
 	x.req = req
-	if i := slices.IndexFunc(x.api.kinds, func(k *registry.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
+	if i := slices.IndexFunc(x.api.kinds, func(k *kinds.Info) bool { return k.Group == a.Group && k.Plural == a.Resource }); i >= 0 {
 		req.kind = x.api.kinds[i]
 	}
 	guarded := false

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // Request is a request that the server received, and its outcome so far.
@@ -20,8 +20,7 @@ type Request struct {
 	Verb  string
 	Path  string
 	Query url.Values
-	// Group, Version, Resource, Namespace and Name are taken from the path, and are empty
-	// if it is not the path of a resource. The Name of a create is taken from its body.
+	// These are taken from the path of a resource, and the Name of a create from its body.
 	Group, Version, Resource, Namespace, Name string
 	// Subresource is "status" or "".
 	Subresource string
@@ -30,19 +29,18 @@ type Request struct {
 	// Body holds the first 16 KiB of the body. BodySize is its size in bytes.
 	Body     []byte
 	BodySize int
-	// Status is the code of the answer, 0 if there is none yet. Done means that the
-	// answer is complete; Cut means that the connection was cut.
+	// Status is the code of the answer, 0 if there is none yet. Done means that the answer is
+	// complete, Cut that the connection was cut.
 	Status    int
 	Done, Cut bool
 	// Faults are the faults that hit the request, in their order.
 	Faults []*Fault
 
-	kind *registry.Info // that Resource names, or nil
+	kind *kinds.Info // that Resource names, or nil
 }
 
-// String returns the request in one line: the verb, the resource and the object, or
-// the path, and the outcome, such as "update leases default/a 409" or
-// "list leases * cut".
+// String returns the request in one line: the verb, the resource and the object, or the path, and the
+// outcome, such as "update leases default/a 409" or "list leases * cut".
 func (r Request) String() string {
 	what := r.Path
 	if r.Resource != "" {
@@ -87,9 +85,9 @@ func (rs Requests) Where(keep func(Request) bool) Requests {
 	return out
 }
 
-// Assert compares the requests, in the form of Request.String, with want. It reports
-// whether they are equal. If they are not, it marks the test as failed and shows the
-// difference: missing lines begin with "-", unexpected ones with "+".
+// Assert compares the requests, in the form of Request.String, with want, and reports whether they are
+// equal. If not, the test fails with the difference: missing lines begin with "-", unexpected ones
+// with "+".
 func (rs Requests) Assert(t TB, want ...string) bool {
 	t.Helper()
 	return assertLines(t, want, rs.lines())

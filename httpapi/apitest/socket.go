@@ -11,10 +11,9 @@ import (
 	"path/filepath"
 )
 
-// URL returns the address of the API on a loopback port. The first call opens the
-// port. It speaks HTTP/1.1, with one request at a time on each connection, so that a
-// fault which cuts a connection affects one request only. URL fails the test if the
-// API has ended.
+// URL returns the address of the API on a loopback port, which the first call opens. It speaks
+// HTTP/1.1, so that a fault which cuts a connection affects one request only. URL fails the test if
+// the API has ended.
 func (a *API) URL() string {
 	a.t.Helper()
 	if s := a.listen(); s != nil {
@@ -23,8 +22,8 @@ func (a *API) URL() string {
 	return ""
 }
 
-// CA returns the certificate of URL as PEM if Options.TLS is set, and else nil. It
-// is self-signed and valid for 127.0.0.1.
+// CA returns the certificate of URL as PEM if Options.TLS is set, and else nil. It is self-signed and
+// valid for 127.0.0.1.
 func (a *API) CA() []byte {
 	a.t.Helper()
 	s := a.listen()
@@ -34,8 +33,7 @@ func (a *API) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// listen returns the server on a loopback port, and starts it if necessary. It returns nil
-// after Close.
+// listen returns the server on a loopback port, and starts it if necessary. After Close it is nil.
 func (a *API) listen() *httptest.Server {
 	a.t.Helper()
 	a.mu.Lock()
@@ -68,10 +66,9 @@ func (a *API) closeSocket() {
 	}
 }
 
-// Kubeconfig writes a kubeconfig file that points kubectl and clients in any
-// language to URL, and returns its name. Pass the name as KUBECONFIG. The file is
-// removed with the test. Each call writes a new file. The user's bearer token is
-// "apitest".
+// Kubeconfig writes a kubeconfig file that points kubectl and clients in any language to URL, and
+// returns its name, for KUBECONFIG. Each call writes a new file, which is removed with the test. The
+// user's bearer token is "apitest".
 func (a *API) Kubeconfig() string {
 	a.t.Helper()
 	s := a.listen()

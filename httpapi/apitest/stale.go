@@ -11,9 +11,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
-// StaleOptions configures Stale. One of ResourceVersion, Changes and Age says how far the
-// replica lags. With none of them it stops at the state of the moment when the fault is
-// activated.
+// StaleOptions configures Stale. One of ResourceVersion, Changes and Age is how far the replica lags.
+// With none of them it stops when the fault is activated.
 type StaleOptions struct {
 	// ResourceVersion is where the replica stops, as far back as history reaches.
 	ResourceVersion string
@@ -21,34 +20,29 @@ type StaleOptions struct {
 	Changes int
 	// Age is how long the replica lags, by the clock of the store.
 	Age time.Duration
-	// SkipMissed makes the replica catch up with one list instead of each change:
-	// its clients never see the states between. Open watches end with an ERROR 410.
+	// SkipMissed makes the replica catch up with one list instead of each change: its clients
+	// never see the states between. Open watches end with an ERROR 410.
 	SkipMissed bool
-	// EveryRead serves reads without a resourceVersion from the replica as well,
-	// including gets. No API server does so, but a cache in front of one may.
+	// EveryRead also serves reads without a resourceVersion from the replica. No API server does
+	// so, but a cache in front of one may.
 	EveryRead bool
 }
 
-// Stale serves reads from a replica of the API server whose watch cache lags behind the
-// store. All requests of a fault share its replica. With Match.Client one client reads
-// from the replica while others see the current state. Remove makes the replica catch up
-// and connects its clients to a server that does not lag. The first Stale that a request
-// meets serves it.
+// Stale serves reads from a replica of the API server whose watch cache lags behind the store. All
+// requests of a fault share its replica. With Match.Client one client reads from the replica while
+// others see the current state. Remove makes the replica catch up and connects its clients to a
+// server that does not lag. The first Stale that a request meets serves it.
 //
-// The rules are those of real servers (upstream: apiserver, storage/cacher), so not
-// every read is stale:
+// As on real servers (upstream: apiserver, storage/cacher), not every read is stale:
 //
-//   - A get, list or watch with resourceVersion "0", or with one that the replica
-//     has reached, reads from the replica. Informers start in this way, also after a
-//     restart.
-//   - A resourceVersion that the replica has not reached waits for up to three
-//     seconds, and then gets 504 "Too large resource version". Informers send it
-//     after they have seen a newer state.
-//   - A watch gets the events and bookmarks up to the state of the replica, and the
-//     others after Remove.
-//   - Without a resourceVersion a read is consistent. The fault does not hit gets. A
-//     list waits for three seconds and reads from the store. A watch with initial
-//     events, as client-go 0.35 and later open it, waits too and ends with 504.
+//   - A get, list or watch with resourceVersion "0", or with one that the replica has reached, reads
+//     from the replica. Informers start in this way, also after a restart.
+//   - A resourceVersion that the replica has not reached waits for up to three seconds, and then gets
+//     504 "Too large resource version". Informers send it after they have seen a newer state.
+//   - A watch gets the events and bookmarks up to the state of the replica, the others after Remove.
+//   - Without a resourceVersion a read is consistent. The fault does not hit gets. A list waits for
+//     three seconds and reads from the store. A watch with initial events, as client-go 0.35 and
+//     later open it, waits too and ends with 504.
 //   - Writes go to the store: an update of a stale object gets a conflict.
 func Stale(o StaleOptions) Effect {
 	return Effect{
@@ -137,8 +131,8 @@ func (l *lag) end() {
 	}
 }
 
-// readFrom serves a request from the replica of a fault. If the effect was chosen, the
-// request has a replica of its own.
+// readFrom serves a request from the replica of a fault, or from one of its own if the effect was
+// chosen.
 func (x *exchange) readFrom(f *Fault, o StaleOptions) {
 	l := f.lag
 	if l == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// complete returns a Status as an error. Empty fields get the values that a real server
-// uses for the request (upstream: apimachinery, api/errors).
+// complete returns a Status as an error. Empty fields get the values that a real server uses for the
+// request (upstream: apimachinery, api/errors).
 func complete(s meta.Status, r Request) error {
 	usual := usualStatus(int(s.Code), r)
 	s.Status = cmp.Or(s.Status, usual.Status)

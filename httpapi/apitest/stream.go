@@ -12,8 +12,8 @@ import (
 // Unwrap returns the writer below, for its deadlines.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.w }
 
-// SetWriteDeadline sets the deadline of the connection. It does nothing while a Partition
-// holds the answer back: its client would not see the end of the connection.
+// SetWriteDeadline sets the deadline of the connection, unless a Partition holds the answer back: its
+// client would not see the end of the connection.
 func (x *exchange) SetWriteDeadline(at time.Time) error {
 	if x.gate() != nil {
 		return nil
@@ -41,8 +41,7 @@ func (x *exchange) WriteHeader(code int) {
 	x.w.WriteHeader(code)
 }
 
-// Write sends a part of the answer. It splits the stream of a watch into events if a
-// fault acts between them.
+// Write sends a part of the answer. It splits the stream of a watch if a fault acts between events.
 func (x *exchange) Write(p []byte) (int, error) {
 	x.WriteHeader(http.StatusOK)
 	if !x.watching() || len(x.tears) == 0 && x.pause == 0 {
@@ -103,8 +102,8 @@ func (x *exchange) sendFrame(frame []byte, came time.Time) error {
 	return x.FlushError()
 }
 
-// holdBack delays an event that arrived at the given time. Each event waits for the
-// one before it. It reports whether the watch may continue.
+// holdBack delays an event that arrived at the given time, after the one before it. It reports whether
+// the watch may continue.
 func (x *exchange) holdBack(came time.Time) bool {
 	if x.pause <= 0 {
 		return true
@@ -116,8 +115,7 @@ func (x *exchange) holdBack(came time.Time) bool {
 	return x.wait(x.due.Sub(x.api.st.Clock().Now()))
 }
 
-// FlushError flushes the answer. It ends a watch that has sent as many events as EndWatch
-// or FailWatch allows.
+// FlushError flushes the answer. It ends a watch that has sent as many events as its tears allow.
 func (x *exchange) FlushError() error {
 	x.WriteHeader(http.StatusOK)
 	if x.broken.Load() || x.torn {
@@ -142,18 +140,17 @@ func (x *exchange) FlushError() error {
 // watching reports whether the answer is a stream of events.
 func (x *exchange) watching() bool { return x.req.Verb == "watch" && x.code == http.StatusOK }
 
-// cutFrame splits off the first event. It ends with its line, or in the binary form
-// after the length at its beginning.
+// cutFrame splits off the first event. It ends with its line, or in the binary form after the length at
+// its beginning.
 func cutFrame(p []byte, binaryFrame bool) (frame, rest []byte) {
-	end := len(p)
+	end := uint64(len(p))
 	if !binaryFrame {
-		if i := bytes.IndexByte(p, '\n'); i >= 0 {
-			end = i + 1
-		}
+		end = uint64(bytes.IndexByte(p, '\n')) + 1 // 0: none
 	} else if len(p) >= 4 {
-		if n := uint64(binary.BigEndian.Uint32(p)) + 4; n < uint64(end) {
-			end = int(n)
-		}
+		end = uint64(binary.BigEndian.Uint32(p)) + 4
+	}
+	if end == 0 || end > uint64(len(p)) {
+		end = uint64(len(p))
 	}
 	return p[:end], p[end:]
 }

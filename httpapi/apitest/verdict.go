@@ -10,8 +10,8 @@ import (
 type Verdict struct {
 	// TwoHolders are Leases that two clients held at the same time.
 	TwoHolders []Finding `json:"twoHolders"`
-	// LostUpdates are updates that a client overwrote without having seen them. The
-	// write had no resourceVersion, so Kubernetes allowed it.
+	// LostUpdates are updates that a client overwrote without having seen them, by a write
+	// without a resourceVersion.
 	LostUpdates []Finding `json:"lostUpdates"`
 	// Limits say which part of the past was not examined, and why.
 	Limits []string `json:"limits,omitempty"`
@@ -33,9 +33,9 @@ func (f Finding) String() string {
 // shownFindings is how many findings of each kind Verify shows.
 const shownFindings = 5
 
-// Verify fails the test, without stopping it, if two clients held a Lease at the same
-// time, and reports whether no two did. It logs lost updates, which Kubernetes allows
-// and clients often intend. See Verdict for the rules.
+// Verify fails the test, without stopping it, if two clients held a Lease at the same time, and reports
+// whether no two did. It logs lost updates, which Kubernetes allows and clients often intend. See
+// Verdict for the rules.
 func (a *API) Verify(t TB) bool {
 	t.Helper()
 	v := a.Verdict()
@@ -58,15 +58,12 @@ func (a *API) Verify(t TB) bool {
 
 // Verdict examines the past of the store and of its clients.
 //
-// Two clients hold a Lease at the same time if one takes it before the duration that
-// the other wrote has passed, by the clock of the store; see lease.Audit. A clock
-// that never moves hides this.
+// Two clients hold a Lease at the same time if one takes it before the duration that the other wrote
+// has passed, by the clock of the store; see lease.Audit. A clock that never moves hides this.
 //
-// An update is lost if a patch or update without a resourceVersion replaces a value
-// that another client wrote after its writer last saw the object. Clients are told
-// apart by the name passed to TransportFor and by their User-Agent.
-//
-// Options.KeepHistory limits how far Verdict looks back.
+// An update is lost if a patch or update without a resourceVersion replaces a value that another
+// client wrote after its writer last saw the object. The name passed to TransportFor and the
+// User-Agent identify a client. Options.KeepHistory limits how far Verdict looks back.
 func (a *API) Verdict() Verdict {
 	v := a.recorder.Examine(a.st)
 	return Verdict{exported(v.TwoHolders), exported(v.LostUpdates), v.Limits}

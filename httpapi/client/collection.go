@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/clock"
@@ -20,8 +21,8 @@ import (
 // no state of its own, and may be used from any goroutine. Arguments of type *T must not be nil.
 type Collection[T any] struct {
 	c      *Client
-	kind   *registry.Kind
-	info   *registry.Info
+	kind   *kinds.Kind
+	info   *kinds.Info
 	status bool
 }
 
@@ -193,7 +194,7 @@ func (c *Collection[T]) decode(data []byte) (*T, error) {
 }
 
 // object returns a typed object as an untyped one.
-func object[T any](obj *T) registry.Object { return any(obj).(registry.Object) }
+func object[T any](obj *T) kinds.Object { return any(obj).(kinds.Object) }
 
 // collectionPath returns the path of a collection; namespace is "" for all namespaces.
 func (c *Collection[T]) collectionPath(namespace string) (string, error) {
@@ -252,7 +253,7 @@ func (c *Collection[T]) subresource() string {
 func writeQuery(dryRun bool, fieldManager string) url.Values {
 	query := url.Values{}
 	if dryRun {
-		query.Set("dryRun", registry.DryRunAll)
+		query.Set("dryRun", kinds.DryRunAll)
 	}
 	if fieldManager != "" {
 		query.Set("fieldManager", fieldManager)
@@ -262,15 +263,15 @@ func writeQuery(dryRun bool, fieldManager string) url.Values {
 
 // deleteBody returns the body of a deletion.
 func deleteBody(opts store.DeleteOptions) []byte {
-	body := registry.DeleteOptions{TypeMeta: meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}}
+	body := kinds.DeleteOptions{TypeMeta: meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}}
 	if opts.DryRun {
-		body.DryRun = []string{registry.DryRunAll}
+		body.DryRun = []string{kinds.DryRunAll}
 	}
 	if opts.PropagationPolicy != "" {
 		body.PropagationPolicy = &opts.PropagationPolicy
 	}
 	if opts.UID != "" || opts.ResourceVersion != "" {
-		body.Preconditions = &registry.Preconditions{}
+		body.Preconditions = &kinds.Preconditions{}
 	}
 	if opts.UID != "" {
 		body.Preconditions.UID = &opts.UID

@@ -10,10 +10,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The
-// copy is normalised as by encoding and decoding: times are in UTC and cut to the
-// precision of their type, and empty slices and maps that are left out on the wire
-// are nil. A pointer to a zero time stays a pointer, although its JSON is null.
+// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The copy is normalised
+// as by encoding and decoding: times are in UTC and cut to the precision of their type, and empty
+// slices and maps with omitempty are nil. A pointer to a zero time stays, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.CopyOnto(obj, nil) }
 
 // CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
@@ -31,8 +30,8 @@ func (t *Type) CopyStruct(obj any) any {
 	return to.Interface()
 }
 
-// detach turns the value at p, which was assigned from another value, into a deep
-// copy: it replaces every reference to memory that can change by one to a copy.
+// detach makes a deep copy of the value at p, which was assigned from another value: it replaces
+// each reference to memory that can change.
 func (t *Type) detach(p unsafe.Pointer) {
 	switch t.shape {
 	case shapeTime, shapeMicroTime:
@@ -47,7 +46,12 @@ func (t *Type) detach(p unsafe.Pointer) {
 	case shapeList:
 		t.detachList(p)
 	case shapeMap:
-		t.detachMap(p)
+		if t.stringMap {
+			m := (*map[string]string)(p)
+			*m = maps.Clone(*m)
+		} else if !t.isNil(p) {
+			t.detachOtherMap(t.value(p))
+		}
 	case shapeTree:
 		m := (*map[string]any)(p)
 		*m = copyObject(*m)
@@ -59,12 +63,8 @@ func (t *Type) assign(p, q unsafe.Pointer) {
 	switch t.shape { // frequent types without reflection
 	case shapeString:
 		*(*string)(p) = *(*string)(q)
-	case shapeInt32:
-		*(*int32)(p) = *(*int32)(q)
-	case shapeInt64:
-		*(*int64)(p) = *(*int64)(q)
-	case shapeBool:
-		*(*bool)(p) = *(*bool)(q)
+	case shapeBool, shapeInt32, shapeInt64:
+		t.setInteger(p, t.integer(q))
 	case shapeTime, shapeMicroTime:
 		*(*time.Time)(p) = *(*time.Time)(q)
 	default:
@@ -72,38 +72,25 @@ func (t *Type) assign(p, q unsafe.Pointer) {
 	}
 }
 
+// detach detaches the field of the struct at p.
 func (f *Field) detach(p unsafe.Pointer) {
 	p = f.at(p)
 	if f.Pointer {
-		f.Type.detachPointer((*unsafe.Pointer)(p))
+		if q := (*unsafe.Pointer)(p); *q != nil {
+			old := *q
+			p = f.Type.allocate(q)
+			f.Type.assign(p, old)
+			f.Type.detach(p)
+		}
 		return
 	}
 	if f.OmitEmpty && f.Type.nilable() && f.Type.length(p) == 0 {
-		f.Type.clear(p)
+		if !f.Type.isNil(p) {
+			f.setZero(p)
+		}
 		return
 	}
 	f.Type.detach(p)
-}
-
-// clear sets the bytes, list or map at p to nil.
-func (t *Type) clear(p unsafe.Pointer) {
-	if t.shape == shapeMap || t.shape == shapeTree {
-		*(*unsafe.Pointer)(p) = nil
-		return
-	}
-	*(*slice)(p) = slice{}
-}
-
-// detachPointer replaces the pointer at p, to a value of type t, by a pointer to a
-// copy.
-func (t *Type) detachPointer(p *unsafe.Pointer) {
-	if *p == nil {
-		return
-	}
-	old := *p
-	to := t.allocate(p)
-	t.assign(to, old)
-	t.detach(to)
 }
 
 func (t *Type) detachList(p unsafe.Pointer) {
@@ -130,22 +117,12 @@ func (t *Type) detachList(p unsafe.Pointer) {
 	}
 }
 
-func (t *Type) detachMap(p unsafe.Pointer) {
-	if t.stringMap {
-		m := (*map[string]string)(p)
-		*m = maps.Clone(*m)
-	} else if m := t.value(p); !m.IsNil() {
-		t.detachOtherMap(m)
-	}
-}
-
 func (t *Type) detachOtherMap(old reflect.Value) {
 	m := reflect.MakeMapWithSize(t.goType, old.Len())
 	for key, value := range old.Seq2() {
-		v := reflect.New(t.goType.Elem())
-		v.Elem().Set(value)
-		t.Elem.detach(v.UnsafePointer())
-		m.SetMapIndex(key, v.Elem())
+		v := t.copyMapValue(value)
+		t.Elem.detach(v)
+		m.SetMapIndex(key, t.Elem.value(v))
 	}
 	old.Set(m)
 }
@@ -153,9 +130,8 @@ func (t *Type) detachOtherMap(old reflect.Value) {
 // Has reports whether objects can have a member with the given JSON name.
 func (t *Type) Has(name string) bool { return t.Field(name) != nil || t.Rest != nil }
 
-// CopyMember sets one member of dst to a deep copy of the same member of src. The
-// type must have the member. Both are non-nil pointers to the compiled struct; a
-// nil src is an empty object.
+// CopyMember sets a member of dst, which the type must have, to a deep copy of the member of src.
+// Both are non-nil pointers to the compiled struct; a nil src is an empty object.
 func (t *Type) CopyMember(dst, src any, name string) {
 	f, p, from := t.Field(name), t.check(dst), t.address(src)
 	switch {

@@ -43,37 +43,39 @@ func OpenEnvelope(data []byte) (Envelope, error) {
 
 // read reads the message Unknown, which every envelope consists of.
 func (e *Envelope) read(data []byte) error {
-	c := newCursor("Unknown", data)
-	return c.each(func() error {
-		switch c.number {
+	r := newProtoReader("Unknown", data)
+	for r.next() {
+		switch r.number {
 		case 1:
-			b, err := c.bytes("TypeMeta")
-			if err != nil {
-				return err
+			if b := r.bytesOf("TypeMeta"); r.err == nil {
+				r.fail(e.readType(b))
 			}
-			return e.readType(b)
 		case 2:
-			return c.readBytes("Raw", &e.Raw)
+			e.Raw = r.bytesOf("Raw")
 		case 3:
-			return c.readString("ContentEncoding", &e.ContentEncoding)
+			e.ContentEncoding = string(r.bytesOf("ContentEncoding"))
 		case 4:
-			return c.readString("ContentType", &e.ContentType)
+			e.ContentType = string(r.bytesOf("ContentType"))
+		default:
+			r.skip()
 		}
-		return c.skip()
-	})
+	}
+	return r.err
 }
 
 func (e *Envelope) readType(data []byte) error {
-	c := newCursor("TypeMeta", data)
-	return c.each(func() error {
-		switch c.number {
+	r := newProtoReader("TypeMeta", data)
+	for r.next() {
+		switch r.number {
 		case 1:
-			return c.readString("APIVersion", &e.APIVersion)
+			e.APIVersion = string(r.bytesOf("APIVersion"))
 		case 2:
-			return c.readString("Kind", &e.Kind)
+			e.Kind = string(r.bytesOf("Kind"))
+		default:
+			r.skip()
 		}
-		return c.skip()
-	})
+	}
+	return r.err
 }
 
 // AppendEnvelope appends a protobuf document that holds the message raw.

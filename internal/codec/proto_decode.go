@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -11,15 +12,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// maxProtoDepth bounds the nesting of messages of recursive types. It is the
-// limit of the protobuf library.
+// maxProtoDepth bounds the nesting of messages, as in the protobuf library.
 const maxProtoDepth = 10_000
 
-// DecodeProto reads a protobuf message without an envelope into obj, a pointer to
-// the compiled struct. Fields that data does not have keep their values, items are
-// appended to lists, and messages are merged. Unknown fields are ignored, and
-// strings need not be UTF-8. obj shares no memory with data. Error texts are the
-// ones of the API server's generated code.
+// DecodeProto reads a protobuf message without an envelope into obj, a pointer to the compiled
+// struct. It appends items to lists, merges messages, ignores unknown fields, and accepts strings
+// that are not UTF-8. obj shares no memory with data. Error texts are the ones of the API server's
+// generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLike(data, obj, nil) }
 
 // DecodeProtoLike is DecodeProto. like is nil or an object that never changes; strings and
@@ -34,22 +33,15 @@ func (t *Type) readMessage(p, like unsafe.Pointer, data []byte, depth int) error
 	if depth > maxProtoDepth {
 		return errors.New("proto: exceeded maximum recursion depth")
 	}
-	c := newCursor(t.Name, data)
-	for c.more() {
-		if err := c.next(); err != nil {
-			return err
-		}
-		var err error
-		if f := t.fieldByNumber(int(c.number)); f != nil {
-			err = f.readMember(c, f.at(p), f.in(like), depth)
+	r := newProtoReader(t.Name, data)
+	for r.next() {
+		if f := t.fieldByNumber(int(r.number)); f != nil {
+			f.readMember(r, f.at(p), f.in(like), depth)
 		} else {
-			err = c.skip()
-		}
-		if err != nil {
-			return err
+			r.skip()
 		}
 	}
-	return nil
+	return r.err
 }
 
 func (t *Type) fieldByNumber(number int) *Field {
@@ -62,22 +54,21 @@ func (t *Type) fieldByNumber(number int) *Field {
 }
 
 // readMember reads the current field of the message into the member at to.
-func (f *Field) readMember(c *cursor, to, like unsafe.Pointer, depth int) error {
+func (f *Field) readMember(r *protoReader, to, like unsafe.Pointer, depth int) {
 	value := f.Type
 	switch {
-	case value.shape == shapeList && value.wireType() != wireBytes && c.wireType == wireBytes:
-		return f.readPacked(c, to)
-	case value.shape == shapeList:
-		if err := c.expect(value.wireType(), f.goName); err != nil {
-			return err
-		}
-		likeItem := value.itemIn((*slice)(like), (*slice)(to).len)
-		return value.Elem.readValue(c, value.grow(to), likeItem, depth)
 	case value.shape == shapeMap:
-		return f.readEntry(c, to, depth)
+		f.readEntry(r, to, depth)
+		return
+	case value.shape == shapeList && value.wireType() != wireBytes && r.wireType == wireBytes:
+		f.readPacked(r, to)
+		return
+	case !r.expect(value.wireType(), f.goName):
+		return
 	}
-	if err := c.expect(value.wireType(), f.goName); err != nil {
-		return err
+	if value.shape == shapeList {
+		like = value.itemIn((*slice)(like), (*slice)(to).len)
+		to, value = value.grow(to), value.Elem
 	}
 	if f.Pointer {
 		q := (*unsafe.Pointer)(to)
@@ -85,22 +76,17 @@ func (f *Field) readMember(c *cursor, to, like unsafe.Pointer, depth int) error 
 			to = value.allocate(q)
 		}
 	}
-	return value.readValue(c, to, like, depth)
+	value.readValue(r, to, like, depth)
 }
 
 // readPacked reads a list of numbers that was written as one field. The API server
 // reads this form, but never writes it.
-func (f *Field) readPacked(c *cursor, p unsafe.Pointer) error {
-	data, err := c.takeBytes()
-	if err != nil {
-		return err
+func (f *Field) readPacked(r *protoReader, p unsafe.Pointer) {
+	packed := newProtoReader("", r.bytes())
+	for len(packed.rest) > 0 {
+		f.Type.Elem.readValue(packed, f.Type.grow(p), nil, 0)
 	}
-	for packed := newCursor("", data); packed.more(); {
-		if err := f.Type.Elem.readValue(packed, f.Type.grow(p), nil, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	r.fail(packed.err)
 }
 
 // grow adds a zero item to the list at p and returns its address.
@@ -118,48 +104,37 @@ func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
 // their ends, as a multiple of the size of the message.
 const maxOverrun = 16
 
-// readEntry reads one map entry. As in the API server, wire types in it are not
-// checked, and a key or value may reach beyond the end of the entry. The next field
-// still starts at the end of the entry. Without maxOverrun, entries that each read
-// the rest of the message would take memory quadratic in its size.
-func (f *Field) readEntry(c *cursor, p unsafe.Pointer, depth int) error {
-	if err := c.expect(wireBytes, f.goName); err != nil {
-		return err
+// readEntry reads one map entry. As in the API server, it checks no wire types in it, and a key
+// or value may reach beyond the end of the entry, where the next field still starts. Without
+// maxOverrun, entries that each read the rest of the message would take quadratic memory.
+func (f *Field) readEntry(r *protoReader, p unsafe.Pointer, depth int) {
+	if !r.expect(wireBytes, f.goName) {
+		return
 	}
-	size, err := c.takeLength()
-	if err != nil {
-		return err
-	}
-	after := c.rest[size:]
+	size := r.length()
+	after := r.rest[size:]
 	var key string
 	value := reflect.New(f.Type.Elem.goType)
-	for len(c.rest) > len(after) {
-		if _, err := c.nextUnchecked(); err != nil {
-			return err
-		}
-		switch c.number {
+	for len(r.rest) > len(after) {
+		switch r.tag(); r.number {
 		case 1:
-			var b []byte
-			b, err = c.takeBytes()
-			key = string(b)
+			key = string(r.bytes())
 		case 2:
 			value.Elem().SetZero()
-			err = f.Type.Elem.readValue(c, value.UnsafePointer(), nil, depth)
+			f.Type.Elem.readValue(r, value.UnsafePointer(), nil, depth)
 		default:
-			if err = c.skip(); err == nil && len(c.rest) < len(after) {
-				err = io.ErrUnexpectedEOF
+			if r.skip(); len(r.rest) < len(after) {
+				r.fail(io.ErrUnexpectedEOF)
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
-	if c.overrun += len(after) - len(c.rest); c.overrun > maxOverrun*c.size {
-		return io.ErrUnexpectedEOF
+	if r.overrun += len(after) - len(r.rest); r.overrun > maxOverrun*r.size {
+		r.fail(io.ErrUnexpectedEOF)
 	}
-	c.rest = after
-	f.Type.put(p, key, value.Elem())
-	return nil
+	if r.err == nil {
+		r.rest = after
+		f.Type.put(p, key, value.Elem())
+	}
 }
 
 // put sets a key of the map at p, and makes the map if it is nil.
@@ -185,20 +160,20 @@ func (t *Type) makeMap(p unsafe.Pointer) {
 
 // readValue reads the value of a field whose wire type was checked. like is nil or a value of
 // that type.
-func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
+func (t *Type) readValue(r *protoReader, p, like unsafe.Pointer, depth int) {
 	switch t.wireType() {
 	case wireVarint:
-		v, err := c.takeVarint()
-		t.setInteger(p, int64(v))
-		return err
+		t.setInteger(p, int64(r.varint()))
+		return
 	case wireFixed64:
-		v, err := c.takeFixed64()
-		*(*float64)(p) = math.Float64frombits(v)
-		return err
+		if b := r.take(8); b != nil {
+			*(*float64)(p) = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+		return
 	}
-	b, err := c.takeBytes()
-	if err != nil {
-		return err
+	b := r.bytes()
+	if r.err != nil {
+		return
 	}
 	switch t.shape {
 	case shapeString:
@@ -206,53 +181,43 @@ func (t *Type) readValue(c *cursor, p, like unsafe.Pointer, depth int) error {
 	case shapeBytes:
 		*(*[]byte)(p) = append([]byte{}, b...)
 	case shapeTime, shapeMicroTime:
-		return t.readTimestamp((*time.Time)(p), b)
+		r.fail(t.readTimestamp((*time.Time)(p), b))
 	case shapeFieldsV1:
-		return readFieldsV1((*meta.FieldsV1)(p), (*meta.FieldsV1)(like), b)
+		m := newProtoReader("FieldsV1", b)
+		for m.next() {
+			if m.number == 1 {
+				(*meta.FieldsV1)(p).Raw = rawLike(m.bytesOf("Raw"), (*meta.FieldsV1)(like))
+			} else {
+				m.skip()
+			}
+		}
+		r.fail(m.err)
 	case shapeStruct:
-		return t.readMessage(p, like, b, depth+1)
+		r.fail(t.readMessage(p, like, b, depth+1))
 	}
-	return nil
 }
 
 // readTimestamp reads a time in the precision of t. An empty message is the zero time.
 func (t *Type) readTimestamp(to *time.Time, data []byte) error {
-	var seconds, nanos uint64
-	c := newCursor("Timestamp", data)
-	for c.more() { // not c.each, for speed: most leases have four times
-		err := c.next()
-		switch {
-		case err != nil:
-		case c.number == 1:
-			seconds, err = c.varint("Seconds")
-		case c.number == 2:
-			nanos, err = c.varint("Nanos")
+	var seconds, nanos int64
+	r := newProtoReader("Timestamp", data)
+	for r.next() {
+		switch r.number {
+		case 1:
+			seconds = int64(r.varintOf("Seconds"))
+		case 2:
+			nanos = int64(int32(r.varintOf("Nanos")))
 		default:
-			err = c.skip()
-		}
-		if err != nil {
-			return err
+			r.skip()
 		}
 	}
 	switch {
 	case len(data) == 0:
 		*to = time.Time{}
 	case t.shape == shapeTime:
-		*to = time.Unix(int64(seconds), 0).UTC()
+		*to = time.Unix(seconds, 0).UTC()
 	default:
-		*to = time.Unix(int64(seconds), int64(time.Duration(int32(nanos)).Truncate(time.Microsecond))).UTC()
+		*to = time.Unix(seconds, nanos-nanos%int64(time.Microsecond)).UTC()
 	}
-	return nil
-}
-
-func readFieldsV1(f, like *meta.FieldsV1, data []byte) error {
-	c := newCursor("FieldsV1", data)
-	return c.each(func() error {
-		if c.number != 1 {
-			return c.skip()
-		}
-		raw, err := c.bytes("Raw")
-		f.Raw = rawLike(raw, like)
-		return err
-	})
+	return r.err
 }

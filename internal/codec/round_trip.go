@@ -60,7 +60,7 @@ func (t *Type) roundTrips(p unsafe.Pointer) bool {
 func (f *Field) roundTrips(p unsafe.Pointer) bool {
 	q := f.target(p)
 	switch {
-	case !f.onWire || f.Pointer && f.Type.nilable():
+	case !f.onWire:
 		return false
 	case q == nil:
 		return true

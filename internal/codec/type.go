@@ -3,6 +3,7 @@ package codec
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -34,18 +35,15 @@ type Type struct {
 	Kind Kind
 	// Name is the Go name without its package. It is empty for unnamed types.
 	Name string
-	// Fields are the members of a Struct, including members of inlined structs, in
-	// the order in which they are encoded.
+	// Fields are the members of a Struct and of its inlined structs, in the order of encoding.
 	Fields []*Field
-	// Rest holds the undeclared members of a Struct, as a Map of Untyped values. It
-	// is nil if the Struct cannot have any.
+	// Rest holds the undeclared members of a Struct, as a Map of Untyped values, or is nil.
 	Rest *Field
 	// Elem is the type of the items of a List and of the values of a Map.
 	Elem *Type
 	// Atomic marks a Struct that has one owner as a whole.
 	Atomic bool
-	// Custom marks a type with JSON or text methods of its own. It is Untyped, or
-	// a Scalar if it is text.
+	// Custom marks a type with JSON or text methods of its own: Untyped, or a Scalar if it is text.
 	Custom bool
 
 	goType    reflect.Type
@@ -75,22 +73,19 @@ type Field struct {
 	Name string
 	// Type is the type of the value, without a pointer.
 	Type *Type
-	// Pointer reports whether the Go field is a pointer, so that the member can
-	// be absent.
+	// Pointer reports whether the Go field is a pointer, so that the member can be absent.
 	Pointer bool
 	// OmitEmpty leaves the member out when it is empty.
 	OmitEmpty bool
-	// PatchStrategy is "merge" for lists that a strategic merge patch merges.
-	// PatchMergeKey is the member that identifies an item. It is empty if items are
-	// scalars.
+	// PatchStrategy is "merge" for lists that a strategic merge patch merges. PatchMergeKey is
+	// the member that identifies an item. It is empty if items are scalars.
 	PatchStrategy string
 	PatchMergeKey string
-	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members
-	// that identify an item of a "map". Both are empty for other types.
+	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members that
+	// identify an item of a "map".
 	ListType    string
 	ListMapKeys []string
-	// Number is the field number in the protobuf form, or 0 if the field is not in
-	// it.
+	// Number is the field number in the protobuf form, or 0 if the field is not in it.
 	Number int
 
 	goName   string
@@ -148,16 +143,14 @@ const (
 	shapeCustomBytes // a slice of bytes
 )
 
-// Compile returns the plan for the struct type t. version is the API version of the
-// objects; error texts use it as the package of all types in the package of t. The
-// error names the first field that cannot be encoded, its type, and the allowed
-// types.
+// Compile returns the plan for the struct type t. version is the API version of the objects; error
+// texts use it as the package of all types in the package of t. The error names the first field
+// that cannot be encoded, its type, and the allowed types.
 func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{names: &names{t.PkgPath(), version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
-	c.texts.Grow(1024)
+	c := &compiler{names: &names{t.PkgPath(), version}, path: []string{t.Name()}}
 	out := c.compile(t)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
@@ -165,7 +158,7 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	out.readable, out.zero = true, reflect.New(t).UnsafePointer()
 	for _, part := range c.seen {
 		out.jsonOnly = out.jsonOnly || part.Rest != nil || part.lacksNumbers(part == out)
-		out.readable = out.readable && part.readableJSON()
+		out.readable = out.readable && part.Rest == nil && len(part.Fields) <= 64 && part.goType != reflect.TypeFor[json.Number]()
 		out.fallible = out.fallible || part.Custom || part.shape == shapeFloat64
 		if part.Rest != nil && part != out {
 			c.fail("%v.%s: only the object itself may keep undeclared members", part.goType, part.Rest.goName)
@@ -188,8 +181,7 @@ func (t *Type) lacksNumbers(topLevel bool) bool {
 // HasProto reports whether objects have a protobuf form: every member has a number.
 func (t *Type) HasProto() bool { return !t.jsonOnly }
 
-// MustCompile is like Compile, but panics on an error. It is for types of this
-// module.
+// MustCompile is like Compile, but panics on an error. It is for types of this module.
 func MustCompile(t reflect.Type, version string) *Type {
 	out, err := Compile(t, version)
 	if err != nil {
@@ -198,14 +190,12 @@ func MustCompile(t reflect.Type, version string) *Type {
 	return out
 }
 
-// compiler compiles the types of one object. It continues after an error, and keeps
-// the first one.
+// compiler compiles the types of one object. After an error it continues, and keeps the first.
 type compiler struct {
 	names *names
 	path  []string // the parts of the path of the current Go field
 	err   error
-	seen  []*Type         // also types not yet complete, for recursion
-	texts strings.Builder // the encoded keys and tags of all fields
+	seen  []*Type // also types not yet complete, for recursion
 	// enclosing are the types around the current one, up to the next named struct.
 	enclosing []reflect.Type
 }
@@ -217,13 +207,15 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 }
 
-// place returns the path of the current Go field.
-func (c *compiler) place() string { return strings.Join(c.path, "") }
+// failHere is fail with the path of the current Go field.
+func (c *compiler) failHere(format string, args ...any) {
+	c.fail(strings.Join(c.path, "")+": "+format, args...)
+}
 
 // refuse records that the current field has type t, which cannot be encoded. want
 // is an allowed type.
 func (c *compiler) refuse(t reflect.Type, want string) {
-	c.fail("%s: got type %v, want %s", c.place(), t, want)
+	c.failHere("got type %v, want %s", t, want)
 }
 
 // compile compiles the type of the current field, or of its items.
@@ -232,10 +224,8 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		c.refuse(t, "a named struct in each type that holds itself")
 		return &Type{}
 	}
-	for _, known := range c.seen {
-		if known.goType == t {
-			return known
-		}
+	if i := slices.IndexFunc(c.seen, func(known *Type) bool { return known.goType == t }); i >= 0 {
+		return c.seen[i]
 	}
 	defer func(enclosing []reflect.Type) { c.enclosing = enclosing }(c.enclosing)
 	switch kind := t.Kind(); {
@@ -249,42 +239,49 @@ func (c *compiler) compile(t reflect.Type) *Type {
 	switch t {
 	case reflect.TypeFor[meta.Time]():
 		out.shape = shapeTime
-		return out
 	case reflect.TypeFor[meta.MicroTime]():
 		out.shape = shapeMicroTime
-		return out
 	case reflect.TypeFor[meta.FieldsV1]():
 		out.Kind, out.shape = Opaque, shapeFieldsV1
-		return out
+	default:
+		if !c.compileCustom(out) {
+			c.compileKind(out)
+		}
 	}
-	if c.compileCustom(out) {
-		return out
-	}
+	return out
+}
+
+// compileKind compiles a type by its Go kind.
+func (c *compiler) compileKind(out *Type) {
+	t := out.goType
+	out.flat = true
 	switch t.Kind() {
 	case reflect.Bool:
-		out.shape, out.flat = shapeBool, true
+		out.shape = shapeBool
 	case reflect.Int32:
-		out.shape, out.flat = shapeInt32, true
+		out.shape = shapeInt32
 	case reflect.Int64:
-		out.shape, out.flat = shapeInt64, true
+		out.shape = shapeInt64
 	case reflect.Int:
-		if out.shape, out.flat = shapeInt64, true; strconv.IntSize == 32 {
+		if out.shape = shapeInt64; strconv.IntSize == 32 {
 			out.shape = shapeInt32
 		}
 	case reflect.Float64:
-		out.shape, out.flat = shapeFloat64, true
+		out.shape = shapeFloat64
 	case reflect.String:
-		out.shape, out.flat = shapeString, true
+		out.shape = shapeString
 	case reflect.Slice:
+		out.flat = false
 		if t.Elem().Kind() == reflect.Uint8 {
 			if out.shape = shapeBytes; hasMethods(t.Elem()) {
 				c.refuse(t, "[]byte")
 			}
 			break
 		}
-		out.Kind, out.shape = List, shapeList
+		out.Kind, out.shape = List, shapeList // before the items, which may refer to the type
 		out.Elem = c.compileElem(t.Elem())
 	case reflect.Map:
+		out.flat = false
 		if t.Key().Kind() != reflect.String || hasMethods(t.Key()) {
 			c.refuse(t, "a map whose keys are strings without JSON or text methods of their own")
 		}
@@ -292,12 +289,12 @@ func (c *compiler) compile(t reflect.Type) *Type {
 		out.Elem = c.compileElem(t.Elem())
 		out.stringMap = t.ConvertibleTo(reflect.TypeFor[map[string]string]())
 	case reflect.Struct:
+		out.flat = false
 		out.Kind, out.shape = Struct, shapeStruct
 		c.compileStruct(out)
 	default:
 		c.refuse(t, supportedType(t.Kind()))
 	}
-	return out
 }
 
 // compileElem compiles the type of the items of a list or the values of a map.
@@ -308,8 +305,7 @@ func (c *compiler) compileElem(t reflect.Type) *Type {
 	return c.compile(t)
 }
 
-// supportedType returns the type that an error recommends in place of a kind of type
-// that cannot be encoded.
+// supportedType returns the type that an error recommends in place of a kind of type.
 func supportedType(kind reflect.Kind) string {
 	switch kind {
 	case reflect.Int8, reflect.Int16, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64, reflect.Uintptr:
@@ -326,8 +322,7 @@ func supportedType(kind reflect.Kind) string {
 	return "a type that JSON can hold"
 }
 
-// names knows the names of types in the API server's error texts. Its packages are named
-// after API versions.
+// names are the names of types in the API server's error texts, with API versions as packages.
 type names struct {
 	pkg     string // the package of the object's type
 	version string // the name of that package in texts
@@ -360,17 +355,12 @@ func (n *names) of(t reflect.Type) string {
 
 func (c *compiler) compileStruct(t *Type) {
 	t.ptrType = reflect.PointerTo(t.goType)
-	t.all = make([]*Field, 0, t.goType.NumField())
 	c.addFields(t, t.goType, 0)
 	n := len(t.all)
-	room := make([]*Field, 4*n)
-	t.Fields, t.numbered, t.deep, t.byName = room[:0:n], room[n:n:2*n], room[2*n:2*n:3*n], room[3*n:3*n]
-	t.sorted = make([]string, 0, n)
-	t.flat = true
+	t.Fields, t.numbered, t.byName, t.sorted = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n), make([]string, 0, n)
 	for _, f := range t.all {
 		if f.Pointer || !f.Type.flat {
 			t.deep = append(t.deep, f)
-			t.flat = false
 		}
 		if !f.onWire {
 			continue
@@ -383,13 +373,14 @@ func (c *compiler) compileStruct(t *Type) {
 		f.index = len(t.Fields)
 		t.Fields = append(t.Fields, f)
 		if f.Number > 0 {
-			i, taken := slices.BinarySearchFunc(t.numbered, f.Number, func(f *Field, n int) int { return cmp.Compare(f.Number, n) })
+			i, taken := slices.BinarySearchFunc(t.numbered, f.Number, func(f *Field, n int) int { return f.Number - n })
 			if taken {
 				c.fail("%v: two fields have the protobuf number %d, want one", t.goType, f.Number)
 			}
 			t.numbered = slices.Insert(t.numbered, i, f)
 		}
 	}
+	t.flat = len(t.deep) == 0
 }
 
 // addFields adds the fields of goType, which is at an offset in t, and the fields of
@@ -406,21 +397,27 @@ func (c *compiler) addFields(t *Type, goType reflect.Type, offset uintptr) {
 		}
 		tag := sf.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if options == "rest" {
+		embedded := sf.Anonymous && name == ""
+		switch {
+		case options == "rest":
 			c.addRest(t, sf, offset)
 			continue
-		}
-		if sf.Anonymous && name == "" {
-			if sf.Type.Kind() != reflect.Struct {
-				c.refuse(sf.Type, "a struct, as it is embedded without a JSON name")
-				continue
-			}
+		case embedded && sf.Type.Kind() == reflect.Struct:
 			c.addFields(t, sf.Type, offset+sf.Offset)
+			continue
+		case embedded:
+			c.refuse(sf.Type, "a struct, as it is embedded without a JSON name")
 			continue
 		}
 		f := &fields[i]
-		c.setField(f, sf)
-		f.offset += offset
+		f.goName, f.offset = sf.Name, offset+sf.Offset
+		goType := sf.Type
+		if f.Pointer = goType.Kind() == reflect.Pointer; f.Pointer {
+			goType = goType.Elem()
+		}
+		if f.Type = c.compile(goType); f.Pointer && f.Type.nilable() {
+			c.refuse(sf.Type, goType.String())
+		}
 		if f.onWire = sf.IsExported() && tag != "-"; f.onWire {
 			c.readTags(f, sf, name, options)
 		} else {
@@ -443,27 +440,14 @@ func (c *compiler) addRest(t *Type, sf reflect.StructField, offset uintptr) {
 	t.all = append(t.all, t.Rest)
 }
 
-// setField sets the properties of f that do not depend on tags.
-func (c *compiler) setField(f *Field, sf reflect.StructField) {
-	f.goName, f.offset = sf.Name, sf.Offset
-	goType := sf.Type
-	if f.Pointer = goType.Kind() == reflect.Pointer; f.Pointer {
-		goType = goType.Elem()
-	}
-	f.Type = c.compile(goType)
-	if f.Pointer && f.Type.nilable() {
-		c.refuse(sf.Type, goType.String())
-	}
-}
-
 // readTags sets the properties of f from the tags of an encoded field. name and
 // options are from its json tag.
 func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options string) {
 	f.Name = cmp.Or(name, sf.Name)
 	if strings.ContainsAny(f.Name, "\"'\\` ") {
-		c.fail("%s: got JSON name %q, want one without quotes, backslashes and spaces", c.place(), f.Name)
+		c.failHere("got JSON name %q, want one without quotes, backslashes and spaces", f.Name)
 	}
-	f.jsonKey = c.text(append(appendJSONString(make([]byte, 0, 64), f.Name), ':'))
+	f.jsonKey = string(append(appendJSONString(make([]byte, 0, 64), f.Name), ':'))
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":
@@ -471,13 +455,10 @@ func (c *compiler) readTags(f *Field, sf reflect.StructField, name, options stri
 		case "omitzero":
 			f.omitZero = true
 		case "string":
-			c.fail("%s: got JSON option \"string\", want omitempty, omitzero or inline", c.place())
+			c.failHere("got JSON option \"string\", want omitempty, omitzero or inline")
 		}
 	}
-	if strings.Contains(string(sf.Tag), "patch") {
-		f.PatchStrategy = sf.Tag.Get("patchStrategy")
-		f.PatchMergeKey = sf.Tag.Get("patchMergeKey")
-	}
+	f.PatchStrategy, f.PatchMergeKey = sf.Tag.Get("patchStrategy"), sf.Tag.Get("patchMergeKey")
 	if f.Type.Kind == List {
 		f.ListType = cmp.Or(sf.Tag.Get("listType"), "atomic")
 		if keys := sf.Tag.Get("listMapKey"); keys != "" {
@@ -496,31 +477,23 @@ func (c *compiler) setNumber(f *Field, tag string) {
 	elem := cmp.Or(f.Type.Elem, f.Type)
 	switch {
 	case elem != f.Type && elem.Elem != nil:
-		c.fail("%s: got a protobuf tag, want none for a list or map of lists or maps", c.place())
+		c.failHere("got a protobuf tag, want none for a list or map of lists or maps")
 		return
 	case elem.Custom:
-		c.fail("%s: got a protobuf tag, want none for type %v, which has JSON or text methods of its own", c.place(), elem.goType)
+		c.failHere("got a protobuf tag, want none for type %v, which has JSON or text methods of its own", elem.goType)
 		return
 	}
 	for part := range strings.SplitSeq(tag, ",") {
 		if n, err := strconv.ParseInt(part, 10, 29); err == nil && n > 0 {
 			f.Number = int(n)
-			f.tag = c.text(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(n)<<3|uint64(f.Type.wireType())))
+			f.tag = string(binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(n)<<3|uint64(f.Type.wireType())))
 			return
 		}
 	}
-	c.fail("%s: got protobuf tag %q, want a field number in it", c.place(), tag)
+	c.failHere("got protobuf tag %q, want a field number in it", tag)
 }
 
-// text returns b as a string, without an allocation for each.
-func (c *compiler) text(b []byte) string {
-	start := c.texts.Len()
-	c.texts.Write(b)
-	return c.texts.String()[start:]
-}
-
-// check returns the address of the struct that obj points to, and panics if it
-// is not of the compiled type.
+// check returns the address of the struct that obj points to. It panics for another type.
 func (t *Type) check(obj any) unsafe.Pointer {
 	v := reflect.ValueOf(obj)
 	if !v.IsValid() || v.Type() != t.ptrType || v.IsNil() {
@@ -543,8 +516,8 @@ func (t *Type) value(p unsafe.Pointer) reflect.Value { return reflect.NewAt(t.go
 // at returns the address of the field in the struct at p.
 func (f *Field) at(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, f.offset) }
 
-// target returns the address of the field's value in the struct at p. For a pointer
-// field it is the pointer, which may be nil.
+// target returns the address of the field's value in the struct at p: for a pointer field the
+// pointer, which may be nil.
 func (f *Field) target(p unsafe.Pointer) unsafe.Pointer {
 	p = unsafe.Add(p, f.offset)
 	if f.Pointer {
@@ -616,8 +589,7 @@ func (t *Type) isZeroTime(p unsafe.Pointer) bool { return t.isTime() && (*time.T
 // isNil reports whether the value at p is nil: bytes, a list or a map. They begin with a pointer.
 func (t *Type) isNil(p unsafe.Pointer) bool { return t.nilable() && *(*unsafe.Pointer)(p) == nil }
 
-// length returns the length of a list, a map, bytes or a string, and 1 for other
-// values.
+// length returns the length of a list, a map, bytes or a string, and 1 for other values.
 func (t *Type) length(p unsafe.Pointer) int {
 	switch t.shape {
 	case shapeString:

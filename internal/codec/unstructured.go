@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"unsafe"
 
 	kjson "sigs.k8s.io/json"
@@ -76,8 +75,17 @@ func (t *Type) structToTree(p unsafe.Pointer, copies bool) map[string]any {
 			tree[f.Name] = f.Type.toTree(q)
 		}
 	}
-	if t.Rest != nil {
-		t.addRestTo(tree, p, copies)
+	if t.Rest == nil {
+		return tree
+	}
+	for name, v := range *t.rest(p) {
+		switch {
+		case t.Field(name) != nil:
+		case copies:
+			tree[name] = copyTree(v)
+		default:
+			tree[name] = v
+		}
 	}
 	return tree
 }
@@ -110,11 +118,10 @@ func (t *Type) mapToTree(p unsafe.Pointer) any {
 	return tree
 }
 
-// FromUnstructured reads a tree of the types that ToUnstructured returns into obj,
-// a pointer to the compiled struct. Members that doc does not have become zero. If
-// strict is set, strictErrs reports unknown members, sorted by text. Rules and error
-// texts are the ones of the API server's converter (apimachinery,
-// runtime/converter.go). They differ from its JSON decoder's.
+// FromUnstructured reads a tree of the types that ToUnstructured returns into obj, a pointer to the
+// compiled struct. Members that doc lacks become zero. If strict is set, strictErrs reports unknown
+// members, sorted by text. Rules and error texts are the ones of the API server's converter
+// (apimachinery, runtime/converter.go), which differ from its JSON decoder's.
 func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
 	r := &treeReader{strict: strict}
 	if err := r.readStruct(t, t.check(obj), doc); err != nil {
@@ -122,7 +129,7 @@ func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (stric
 	}
 	slices.Sort(r.unknown)
 	for _, path := range r.unknown {
-		strictErrs = append(strictErrs, errors.New(path))
+		strictErrs = append(strictErrs, errors.New(`unknown field "`+path[1:]+`"`))
 	}
 	return strictErrs, nil
 }
@@ -130,26 +137,14 @@ func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (stric
 // treeReader converts one document to a struct.
 type treeReader struct {
 	strict  bool
-	path    []string // to the current value, if strict
-	unknown []string // the error texts for unknown members
+	unknown []string // the paths of unknown members below the current value, such as .spec.list[0].name
 }
 
-// enter adds parts to the path and returns the argument for leave.
-func (r *treeReader) enter(parts ...string) int {
-	n := len(r.path)
-	if r.strict {
-		r.path = append(r.path, parts...)
+// within puts a part of the path before the paths of the unknown members after the first n.
+func (r *treeReader) within(part string, n int) {
+	for i := range r.unknown[n:] {
+		r.unknown[n+i] = part + r.unknown[n+i]
 	}
-	return n
-}
-
-func (r *treeReader) leave(n int) { r.path = r.path[:n] }
-
-func (r *treeReader) enterMember(name string) int {
-	if len(r.path) > 0 {
-		return r.enter(".", name)
-	}
-	return r.enter(name)
 }
 
 // read sets the value of type t at p, which is zero, to tree. It stays zero for nil.
@@ -162,18 +157,8 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 		return nil
 	}
 	switch t.shape {
-	case shapeTime, shapeMicroTime, shapeFieldsV1:
-		text, err := json.Marshal(tree)
-		if err != nil {
-			return fmt.Errorf("error encoding %s to json: %w", t.label(), err)
-		}
-		return t.value(p).Addr().Interface().(json.Unmarshaler).UnmarshalJSON(text)
-	case shapeCustom, shapeCustomBytes:
-		text, err := json.Marshal(tree)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(text, t.value(p).Addr().Interface())
+	case shapeTime, shapeMicroTime, shapeFieldsV1, shapeCustom, shapeCustomBytes:
+		return t.setFromJSON(p, tree)
 	case shapeBytes:
 		return readBytes((*[]byte)(p), tree)
 	case shapeStruct:
@@ -186,40 +171,44 @@ func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
 	return t.setScalar(p, tree)
 }
 
-// setScalar sets a string from a string, a bool from a bool, and a number from a
-// number, but an integer only from a float without a fraction. Integers that do not
-// fit wrap around.
+// setFromJSON sets a value whose type has methods that read JSON or text.
+func (t *Type) setFromJSON(p unsafe.Pointer, tree any) error {
+	to := t.value(p).Addr().Interface()
+	text, err := json.Marshal(tree)
+	switch {
+	case err == nil && t.Custom:
+		return json.Unmarshal(text, to)
+	case err == nil:
+		return to.(json.Unmarshaler).UnmarshalJSON(text)
+	case t.Custom:
+		return err
+	}
+	return fmt.Errorf("error encoding %s to json: %w", t.label(), err)
+}
+
+// setScalar sets a string, a bool or a number from a tree of the same form. An integer takes a float
+// without a fraction, and wraps around if the number does not fit.
 func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
-	to := t.value(p)
-	switch v := tree.(type) {
-	case string:
-		if to.Kind() == reflect.String {
-			to.SetString(v)
-			return nil
+	n, ok := tree.(int64)
+	f, isFloat := tree.(float64)
+	switch t.shape {
+	case shapeString:
+		*(*string)(p), ok = tree.(string)
+	case shapeBool:
+		*(*bool)(p), ok = tree.(bool)
+	case shapeFloat64:
+		if ok {
+			f = float64(n)
 		}
-	case bool:
-		if to.Kind() == reflect.Bool {
-			to.SetBool(v)
-			return nil
+		*(*float64)(p), ok = f, ok || isFloat
+	default:
+		if isFloat && f == math.Trunc(f) {
+			n, ok = int64(f), true
 		}
-	case int64:
-		switch {
-		case to.CanInt():
-			to.SetInt(v)
-			return nil
-		case to.CanFloat():
-			to.SetFloat(float64(v))
-			return nil
-		}
-	case float64:
-		switch {
-		case to.CanInt() && v == math.Trunc(v):
-			to.SetInt(int64(v))
-			return nil
-		case to.CanFloat():
-			to.SetFloat(v)
-			return nil
-		}
+		t.setInteger(p, n)
+	}
+	if ok {
+		return nil
 	}
 	// The API server has another text for types that Go could convert, such as an
 	// integer to a string.
@@ -257,9 +246,7 @@ func (r *treeReader) readStruct(t *Type, p unsafe.Pointer, tree any) error {
 	} else if r.strict {
 		for name := range doc {
 			if t.Field(name) == nil {
-				n := r.enterMember(name)
-				r.unknown = append(r.unknown, `unknown field "`+strings.Join(r.path, "")+`"`)
-				r.leave(n)
+				r.unknown = append(r.unknown, "."+name)
 			}
 		}
 	}
@@ -275,9 +262,12 @@ func (r *treeReader) readField(f *Field, p unsafe.Pointer, tree any) error {
 	if f.Pointer {
 		p = f.Type.allocate((*unsafe.Pointer)(p))
 	}
-	n := r.enterMember(f.Name)
-	defer r.leave(n)
-	return r.read(f.Type, p, tree)
+	n := len(r.unknown)
+	err := r.read(f.Type, p, tree)
+	if len(r.unknown) > n {
+		r.within("."+f.Name, n)
+	}
+	return err
 }
 
 // allocate returns the address of a new zero value of type t and makes the
@@ -298,11 +288,12 @@ func (r *treeReader) readList(t *Type, p unsafe.Pointer, tree any) error {
 	list := reflect.MakeSlice(t.goType, len(items), len(items))
 	t.value(p).Set(list)
 	for i, item := range items {
-		n := r.enter("[", strconv.Itoa(i), "]")
-		err := r.read(t.Elem, list.Index(i).Addr().UnsafePointer(), item)
-		r.leave(n)
-		if err != nil {
+		n := len(r.unknown)
+		if err := r.read(t.Elem, list.Index(i).Addr().UnsafePointer(), item); err != nil {
 			return err
+		}
+		if len(r.unknown) > n {
+			r.within("["+strconv.Itoa(i)+"]", n)
 		}
 	}
 	return nil
@@ -316,14 +307,13 @@ func (r *treeReader) readMap(t *Type, p unsafe.Pointer, tree any) error {
 	if doc == nil {
 		return nil
 	}
-	m := reflect.MakeMapWithSize(t.goType, len(doc))
+	t.makeMap(p)
 	for key, item := range doc {
 		value := reflect.New(t.goType.Elem())
 		if err := r.read(t.Elem, value.UnsafePointer(), item); err != nil {
 			return err
 		}
-		m.SetMapIndex(reflect.ValueOf(key).Convert(t.goType.Key()), value.Elem())
+		t.put(p, key, value.Elem())
 	}
-	t.value(p).Set(m)
 	return nil
 }

@@ -28,6 +28,7 @@ func importRules() []rule {
 		{"store/meta", []string{"internal/..."}, nil},
 		{"store/clock", nil, nil},
 		{"store/field", []string{"store/meta", "internal/codec"}, nil},
+		{"internal/kinds", []string{"store/meta", "store/field", "internal/..."}, nil},
 		{"internal/registry", []string{"watch", "selector", "store/clock", "store/meta", "store/field", "internal/..."},
 			[]string{"github.com/google/btree"}},
 		{"store", []string{"watch", "store/clock", "store/meta", "store/field", "internal/..."}, nil},
@@ -66,6 +67,7 @@ func reachRules() []reach {
 		{packages: "internal/validate/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/codec/...", refused: append([]string{"store"}, above...)},
 		{packages: "internal/patch/...", refused: append([]string{"store"}, above...)},
+		{packages: "internal/kinds", refused: append([]string{"store", "internal/registry", "internal/hub"}, above...)},
 		{packages: "internal/registry", refused: append([]string{"store"}, above...)},
 		// Nor by way of a package in internal.
 		{packages: "selector", refused: append([]string{"watch", "store/..."}, above...)},

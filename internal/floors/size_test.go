@@ -23,7 +23,7 @@ func TestClientIsASmallProgram(t *testing.T) {
 	assert.LessOrEqual(t, info.Size(), int64(13_000_000), "bytes") // 11.9 MB by Go 1.26, 12.9 MB by Go 1.27
 
 	symbols := string(goCommand(t, root, "tool", "nm", program))
-	assert.Contains(t, symbols, module+"/internal/registry.NewKind")
+	assert.Contains(t, symbols, module+"/internal/kinds.NewKind")
 	assert.NotContains(t, symbols, module+"/internal/registry.(*Resource).Update")
 }
 

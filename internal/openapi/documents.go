@@ -11,30 +11,32 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// dialect is a version of OpenAPI for one document.
-type dialect struct {
-	v3       bool
-	versions []meta.GroupVersion // of the document
-	shared   object              // in version 2: the parameters that operations refer to by name
-}
-
 // V2 returns the document of version 2, which describes the whole API.
 func (a API) V2() Document {
-	d := dialect{shared: object{}}
+	var versions []meta.GroupVersion
 	for _, gv := range a.GroupVersions {
-		d.versions = append(d.versions, gv.GroupVersion)
+		versions = append(versions, gv.GroupVersion)
 	}
-	paths := object{}
+	paths, shared := object{}, object{}
 	for _, part := range a.parts() {
-		d.addPaths(paths, part.paths)
+		maps.Copy(paths, part.paths)
 	}
-	definitions := d.referenced(collect(a), paths, d.shared)
+	for _, path := range paths {
+		path := path.(object)
+		path.shareParameters(shared)
+		for _, operation := range path {
+			if operation, ok := operation.(object); ok {
+				operation.shareParameters(shared)
+			}
+		}
+	}
+	definitions := referenced(collect(a), versions, paths, shared)
 	for name, schema := range definitions {
 		definitions[name] = schema.(object).v2()
 	}
 	tree := object{"swagger": "2.0", "info": a.info(), "paths": paths, "definitions": definitions}
-	if len(d.shared) > 0 {
-		tree["parameters"] = d.shared
+	if len(shared) > 0 {
+		tree["parameters"] = shared
 	}
 	return Document{tree, "v2"}
 }
@@ -46,12 +48,10 @@ func (a API) V3() map[string]Document {
 	definitions := collect(a)
 	out := map[string]Document{}
 	for name, part := range a.parts() {
-		d := dialect{v3: true, versions: part.versions}
-		paths := object{}
-		d.addPaths(paths, part.paths)
+		paths := part.paths.v3()
 		out[name] = Document{object{
 			"openapi": "3.0.0", "info": a.info(), "paths": paths,
-			"components": object{"schemas": d.referenced(definitions, paths)},
+			"components": object{"schemas": referenced(definitions, part.versions, paths)},
 		}, "v3"}
 	}
 	return out
@@ -59,105 +59,85 @@ func (a API) V3() map[string]Document {
 
 func (a API) info() object { return object{"title": "Kubernetes", "version": a.Version} }
 
-// addPaths adds the trees of paths by their names.
-func (d dialect) addPaths(out object, paths []path) {
-	for _, p := range paths {
-		item := object{}
-		for _, op := range p.operations {
-			item[op.method] = d.operation(op)
+// shareParameters moves parameters of a path or an operation to shared and leaves references. A
+// parameter stays if it is specific to a kind, or if old versions of kubectl look for it in the
+// operation (upstream: kube-openapi, builder/parameters.go).
+func (o object) shareParameters(shared object) {
+	parameters, _ := o["parameters"].([]object)
+	for i, p := range parameters {
+		name, in := p["name"].(string), p["in"]
+		body, _ := p["schema"].(object)
+		switch {
+		case name == "name", in == "query" && (name == "dryRun" || name == "fieldValidation"):
+			continue
+		case in == "body" && !strings.HasPrefix(body["$ref"].(string), refsV2+metaPrefix):
+			continue
 		}
-		d.addParameters(item, p.parameters)
-		out[p.name] = item
+		hash := fnv.New64()
+		hash.Write(encode(p))
+		name += "-" + base64.URLEncoding.EncodeToString(hash.Sum(nil)[:6])
+		shared[name] = p
+		parameters[i] = object{"$ref": "#/parameters/" + name}
 	}
 }
 
-func (d dialect) operation(op operation) object {
-	o := object{"operationId": op.id, "description": op.description, "tags": []string{op.tag}}
-	if op.name != "" {
-		o["x-kubernetes-action"] = op.name
-		o[kindsExtension] = op.kind.tree()
-	}
-	responses := object{}
-	for _, code := range op.codes {
-		text := map[string]string{"200": "OK", "201": "Created", "202": "Accepted"}[code]
-		responses[code] = d.content(object{"description": text}, op.produces, op.answer)
-	}
-	o["responses"] = responses
-	if !d.v3 {
-		o["consumes"], o["produces"], o["schemes"] = op.consumes, op.produces, []string{"https"}
-		d.addParameters(o, op.parameters)
-		return o
-	}
-	isBody := func(p parameter) bool { return p.in == "body" }
-	if i := slices.IndexFunc(op.parameters, isBody); i >= 0 {
-		body := d.content(object{}, op.consumes, op.parameters[i].schema)
-		if op.parameters[i].required {
-			body["required"] = true
+// v3 returns paths, a path or an operation for version 3. Media types are in the bodies of the
+// request and of the answers, and the type of a parameter is its schema.
+func (o object) v3() object {
+	out := object{}
+	for name, v := range o {
+		switch name {
+		case "consumes", "produces", "schemes":
+		case "parameters":
+			var rest []object
+			for _, p := range v.([]object) {
+				if p["in"] == "body" {
+					out["requestBody"] = body(p, "required", o["consumes"])
+					continue
+				}
+				p = maps.Clone(p)
+				p["schema"] = object{"type": p["type"], "uniqueItems": p["uniqueItems"]}
+				delete(p, "type")
+				delete(p, "uniqueItems")
+				rest = append(rest, p)
+			}
+			if rest != nil {
+				out[name] = rest
+			}
+		case "responses":
+			responses := object{}
+			for code, r := range v.(object) {
+				responses[code] = body(r.(object), "description", o["produces"])
+			}
+			out[name] = responses
+		default:
+			if inner, ok := v.(object); ok {
+				v = inner.v3()
+			}
+			out[name] = v
 		}
-		o["requestBody"] = body
 	}
-	d.addParameters(o, slices.DeleteFunc(slices.Clone(op.parameters), isBody))
-	return o
+	return out
 }
 
-// content adds the definition of a body to the tree o, in version 3 for each media type.
-func (d dialect) content(o object, types []string, definition string) object {
-	if !d.v3 {
-		o["schema"] = ref(definition).v2()
-		return o
-	}
+// body returns the body of a request or an answer for version 3, with one member of its form o
+// in version 2, and the schema for each media type.
+func body(o object, member string, types any) object {
+	name := strings.TrimPrefix(o["schema"].(object)["$ref"].(string), refsV2)
 	content := object{}
-	for _, t := range types {
-		content[t] = object{"schema": ref(definition)}
+	for _, t := range types.([]string) {
+		content[t] = object{"schema": ref(name)}
 	}
-	o["content"] = content
-	return o
-}
-
-func (d dialect) addParameters(o object, parameters []parameter) {
-	var list []object
-	for _, p := range slices.SortedFunc(slices.Values(parameters), func(a, b parameter) int { return cmp.Compare(a.name, b.name) }) {
-		list = append(list, d.parameter(p))
+	out := object{"content": content}
+	if v, ok := o[member]; ok {
+		out[member] = v
 	}
-	if list != nil {
-		o["parameters"] = list
-	}
-}
-
-// parameter returns the tree of a parameter, or in version 2 a reference to it. It is no
-// reference if the parameter is specific to a kind, or if old versions of kubectl look for
-// it in the operation (upstream: kube-openapi, builder/parameters.go).
-func (d dialect) parameter(p parameter) object {
-	o := object{"name": p.name, "in": p.in}
-	o.describe(p.description)
-	if p.required {
-		o["required"] = true
-	}
-	if d.v3 {
-		o["schema"] = object{"type": p.typ, "uniqueItems": true}
-		return o
-	}
-	if p.in == "body" {
-		o["schema"] = ref(p.schema).v2()
-	} else {
-		o["type"], o["uniqueItems"] = p.typ, true
-	}
-	switch {
-	case p.name == "name", p.in == "query" && (p.name == "dryRun" || p.name == "fieldValidation"):
-		return o
-	case p.in == "body" && !strings.HasPrefix(p.schema, metaPrefix):
-		return o
-	}
-	hash := fnv.New64()
-	hash.Write(encode(o))
-	name := p.name + "-" + base64.URLEncoding.EncodeToString(hash.Sum(nil)[:6])
-	d.shared[name] = o
-	return object{"$ref": "#/parameters/" + name}
+	return out
 }
 
 // referenced returns the definitions that parts of a document refer to, directly or
 // through other definitions.
-func (d dialect) referenced(definitions map[string]object, parts ...object) object {
+func referenced(definitions map[string]object, versions []meta.GroupVersion, parts ...object) object {
 	out := object{}
 	var visit func(v any)
 	visit = func(v any) {
@@ -169,7 +149,7 @@ func (d dialect) referenced(definitions map[string]object, parts ...object) obje
 			ref, _ := v["$ref"].(string)
 			name := ref[strings.LastIndexByte(ref, '/')+1:]
 			if def := definitions[name]; def != nil && out[name] == nil {
-				out[name] = d.withKinds(name, def)
+				out[name] = withKinds(name, def, versions)
 				visit(def)
 			}
 		case []object:
@@ -184,14 +164,14 @@ func (d dialect) referenced(definitions map[string]object, parts ...object) obje
 	return out
 }
 
-// withKinds returns a definition of a document. WatchEvent and DeleteOptions are kinds in
-// every group version.
-func (d dialect) withKinds(name string, def object) object {
+// withKinds returns a definition for a document that describes versions. WatchEvent and
+// DeleteOptions are kinds in every group version.
+func withKinds(name string, def object, versions []meta.GroupVersion) object {
 	kind := strings.TrimPrefix(name, metaPrefix)
 	if name != metaPrefix+kind || kind != "WatchEvent" && kind != "DeleteOptions" {
 		return def
 	}
-	versions := append([]meta.GroupVersion{{Version: "v1"}}, d.versions...)
+	versions = append([]meta.GroupVersion{{Version: "v1"}}, versions...)
 	slices.SortFunc(versions, func(a, b meta.GroupVersion) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})

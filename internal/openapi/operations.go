@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,22 +20,6 @@ var (
 	}
 )
 
-// path is one path with its operations.
-type path struct {
-	name       string
-	parameters []parameter // shared by all operations
-	operations []operation
-}
-
-// operation is one method of a path.
-type operation struct {
-	action
-	id, description, tag string
-	kind                 groupVersionKind // empty for discovery
-	parameters           []parameter
-	consumes, produces   []string
-}
-
 // action is how a resource is read or written.
 type action struct {
 	name         string // the value of x-kubernetes-action
@@ -47,7 +32,7 @@ type action struct {
 // part is the content of one document of version 3.
 type part struct {
 	versions []meta.GroupVersion
-	paths    []path
+	paths    object // in the form of version 2
 }
 
 // parts returns the contents of the documents of version 3 by their names.
@@ -64,7 +49,7 @@ func (a API) parts() map[string]part {
 		p := discovery(root+"/", "get"+group+"APIResources", tag, "List the resources of the group version.", "APIResourceList")
 		p.versions = []meta.GroupVersion{gv.GroupVersion}
 		for _, r := range gv.Resources {
-			p.paths = append(p.paths, resourcePaths(gv, r, words)...)
+			addPaths(p.paths, gv, r, words)
 		}
 		parts[strings.TrimPrefix(root, "/")] = p
 		if gv.Group != "" {
@@ -78,14 +63,26 @@ func (a API) parts() map[string]part {
 // discovery returns the part with one path, for discovery. answer is the name of a
 // definition of package meta, or "" for the version of the server.
 func discovery(name, id, tag, description, answer string) part {
-	op := operation{
-		action: action{method: "get", answer: metaPrefix + answer, codes: []string{"200"}},
-		id:     id, description: description, tag: tag, consumes: documentTypes, produces: documentTypes,
-	}
+	types := documentTypes
 	if answer == "" {
-		op.consumes, op.produces, op.answer = documentTypes[:1], documentTypes[:1], versionInfo
+		types, answer = documentTypes[:1], versionInfo
+	} else {
+		answer = metaPrefix + answer
 	}
-	return part{paths: []path{{name: name, operations: []operation{op}}}}
+	return part{paths: object{name: object{"get": operation(id, description, tag, types, types, answer, []string{"200"})}}}
+}
+
+// operation returns an operation in the form of version 2.
+func operation(id, description, tag string, consumes, produces []string, answer string, codes []string) object {
+	responses := object{}
+	for _, code := range codes {
+		text := map[string]string{"200": "OK", "201": "Created", "202": "Accepted"}[code]
+		responses[code] = object{"description": text, "schema": ref(answer).v2()}
+	}
+	return object{
+		"operationId": id, "description": description, "tags": []string{tag}, "schemes": []string{"https"},
+		"consumes": consumes, "produces": produces, "responses": responses,
+	}
 }
 
 // actions returns the actions on a kind.
@@ -106,35 +103,44 @@ func (gv GroupVersion) actions(kind string) []action {
 	}
 }
 
-// operation returns the operation of an action. subject is the end of its id.
-func (r Resource) operation(gv GroupVersion, name, subject, description string) operation {
-	group, tag := gv.operationGroup()
+// operation returns the method and the operation of an action. subject is the end of the
+// operation's id.
+func (r Resource) operation(gv GroupVersion, name, subject, description string, words map[string]object) (method string, op object) {
 	actions := gv.actions(r.Kind)
 	a := actions[slices.IndexFunc(actions, func(a action) bool { return a.name == name })]
-	op := operation{
-		action: a, id: a.verb + group + subject, description: description, tag: tag, kind: groupVersionKind{gv.GroupVersion, r.Kind},
-		consumes: []string{"*/*"}, produces: documentTypes,
-	}
+	consumes, produces := []string{"*/*"}, documentTypes
 	switch name {
 	case "list", "watch", "watchlist":
-		op.produces = streamTypes
+		produces = streamTypes
 	case "deletecollection":
-		op.id = a.verb + group + "Collection" + subject
+		subject = "Collection" + subject
 	}
 	if r.JSONOnly {
-		op.consumes, op.produces = documentTypes[:2], documentTypes[:2]
+		consumes, produces = documentTypes[:2], documentTypes[:2]
 	}
 	if name == "patch" {
-		op.consumes = patchTypes
+		consumes = patchTypes
 		if r.Unstructured {
-			op.consumes = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
+			consumes = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 		}
 	}
-	return op
+	group, tag := gv.operationGroup()
+	op = operation(a.verb+group+subject, description, tag, consumes, produces, a.answer, a.codes)
+	op["x-kubernetes-action"], op[kindsExtension] = name, groupVersionKind{gv.GroupVersion, r.Kind}.tree()
+	parameters := queryParameters(words, a.query)
+	if a.body != "" {
+		body := object{"name": "body", "in": "body", "schema": ref(a.body).v2()}
+		if name != "delete" && name != "deletecollection" {
+			body["required"] = true
+		}
+		parameters = append(parameters, body)
+	}
+	op.addParameters(parameters)
+	return a.method, op
 }
 
-// resourcePaths returns the paths of one resource.
-func resourcePaths(gv GroupVersion, r Resource, words map[string]object) (paths []path) {
+// addPaths adds the paths of one resource.
+func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object) {
 	pretty := queryParameters(words, "pretty")
 	named, within, where := r.Kind, "", "" // for operation ids, paths and descriptions
 	collection := pretty
@@ -145,21 +151,19 @@ func resourcePaths(gv GroupVersion, r Resource, words map[string]object) (paths 
 	item := append(slices.Clone(collection), pathParameter("name", "The name of the "+r.Kind+"."))
 	// add adds a path whose operations share parameters. described has the action and the
 	// description of each operation.
-	add := func(name, subject string, shared []parameter, described ...string) {
-		p := path{name: gv.root() + name, parameters: slices.Clone(shared)}
+	add := func(name, subject string, shared []object, described ...string) {
+		path := object{}
+		path.addParameters(shared)
+		isOnly := len(described) == 2
 		for ; len(described) > 0; described = described[2:] {
-			op := r.operation(gv, described[0], subject, described[1])
-			op.parameters = queryParameters(words, op.query)
-			if op.body != "" {
-				op.parameters = append(op.parameters, parameter{name: "body", in: "body", schema: op.body, required: op.method != "delete"})
+			method, op := r.operation(gv, described[0], subject, described[1], words)
+			path[method] = op
+			if parameters, _ := op["parameters"].([]object); isOnly {
+				delete(op, "parameters")
+				path.addParameters(parameters)
 			}
-			p.operations = append(p.operations, op)
 		}
-		if len(p.operations) == 1 {
-			only := &p.operations[0]
-			p.parameters, only.parameters = append(p.parameters, only.parameters...), nil
-		}
-		paths = append(paths, p)
+		paths[gv.root()+name] = path
 	}
 	kind, objects, deprecated := r.Kind, "the objects of kind "+r.Kind, ". Deprecated: list with the parameter watch"
 	if !r.ClusterScoped {
@@ -185,7 +189,6 @@ func resourcePaths(gv GroupVersion, r Resource, words map[string]object) (paths 
 			"put", "Replace the status of the "+kind+".",
 			"patch", "Change some members of the status of the "+kind+".")
 	}
-	return paths
 }
 
 // operationGroup returns the name of the group version in operation ids and in tags.
@@ -217,25 +220,28 @@ func camelCase(s string, upper bool) string {
 	return b.String()
 }
 
-// parameter is one parameter of an operation, or its body.
-type parameter struct {
-	name, in, typ, description string
-	required                   bool
-	schema                     string // the definition of a body
+// addParameters adds parameters to a path or an operation, and sorts all by name.
+func (o object) addParameters(parameters []object) {
+	before, _ := o["parameters"].([]object)
+	if all := slices.Concat(before, parameters); len(all) > 0 {
+		slices.SortFunc(all, func(a, b object) int { return cmp.Compare(a["name"].(string), b["name"].(string)) })
+		o["parameters"] = all
+	}
 }
 
 // queryParameters returns the query parameters in sets of wordsText.
-func queryParameters(words map[string]object, sets string) (out []parameter) {
+func queryParameters(words map[string]object, sets string) (out []object) {
 	for set := range strings.FieldsSeq(sets) {
 		def := words["parameters."+set]
 		for name := range def["properties"].(object) {
-			schema := def.property(name)
-			out = append(out, parameter{name: name, in: "query", typ: schema["type"].(string), description: schema.description()})
+			p := maps.Clone(def.property(name))
+			p["name"], p["in"], p["uniqueItems"] = name, "query", true
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func pathParameter(name, description string) parameter {
-	return parameter{name: name, in: "path", typ: "string", description: description, required: true}
+func pathParameter(name, description string) object {
+	return object{"name": name, "in": "path", "type": "string", "uniqueItems": true, "description": description, "required": true}
 }

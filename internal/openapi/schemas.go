@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -53,7 +53,7 @@ func collect(a API) map[string]object {
 		}
 	}
 	var none GroupVersion
-	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[registry.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
+	for _, goType := range []reflect.Type{reflect.TypeFor[meta.Status](), reflect.TypeFor[kinds.DeleteOptions](), reflect.TypeFor[meta.ListMeta]()} {
 		c.define(c.name(goType, none), codec.MustCompile(goType, "v1"), none)
 	}
 	c.definitions[metaPrefix+"Status"].setKind(meta.GroupVersion{Version: "v1"}, "Status")

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -114,7 +114,7 @@ const (
 // package registry, because it is not part of the Go API.
 func isMeta(goType reflect.Type) bool {
 	path := goType.PkgPath()
-	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[registry.DeleteOptions]().PkgPath()
+	return path == reflect.TypeFor[meta.ObjectMeta]().PkgPath() || path == reflect.TypeFor[kinds.DeleteOptions]().PkgPath()
 }
 
 // commonNote returns the description of a member that all kinds have, or "".

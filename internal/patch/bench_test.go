@@ -26,7 +26,7 @@ func BenchmarkRenew(b *testing.B) {
 	} {
 		for _, v := range []Validation{Ignore, Warn} {
 			b.Run(fmt.Sprintf("patch=%s/validation=%d", c.name, v), func(b *testing.B) {
-				target := newFixture(b, benchLive).target()
+				target := newFixture(b, benchLive).object()
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, _, err := c.apply(target, []byte(c.body), v); err != nil {
@@ -62,7 +62,7 @@ func BenchmarkStrategicList(b *testing.B) {
 				items[i] = fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","name":"n","uid":"u%d"}`, i)
 			}
 			list := `{"metadata":{"ownerReferences":[` + strings.Join(items, ",") + `]}}`
-			target := newFixture(b, list).target()
+			target := newFixture(b, list).object()
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := Strategic(target, []byte(list), Ignore); err != nil {

@@ -134,7 +134,7 @@ func FuzzStrategic(f *testing.F) {
 		fix := newFixture(t, owned)
 		before := fix.encode(t, fix.live)
 		run := func() (string, []string, string) {
-			obj, warnings, err := Strategic(fix.target(), body, Warn)
+			obj, warnings, err := Strategic(fix.object(), body, Warn)
 			if err != nil {
 				return "", nil, err.Error()
 			}

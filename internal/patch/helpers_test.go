@@ -40,8 +40,8 @@ func newFixture(t testing.TB, doc string) *fixture {
 	return f
 }
 
-func (f *fixture) target() Target {
-	return Target{
+func (f *fixture) object() Object {
+	return Object{
 		Type:    f.typ,
 		Current: f.live,
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
@@ -66,7 +66,7 @@ func (f *fixture) encode(t testing.TB, obj any) string {
 	return string(b)
 }
 
-type patchFunc func(Target, []byte, Validation) (any, []string, error)
+type patchFunc func(Object, []byte, Validation) (any, []string, error)
 
 // checkRefused checks the Status of a refused patch. Code 500 means an error
 // without a Status.
@@ -74,7 +74,7 @@ func checkRefused(t *testing.T, apply patchFunc, live, body string, v Validation
 	t.Helper()
 	f := newFixture(t, live)
 	before := f.encode(t, f.live)
-	obj, warnings, err := apply(f.target(), []byte(body), v)
+	obj, warnings, err := apply(f.object(), []byte(body), v)
 	require.Error(t, err)
 	assert.Nil(t, obj)
 	assert.Nil(t, warnings)

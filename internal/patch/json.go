@@ -21,8 +21,8 @@ const (
 // replace adds a missing member, copying a missing member gives null, negative
 // indexes count from the end, and test compares numbers and strings by their text.
 // JSON returns warnings only for Warn.
-func JSON(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	return t.edit(body, v, new([]jsonPatchOp), "json patch ", func(current, text []byte) ([]byte, error) {
+func JSON(o Object, body []byte, v Validation) (obj any, warnings []string, err error) {
+	return o.edit(body, v, new([]jsonPatchOp), "json patch ", func(current, text []byte) ([]byte, error) {
 		patch, _ := parse(text) // read refuses documents that are too deep
 		ops, err := operations(patch)
 		if err != nil {
@@ -90,23 +90,23 @@ func applyOperations(doc []byte, ops []*node) ([]byte, error) {
 		return nil, rejected()
 	}
 	root.opened = true
-	d := document{root: root}
+	e := editor{root: root}
 	for _, op := range ops {
-		if !d.apply(op) {
+		if !e.apply(op) {
 			return nil, rejected()
 		}
 	}
-	return d.root.encode()
+	return e.root.encode()
 }
 
-// document is the document that operations change.
-type document struct {
+// editor applies operations to a document.
+type editor struct {
 	root   *node
 	copied int // bytes that copy operations have added
 }
 
 // apply applies an operation and reports whether that was possible.
-func (d *document) apply(op *node) bool {
+func (e *editor) apply(op *node) bool {
 	path, ok := stringMember(op, "path")
 	kind, hasKind := stringMember(op, "op")
 	value, hasValue := op.members["value"]
@@ -121,14 +121,14 @@ func (d *document) apply(op *node) bool {
 			return false
 		}
 		value.opened = true
-		d.root = value
+		e.root = value
 		return true
 	case kind == "test" && path == "":
-		return value != nil && d.root.equal(value)
+		return value != nil && e.root.equal(value)
 	case kind == "move" || kind == "copy":
-		return d.transfer(op, kind, path)
+		return e.transfer(op, kind, path)
 	}
-	at, ok := d.find(path)
+	at, ok := e.find(path)
 	switch {
 	case !ok:
 		return false
@@ -154,13 +154,13 @@ func stringMember(op *node, name string) (string, bool) {
 }
 
 // find returns the place that a path names. It opens all nodes on the path.
-func (d *document) find(path string) (place, bool) {
+func (e *editor) find(path string) (place, bool) {
 	// Text before the first slash is ignored.
 	_, steps, more := strings.Cut(path, "/")
 	if !more {
 		return place{}, false
 	}
-	for n := d.root; ; {
+	for n := e.root; ; {
 		var step string
 		step, steps, more = strings.Cut(steps, "/")
 		at := place{n, strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")}
@@ -175,12 +175,12 @@ func (d *document) find(path string) (place, bool) {
 }
 
 // transfer moves or copies a value to path.
-func (d *document) transfer(op *node, kind, path string) bool {
+func (e *editor) transfer(op *node, kind, path string) bool {
 	source, ok := stringMember(op, "from")
 	if !ok {
 		return false
 	}
-	from, ok := d.find(source)
+	from, ok := e.find(source)
 	if !ok {
 		return false
 	}
@@ -189,14 +189,14 @@ func (d *document) transfer(op *node, kind, path string) bool {
 		return false
 	}
 	// Find the place before copying, as copying is expensive.
-	to, ok := d.find(path)
+	to, ok := e.find(path)
 	if !ok {
 		return false
 	}
 	if kind == "copy" {
 		var size int
 		n, size, ok = n.clone()
-		if d.copied += size; !ok || d.copied > maxCopied {
+		if e.copied += size; !ok || e.copied > maxCopied {
 			return false
 		}
 	}

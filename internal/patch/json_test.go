@@ -127,7 +127,7 @@ func TestJSONPatchThatIsNoListOfOperations(t *testing.T) {
 func TestJSONPatchHoldsTenThousandOperations(t *testing.T) {
 	op := `{"op":"test","path":"/spec/holderIdentity","value":"h"}`
 	body := "[" + strings.Repeat(op+",", 9999) + op + "]"
-	obj, warnings, err := JSON(newFixture(t, plain).target(), []byte(body), Strict)
+	obj, warnings, err := JSON(newFixture(t, plain).object(), []byte(body), Strict)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, "x", obj.(*Lease).Name)
@@ -166,7 +166,7 @@ func TestDeepDocumentsTakeLittle(t *testing.T) {
 	require.NoError(t, err)
 	_, err = applyMerge([]byte(body), []byte(deep(maxDepth-1, "null")))
 	require.NoError(t, err)
-	_, _, err = Merge(newFixture(t, plain).target(), []byte(deep(maxDepth+1, "1")), Ignore)
+	_, _, err = Merge(newFixture(t, plain).object(), []byte(deep(maxDepth+1, "1")), Ignore)
 	require.EqualError(t, err, "invalid JSON patch")
 
 	// Each operation nests the document in itself.

@@ -4,8 +4,8 @@ import "github.com/kubecoord/kubecoord/store/meta"
 
 // Merge applies a JSON merge patch (RFC 7386): null deletes, objects are merged,
 // other values are replaced. Merge returns warnings only for Warn.
-func Merge(t Target, body []byte, v Validation) (obj any, warnings []string, err error) {
-	return t.edit(body, v, new(map[string]any), "", applyMerge)
+func Merge(o Object, body []byte, v Validation) (obj any, warnings []string, err error) {
+	return o.edit(body, v, new(map[string]any), "", applyMerge)
 }
 
 // applyMerge returns an object after a patch. Both are compact.

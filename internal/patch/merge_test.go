@@ -30,7 +30,7 @@ func TestMergeDocuments(t *testing.T) {
 
 func TestMergeKeepsTheRest(t *testing.T) {
 	f := newFixture(t, `{"metadata":{"name":"x","labels":{"a":"1","b":"2"}},"spec":{"holderIdentity":"h","leaseTransitions":3}}`)
-	obj, warnings, err := Merge(f.target(), []byte(`{"metadata":{"labels":{"a":null,"c":"3"}},"spec":{"holderIdentity":"i"}}`), Strict)
+	obj, warnings, err := Merge(f.object(), []byte(`{"metadata":{"labels":{"a":null,"c":"3"}},"spec":{"holderIdentity":"i"}}`), Strict)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"x","labels":{"b":"2","c":"3"}},`+

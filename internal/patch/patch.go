@@ -24,8 +24,8 @@ const (
 	Strict                   // refuse the request
 )
 
-// Target is the object that a patch is applied to, in one API version.
-type Target struct {
+// Object is the object that a patch is applied to, in one API version.
+type Object struct {
 	// Type is the schema of that version.
 	Type *codec.Type
 	// Current points to the live object in that version, with kind and apiVersion. A
@@ -39,12 +39,12 @@ type Target struct {
 // edit applies a patch to the text of the object. into is the Go type of the patch, prefix
 // begins the texts of its unknown and duplicate fields. Faults of the patch are reported
 // before faults of the document.
-func (t Target) edit(body []byte, v Validation, into any, prefix string, apply func(current, patch []byte) ([]byte, error)) (obj any, warnings []string, err error) {
+func (o Object) edit(body []byte, v Validation, into any, prefix string, apply func(current, patch []byte) ([]byte, error)) (obj any, warnings []string, err error) {
 	patch, faults, err := read(body, into, v)
 	if err != nil {
 		return nil, nil, err
 	}
-	current, err := t.Type.AppendJSON(nil, t.Current)
+	current, err := o.Type.AppendJSON(nil, o.Current)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func (t Target) edit(body []byte, v Validation, into any, prefix string, apply f
 	if err != nil {
 		return nil, nil, err
 	}
-	obj, strictErrs, err := t.Decode(doc, v != Ignore)
+	obj, strictErrs, err := o.Decode(doc, v != Ignore)
 	if err != nil {
 		return nil, nil, invalid(string(doc), err.Error())
 	}

@@ -49,7 +49,7 @@ func TestUnknownAndDuplicateFieldsByDirective(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, plain)
 			for _, v := range []Validation{Ignore, Warn} {
-				obj, warnings, err := test.apply(f.target(), []byte(test.body), v)
+				obj, warnings, err := test.apply(f.object(), []byte(test.body), v)
 				require.NoError(t, err)
 				assert.Equal(t, "b", *obj.(*Lease).Spec.HolderIdentity)
 				if v == Warn {
@@ -58,7 +58,7 @@ func TestUnknownAndDuplicateFieldsByDirective(t *testing.T) {
 					assert.Empty(t, warnings)
 				}
 			}
-			_, _, err := test.apply(f.target(), []byte(test.body), Strict)
+			_, _, err := test.apply(f.object(), []byte(test.body), Strict)
 			status := meta.StatusOf(err)
 			assert.EqualValues(t, 422, status.Code)
 			assert.Equal(t, meta.ReasonInvalid, status.Reason)

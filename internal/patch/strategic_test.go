@@ -54,7 +54,7 @@ func TestStrategicMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, owned)
 			before := f.encode(t, f.live)
-			obj, warnings, err := Strategic(f.target(), []byte(`{"metadata":`+test.metadata+`}`), Strict)
+			obj, warnings, err := Strategic(f.object(), []byte(`{"metadata":`+test.metadata+`}`), Strict)
 			require.NoError(t, err)
 			assert.Empty(t, warnings)
 			assert.Equal(t, test.want, summary(obj.(*Lease)))
@@ -65,7 +65,7 @@ func TestStrategicMerge(t *testing.T) {
 
 func TestStrategicMergeIntoNothing(t *testing.T) {
 	f := newFixture(t, plain)
-	obj, _, err := Strategic(f.target(), []byte(`{"metadata":{"labels":{"a":"1","b":null},`+
+	obj, _, err := Strategic(f.object(), []byte(`{"metadata":{"labels":{"a":"1","b":null},`+
 		`"finalizers":["f/2","f/1"],"$setElementOrder/finalizers":["f/2","f/1"],`+
 		`"ownerReferences":[{"uid":"u1","name":"n"},{"uid":"u2","$patch":"delete"}]}}`), Strict)
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestStrategicMergeIntoNothing(t *testing.T) {
 func TestStrategicNullAndKindChangeNothing(t *testing.T) {
 	for _, body := range []string{`null`, `{}`, `{"kind":"Foo","apiVersion":"v9"}`, `{"kind":null}`} {
 		f := newFixture(t, owned)
-		obj, warnings, err := Strategic(f.target(), []byte(body), Strict)
+		obj, warnings, err := Strategic(f.object(), []byte(body), Strict)
 		require.NoError(t, err)
 		assert.Empty(t, warnings)
 		assert.Equal(t, f.encode(t, f.live), f.encode(t, obj))
@@ -153,7 +153,7 @@ func TestLongListsTakeLittle(t *testing.T) {
 	}
 	body := fmt.Sprintf(`{"metadata":{"ownerReferences":[%s],"finalizers":[%s],"$setElementOrder/finalizers":[%s]}}`,
 		strings.Join(owners, ","), strings.Join(finalizers, ","), strings.Join(order, ","))
-	obj, _, err := Strategic(newFixture(t, owned).target(), []byte(body), Ignore)
+	obj, _, err := Strategic(newFixture(t, owned).object(), []byte(body), Ignore)
 	require.NoError(t, err)
 	assert.Len(t, obj.(*Lease).OwnerReferences, n)
 	require.Len(t, obj.(*Lease).Finalizers, n)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -34,7 +35,7 @@ func TestAllocations(t *testing.T) {
 		require.NoError(t, err)
 	}
 	remove := func() {
-		_, err := leases.Delete(ctx, "ns", strconv.Itoa(n), registry.DeleteOptions{})
+		_, err := leases.Delete(ctx, "ns", strconv.Itoa(n), kinds.DeleteOptions{})
 		require.NoError(t, err)
 		n--
 	}

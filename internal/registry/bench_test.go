@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -159,7 +160,7 @@ func BenchmarkDelete(b *testing.B) {
 		if _, err := leases.Create(b.Context(), l, store.CreateOptions{}); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := leases.Delete(b.Context(), "ns", "x", registry.DeleteOptions{}); err != nil {
+		if _, err := leases.Delete(b.Context(), "ns", "x", kinds.DeleteOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -383,7 +384,7 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		size := 0
 		for _, it := range append(l.Items, l.Items...) { // the second time the bytes are kept
-			data, err := it.Encoded(0, registry.JSON)
+			data, err := it.Encoded(0, kinds.JSON)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -450,7 +451,7 @@ func BenchmarkEncoded(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := it.Encoded(0, registry.JSON); err != nil {
+		if _, err := it.Encoded(0, kinds.JSON); err != nil {
 			b.Fatal(err)
 		}
 	}

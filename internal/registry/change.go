@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/yaml"
@@ -21,10 +22,10 @@ type Change interface {
 
 // Replacement replaces the whole object. It returns the new object in the stored form,
 // which the store then owns.
-type Replacement func(current *Item) (Object, error)
+type Replacement func(current *Item) (kinds.Object, error)
 
 func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {
-	if current == nil && (req.Status || !r.kind.info.CreateOnUpdate) {
+	if current == nil && (req.Status || !r.Info().CreateOnUpdate) {
 		return w, r.NotFound(req.Name)
 	}
 	o, err := c(current)
@@ -41,12 +42,12 @@ func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err
 
 // Replace returns the Change of a PUT. It takes ownership of the object, which must be in
 // the stored form with defaults filled in.
-func (r *Resource) Replace(o Object) Replacement {
+func (r *Resource) Replace(o kinds.Object) Replacement {
 	sent := *o.GetObjectMeta() // an attempt changes the metadata
-	return func(*Item) (Object, error) {
+	return func(*Item) (kinds.Object, error) {
 		next := o
-		if r.kind.of.PrepareForUpdate != nil && sent.ResourceVersion == "" {
-			next = r.kind.copy(o) // the kind may change more than the metadata, and there may be another attempt
+		if r.Kind.PreparesUpdates() && sent.ResourceVersion == "" {
+			next = r.Kind.Copy(o) // the kind may change more than the metadata, and there may be another attempt
 		}
 		*next.GetObjectMeta() = sent
 		return next, nil
@@ -62,7 +63,7 @@ func (r *Resource) checkUID(current *Item, req *Request) error {
 	if req.UID == "" || req.UID == have {
 		return nil
 	}
-	return meta.NewConflict(r.kind.groupResource(), req.Name, r.invalidObject(req,
+	return meta.NewConflict(r.Kind.GroupResource(), req.Name, r.invalidObject(req,
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", req.UID, have)))
 }
 
@@ -85,11 +86,11 @@ func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error
 	if current == nil && req.Status {
 		return w, r.NotFound(req.Name)
 	}
-	var live Object
+	var live kinds.Object
 	if current != nil {
 		live = current.Wire(req.Version)
 	}
-	applied, err := r.kind.managersOf(&req).Apply(req.Version, live, c.Config,
+	applied, err := r.Kind.Managers(req.Status).Apply(req.Version, live, c.Config,
 		managedfields.ApplyOptions{Manager: req.FieldManager, Force: c.Force, Now: r.st.now()})
 	if err != nil {
 		return w, err
@@ -99,13 +100,13 @@ func (c Apply) plan(r *Resource, current *Item, req Request) (w write, err error
 	}
 	m := applied.GetObjectMeta()
 	if current == nil && m.UID != "" {
-		return w, meta.NewConflict(r.kind.groupResource(), req.Name,
+		return w, meta.NewConflict(r.Kind.GroupResource(), req.Name,
 			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.UID))
 	}
 	if err := r.MatchNames(m, req); err != nil {
 		return w, err
 	}
-	o := r.kind.fromWire(req.Version, applied)
+	o := r.Kind.FromWire(req.Version, applied)
 	r.dedupOwners(o.GetObjectMeta(), &req, afterAdmission)
 	return r.replace(current, o, &req, true)
 }
@@ -129,71 +130,19 @@ func (c Apply) checkDuplicates(req *Request) error {
 // defaultManager is the field manager of a write that names none.
 const defaultManager = "unknown"
 
-// compileManagers describes the kind's versions to package managedfields.
-func (d *Kind) compileManagers() {
-	d.managers = &managedfields.FieldManager{Name: d.info.Kind}
-	for i, v := range d.versions {
-		f := d.forms[v.form]
-		d.managers.Versions = append(d.managers.Versions, managedfields.Version{
-			APIVersion: d.typeMeta(i).APIVersion, Type: f.typ,
-		})
-	}
-	if len(d.forms) > 1 {
-		d.managers.Convert = d.convert
-	}
-	if d.info.Status {
-		d.statusManagers = &managedfields.FieldManager{}
-		*d.statusManagers = *d.managers
-		d.statusManagers.Subresource, d.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
-		d.managers.Reset = []string{memberStatus}
-	}
-}
-
-// managersOf returns the managers of the resource or of its status subresource.
-func (d *Kind) managersOf(req *Request) *managedfields.FieldManager {
-	if req.Status {
-		return d.statusManagers
-	}
-	return d.managers
-}
-
-// convert returns an object of one version in the shape of another.
-func (d *Kind) convert(o Object, from, to int) Object {
-	f, t := d.versions[from].form, d.versions[to].form
-	if f == t {
-		return o
-	}
-	stored := d.forms[f].typ.Copy(o).(Object)
-	if d.forms[f].from != nil {
-		stored = d.forms[f].from(stored)
-	}
-	if d.forms[t].to != nil {
-		return d.forms[t].to(stored)
-	}
-	return stored
-}
-
 // updateManagers makes the field manager of a write the owner of the fields that it
 // changes. current is the state before, or nil.
-func (r *Resource) updateManagers(o Object, current *Item, req *Request, now time.Time) {
-	d, m := r.kind, o.GetObjectMeta()
+func (r *Resource) updateManagers(o kinds.Object, current *Item, req *Request, now time.Time) {
+	d, m := r.Kind, o.GetObjectMeta()
 	manager := cmp.Or(req.FieldManager, defaultManager)
-	var live Object
+	var live kinds.Object
 	if current != nil {
-		live = d.convert(current.obj, 0, req.Version)
+		live = d.Convert(current.obj, 0, req.Version)
 	}
 	// Version 0 has the stored form.
-	wire := d.convert(o, 0, req.Version)
-	d.managersOf(req).Update(req.Version, live, wire, manager, now)
+	wire := d.Convert(o, 0, req.Version)
+	d.Managers(req.Status).Update(req.Version, live, wire, manager, now)
 	m.ManagedFields = wire.GetObjectMeta().ManagedFields
-}
-
-// markManagersReset turns an empty list of managers, which resets them, into a form that
-// survives a copy.
-func markManagersReset(m *meta.ObjectMeta) {
-	if m.ManagedFields != nil && len(m.ManagedFields) == 0 {
-		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
-	}
 }
 
 // ignoreManagerTimes uses the old managers if only their times differ, so that the write

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/store"
@@ -158,7 +159,7 @@ func TestWriteOfAnotherTypeIsRefused(t *testing.T) {
 		return &valve{TypeMeta: meta.TypeMeta{Kind: kind, APIVersion: apiVersion}, ObjectMeta: objectMeta("ns/a")}
 	}
 	patch := func(text string) registry.Patch {
-		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: registry.NewScheme(kind.Registered())}
+		return registry.Patch{Type: registry.MergePatch, Data: []byte(text), Scheme: kinds.NewScheme(kind.Registered())}
 	}
 	const otherKind = `Pump.example.com "a" is invalid: kind: Invalid value: "Pump": must be Valve`
 	const otherVersion = `Valve.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1`
@@ -199,13 +200,13 @@ func TestConversionsMayChangeTheirArgument(t *testing.T) {
 	const v2 = 1
 	it := all.r.Peek("ns", "a")
 	for range 3 {
-		data, err := it.Encoded(v2, registry.JSON)
+		data, err := it.Encoded(v2, kinds.JSON)
 		require.NoError(t, err)
 		assert.NotContains(t, string(data), `"open":true`)
 		assert.False(t, it.Wire(v2).(*valve).Spec.Open)
 	}
 	updated, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v2}, registry.Patch{
-		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: registry.NewScheme(kind.Registered()),
+		Type: registry.MergePatch, Data: []byte(`{"metadata":{"labels":{"k":"v"}}}`), Scheme: kinds.NewScheme(kind.Registered()),
 	})
 	require.NoError(t, err)
 	for _, state := range []*registry.Item{it, updated} {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -23,7 +24,7 @@ type Deletion struct {
 }
 
 // Copy returns a deep copy of the object, with the version of the removal.
-func (d Deletion) Copy() Object {
+func (d Deletion) Copy() kinds.Object {
 	o := d.Item.Copy()
 	if d.Version > 0 {
 		setResourceVersion(o, d.Version)
@@ -32,14 +33,14 @@ func (d Deletion) Copy() Object {
 }
 
 // Delete removes an object, or marks it as terminating if it has finalizers.
-func (r *Resource) Delete(ctx context.Context, req Request, opts DeleteOptions) (Deletion, error) {
-	if err := ValidateDeleteOptions(opts, false); err != nil {
+func (r *Resource) Delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
+	if err := kinds.ValidateDeleteOptions(opts, false); err != nil {
 		return Deletion{}, err
 	}
 	return r.delete(ctx, req, opts)
 }
 
-func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) (Deletion, error) {
+func (r *Resource) delete(ctx context.Context, req Request, opts kinds.DeleteOptions) (Deletion, error) {
 	req.Persistent = true
 	w, err := r.attempt(ctx, req, deletion(opts))
 	if err != nil {
@@ -52,48 +53,48 @@ func (r *Resource) delete(ctx context.Context, req Request, opts DeleteOptions) 
 }
 
 // deletion is the Change of a deletion.
-type deletion DeleteOptions
+type deletion kinds.DeleteOptions
 
 func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err error) {
-	opts := DeleteOptions(c)
+	opts := kinds.DeleteOptions(c)
 	if current == nil {
-		return w, meta.NewNotFound(r.kind.groupResource(), req.Name)
+		return w, meta.NewNotFound(r.Kind.GroupResource(), req.Name)
 	}
-	if ignoresReadError(opts) {
+	if opts.IgnoresReadError() {
 		// All objects here can be read.
-		return w, meta.NewConflict(r.kind.groupResource(), req.Name,
+		return w, meta.NewConflict(r.Kind.GroupResource(), req.Name,
 			r.invalidObject(&req, "unsafe deletion is not allowed because the object is decodable from storage"))
 	}
 	if err := r.checkPreconditions(current, opts.Preconditions); err != nil {
 		return w, err
 	}
-	w = write{key: current.key(), old: current, answer: current, done: isDryRun(opts.DryRun)}
+	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
 	if len(finalizers) == 0 {
 		if w.done && len(current.meta().Finalizers) > 0 {
-			w.answer = newItem(r.kind, r.kind.forms[0].newWire(), 0)
+			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 		}
 		return w, nil
 	}
-	w.obj, w.size = r.kind.copy(current.obj), int(current.size)
+	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
 	r.st.markDeleting(w.obj.GetObjectMeta())
 	switch {
-	case r.kind.forms[0].typ.Equal(w.obj, current.obj):
+	case r.Kind.Type().Equal(w.obj, current.obj):
 		w.done = true
 	case w.done:
-		w.answer = newItem(r.kind, w.obj, current.version)
+		w.answer = newItem(r.Kind, w.obj, current.version)
 	}
 	return w, nil
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the
 // resource, as upstream does.
-func (r *Resource) checkPreconditions(current *Item, p *Preconditions) error {
+func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) error {
 	if p == nil {
 		return nil
 	}
-	gr := meta.GroupResource{Group: r.kind.info.Group, Resource: r.kind.info.Kind}
+	gr := meta.GroupResource{Group: r.Info().Group, Resource: r.Info().Kind}
 	if p.UID != nil && *p.UID != current.UID() {
 		return meta.NewConflict(gr, current.Name(), fmt.Sprintf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
@@ -110,8 +111,8 @@ func (r *Resource) checkPreconditions(current *Item, p *Preconditions) error {
 // DeleteCollection deletes the objects that a list with the same options returns, one
 // after the other, and returns that list. Objects that are gone by then are skipped; any
 // other error ends it half-way.
-func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts DeleteOptions) (*List, error) {
-	if err := ValidateDeleteOptions(opts, true); err != nil {
+func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
+	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err
 	}
 	if err := r.CheckList(list); err != nil {
@@ -135,7 +136,7 @@ func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts 
 
 // deletionFinalizers replaces the finalizers that stand for a deletion policy by the one
 // of these options. Without a policy the object keeps its own.
-func deletionFinalizers(finalizers []string, o DeleteOptions) []string {
+func deletionFinalizers(finalizers []string, o kinds.DeleteOptions) []string {
 	var orphan, foreground bool
 	switch {
 	case o.OrphanDependents != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -30,7 +31,7 @@ func TestDeleteRemovesTheObject(t *testing.T) {
 		assert.Equal(t, &want, gone, "the last state, with the version of the deletion")
 		_, err := leases.Get(t.Context(), "ns", "a")
 		assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "a" not found`)
-		_, err = leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
+		_, err = leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{})
 		assertStatus(t, err, 404, store.ErrNotFound, `leases.coordination.k8s.io "a" not found`)
 		assert.Equal(t, &meta.StatusDetails{Name: "a", Group: "coordination.k8s.io", Kind: "leases"}, statusOf(t, err).Details)
 		assert.Equal(t, []string{"DELETED ns/a@1002"}, rec.take())
@@ -41,17 +42,17 @@ func TestDeletePreconditions(t *testing.T) {
 	const cannot = `Operation cannot be fulfilled on Lease.coordination.k8s.io "a": `
 	created := meta.UID("UID")
 	for name, row := range map[string]struct {
-		p    registry.Preconditions
+		p    kinds.Preconditions
 		want string // UID stands for the object's; "" for a deletion
 	}{
-		"none":                         {registry.Preconditions{}, ""},
-		"the right uid":                {registry.Preconditions{UID: &created}, ""},
-		"the right version":            {registry.Preconditions{ResourceVersion: new("1001")}, ""},
-		"both right":                   {registry.Preconditions{UID: &created, ResourceVersion: new("1001")}, ""},
-		"another uid":                  {registry.Preconditions{UID: new(meta.UID("abc"))}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
-		"an empty uid":                 {registry.Preconditions{UID: new(meta.UID(""))}, "the UID in the precondition () does not match the UID in record (UID). The object might have been deleted and then recreated"},
-		"another version":              {registry.Preconditions{ResourceVersion: new("1")}, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). The object might have been modified"},
-		"both wrong: the uid is first": {registry.Preconditions{UID: new(meta.UID("abc")), ResourceVersion: new("1")}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"none":                         {kinds.Preconditions{}, ""},
+		"the right uid":                {kinds.Preconditions{UID: &created}, ""},
+		"the right version":            {kinds.Preconditions{ResourceVersion: new("1001")}, ""},
+		"both right":                   {kinds.Preconditions{UID: &created, ResourceVersion: new("1001")}, ""},
+		"another uid":                  {kinds.Preconditions{UID: new(meta.UID("abc"))}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"an empty uid":                 {kinds.Preconditions{UID: new(meta.UID(""))}, "the UID in the precondition () does not match the UID in record (UID). The object might have been deleted and then recreated"},
+		"another version":              {kinds.Preconditions{ResourceVersion: new("1")}, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (1001). The object might have been modified"},
+		"both wrong: the uid is first": {kinds.Preconditions{UID: new(meta.UID("abc")), ResourceVersion: new("1")}, "the UID in the precondition (abc) does not match the UID in record (UID). The object might have been deleted and then recreated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leases := leasesIn(newStore(t))
@@ -59,7 +60,7 @@ func TestDeletePreconditions(t *testing.T) {
 			if row.p.UID == &created {
 				row.p.UID = &l.UID
 			}
-			_, err := leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{Preconditions: &row.p})
+			_, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{Preconditions: &row.p})
 			if row.want == "" {
 				require.NoError(t, err)
 				return
@@ -103,7 +104,7 @@ func TestMarkLeavesAGenerationOfZeroAlone(t *testing.T) {
 }
 
 func TestDeletionPolicyBecomesAFinalizer(t *testing.T) {
-	type options = registry.DeleteOptions
+	type options = kinds.DeleteOptions
 	policy := func(p meta.DeletionPropagation) options { return options{PropagationPolicy: &p} }
 	orphans := func(b bool) options { return options{OrphanDependents: &b} }
 	for name, row := range map[string]struct {
@@ -167,15 +168,15 @@ func TestDeleteEndsADeletionOfTheFuture(t *testing.T) {
 func TestSecondDeleteAppliesItsOwnPolicy(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a")
-	first, err := leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationOrphan)})
+	first, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationOrphan)})
 	require.NoError(t, err)
-	second, err := leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationForeground)})
+	second, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationForeground)})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"foregroundDeletion"}, second.Finalizers)
 	assert.Equal(t, first.DeletionTimestamp, second.DeletionTimestamp)
 	assert.Equal(t, "1003", second.ResourceVersion)
 
-	gone, err := leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground)})
+	gone, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{PropagationPolicy: new(meta.DeletePropagationBackground)})
 	require.NoError(t, err)
 	assert.Equal(t, "1004", gone.ResourceVersion)
 	_, err = leases.Get(t.Context(), "ns", "a")
@@ -259,7 +260,7 @@ func TestTerminatingObjectMayBeWritten(t *testing.T) {
 
 func TestUnsafeDeletionOfAHealthyObjectIsRefused(t *testing.T) {
 	leases := leasesIn(newStore(t))
-	opts := registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}
+	opts := kinds.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}
 	_, err := leases.Delete(t.Context(), "ns", "a", opts)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	createAll(t, leases, "ns/a")
@@ -272,10 +273,10 @@ func TestDeleteReportsWhetherTheObjectIsGone(t *testing.T) {
 	mustCreate(t, leasesIn(st), newLease("ns/a", finalizers("a/f")))
 	createAll(t, leasesIn(st), "ns/b")
 	r := leaseResource(st)
-	d, err := r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
+	d, err := r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.False(t, d.Removed)
-	d, err = r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "b"}, registry.DeleteOptions{})
+	d, err = r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "b"}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	assert.True(t, d.Removed)
 }
@@ -306,7 +307,7 @@ func TestDeleteIsRetriedOnTheNewerState(t *testing.T) {
 
 	mustCreate(t, leases, newLease("ns/c", finalizers("a/f")))
 	between = func() { mustModify(t, leases, "ns/c", holder("another")) }
-	_, err = leases.Delete(t.Context(), "ns", "c", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
+	_, err = leases.Delete(t.Context(), "ns", "c", kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: new(rv(st.ResourceVersion()))}})
 	require.ErrorIs(t, err, store.ErrConflict, "a precondition holds against the newer state")
 
 	createAll(t, leases, "ns/d")
@@ -325,7 +326,7 @@ func TestOneOfManyDeletersSucceeds(t *testing.T) {
 		var wg sync.WaitGroup
 		for range deleters {
 			wg.Go(func() {
-				if _, err := leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{}); err == nil {
+				if _, err := leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{}); err == nil {
 					succeeded.Add(1)
 				} else {
 					assert.ErrorIs(t, err, store.ErrNotFound)

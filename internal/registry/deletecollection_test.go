@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 )
@@ -19,7 +20,7 @@ func TestDeleteCollectionAnswersTheObjectsAsTheyWere(t *testing.T) {
 		createAll(t, leases, "b/x", "a/y")
 		mustCreate(t, leases, newLease("a/x", finalizers("a/f")))
 		rec := record(t, st, fromNow())
-		got, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{}, registry.ListOptions{})
+		got, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{}, registry.ListOptions{})
 		require.NoError(t, err)
 
 		assert.Equal(t, []string{"a/x", "a/y", "b/x"}, paths(got))
@@ -53,7 +54,7 @@ func TestDeleteCollectionDeletesTheSelectedObjects(t *testing.T) {
 			mustCreate(t, leases, newLease("a/y", label("k", "v")))
 			createAll(t, leases, "b/x", "z/gone")
 			mustDelete(t, leases, "z/gone")
-			_, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{}, row.list)
+			_, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{}, row.list)
 			require.NoError(t, err)
 			left, _ := mustList(t, leases, registry.ListOptions{})
 			assert.ElementsMatch(t, row.left, paths(left))
@@ -68,7 +69,7 @@ func TestDeleteCollectionReturnsTheTokenOfItsPage(t *testing.T) {
 	opts := registry.ListOptions{Limit: 2}
 	var deleted []int
 	for {
-		l, err := r.DeleteCollection(t.Context(), opts, registry.DeleteOptions{})
+		l, err := r.DeleteCollection(t.Context(), opts, kinds.DeleteOptions{})
 		require.NoError(t, err)
 		deleted = append(deleted, len(l.Items))
 		if opts.Continue = l.Continue; opts.Continue == "" {
@@ -81,7 +82,7 @@ func TestDeleteCollectionReturnsTheTokenOfItsPage(t *testing.T) {
 func TestDeleteCollectionStopsAtAFailedPrecondition(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a", "ns/b")
-	_, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: new("1001")}}, registry.ListOptions{})
+	_, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: new("1001")}}, registry.ListOptions{})
 	require.ErrorIs(t, err, store.ErrConflict)
 	left, _ := mustList(t, leases, registry.ListOptions{})
 	assert.Equal(t, []string{"ns/b"}, paths(left))
@@ -90,9 +91,9 @@ func TestDeleteCollectionStopsAtAFailedPrecondition(t *testing.T) {
 func TestDeleteCollectionChecksItsOptions(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	createAll(t, leases, "ns/a")
-	_, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, registry.ListOptions{})
+	_, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}, registry.ListOptions{})
 	assertStatus(t, err, 422, store.ErrInvalid, `DeleteOptions.meta.k8s.io "" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is not allowed with DELETECOLLECTION, try again after removing the option`)
-	_, err = leases.DeleteCollection(t.Context(), registry.DeleteOptions{}, registry.ListOptions{LabelSelector: ","})
+	_, err = leases.DeleteCollection(t.Context(), kinds.DeleteOptions{}, registry.ListOptions{LabelSelector: ","})
 	require.ErrorIs(t, err, store.ErrBadRequest)
 	mustGet(t, leases, "ns/a")
 }
@@ -102,7 +103,7 @@ func TestDeleteCollectionEndsWithItsContext(t *testing.T) {
 	createAll(t, leases, "ns/a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := leases.DeleteCollection(ctx, registry.DeleteOptions{}, registry.ListOptions{})
+	_, err := leases.DeleteCollection(ctx, kinds.DeleteOptions{}, registry.ListOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	mustGet(t, leases, "ns/a")
 }
@@ -114,7 +115,7 @@ func TestDeleteCollectionOfMoreThanHistoryHolds(t *testing.T) {
 	st := newStoreWith(t, registry.Options{History: 100})
 	leases := leasesIn(st)
 	createAll(t, leases, manyPaths("ns", n)...)
-	got, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{}, registry.ListOptions{})
+	got, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{}, registry.ListOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, n, len(got))
 	left, _ := mustList(t, leases, registry.ListOptions{})

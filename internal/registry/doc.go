@@ -3,13 +3,12 @@
 //
 // # What lives here
 //
-//   - A kind: kind.go (the descriptor and its compiled form), scheme.go and knowntypes.go
-//     (bodies of requests), options.go (options of the verbs and their checks).
 //   - A write: write.go (the steps and their order, and when they begin again), change.go (the
-//     next state of an object, and its field managers), patch.go, prepare.go (the fields that the server
-//     sets), validate.go. Deletions are in delete.go, whole states in restore.go.
-//   - A read: readstate.go (which state a read is served from), read.go (get, and waiting),
-//     selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then watch).
+//     next state of an object), patch.go, prepare.go (the fields that the server sets).
+//     Deletions are in delete.go, whole states in restore.go.
+//   - A read: options.go, readstate.go (which state a read is served from), read.go (get, and
+//     waiting), selection.go and list.go, continue.go (tokens), watch.go, follow.go (list, then
+//     watch).
 //   - The state: store.go, resource.go (one collection), item.go (one state of one object),
 //     snapshot.go (older states), seed.go (uids and generated names), record.go (changes kept
 //     for tests).
@@ -20,15 +19,16 @@
 //     (reads and writes), enginefollow.go (changes of the Backend), stored.go (keys and values).
 //     So is replica.go: reads that lag, for tests.
 //
-// The state (tree, counter, snapshots) is not a package of its own: a write checks its
-// precondition, derives a uid and commits under one lock, so a package below would have to
-// call this one, or share its lock.
+// All of this is one package, since all of it shares one lock. A write checks its precondition,
+// derives a uid and commits in one critical section; a list clones the tree, and a watch finds
+// its position, under the same lock. A package of the state below this one would have to call it,
+// or to export its lock.
 //
 // # What does not live here
 //
-// The history of changes and its watchers are in internal/hub, wire formats in
-// internal/codec, patches in internal/patch, field ownership in internal/managedfields, paths
-// and query parameters in httpapi.
+// Kinds, bodies of requests, options of writes and validation are in internal/kinds. The history
+// of changes and its readers are in internal/hub, wire formats in internal/codec, patches in
+// internal/patch, field ownership in internal/managedfields, paths and query parameters in httpapi.
 //
 // # Invariants
 //

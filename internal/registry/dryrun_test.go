@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -36,7 +37,7 @@ func dryRun(t *testing.T, test func(t *testing.T, leases collection)) {
 	})
 }
 
-var dryAll = []string{registry.DryRunAll}
+var dryAll = []string{kinds.DryRunAll}
 
 func TestDryRunOfACreate(t *testing.T) {
 	dryRun(t, func(t *testing.T, leases collection) {
@@ -101,7 +102,7 @@ func TestDryRunOfAnUpdate(t *testing.T) {
 
 func TestDryRunOfADelete(t *testing.T) {
 	dryRun(t, func(t *testing.T, leases collection) {
-		opts := registry.DeleteOptions{DryRun: dryAll}
+		opts := kinds.DeleteOptions{DryRun: dryAll}
 		before := mustGet(t, leases, "ns/a")
 		got, err := leases.Delete(t.Context(), "ns", "a", opts)
 		require.NoError(t, err)
@@ -126,7 +127,7 @@ func TestDryRunOfADelete(t *testing.T) {
 
 		_, err = leases.Delete(t.Context(), "ns", "none", opts)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		opts.Preconditions = &registry.Preconditions{ResourceVersion: new("1")}
+		opts.Preconditions = &kinds.Preconditions{ResourceVersion: new("1")}
 		_, err = leases.Delete(t.Context(), "ns", "a", opts)
 		require.ErrorIs(t, err, store.ErrConflict)
 	})
@@ -135,7 +136,7 @@ func TestDryRunOfADelete(t *testing.T) {
 func TestDryRunOfADeleteThatRemovesTheLastFinalizer(t *testing.T) {
 	leases := leasesIn(newStore(t))
 	mustCreate(t, leases, newLease("ns/a", finalizers(meta.FinalizerOrphanDependents)))
-	opts := registry.DeleteOptions{DryRun: dryAll, PropagationPolicy: new(meta.DeletePropagationBackground)}
+	opts := kinds.DeleteOptions{DryRun: dryAll, PropagationPolicy: new(meta.DeletePropagationBackground)}
 	d, err := leases.r.Delete(t.Context(), registry.Request{Namespace: "ns", Name: "a"}, opts)
 	require.NoError(t, err)
 	assert.True(t, d.Removed)
@@ -146,7 +147,7 @@ func TestDryRunOfADeleteThatRemovesTheLastFinalizer(t *testing.T) {
 func TestDryRunOfADeleteCollection(t *testing.T) {
 	dryRun(t, func(t *testing.T, leases collection) {
 		before, _ := mustList(t, leases, registry.ListOptions{})
-		got, err := leases.DeleteCollection(t.Context(), registry.DeleteOptions{DryRun: dryAll}, registry.ListOptions{})
+		got, err := leases.DeleteCollection(t.Context(), kinds.DeleteOptions{DryRun: dryAll}, registry.ListOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, before, got)
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -51,7 +52,7 @@ type engine struct {
 //
 // FirstVersion, Seed and Quota must be zero, and the clock must not be moved by hand: versions
 // and the quota are those of the Backend, whose other users know no seed and no such clock.
-func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
+func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	_, manual := o.Clock.(interface{ FastForward(time.Duration) })
 	for _, refused := range []struct {
 		name, why string
@@ -75,12 +76,12 @@ func Open(o Options, b backend.Backend, kinds ...*Kind) (*Store, error) {
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
 		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),
 	}
-	for _, k := range kinds {
+	for _, k := range all {
 		r := st.Resource(k)
-		if other := e.prefixes[k.info.StoragePrefix]; other != nil && other != r {
-			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.info.StoragePrefix, other.kind.groupResource(), k.groupResource())
+		if other := e.prefixes[k.Info().StoragePrefix]; other != nil && other != r {
+			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.Info().StoragePrefix, other.Kind.GroupResource(), k.GroupResource())
 		}
-		e.prefixes[k.info.StoragePrefix] = r
+		e.prefixes[k.Info().StoragePrefix] = r
 	}
 	st.engine, st.source = e, e
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/backend"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
@@ -128,22 +129,22 @@ func TestWritesFromAnOldCache(t *testing.T) {
 			return second(c.Apply(context.Background(), newLease("ns/a", holder("mine")), store.ApplyOptions{FieldManager: "applier"}))
 		}, store.ErrConflict, "now"},
 		"delete": {func(c collection, _, _ *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{}))
+			return second(c.Delete(context.Background(), "ns", "a", kinds.DeleteOptions{}))
 		}, nil, ""},
 		"delete of an object that is new": {func(c collection, _, _ *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "new", registry.DeleteOptions{}))
+			return second(c.Delete(context.Background(), "ns", "new", kinds.DeleteOptions{}))
 		}, nil, "now"},
 		"delete of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "gone", registry.DeleteOptions{}))
+			return second(c.Delete(context.Background(), "ns", "gone", kinds.DeleteOptions{}))
 		}, store.ErrNotFound, "now"},
 		"delete of the present version": {func(c collection, _, now *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &now.ResourceVersion}}))
+			return second(c.Delete(context.Background(), "ns", "a", kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: &now.ResourceVersion}}))
 		}, nil, ""},
 		"delete of the old version": {func(c collection, old, _ *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "a", registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &old.ResourceVersion}}))
+			return second(c.Delete(context.Background(), "ns", "a", kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: &old.ResourceVersion}}))
 		}, store.ErrConflict, "now"},
 		"dry run of a delete of an object that is gone": {func(c collection, _, _ *lease.Lease) error {
-			return second(c.Delete(context.Background(), "ns", "gone", registry.DeleteOptions{DryRun: []string{"All"}}))
+			return second(c.Delete(context.Background(), "ns", "gone", kinds.DeleteOptions{DryRun: []string{"All"}}))
 		}, store.ErrNotFound, "now"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +212,7 @@ func TestAWriteWithoutAnswerIsNotRepeated(t *testing.T) {
 		e.Set(func(f *engine.Faults) { f.Commit = func(backend.Write) (before, after error) { return unknown, nil } })
 		_, err = leasesIn(st).Modify(t.Context(), "ns", "a", func(l *lease.Lease) error { l.Spec.LeaseTransitions = new(int32(1)); return nil }, store.UpdateOptions{})
 		assertPlain(t, err, unknown.Error())
-		_, err = leasesIn(st).Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
+		_, err = leasesIn(st).Delete(t.Context(), "ns", "a", kinds.DeleteOptions{})
 		assertPlain(t, err, unknown.Error())
 		commits, _ := e.Calls()
 		assert.Equal(t, 3, commits)
@@ -354,7 +355,7 @@ func TestDryRunsCommitNothing(t *testing.T) {
 		for _, name := range []string{"a", "held"} {
 			_, err = leases.Modify(t.Context(), "ns", name, func(l *lease.Lease) error { l.Finalizers = nil; holder("x")(l); return nil }, store.UpdateOptions{DryRun: true})
 			require.NoError(t, err)
-			_, err = leases.Delete(t.Context(), "ns", name, registry.DeleteOptions{DryRun: dryAll})
+			_, err = leases.Delete(t.Context(), "ns", name, kinds.DeleteOptions{DryRun: dryAll})
 			require.NoError(t, err)
 		}
 		after, _ := e.Calls()
@@ -895,8 +896,8 @@ func TestWhatAStoreOnABackendRefuses(t *testing.T) {
 			_, err := registry.Open(o, e, lease.Kind().Registered())
 			assert.EqualError(t, err, want)
 		}
-		widgets := func(name string) *registry.Kind {
-			k, err := registry.NewKind(registry.Descriptor{Name: name, StoragePrefix: "leases", Versions: []registry.Version{{Name: "v1"}}, New: func() registry.Object { return &lease.Lease{} }})
+		widgets := func(name string) *kinds.Kind {
+			k, err := kinds.NewKind(kinds.Descriptor{Name: name, StoragePrefix: "leases", Versions: []kinds.Version{{Name: "v1"}}, New: func() kinds.Object { return &lease.Lease{} }})
 			require.NoError(t, err)
 			return k
 		}

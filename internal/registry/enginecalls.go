@@ -82,7 +82,7 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	}
 	if w.obj != nil {
 		var err error
-		if b.Value, err = r.kind.storedValue(w.obj); err != nil {
+		if b.Value, err = r.Kind.StoredValue(w.obj); err != nil {
 			return w, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -135,7 +136,7 @@ func TestWritesOfAForkLeaveTheCurrentStateCurrent(t *testing.T) {
 	got, err := leasesIn(fork).Update(t.Context(), &dry, store.UpdateOptions{DryRun: true})
 	require.NoError(t, err)
 	assert.Equal(t, "dry", *got.Spec.HolderIdentity)
-	got, err = leasesIn(fork).Delete(t.Context(), "ns", "a", registry.DeleteOptions{DryRun: dryAll})
+	got, err = leasesIn(fork).Delete(t.Context(), "ns", "a", kinds.DeleteOptions{DryRun: dryAll})
 	require.NoError(t, err)
 	assert.Equal(t, before, got)
 	assert.Equal(t, before, mustGet(t, leasesIn(fork), "ns/a"))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -90,7 +91,7 @@ func (c *client[T]) List(ctx context.Context, opts registry.ListOptions) ([]*T, 
 	return typedItems[T](l), l.Meta(), nil
 }
 
-func (c *client[T]) Delete(_ context.Context, namespace, name string, opts registry.DeleteOptions) (*T, error) {
+func (c *client[T]) Delete(_ context.Context, namespace, name string, opts kinds.DeleteOptions) (*T, error) {
 	d, err := c.r.Delete(context.Background(), registry.Request{Namespace: namespace, Name: name}, opts)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (c *client[T]) Delete(_ context.Context, namespace, name string, opts regis
 	return any(d.Copy()).(*T), nil
 }
 
-func (c *client[T]) DeleteCollection(ctx context.Context, opts registry.DeleteOptions, list registry.ListOptions) ([]*T, error) {
+func (c *client[T]) DeleteCollection(ctx context.Context, opts kinds.DeleteOptions, list registry.ListOptions) ([]*T, error) {
 	l, err := c.r.DeleteCollection(ctx, list, opts)
 	if err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func mustModify(t testing.TB, c collection, path string, change func(*lease.Leas
 func mustDelete(t testing.TB, c collection, path string) *lease.Lease {
 	t.Helper()
 	m := objectMeta(path)
-	out, err := c.Delete(t.Context(), m.Namespace, m.Name, registry.DeleteOptions{})
+	out, err := c.Delete(t.Context(), m.Namespace, m.Name, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	return out
 }

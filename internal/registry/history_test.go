@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -54,7 +55,7 @@ func TestHistoryReturnsTheChangesOfOneResource(t *testing.T) {
 	l.Spec.HolderIdentity = new("x")
 	_, err = leases.Update(t.Context(), l, store.UpdateOptions{})
 	require.NoError(t, err)
-	_, err = leases.Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
+	_, err = leases.Delete(t.Context(), "ns", "a", kinds.DeleteOptions{})
 	require.NoError(t, err)
 	got, complete = told()
 	assert.Equal(t, []string{"ADDED a 1001", "MODIFIED a 1003", "DELETED a 1004"}, got)

@@ -7,34 +7,24 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
-)
-
-// Format is a wire format.
-type Format uint8
-
-// The formats.
-const (
-	JSON Format = iota
-	Protobuf
-	YAML // only of request bodies
 )
 
 // Item is one state of one object. It never changes, and forks of a store share it.
 type Item struct {
-	kind    *Kind
-	obj     Object // handed out only by Stored
-	version uint64 // of the change that made this state
-	size    uint32 // see Store.bytes; once it is stored
+	kind    *kinds.Kind
+	obj     kinds.Object // handed out only by Stored
+	version uint64       // of the change that made this state
+	size    uint32       // see Store.bytes; once it is stored
 	asked   atomic.Bool
 	memo    atomic.Pointer[memo]
 	account *account // of the memo; nil if the item is not stored
 }
 
 // newItem takes ownership of obj.
-func newItem(d *Kind, obj Object, version uint64) *Item {
+func newItem(d *kinds.Kind, obj kinds.Object, version uint64) *Item {
 	return &Item{kind: d, obj: obj, version: version}
 }
 
@@ -47,7 +37,7 @@ func (it *Item) Namespace() string { return it.meta().Namespace }
 func (it *Item) Name() string { return it.meta().Name }
 
 // GroupResource returns the object's group and resource.
-func (it *Item) GroupResource() meta.GroupResource { return it.kind.groupResource() }
+func (it *Item) GroupResource() meta.GroupResource { return it.kind.GroupResource() }
 
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
@@ -69,37 +59,36 @@ func (it *Item) Metadata() meta.ObjectMeta {
 }
 
 // Copy returns a deep copy in the stored form.
-func (it *Item) Copy() Object {
-	return it.kind.forms[0].typ.Copy(it.obj).(Object)
+func (it *Item) Copy() kinds.Object {
+	return it.kind.Copy(it.obj)
 }
 
-// Stored returns the object itself, in the stored form. It must not be changed.
-func (it *Item) Stored() Object { return it.obj }
+// Stored returns the object itself, in the stored form. It must not be changed. It is nil for a
+// nil Item.
+func (it *Item) Stored() kinds.Object {
+	if it == nil {
+		return nil
+	}
+	return it.obj
+}
 
 // Wire returns a deep copy in the shape of one of the kind's versions, by its
 // index, with kind and apiVersion set.
-func (it *Item) Wire(version int) Object {
-	f := it.kind.forms[it.kind.versions[version].form]
-	o := it.Copy()
-	if f.to != nil {
-		o = f.to(o)
-	}
-	*o.GetTypeMeta() = it.kind.typeMeta(version)
-	return o
+func (it *Item) Wire(version int) kinds.Object {
+	return it.kind.Wire(it.obj, version)
 }
 
 // Encoded returns the object in the shape of one of the kind's versions, by
 // its index, without kind and apiVersion. The bytes must not be changed. They are
 // remembered from the second call on: many objects are encoded once only, for the answer
 // to their write.
-func (it *Item) Encoded(version int, format Format) ([]byte, error) {
+func (it *Item) Encoded(version int, format kinds.Format) ([]byte, error) {
 	head := it.memo.Load()
 	form, data := it.remembered(head, version, format)
 	if data != nil {
 		return data, nil
 	}
-	f := it.kind.forms[form]
-	data, err := it.kind.encode(f.typ, it.inForm(f), format)
+	data, err := it.kind.Encode(it.obj, version, format)
 	if err != nil || !it.asked.Swap(true) || !it.account.take(len(data)) {
 		return data, err
 	}
@@ -114,17 +103,16 @@ func (it *Item) Encoded(version int, format Format) ([]byte, error) {
 // first call of the two needs no memory of its own.
 func (it *Item) AppendJSON(dst []byte, version int) ([]byte, error) {
 	if !it.asked.Swap(true) {
-		f := it.kind.forms[it.kind.versions[version].form]
-		dst, err := f.typ.AppendJSON(dst, it.inForm(f))
+		dst, err := it.kind.Append(dst, it.obj, version, kinds.JSON)
 		return slices.Grow(dst, 1), err
 	}
-	data, err := it.Encoded(version, JSON)
+	data, err := it.Encoded(version, kinds.JSON)
 	return append(slices.Grow(dst, len(data)+1), data...), err
 }
 
 // remembered returns the form of a version, and the bytes in a list of memos or nil.
-func (it *Item) remembered(m *memo, version int, format Format) (form int, data []byte) {
-	form = it.kind.versions[version].form
+func (it *Item) remembered(m *memo, version int, format kinds.Format) (form int, data []byte) {
+	form = it.kind.Form(version)
 	for ; m != nil; m = m.next {
 		if int(m.form) == form && m.format == format {
 			return form, m.data
@@ -133,40 +121,17 @@ func (it *Item) remembered(m *memo, version int, format Format) (form int, data 
 	return form, nil
 }
 
-// inForm returns the object in a form. It must not be changed.
-func (it *Item) inForm(f form) Object {
-	if f.to != nil {
-		return f.to(it.Copy())
-	}
-	return it.obj
-}
-
-// encode returns the encoded object in memory of its size. Room left over would be
-// remembered too.
-func (d *Kind) encode(typ *codec.Type, o Object, format Format) ([]byte, error) {
-	return d.scratch.Bytes(func(dst []byte) ([]byte, error) {
-		if format == Protobuf {
-			return typ.AppendProto(dst, o), nil
-		}
-		return typ.AppendJSON(dst, o)
-	})
-}
-
 // AppendMetadata appends the encoded metadata. It is not cached.
-func (it *Item) AppendMetadata(dst []byte, format Format) ([]byte, error) {
-	typ := it.kind.forms[0].typ.Field("metadata").Type
-	if format == Protobuf {
-		return typ.AppendProto(dst, it.meta()), nil
-	}
-	return typ.AppendJSON(dst, it.meta())
+func (it *Item) AppendMetadata(dst []byte, format kinds.Format) ([]byte, error) {
+	return it.kind.AppendMetadata(dst, it.meta(), format)
 }
 
 // Cells returns the cells of the object's row in a Table.
-func (it *Item) Cells(now time.Time) []any { return it.kind.cells(it.obj, now) }
+func (it *Item) Cells(now time.Time) []any { return it.kind.Cells(it.obj, now) }
 
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
-	o := it.kind.forms[0].typ.CopyStruct(it.obj).(Object)
+	o := it.kind.Type().CopyStruct(it.obj).(kinds.Object)
 	setResourceVersion(o, version)
 	return &Item{kind: it.kind, obj: o, version: version, account: it.account}
 }
@@ -182,12 +147,6 @@ func (l *lastState) of(c *hub.Change[change]) *Item {
 	}
 	l.item.CompareAndSwap(nil, c.Payload.old.renumbered(c.Version))
 	return l.item.Load()
-}
-
-func (d *Kind) copy(o Object) Object { return d.forms[0].typ.Copy(o).(Object) }
-
-func (d *Kind) typeMeta(version int) meta.TypeMeta {
-	return d.versions[version].named
 }
 
 // key identifies an object in its collection.
@@ -238,7 +197,7 @@ type memo struct {
 	data   []byte
 	next   *memo
 	form   uint8
-	format Format
+	format kinds.Format
 }
 
 // size returns the bytes of a list of memos.

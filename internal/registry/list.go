@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -23,18 +24,18 @@ type List struct {
 	Shard string
 
 	page *page
-	kind *Kind
+	kind *kinds.Kind
 }
 
 // Joined returns the joined items of the list that Remember stored since the last change. If
 // it returns nil, the caller should join up to limit bytes, if that is not 0, and store them.
-func (l *List) Joined(version int, f Format) (data []byte, limit int) {
-	return l.page.joinedAs(l.kind.versions[version].form, f)
+func (l *List) Joined(version int, f kinds.Format) (data []byte, limit int) {
+	return l.page.joinedAs(l.kind.Form(version), f)
 }
 
 // Remember stores the joined items of the list for Joined.
-func (l *List) Remember(version int, f Format, data []byte) {
-	l.page.remember(l.kind.versions[version].form, f, data)
+func (l *List) Remember(version int, f kinds.Format, data []byte) {
+	l.page.remember(l.kind.Form(version), f, data)
 }
 
 // Meta returns the metadata of the list.
@@ -139,7 +140,7 @@ func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, e
 // name; across all it is "namespace/name".
 func (s *selection) from(start string) key {
 	from := key{s.namespace, start}
-	if s.namespace == "" && !s.kind.info.ClusterScoped {
+	if s.namespace == "" && !s.kind.Info().ClusterScoped {
 		var whole bool
 		if from.namespace, from.name, whole = strings.Cut(start, "/"); !whole {
 			from.namespace += "\x00" // before every key that starts with it
@@ -185,7 +186,7 @@ func (s *selection) items(ctx context.Context, state snapshot, start string, lim
 	}
 	last := items[len(items)-1]
 	next = last.Name() + "\x00"
-	if s.namespace == "" && !s.kind.info.ClusterScoped {
+	if s.namespace == "" && !s.kind.Info().ClusterScoped {
 		next = last.Namespace() + "/" + next
 	}
 	return items, next, nil

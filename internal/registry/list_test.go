@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -190,7 +191,7 @@ func TestPagesSeeOneVersionWhileWritersWrite(t *testing.T) {
 				// Each keeps to the leases of its parity, and lacks one at most.
 				path := manyPaths("ns", names)[(2*i+w)%names]
 				m := objectMeta(path)
-				_, err := leases.Delete(t.Context(), m.Namespace, m.Name, registry.DeleteOptions{})
+				_, err := leases.Delete(t.Context(), m.Namespace, m.Name, kinds.DeleteOptions{})
 				assert.NoError(t, err)
 				_, err = leases.Create(t.Context(), newLease(path, holder(strconv.Itoa(i))), store.CreateOptions{})
 				assert.NoError(t, err)
@@ -249,16 +250,16 @@ func TestBytesOfAListAreJoinedWhenItIsAskedForAgain(t *testing.T) {
 	for i, want := range []string{"", "", "joined"} {
 		l, err := leases.r.List(t.Context(), registry.ListOptions{})
 		require.NoError(t, err)
-		data, limit := l.Joined(0, registry.JSON)
+		data, limit := l.Joined(0, kinds.JSON)
 		assert.Equal(t, want, string(data), i)
 		if assert.Equal(t, i == 1, limit > 0, i); limit > 0 {
-			l.Remember(0, registry.JSON, []byte("joined"))
+			l.Remember(0, kinds.JSON, []byte("joined"))
 		}
 	}
 	createAll(t, leases, "ns/c")
 	l, err := leases.r.List(t.Context(), registry.ListOptions{})
 	require.NoError(t, err)
-	data, _ := l.Joined(0, registry.JSON)
+	data, _ := l.Joined(0, kinds.JSON)
 	assert.Nil(t, data, "another state")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -260,7 +261,7 @@ func TestReadOfAFutureVersionIsAnsweredAsSoonAsItComes(t *testing.T) {
 			return err
 		},
 		"delete collection": func(ctx context.Context, st *registry.Store) error {
-			_, err := leasesIn(st).DeleteCollection(ctx, registry.DeleteOptions{DryRun: dryAll}, registry.ListOptions{ResourceVersion: "1002"})
+			_, err := leasesIn(st).DeleteCollection(ctx, kinds.DeleteOptions{DryRun: dryAll}, registry.ListOptions{ResourceVersion: "1002"})
 			return err
 		},
 	} {

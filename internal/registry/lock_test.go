@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/field"
@@ -38,25 +39,25 @@ func (c checkedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 func (c checkedClock) Fork() clock.Clock { c.called("Fork"); return c }
 
 // checkedKind returns a kind whose every function calls a function.
-func checkedKind(t *testing.T, called func(what string)) *Kind {
-	k, err := NewKind(Descriptor{
+func checkedKind(t *testing.T, called func(what string)) *kinds.Kind {
+	k, err := kinds.NewKind(kinds.Descriptor{
 		Group: "example.com", Name: "Widget", Status: true, CreateOnUpdate: true, UnconditionalUpdate: true,
-		New:               func() Object { called("New"); return &widget{} },
+		New:               func() kinds.Object { called("New"); return &widget{} },
 		ValidateName:      func(string, bool) []string { called("ValidateName"); return nil },
 		ValidateFinalizer: func(string) []string { called("ValidateFinalizer"); return nil },
-		Default:           func(Object) { called("Default") },
-		PrepareForUpdate:  func(_, _ Object) { called("PrepareForUpdate") },
-		Warnings:          func(_, _ Object) []string { called("Warnings"); return []string{"a warning"} },
-		SelectableFields: []SelectableField{{Path: "spec", Value: func(o Object) string {
+		Default:           func(kinds.Object) { called("Default") },
+		PrepareForUpdate:  func(_, _ kinds.Object) { called("PrepareForUpdate") },
+		Warnings:          func(_, _ kinds.Object) []string { called("Warnings"); return []string{"a warning"} },
+		SelectableFields: []kinds.SelectableField{{Path: "spec", Value: func(o kinds.Object) string {
 			called("SelectableField.Value")
 			return o.(*widget).Spec
 		}}},
-		Versions: []Version{
-			{Name: "v1", Validate: func(_, _ Object) field.Errors { called("Validate"); return nil }},
+		Versions: []kinds.Version{
+			{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors { called("Validate"); return nil }},
 			{
-				Name: "v1beta1", New: func() Object { called("Version.New"); return &widget{} },
-				ToWire:   func(o Object) Object { called("ToWire"); return o },
-				FromWire: func(o Object) Object { called("FromWire"); return o },
+				Name: "v1beta1", New: func() kinds.Object { called("Version.New"); return &widget{} },
+				ToWire:   func(o kinds.Object) kinds.Object { called("ToWire"); return o },
+				FromWire: func(o kinds.Object) kinds.Object { called("FromWire"); return o },
 			},
 		},
 	})
@@ -89,7 +90,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	ctx := t.Context()
 	warn := func(string) { called("Warn") }
 	req := Request{Namespace: "ns", Name: "a", Warn: warn, FieldManager: "m"}
-	object := func(name, spec string) Object {
+	object := func(name, spec string) kinds.Object {
 		return &widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: name, Finalizers: []string{"example.com/f"}}, Spec: spec}
 	}
 	replica, err := st.NewReplica(ReplicaOptions{Changes: 1})
@@ -101,7 +102,7 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	require.NoError(t, err)
 	for _, change := range []Change{
 		r.Replace(object("a", "2")),
-		Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: NewScheme(r.Kind())},
+		Patch{Type: MergePatch, Data: []byte(`{"spec":"3"}`), Validation: patch.Strict, Scheme: kinds.NewScheme(r.Kind)},
 		Apply{Config: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}, "spec": "4"}, Force: true},
 	} {
 		_, _, err = r.Update(ctx, req, change)
@@ -131,12 +132,12 @@ func TestNoCallbackUnderTheLock(t *testing.T) {
 	idle.wait(ended) // the ended context wakes it, after it has set its timer
 	idle.Close()
 
-	_, err = r.Delete(ctx, req, DeleteOptions{})
+	_, err = r.Delete(ctx, req, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	gone := r.Replace(&widget{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a"}})
 	_, _, err = r.Update(ctx, req, gone)
 	require.NoError(t, err)
-	_, err = r.DeleteCollection(ctx, ListOptions{Namespace: "ns"}, DeleteOptions{})
+	_, err = r.DeleteCollection(ctx, ListOptions{Namespace: "ns"}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 	restored, err := r.PrepareRestore(object("a", "5"), req)
 	require.NoError(t, err)

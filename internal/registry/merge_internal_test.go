@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -52,27 +53,27 @@ var mergePatches = []struct {
 	{`{"spec":{"raw":{"f:a":{}}}}`, false}, {`{"metadata":{"managedFields":[{"fieldsV1":{"b":{},"a":{}}}]}}`, false}, {`{"spec":{"count":1.0}}`, false}, {`{"spec":"text"}`, false}, {`{"spec":{"text":{}}}`, false},
 }
 
-func newMergeKind(t testing.TB) Target {
+func newMergeKind(t testing.TB) kinds.Target {
 	t.Helper()
-	k, err := NewKind(Descriptor{
-		Group: "example.com", Name: "Merge", Plural: "merges", Singular: "merge", New: func() Object { return new(mergeObject) },
-		Versions: []Version{{Name: "v1"}},
+	k, err := kinds.NewKind(kinds.Descriptor{
+		Group: "example.com", Name: "Merge", Plural: "merges", Singular: "merge", New: func() kinds.Object { return new(mergeObject) },
+		Versions: []kinds.Version{{Name: "v1"}},
 	})
 	require.NoError(t, err)
-	return Target{Kind: k}
+	return kinds.Target{Kind: k}
 }
 
 // sameAsDocument applies a patch to the fields and to the document, and compares the
 // results. It returns whether the patch is ordinary.
-func sameAsDocument(t testing.TB, to Target, live *mergeObject, text []byte, v patch.Validation) bool {
+func sameAsDocument(t testing.TB, to kinds.Target, live *mergeObject, text []byte, v patch.Validation) bool {
 	t.Helper()
 	current := newItem(to.Kind, live, 1)
-	before, err := current.Encoded(0, JSON)
+	before, err := current.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	before = bytes.Clone(before)
-	c := Patch{Type: MergePatch, Data: text, Validation: v, Scheme: NewScheme(to.Kind)}
+	c := Patch{Type: MergePatch, Data: text, Validation: v, Scheme: kinds.NewScheme(to.Kind)}
 	got, ok := c.mergeOrdinary(to, current)
-	after, err := to.schema().AppendJSON(nil, live)
+	after, err := to.Schema().AppendJSON(nil, live)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "the live object does not change")
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -120,7 +121,7 @@ func TestOwnerReferencesThatStandThereTwiceAreDropped(t *testing.T) {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
 	require.NoError(t, err)
 	it, _, err = r.Update(t.Context(), req, registry.Patch{
-		Type: registry.MergePatch, Data: data, Scheme: registry.NewScheme(r.Kind()),
+		Type: registry.MergePatch, Data: data, Scheme: kinds.NewScheme(r.Kind),
 	})
 	require.NoError(t, err)
 	assert.Equal(t, kept, it.Metadata().OwnerReferences)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -216,16 +217,16 @@ func (m *model) update(path string, how, version byte) {
 
 func (m *model) delete(path string, policy, how byte) {
 	have := m.now[path]
-	var opts registry.DeleteOptions
+	var opts kinds.DeleteOptions
 	var want error
 	switch {
 	case have == nil:
 		want = store.ErrNotFound
 	case how%8 == 0:
-		opts.Preconditions = &registry.Preconditions{ResourceVersion: new("1")}
+		opts.Preconditions = &kinds.Preconditions{ResourceVersion: new("1")}
 		want = store.ErrConflict
 	case how%8 == 1:
-		opts.Preconditions = &registry.Preconditions{ResourceVersion: &have.ResourceVersion, UID: &have.UID}
+		opts.Preconditions = &kinds.Preconditions{ResourceVersion: &have.ResourceVersion, UID: &have.UID}
 	}
 	p := []meta.DeletionPropagation{"", "Background", "Orphan", "Foreground"}[policy%4]
 	if p != "" {

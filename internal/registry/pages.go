@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"slices"
 	"sync"
 )
@@ -50,7 +51,7 @@ type page struct {
 // joinedItems are all items of a page in one form and format.
 type joinedItems struct {
 	form   int
-	format Format
+	format kinds.Format
 	data   []byte // nil until it is made
 }
 
@@ -116,7 +117,7 @@ func (c *pageCache) shrink() {
 
 // joinedAs returns what remember stored, and how many bytes it may store: 0 if the page was
 // asked for only once, and for all but the first caller.
-func (p *page) joinedAs(form int, f Format) (data []byte, limit int) {
+func (p *page) joinedAs(form int, f kinds.Format) (data []byte, limit int) {
 	c := p.cache
 	if c == nil {
 		return nil, 0
@@ -134,7 +135,7 @@ func (p *page) joinedAs(form int, f Format) (data []byte, limit int) {
 }
 
 // remember stores the joined items. joinedAs must have allowed it.
-func (p *page) remember(form int, f Format, data []byte) {
+func (p *page) remember(form int, f kinds.Format, data []byte) {
 	c := p.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,6 +147,6 @@ func (p *page) remember(form int, f Format, data []byte) {
 	}
 }
 
-func (p *page) indexJoined(form int, f Format) int {
+func (p *page) indexJoined(form int, f kinds.Format) int {
 	return slices.IndexFunc(p.joined, func(j joinedItems) bool { return j.form == form && j.format == f })
 }

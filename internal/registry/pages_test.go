@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 func TestPageCacheIsBounded(t *testing.T) {
@@ -23,14 +25,14 @@ func TestPageCacheIsBounded(t *testing.T) {
 	c.put(pageOf(300, 2000))
 	assert.Nil(t, c.get(query{start: "300", paged: true}), "too large")
 
-	data, limit := last.joinedAs(0, JSON)
+	data, limit := last.joinedAs(0, kinds.JSON)
 	assert.Nil(t, data)
 	assert.Equal(t, 5000, limit)
-	_, limit = last.joinedAs(0, JSON)
+	_, limit = last.joinedAs(0, kinds.JSON)
 	assert.Zero(t, limit, "another caller joins")
-	last.remember(0, JSON, make([]byte, 4000))
+	last.remember(0, kinds.JSON, make([]byte, 4000))
 	assert.Greater(t, last.bytes, 4000)
-	data, limit = last.joinedAs(0, JSON)
+	data, limit = last.joinedAs(0, kinds.JSON)
 	assert.Len(t, data, 4000)
 	assert.Zero(t, limit)
 	assert.LessOrEqual(t, c.bytes, c.limit)
@@ -50,15 +52,15 @@ func TestPageCacheIsBounded(t *testing.T) {
 	assert.Equal(t, []string{"190", "195", "199"}, order, "the last used first")
 	once := pageOf(400, 1)
 	c.put(once)
-	_, limit = once.joinedAs(0, JSON)
+	_, limit = once.joinedAs(0, kinds.JSON)
 	assert.Zero(t, limit, "asked for once")
 	for i := range 100 {
 		c.put(pageOf(500+i, 1))
 	}
 	assert.Nil(t, c.get(last.query))
-	_, limit = last.joinedAs(1, JSON)
+	_, limit = last.joinedAs(1, kinds.JSON)
 	assert.Equal(t, 5000, limit, "a page that the cache has dropped still works")
-	last.remember(1, JSON, make([]byte, 4000))
+	last.remember(1, kinds.JSON, make([]byte, 4000))
 	assert.Zero(t, last.bytes)
 	assert.LessOrEqual(t, c.bytes, c.limit)
 }

@@ -2,11 +2,10 @@ package registry
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -14,7 +13,7 @@ import (
 // apiserver, registry/rest and registry/generic; for the status, generations and
 // warnings of custom resources apiextensions-apiserver, registry/customresource).
 
-func setResourceVersion(o Object, version uint64) {
+func setResourceVersion(o kinds.Object, version uint64) {
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 }
 
@@ -114,81 +113,12 @@ func dedupOwnerReferences(m *meta.ObjectMeta) (duplicates []string) {
 	return duplicates
 }
 
-// memberStatus is the name of the status subresource and of the member it writes.
-const memberStatus = "status"
-
-// prepareNew removes the status if it is a subresource, and sets generation 1 on kinds
-// that have generations.
-func (d *Kind) prepareNew(o Object) {
-	if d.info.Status {
-		d.forms[0].typ.CopyMember(o, nil, memberStatus)
-	}
-	if !d.info.Native {
-		o.GetObjectMeta().Generation = 1
-	}
-}
-
-// prepareSuccessor keeps the status of old if it is a subresource, and counts a
-// generation if more than metadata has changed.
-func (d *Kind) prepareSuccessor(o, old Object) {
-	typ := d.forms[0].typ
-	if d.info.Status {
-		typ.CopyMember(o, old, memberStatus)
-	}
-	if d.of.PrepareForUpdate != nil {
-		d.of.PrepareForUpdate(o, old)
-	}
-	if !d.info.Native && !typ.EqualBeside(o, old, "metadata") {
-		o.GetObjectMeta().Generation++
-	}
-}
-
-// onlyStatus returns the current state with the status and the managers of o.
-func (d *Kind) onlyStatus(o Object, current *Item) Object {
-	out := d.copy(current.obj)
-	d.forms[0].typ.CopyMember(out, o, memberStatus)
-	out.GetObjectMeta().ManagedFields = o.GetObjectMeta().ManagedFields
-	return out
-}
-
-// warnings sends the warnings about a write. old is nil on a create.
-func (r *Resource) warnings(o, old Object, req *Request) {
-	if !r.kind.info.Native {
-		var had []string
-		if old != nil {
-			had = old.GetObjectMeta().Finalizers
-		}
-		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, req)
-	}
-	for _, text := range r.kind.of.Warnings(o, old) {
-		req.warn(text)
-	}
-}
-
-// warnUnqualifiedFinalizers warns about new finalizers without a domain.
-func warnUnqualifiedFinalizers(now, had []string, req *Request) {
-	for _, f := range slices.Compact(slices.Sorted(slices.Values(now))) {
-		if strings.Contains(f, "/") || slices.Contains(had, f) {
-			continue
-		}
-		switch f {
-		case meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents, "kubernetes":
-			continue
-		}
-		including := ""
-		if strings.Contains(f, ".") {
-			including = " including a path (/)"
-		}
-		req.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with other finalizer writers", f, including))
-	}
-}
-
 // maxObject bounds the stored form of an object, in bytes: the request limit of etcd.
 const maxObject = 1536 << 10
 
 // checkSize returns the size of an object. It refuses one that is too large for etcd.
-func (r *Resource) checkSize(o Object, applied bool) (int, error) {
-	size := r.kind.forms[0].typ.Size(o)
+func (r *Resource) checkSize(o kinds.Object, applied bool) (int, error) {
+	size := r.Kind.Type().Size(o)
 	if size <= maxObject {
 		return size, nil
 	}

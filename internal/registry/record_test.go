@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -119,16 +120,16 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	by := func(origin uint64) context.Context { return registry.WithOrigin(t.Context(), origin) }
 	_, err := r.Create(by(1), newLease("ns/a"), req)
 	require.NoError(t, err)
-	_, _, err = r.Update(by(2), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(by(2), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		holder("x")(l)
 		finalizers("a/b")(l)
 		return l, nil
 	}))
 	require.NoError(t, err)
-	_, err = r.Delete(by(3), req, registry.DeleteOptions{})
+	_, err = r.Delete(by(3), req, kinds.DeleteOptions{})
 	require.NoError(t, err)
-	_, _, err = r.Update(by(4), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	_, _, err = r.Update(by(4), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		l := current.Wire(0).(*lease.Lease)
 		l.Finalizers = nil
 		return l, nil
@@ -136,7 +137,7 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Create(by(5), newLease("ns/a"), req)
 	require.NoError(t, err)
-	_, err = r.DeleteCollection(registry.WithOrigin(t.Context(), 6), registry.ListOptions{}, registry.DeleteOptions{})
+	_, err = r.DeleteCollection(registry.WithOrigin(t.Context(), 6), registry.ListOptions{}, kinds.DeleteOptions{})
 	require.NoError(t, err)
 
 	changes, _ := recorded(st.Recorded())

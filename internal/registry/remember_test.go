@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -30,11 +31,11 @@ func thingsIn(t *testing.T, n int, limit int64) *Resource {
 	return r
 }
 
-func thingKind(t *testing.T) *Kind {
+func thingKind(t *testing.T) *kinds.Kind {
 	t.Helper()
-	k, err := NewKind(Descriptor{
-		Group: "example.com", Name: "Thing", Plural: "things", Versions: []Version{{Name: "v1"}},
-		New: func() Object { return &thing{} },
+	k, err := kinds.NewKind(kinds.Descriptor{
+		Group: "example.com", Name: "Thing", Plural: "things", Versions: []kinds.Version{{Name: "v1"}},
+		New: func() kinds.Object { return &thing{} },
 	})
 	require.NoError(t, err)
 	return k
@@ -46,7 +47,7 @@ func remembered(t *testing.T, r *Resource) (sum int64) {
 	l, err := r.List(t.Context(), ListOptions{})
 	require.NoError(t, err)
 	for _, it := range l.Items {
-		data, err := it.Encoded(0, JSON)
+		data, err := it.Encoded(0, kinds.JSON)
 		require.NoError(t, err)
 		require.NotEmpty(t, data)
 		sum += it.memo.Load().size()
@@ -64,7 +65,7 @@ func TestAppendJSONAppendsTheBytesOfEncoded(t *testing.T) {
 		require.NoError(t, err)
 		answers = append(answers, string(data))
 	}
-	data, err := it.Encoded(0, JSON)
+	data, err := it.Encoded(0, kinds.JSON)
 	require.NoError(t, err)
 	want := "head" + string(data)
 	assert.Equal(t, []string{want, want, want}, answers)

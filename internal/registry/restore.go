@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/managedfields"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -18,7 +19,7 @@ const MaxRestoredVersion = 1<<62 - 1
 // Restored is an object that is ready for Restore.
 type Restored struct {
 	r       *Resource
-	obj     Object
+	obj     kinds.Object
 	version uint64 // 0 for any
 	size    int
 	newUID  bool // the object had none
@@ -31,28 +32,28 @@ type Restored struct {
 // no name is generated, and that Restore sets the resourceVersion. selfLink is dropped.
 //
 // Only Version and FieldManager of req are used.
-func (r *Resource) PrepareRestore(o Object, req Request) (*Restored, error) {
+func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error) {
 	m := o.GetObjectMeta()
 	version, err := ParseRestoredVersion(m.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
 	if errs := checkRestored(m); len(errs) > 0 {
-		return nil, errs.Status(r.kind.groupKind(), m.Name)
+		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	newUID := m.UID == ""
 	r.dedupOwners(m, &req, "")
 	if err := r.restoreSystemFields(o, req); err != nil {
 		return nil, err
 	}
-	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
-		return nil, errs.Status(r.kind.groupKind(), m.Name)
+	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
+		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	size := r.kind.forms[0].typ.Size(o)
+	size := r.Kind.Type().Size(o)
 	if size > maxObject {
 		return nil, fmt.Errorf("the object is larger than %d bytes", maxObject)
 	}
-	if newItem(r.kind, o, 0).roundTrip(req.Version) == nil {
+	if newItem(r.Kind, o, 0).roundTrip(req.Version) == nil {
 		// In UTC a time may be outside of the years that can be encoded.
 		return nil, fmt.Errorf("the object cannot be decoded again after it is encoded; a time may be outside the years 0 to 9999")
 	}
@@ -76,24 +77,24 @@ func ParseRestoredVersion(text string) (uint64, error) {
 // checkRestored refuses values that a create accepts but that no stored object has.
 func checkRestored(m *meta.ObjectMeta) (errs field.Errors) {
 	if m.Name == "" {
-		errs = append(errs, field.Required(metadata+".name", "must be given; generateName alone is for requests"))
+		errs = append(errs, field.Required("metadata.name", "must be given; generateName alone is for requests"))
 	}
 	if m.DeletionTimestamp != nil && len(m.Finalizers) == 0 {
-		errs = append(errs, field.Invalid(metadata+".deletionTimestamp", m.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z07:00"),
+		errs = append(errs, field.Invalid("metadata.deletionTimestamp", m.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z07:00"),
 			"must not be given without finalizers: the object would be gone"))
 	}
 	return errs
 }
 
 // restoreSystemFields sets the fields that the server owns and that are missing.
-func (r *Resource) restoreSystemFields(o Object, req Request) error {
+func (r *Resource) restoreSystemFields(o kinds.Object, req Request) error {
 	m := o.GetObjectMeta()
 	m.SelfLink = ""
 	if m.UID == "" {
 		m.UID = r.newUID()
 		r.deriveUID(m)
 	}
-	if m.Generation == 0 && !r.kind.info.Native {
+	if m.Generation == 0 && !r.Info().Native {
 		m.Generation = 1
 	}
 	if m.CreationTimestamp.IsZero() {
@@ -158,7 +159,7 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 	defer st.mu.Unlock()
 	for i, o := range objects {
 		if have := o.r.lookupLocked(o.key()); have != nil {
-			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.kind.groupResource(), have.Name())}
+			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.Kind.GroupResource(), have.Name())}
 		}
 	}
 	for _, o := range inOrder {
@@ -200,7 +201,7 @@ func checkUnique(objects []*Restored) error {
 	versions := make(map[uint64]int, len(objects))
 	for i, o := range objects {
 		if other, ok := names[name{o.r, o.key()}]; ok {
-			return &RestoreError{i, other, meta.NewAlreadyExists(o.r.kind.groupResource(), o.key().name)}
+			return &RestoreError{i, other, meta.NewAlreadyExists(o.r.Kind.GroupResource(), o.key().name)}
 		}
 		names[name{o.r, o.key()}] = i
 		uid := o.obj.GetObjectMeta().UID
@@ -234,7 +235,7 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 	version = st.version
 	st.mu.Unlock()
 	for i, r := range resources {
-		all, _, _ := (&selection{kind: r.kind}).items(context.Background(), snapshots[i], "", 0)
+		all, _, _ := (&selection{kind: r.Kind}).items(context.Background(), snapshots[i], "", 0)
 		items = append(items, all)
 	}
 	return items, version
@@ -245,16 +246,17 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 // only v1alpha1 of LeaseCandidate has a list of strategies.
 func (it *Item) FaithfulVersion() int {
 	d := it.kind
-	if len(d.versions) == 1 {
+	versions := d.Info().Versions
+	if len(versions) == 1 {
 		return 0
 	}
 	whole := -1
-	for v := range d.versions {
+	for v := range versions {
 		o := it.roundTrip(v)
-		if o == nil || !d.forms[0].typ.Equal(o, it.obj) {
+		if o == nil || !d.Type().Equal(o, it.obj) {
 			continue
 		}
-		if len(d.validateCreate(v, o)) == 0 {
+		if len(d.ValidateCreate(v, o)) == 0 {
 			return v
 		}
 		if whole < 0 {
@@ -266,15 +268,14 @@ func (it *Item) FaithfulVersion() int {
 
 // roundTrip encodes an object in a version and decodes it again into the stored form. It
 // returns nil if that is impossible.
-func (it *Item) roundTrip(version int) Object {
-	data, err := it.Encoded(version, JSON)
+func (it *Item) roundTrip(version int) kinds.Object {
+	data, err := it.Encoded(version, kinds.JSON)
 	if err != nil {
 		return nil
 	}
-	f := it.kind.forms[it.kind.versions[version].form]
-	o := f.newWire()
-	if _, err := f.typ.DecodeJSON(data, o, false); err != nil {
+	o, err := it.kind.DecodeJSON(version, data)
+	if err != nil {
 		return nil
 	}
-	return it.kind.fromWire(version, o)
+	return it.kind.FromWire(version, o)
 }

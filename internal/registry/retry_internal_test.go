@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -13,18 +14,18 @@ import (
 // An attempt of a PUT starts with what was sent, not with what the attempt before made of it.
 func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 	for name, row := range map[string]struct {
-		prepare func(o, old Object)
+		prepare func(o, old kinds.Object)
 		want    string
 	}{
 		"a kind without functions":         {nil, "sent"},
-		"a kind that changes what it gets": {func(o, _ Object) { o.(*widget).Spec += "+" }, "sent+"},
+		"a kind that changes what it gets": {func(o, _ kinds.Object) { o.(*widget).Spec += "+" }, "sent+"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var overtake func()
-			kind, err := NewKind(Descriptor{
+			kind, err := kinds.NewKind(kinds.Descriptor{
 				Group: "example.com", Name: "Widget", CreateOnUpdate: true, UnconditionalUpdate: true,
-				New: func() Object { return &widget{} }, PrepareForUpdate: row.prepare,
-				Versions: []Version{{Name: "v1", Validate: func(_, _ Object) field.Errors {
+				New: func() kinds.Object { return &widget{} }, PrepareForUpdate: row.prepare,
+				Versions: []kinds.Version{{Name: "v1", Validate: func(_, _ kinds.Object) field.Errors {
 					if first := overtake; first != nil {
 						overtake = nil
 						first()
@@ -64,7 +65,7 @@ func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 			assert.ErrorIs(t, err, meta.ReasonConflict)
 
 			overtake = func() {
-				_, err := r.Delete(t.Context(), Request{Namespace: "ns", Name: "a"}, DeleteOptions{})
+				_, err := r.Delete(t.Context(), Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
 				require.NoError(t, err)
 			}
 			again, created, err := put("sent", "")

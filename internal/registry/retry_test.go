@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -20,15 +21,15 @@ import (
 // its calls.
 func overtaken(t *testing.T, leases *registry.Resource, others int) (registry.Replacement, *int) {
 	calls := new(int)
-	set := func(current *registry.Item, holder string) registry.Object {
+	set := func(current *registry.Item, holder string) kinds.Object {
 		l := current.Copy().(*lease.Lease)
 		l.Spec.HolderIdentity = &holder
 		return l
 	}
-	return func(current *registry.Item) (registry.Object, error) {
+	return func(current *registry.Item) (kinds.Object, error) {
 		if *calls++; *calls <= others {
 			_, _, err := leases.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a"},
-				registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					return set(current, "other"+strconv.Itoa(*calls)), nil
 				}))
 			require.NoError(t, err)
@@ -64,7 +65,7 @@ func TestWriteThatStoresNothingLosesRacesToo(t *testing.T) {
 			createAll(t, leasesIn(r.Store()), "ns/a")
 			change, calls := overtaken(t, r, 1)
 			_, _, err := r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", DryRun: dryRun},
-				registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+				registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 					o, err := change(current)
 					if !dryRun {
 						o = current.Copy()
@@ -84,7 +85,7 @@ func TestPersistentWriteEndsWithItsContext(t *testing.T) {
 	change, calls := overtaken(t, r, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _, err := r.Update(ctx, registry.Request{Namespace: "ns", Name: "a", Persistent: true},
-		registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+		registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			if *calls == 50 {
 				cancel()
 			}
@@ -106,7 +107,7 @@ func TestWritesOfClientsThatAreGoneChangeNothing(t *testing.T) {
 	_, _, err = r.Update(gone, registry.Request{Namespace: "ns", Name: "a"}, change)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, *calls)
-	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, registry.DeleteOptions{})
+	_, err = r.Delete(gone, registry.Request{Namespace: "ns", Name: "a"}, kinds.DeleteOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.EqualValues(t, 1001, st.ResourceVersion())
 }
@@ -123,7 +124,7 @@ func TestWritesAtOnceTakeVersionsOfTheirOwn(t *testing.T) {
 				name := fmt.Sprintf("%d-%d", i, n)
 				it, err := r.Create(context.Background(), newLease("ns/"+name, finalizers("a/f")), registry.Request{Namespace: "ns"})
 				assert.NoError(t, err)
-				d, err := r.Delete(context.Background(), registry.Request{Namespace: "ns", Name: name}, registry.DeleteOptions{})
+				d, err := r.Delete(context.Background(), registry.Request{Namespace: "ns", Name: name}, kinds.DeleteOptions{})
 				assert.NoError(t, err)
 				versions[i] = append(versions[i], it.ResourceVersion(), d.Item.ResourceVersion())
 			}

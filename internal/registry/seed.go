@@ -21,7 +21,7 @@ func (st *Store) Seed() uint64 { return st.seed }
 
 // derive returns a hash of the seed, the resource and the words.
 func (r *Resource) derive(words ...string) derive.Sum {
-	return derive.From(r.st.seed, append([]string{r.kind.info.Group, r.kind.info.Plural}, words...)...)
+	return derive.From(r.st.seed, append([]string{r.Info().Group, r.Info().Plural}, words...)...)
 }
 
 // seeded holds the names and prefixes that a Resource with a Seed remembers. The zero

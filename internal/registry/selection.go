@@ -5,19 +5,14 @@ import (
 	"reflect"
 
 	"github.com/kubecoord/kubecoord/internal/hub"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/selector"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// The selectable fields of every kind.
-const (
-	fieldName      = "metadata.name"
-	fieldNamespace = "metadata.namespace"
-)
-
 // selection holds the parsed selectors of a list or a watch.
 type selection struct {
-	kind      *Kind
+	kind      *kinds.Kind
 	namespace string // "" is all
 	name      string // "" is all
 	labels    selector.Labels
@@ -28,7 +23,7 @@ type selection struct {
 // parseSelection parses the selectors except the shardSelector: parseShards is called
 // later, since upstream reports its errors last. invalid is the error of the other options.
 func (r *Resource) parseSelection(namespace, name, labels, fields string, invalid error) (selection, error) {
-	s := selection{kind: r.kind, namespace: namespace}
+	s := selection{kind: r.Kind, namespace: namespace}
 	var err error
 	if s.labels, err = selector.ParseLabels(labels); err != nil {
 		return s, meta.NewBadRequest("%s", err)
@@ -45,23 +40,23 @@ func (r *Resource) parseSelection(namespace, name, labels, fields string, invali
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
-	if field, found := s.fields.Unknown(s.kind.info.SelectableFields); found && !s.kind.info.Native {
+	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && !s.kind.Info().Native {
 		return meta.NewBadRequest("field label not supported: %s", field)
 	}
-	if err := s.fields.Check(s.kind.info.SelectableFields); err != nil {
+	if err := s.fields.Check(s.kind.Info().SelectableFields); err != nil {
 		return meta.NewBadRequest("%s", err)
 	}
-	wanted, _ := s.fields.Exact(fieldName)
+	wanted, _ := s.fields.Exact(kinds.FieldName)
 	if name != "" && !s.fields.Empty() && wanted != name {
 		return meta.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	if name != "" && s.fields.Empty() {
-		s.fields = selector.FieldEquals(fieldName, name)
+		s.fields = selector.FieldEquals(kinds.FieldName, name)
 		wanted = name
 	}
 	s.name = wanted
 	if s.namespace == "" {
-		s.namespace, _ = s.fields.Exact(fieldNamespace)
+		s.namespace, _ = s.fields.Exact(kinds.FieldNamespace)
 	}
 	return nil
 }
@@ -92,7 +87,7 @@ func (s *selection) scope(collection int) hub.Scope {
 
 // single reports whether the selection is at most one object with a known key.
 func (s *selection) single() bool {
-	return (s.namespace != "" || s.kind.info.ClusterScoped) && s.name != ""
+	return (s.namespace != "" || s.kind.Info().ClusterScoped) && s.name != ""
 }
 
 // all reports whether everything in the namespace is selected.
@@ -116,12 +111,12 @@ func (s *selection) matchesRest(it *Item, m *meta.ObjectMeta) bool {
 	}
 	return s.fields.Empty() || s.fields.Matches(func(path string) string {
 		switch path {
-		case fieldName:
+		case kinds.FieldName:
 			return m.Name
-		case fieldNamespace:
+		case kinds.FieldNamespace:
 			return m.Namespace
 		}
-		return s.kind.fieldValue(it.obj, path)
+		return s.kind.FieldValue(it.obj, path)
 	})
 }
 

@@ -140,7 +140,7 @@ func (r *Resource) publishLocked(w *write, at time.Time) {
 	w.version = st.version + 1
 	var next *Item
 	if w.obj != nil {
-		next = newItem(r.kind, w.obj, w.version)
+		next = newItem(r.Kind, w.obj, w.version)
 		next.size = uint32(w.size)
 		setResourceVersion(w.obj, w.version)
 		w.answer = next

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/intern"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 	"github.com/kubecoord/kubecoord/watch"
@@ -182,19 +183,19 @@ func (st *Store) Size() int64 {
 
 // Resource returns the collection of a kind. It panics if another kind has the same
 // group and plural, and if the store is on a Backend and was opened without the kind.
-func (st *Store) Resource(d *Kind) *Resource {
+func (st *Store) Resource(d *kinds.Kind) *Resource {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	r := st.resources[d.groupResource()]
+	r := st.resources[d.GroupResource()]
 	if r == nil && st.engine != nil {
-		panic(fmt.Sprintf("store: the store is on a backend and was opened without %s", d.groupResource()))
+		panic(fmt.Sprintf("store: the store is on a backend and was opened without %s", d.GroupResource()))
 	}
 	if r == nil {
-		r = &Resource{st: st, kind: d, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
-		st.resources[d.groupResource()] = r
+		r = &Resource{Kind: d, st: st, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
+		st.resources[d.GroupResource()] = r
 	}
-	if r.kind != d {
-		panic(fmt.Sprintf("store: two kinds for %s", d.groupResource()))
+	if r.Kind != d {
+		panic(fmt.Sprintf("store: two kinds for %s", d.GroupResource()))
 	}
 	return r
 }
@@ -242,7 +243,7 @@ func (st *Store) Fork() (*Store, error) {
 
 // forkLocked makes an empty Resource a fork of parent.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
-	r.st, r.kind, r.id, r.account = st, parent.kind, parent.id, &account{limit: maxRemembered}
+	r.st, r.Kind, r.id, r.account = st, parent.Kind, parent.id, &account{limit: maxRemembered}
 	r.tree = parent.tree.Clone()
 	r.seeded = parent.seeded.fork()
 	r.snapshots.kept = parent.snapshots.all()

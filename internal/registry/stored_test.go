@@ -12,6 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/lease"
@@ -132,7 +133,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 					assertPlain(t, initial.ended(), want)
 					_, err := leasesIn(st).Create(t.Context(), newLease("ns/a"), store.CreateOptions{})
 					assertPlain(t, err, want)
-					_, err = leasesIn(st).Delete(t.Context(), "ns", "a", registry.DeleteOptions{})
+					_, err = leasesIn(st).Delete(t.Context(), "ns", "a", kinds.DeleteOptions{})
 					assertPlain(t, err, want)
 					assert.Equal(t, row.value, string(e.Value("leases/ns/a")), "nothing is written over it")
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/patch"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
@@ -284,7 +285,7 @@ func TestMergePatchInAnOldVersion(t *testing.T) {
 	require.NoError(t, err)
 	const v1alpha1 = 2
 	it, _, err := all.r.Update(t.Context(), registry.Request{Namespace: "ns", Name: "a", Version: v1alpha1}, registry.Patch{
-		Type: registry.MergePatch, Data: []byte(`{"spec":{"preferredStrategies":["example.com/mine"]}}`), Validation: patch.Strict, Scheme: registry.NewScheme(all.r.Kind()),
+		Type: registry.MergePatch, Data: []byte(`{"spec":{"preferredStrategies":["example.com/mine"]}}`), Validation: patch.Strict, Scheme: kinds.NewScheme(all.r.Kind),
 	})
 	require.NoError(t, err)
 	assert.EqualValues(t, "example.com/mine", typed[candidate.LeaseCandidate](it).Spec.Strategy)
@@ -348,7 +349,7 @@ func TestUpdateReportsWhetherItCreated(t *testing.T) {
 	r := leaseResource(newStore(t))
 	req := registry.Request{Namespace: "ns", Name: "a"}
 	put := func() (*registry.Item, bool, error) {
-		return r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+		return r.Update(t.Context(), req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 			l := newLease("ns/a")
 			if current != nil {
 				l.ResourceVersion, l.Spec.HolderIdentity = current.ResourceVersion(), new("x")

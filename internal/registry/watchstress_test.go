@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -69,7 +70,7 @@ func TestWatchersMissNothingUnderConcurrentWriters(t *testing.T) {
 						assert.ErrorIs(t, err, store.ErrAlreadyExists)
 					}
 				case rnd.IntN(4) == 0:
-					if _, err := leases.Delete(t.Context(), "ns", name, registry.DeleteOptions{}); err != nil {
+					if _, err := leases.Delete(t.Context(), "ns", name, kinds.DeleteOptions{}); err != nil {
 						assert.ErrorIs(t, err, store.ErrNotFound)
 					}
 				}

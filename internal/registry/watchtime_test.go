@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -98,10 +99,10 @@ func TestBookmarkHoldsAVersionAlone(t *testing.T) {
 		time.Sleep(time.Minute)
 		items := rec.takeItems()
 		require.Len(t, items, 2)
-		first, err := items[0].Encoded(0, registry.JSON)
+		first, err := items[0].Encoded(0, kinds.JSON)
 		require.NoError(t, err)
 		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1000","annotations":{"k8s.io/initial-events-end":"true"}},"spec":{}}`, string(first))
-		second, err := items[1].Encoded(0, registry.JSON)
+		second, err := items[1].Encoded(0, kinds.JSON)
 		require.NoError(t, err)
 		assert.JSONEq(t, `{"metadata":{"resourceVersion":"1001"},"spec":{}}`, string(second))
 	})

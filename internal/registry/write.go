@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
@@ -64,7 +65,7 @@ const maxRetries = 5
 
 // Create stores a new object, given in the stored form with defaults filled in,
 // and takes ownership of it.
-func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, error) {
+func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 	}
 	for attempt := 1; ; attempt++ {
 		m.Name = r.generateName(m.Namespace, m.GenerateName, attempt, req.DryRun)
-		it, err := r.create(ctx, r.kind.copy(o), &req)
+		it, err := r.create(ctx, r.Kind.Copy(o), &req)
 		if !errors.Is(err, meta.ReasonAlreadyExists) {
 			return it, err
 		}
@@ -95,7 +96,7 @@ func (r *Resource) Create(ctx context.Context, o Object, req Request) (*Item, er
 }
 
 // create stores an object with a name.
-func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, error) {
+func (r *Resource) create(ctx context.Context, o kinds.Object, req *Request) (*Item, error) {
 	if err := r.prepareCreate(o, req); err != nil {
 		return nil, err
 	}
@@ -124,12 +125,12 @@ func (r *Resource) create(ctx context.Context, o Object, req *Request) (*Item, e
 }
 
 // creation returns the write of a new object after steps 2 and 3.
-func (r *Resource) creation(o Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	w = write{key: key{m.Namespace, m.Name}, obj: o}
 	if req.DryRun {
 		r.deriveUID(m)
-		w.answer, w.done = newItem(r.kind, o, 0), true
+		w.answer, w.done = newItem(r.Kind, o, 0), true
 		return w, nil
 	}
 	w.size, err = r.checkSize(o, applied)
@@ -139,34 +140,34 @@ func (r *Resource) creation(o Object, req *Request, applied bool) (w write, err 
 // noUniqueName returns the error of a create with a generateName. taken is the error of
 // a create with that name.
 func (r *Resource) noUniqueName(name string, taken error) error {
-	gr := r.kind.groupResource()
+	gr := r.Kind.GroupResource()
 	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
 		&meta.StatusDetails{Name: name, Group: gr.Group, Kind: gr.Resource, RetryAfterSeconds: 1},
 		taken.Error()+", the server was not able to generate a unique name for the object")
 }
 
 // prepareCreate does steps 2 and 3 of a create.
-func (r *Resource) prepareCreate(o Object, req *Request) error {
+func (r *Resource) prepareCreate(o kinds.Object, req *Request) error {
 	m := o.GetObjectMeta()
 	m.UID = r.newUID()
 	m.CreationTimestamp = meta.NewTime(r.st.now())
-	r.kind.prepareNew(o)
+	r.Kind.PrepareNew(o)
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
 	}
-	if err := (Target{r.kind, req.Version}).checkType(o); err != nil {
+	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return err
 	}
-	if errs := r.kind.validateCreate(req.Version, o); len(errs) > 0 {
-		return errs.Status(r.kind.groupKind(), m.Name)
+	if errs := r.Kind.ValidateCreate(req.Version, o); len(errs) > 0 {
+		return errs.Status(r.Kind.GroupKind(), m.Name)
 	}
-	r.warnings(o, nil, req)
+	r.Kind.Warnings(o, nil, req.warn)
 	return nil
 }
 
 // alreadyExists is the error of a create that finds an object.
 func (r *Resource) alreadyExists(name string, have *Item) error {
-	err := meta.NewAlreadyExists(r.kind.groupResource(), name)
+	err := meta.NewAlreadyExists(r.Kind.GroupResource(), name)
 	if have != nil && have.meta().DeletionTimestamp != nil {
 		err.Status.Message = "object is being deleted: " + err.Status.Message
 	}
@@ -202,7 +203,7 @@ func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, e
 			case !isLost:
 				return w, err
 			case retries == maxRetries && !req.Persistent:
-				return w, meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
+				return w, meta.NewConflict(r.Kind.GroupResource(), req.Name, conflictText)
 			}
 			retries++
 			current, confirmed = lost.have, true
@@ -237,18 +238,18 @@ func sameState(a, b *Item) bool {
 // write is a change that is ready for step 6.
 type write struct {
 	key
-	old    *Item  // the state that it replaces; nil if there must be none
-	obj    Object // the next state; nil removes the object
-	size   int    // of obj
-	origin uint64 // of the request; set by the commit
-	done   bool   // there is nothing to commit
+	old    *Item        // the state that it replaces; nil if there must be none
+	obj    kinds.Object // the next state; nil removes the object
+	size   int          // of obj
+	origin uint64       // of the request; set by the commit
+	done   bool         // there is nothing to commit
 
 	answer  *Item  // set by the commit of an obj, and before it otherwise
 	version uint64 // of the commit
 }
 
 // replace does steps 2 to 5 of an update: o is the state after current, which may be nil.
-func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) replace(current *Item, o kinds.Object, req *Request, applied bool) (w write, err error) {
 	if current == nil {
 		return r.createMissing(o, req, applied)
 	}
@@ -260,26 +261,26 @@ func (r *Resource) replace(current *Item, o Object, req *Request, applied bool) 
 	last := old.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
 		(old.DeletionGracePeriodSeconds == nil || *old.DeletionGracePeriodSeconds == 0)
 	managers := ignoreManagerTimes(m, old)
-	if !last && r.kind.forms[0].typ.Equal(o, current.obj) {
+	if !last && r.Kind.Type().Equal(o, current.obj) {
 		w.answer, w.done = current, true
 		return w, nil
 	}
 	m.ManagedFields = managers
 	if req.DryRun {
-		w.answer, w.done = newItem(r.kind, o, current.version), true
+		w.answer, w.done = newItem(r.Kind, o, current.version), true
 		return w, nil
 	}
 	w.size, err = r.checkSize(o, applied)
 	if last {
 		// The last finalizer is gone, so the object goes too. The event has the state before
 		// this write, the answer the object as it was sent.
-		w.obj, w.answer = nil, newItem(r.kind, o, current.version)
+		w.obj, w.answer = nil, newItem(r.Kind, o, current.version)
 	}
 	return w, err
 }
 
 // createMissing is replace for an update that found no object.
-func (r *Resource) createMissing(o Object, req *Request, applied bool) (w write, err error) {
+func (r *Resource) createMissing(o kinds.Object, req *Request, applied bool) (w write, err error) {
 	m := o.GetObjectMeta()
 	if _, err := parseResourceVersion(m.ResourceVersion); err != nil {
 		return w, err
@@ -297,7 +298,7 @@ func (r *Resource) createMissing(o Object, req *Request, applied bool) (w write,
 }
 
 // prepareUpdate does steps 2 and 3 of an update.
-func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object, error) {
+func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (kinds.Object, error) {
 	m := o.GetObjectMeta()
 	if err := r.checkVersion(current, m, req); err != nil {
 		return nil, err
@@ -305,23 +306,23 @@ func (r *Resource) prepareUpdate(current *Item, o Object, req *Request) (Object,
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return nil, err
 	}
-	if err := (Target{r.kind, req.Version}).checkType(o); err != nil {
+	if err := (kinds.Target{Kind: r.Kind, Version: req.Version}).CheckType(o); err != nil {
 		return nil, err
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
 	if req.Status {
-		o = r.kind.onlyStatus(o, current)
+		o = r.Kind.OnlyStatus(o, current.obj)
 		m = o.GetObjectMeta()
 	} else {
-		r.kind.prepareSuccessor(o, current.obj)
+		r.Kind.PrepareSuccessor(o, current.obj)
 	}
 	restoreSystemFields(m, current.meta())
-	if errs := r.kind.validateUpdate(req.Version, o, current.obj); len(errs) > 0 {
-		return nil, errs.Status(r.kind.groupKind(), m.Name)
+	if errs := r.Kind.ValidateUpdate(req.Version, o, current.obj); len(errs) > 0 {
+		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	if !req.Status {
-		r.warnings(o, current.obj, req)
+		r.Kind.Warnings(o, current.obj, req.warn)
 	}
 	return o, nil
 }
@@ -332,13 +333,13 @@ func (r *Resource) checkVersion(current *Item, m *meta.ObjectMeta, req *Request)
 	switch {
 	case err != nil:
 		return err
-	case version == 0 && r.kind.of.UnconditionalUpdate:
+	case version == 0 && r.Info().UnconditionalUpdate:
 		return nil
 	case version == 0:
 		return field.Errors{field.Invalid("metadata.resourceVersion", int64(0), "must be specified for an update")}.
-			Status(meta.GroupKind{Group: r.kind.info.Group, Kind: r.kind.info.Plural}, req.Name)
+			Status(meta.GroupKind{Group: r.Info().Group, Kind: r.Info().Plural}, req.Name)
 	case version != current.version:
-		return meta.NewConflict(r.kind.groupResource(), req.Name, conflictText)
+		return meta.NewConflict(r.Kind.GroupResource(), req.Name, conflictText)
 	}
 	return nil
 }
@@ -359,5 +360,5 @@ func (r *Resource) invalidObject(req *Request, text string) string {
 		prefix = "/"
 	}
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s",
-		path.Join(prefix, r.kind.info.StoragePrefix, req.Namespace, req.Name), text)
+		path.Join(prefix, r.Info().StoragePrefix, req.Namespace, req.Name), text)
 }

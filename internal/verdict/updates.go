@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/watch"
 )
@@ -102,7 +103,7 @@ func shown(text string) string {
 // member.
 func members(it *registry.Item) map[string]string {
 	out := map[string]string{}
-	data, err := it.Encoded(0, registry.JSON)
+	data, err := it.Encoded(0, kinds.JSON)
 	if err != nil {
 		return out
 	}

@@ -14,14 +14,14 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
-	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // checkTimeout is how long an endpoint may take to say who it is.
 const checkTimeout = 5 * time.Second
 
 // check finds what is wrong with etcd and with the prefix, as far as it can be known.
-func (e *etcd) check(ctx context.Context, kinds []*registry.Kind) error {
+func (e *etcd) check(ctx context.Context, kinds []*kinds.Kind) error {
 	if err := e.checkMembers(ctx); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/lease"
 	"github.com/kubecoord/kubecoord/store"
@@ -59,14 +60,14 @@ func OpenClient(ctx context.Context, client *clientv3.Client, prefix string, o O
 	return open(ctx, client, func() {}, prefix, o, kinds)
 }
 
-func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, kinds []store.AnyKind) (_ *store.Store, err error) {
+func open(ctx context.Context, client *clientv3.Client, closing func(), prefix string, o Options, others []store.AnyKind) (_ *store.Store, err error) {
 	clean, err := cleanPrefix(prefix)
 	if err != nil {
 		closing()
 		return nil, err
 	}
-	all := []*registry.Kind{lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered()}
-	for _, k := range kinds {
+	all := []*kinds.Kind{lease.Kind().Registered(), candidate.Kind().Registered(), endpoints.Kind().Registered()}
+	for _, k := range others {
 		all = append(all, k.Registered())
 	}
 	e := newEtcd(client, clean, o)

@@ -39,6 +39,16 @@ func ExampleNewMicroTime() {
 	// {"creationTimestamp":"2026-01-02T03:04:05Z","renewTime":"2026-01-02T03:04:05.678901Z"} <nil>
 }
 
+func ExampleTime() {
+	var created meta.Time
+	err := json.Unmarshal([]byte(`"2026-01-02T04:04:05+01:00"`), &created)
+	same := meta.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	fmt.Println(err, created, created.Equal(&same), created.Equal(nil))
+
+	// Output:
+	// <nil> 2026-01-02 03:04:05 +0000 UTC true false
+}
+
 // A client decides by the Reason of an error how it goes on.
 func ExampleReason() {
 	leases := meta.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}

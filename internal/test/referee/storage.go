@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/value"
 
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/store"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -45,7 +46,7 @@ type Storage struct {
 var _ storage.Interface = (*Storage)(nil)
 
 // New returns a Storage over an empty store. pods is of podKind, and codec encodes example.Pods.
-func New(st *registry.Store, pods *registry.Kind, codec runtime.Codec, transformer value.Transformer) *Storage {
+func New(st *registry.Store, pods *kinds.Kind, codec runtime.Codec, transformer value.Transformer) *Storage {
 	return &Storage{
 		Transformer: transformer, st: st, pods: st.Resource(pods),
 		first: st.ResourceVersion(), codec: codec,
@@ -108,7 +109,7 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 	var plain []byte
 	req := at.request()
 	req.UID = uid
-	it, _, err := s.pods.Update(ctx, req, registry.Replacement(func(current *registry.Item) (registry.Object, error) {
+	it, _, err := s.pods.Update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		if current == nil && !ignoreNotFound {
 			return nil, storage.NewKeyNotFoundError(key, 0)
 		}
@@ -165,7 +166,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 		return err
 	}
 	if opts.ExpectTransformOrDecodeError {
-		_, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
+		_, err := s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)})
 		return translate(key, err)
 	}
 	for {
@@ -184,7 +185,7 @@ func (s *Storage) Delete(ctx context.Context, key string, out runtime.Object, pr
 			return err
 		}
 		seen := it.ResourceVersion()
-		deletion, err := s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: &registry.Preconditions{ResourceVersion: &seen}})
+		deletion, err := s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{Preconditions: &kinds.Preconditions{ResourceVersion: &seen}})
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
@@ -203,7 +204,7 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 	if translated == nil || err != nil {
 		return err
 	}
-	_, err = s.pods.Delete(ctx, at.request(), registry.DeleteOptions{Preconditions: translated, DryRun: []string{registry.DryRunAll}})
+	_, err = s.pods.Delete(ctx, at.request(), kinds.DeleteOptions{Preconditions: translated, DryRun: []string{kinds.DryRunAll}})
 	return translate(key, err)
 }
 
@@ -211,11 +212,11 @@ func (s *Storage) checkDelete(ctx context.Context, key string, at place, precond
 // choose the uid of their objects, a store does not let them: the uid that the
 // object shows to the suite becomes the one it has in the store, any other
 // stays a stranger.
-func (s *Storage) preconditions(ctx context.Context, at place, p *storage.Preconditions) (*registry.Preconditions, error) {
+func (s *Storage) preconditions(ctx context.Context, at place, p *storage.Preconditions) (*kinds.Preconditions, error) {
 	if p == nil {
 		return nil, nil
 	}
-	out := &registry.Preconditions{ResourceVersion: p.ResourceVersion}
+	out := &kinds.Preconditions{ResourceVersion: p.ResourceVersion}
 	if p.UID == nil {
 		return out, nil
 	}

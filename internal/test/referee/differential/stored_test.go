@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/test/engine"
 	"github.com/kubecoord/kubecoord/internal/test/wiretest"
@@ -39,7 +40,7 @@ func TestStoredValuesAreThoseOfUpstream(t *testing.T) {
 	for _, g := range goldens {
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(1000)
-			var kinds []*registry.Kind
+			var kinds []*kinds.Kind
 			for _, k := range httpapi.Kinds() {
 				kinds = append(kinds, k.Registered())
 			}

@@ -1,4 +1,4 @@
-package registry
+package kinds
 
 import (
 	"cmp"
@@ -31,9 +31,13 @@ type Target struct {
 	Version int
 }
 
-func (t Target) typeMeta() meta.TypeMeta { return t.Kind.typeMeta(t.Version) }
-func (t Target) schema() *codec.Type     { return t.Kind.versions[t.Version].schema }
-func (t Target) version() string         { return t.Kind.info.Versions[t.Version].Name }
+// TypeMeta returns the kind and apiVersion of the target.
+func (t Target) TypeMeta() meta.TypeMeta { return t.Kind.TypeMeta(t.Version) }
+
+// Schema returns the compiled type of the version.
+func (t Target) Schema() *codec.Type { return t.Kind.Schema(t.Version) }
+
+func (t Target) version() string { return t.Kind.info.Versions[t.Version].Name }
 
 // decoded is the result of decoding a body.
 type decoded struct {
@@ -46,7 +50,7 @@ type decoded struct {
 // DecodeBody decodes the object of a create or update into the stored form, with defaults
 // filled in. live is nil or the state that the object is to replace; equal strings share its
 // memory.
-func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live *Item, warn func(string)) (Object, error) {
+func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
 	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
 	var err error
 	if !ok {
@@ -61,10 +65,10 @@ func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation,
 	for _, problem := range append(d.duplicates, d.strict...) {
 		warn(problem.Error())
 	}
-	if want := t.typeMeta().APIVersion; d.named.APIVersion != want {
+	if want := t.TypeMeta().APIVersion; d.named.APIVersion != want {
 		return nil, meta.NewBadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.named.APIVersion, want)
 	}
-	return t.fromWire(d.object), nil
+	return t.FromWire(d.object), nil
 }
 
 // strictError joins the errors of strict decoding.
@@ -81,7 +85,7 @@ func (d *decoded) strictError() error {
 
 // decodeAny decodes any body that decodeOwn does not. kind and apiVersion default to those of
 // the target.
-func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live *Item) (d decoded, err error) {
+func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Object) (d decoded, err error) {
 	text := data
 	if f == YAML {
 		if text, d.duplicates, err = yaml.ToJSON(data); err != nil {
@@ -98,7 +102,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live *I
 	if !t.Kind.info.Native {
 		return d, t.decodeCustom(&d, raw, data, f, strict)
 	}
-	if err := d.complete(t.typeMeta(), data, f); err != nil {
+	if err := d.complete(t.TypeMeta(), data, f); err != nil {
 		return d, err
 	}
 	have, err := s.find(d.named)
@@ -107,6 +111,9 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live *I
 	}
 	if have.Kind == nil {
 		return d, unconvertible(d.named, t.InternalType())
+	}
+	if have.Kind != t.Kind {
+		live = nil
 	}
 	err = have.decodeInto(&d, raw, f, strict, live)
 	if err == nil && have.Kind != t.Kind {
@@ -117,25 +124,33 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live *I
 
 // decodeInto reads the object of a body that has the type of the target. live is as in
 // DecodeBody.
-func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live *Item) (err error) {
-	d.object = t.Kind.newWire(t.Version)
+func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live Object) (err error) {
+	d.object = t.Kind.New(t.Version)
 	if f == Protobuf {
-		return t.schema().DecodeProtoLike(raw, d.object, t.stored(live))
+		return t.Schema().DecodeProtoLike(raw, d.object, t.like(live))
 	}
-	d.strict, err = t.schema().DecodeJSON(raw, d.object, strict)
+	d.strict, err = t.Schema().DecodeJSON(raw, d.object, strict)
 	return err
+}
+
+// like returns live if it has the shape of the target.
+func (t Target) like(live Object) any {
+	if live == nil || t.Kind.Form(t.Version) != 0 {
+		return nil
+	}
+	return live
 }
 
 // decodeOwn reads a JSON object that names the target's type and has no problem.
 // Nearly all bodies are like that, and need not be searched for their type first.
-func (t Target) decodeOwn(data []byte, f Format, strict bool, live *Item) (d decoded, ok bool) {
+func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) (d decoded, ok bool) {
 	if f != JSON || !strict || t.Kind.info.Unstructured {
 		return d, false
 	}
-	d.object = t.Kind.newWire(t.Version)
-	problems, err := t.schema().DecodeJSONLike(data, d.object, t.stored(live), true)
+	d.object = t.Kind.New(t.Version)
+	problems, err := t.Schema().DecodeJSONLike(data, d.object, t.like(live), true)
 	d.named = *d.object.GetTypeMeta()
-	return d, err == nil && len(problems) == 0 && d.named == t.typeMeta()
+	return d, err == nil && len(problems) == 0 && d.named == t.TypeMeta()
 }
 
 // recognize returns the bytes of the object, and stores the type that the body names.
@@ -189,7 +204,7 @@ func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 		}
 		for v := range k.versions {
 			t := Target{k, v}
-			if have := t.typeMeta(); have == named {
+			if have := t.TypeMeta(); have == named {
 				return t, nil
 			} else if have.APIVersion == named.APIVersion {
 				known = known || named.Kind == have.Kind+"List" || isOptions(named.Kind)
@@ -243,22 +258,22 @@ func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool
 	return err
 }
 
-// fromWire returns the stored form of a decoded object. A custom resource of another
-// type keeps the type, for checkType.
-func (t Target) fromWire(o Object) Object {
+// FromWire returns the stored form of a decoded object. A custom resource of another
+// type keeps the type, for CheckType.
+func (t Target) FromWire(o Object) Object {
 	named := *o.GetTypeMeta()
-	o = t.Kind.fromWire(t.Version, o)
-	if !t.Kind.info.Native && named != t.typeMeta() {
+	o = t.Kind.FromWire(t.Version, o)
+	if !t.Kind.info.Native && named != t.TypeMeta() {
 		*o.GetTypeMeta() = named
 	}
 	return o
 }
 
-// checkType refuses a custom resource of another type than the target's (upstream:
+// CheckType refuses a custom resource of another type than the target's (upstream:
 // apiextensions-apiserver, registry/customresource, ValidateTypeMeta). It belongs to
 // validation.
-func (t Target) checkType(o Object) error {
-	have, want := *o.GetTypeMeta(), t.typeMeta()
+func (t Target) CheckType(o Object) error {
+	have, want := *o.GetTypeMeta(), t.TypeMeta()
 	if t.Kind.info.Native || have == want || have == (meta.TypeMeta{}) {
 		return nil
 	}

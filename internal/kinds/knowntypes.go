@@ -1,4 +1,4 @@
-package registry
+package kinds
 
 import (
 	"cmp"

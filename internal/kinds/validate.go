@@ -1,4 +1,4 @@
-package registry
+package kinds
 
 import (
 	"fmt"
@@ -22,20 +22,20 @@ const metadata = field.Path("metadata")
 // maxAnnotations bounds all keys and values together, in bytes.
 const maxAnnotations = 256 << 10
 
-// validateCreate returns the problems of a new object.
-func (d *Kind) validateCreate(version int, o Object) field.Errors {
+// ValidateCreate returns the problems of a new object.
+func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 	m := o.GetObjectMeta()
-	errs := d.validateOwnMetadata(m)
-	errs = append(errs, d.versions[version].validate(o, nil)...)
+	errs := k.validateOwnMetadata(m)
+	errs = append(errs, k.versions[version].validate(o, nil)...)
 	if len(errs) == 0 {
-		errs = d.validateMetadata(m, validate.NameIsPathSegment)
+		errs = k.validateMetadata(m, validate.NameIsPathSegment)
 	}
 	return errs
 }
 
-// validateUpdate returns the problems of an update. Parts that equal those of old are
+// ValidateUpdate returns the problems of an update. Parts that equal those of old are
 // valid.
-func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
+func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
 	var managers, errs field.Errors
@@ -43,33 +43,33 @@ func (d *Kind) validateUpdate(version int, o, old Object) field.Errors {
 		managers = validateManagedFields(m.ManagedFields)
 	}
 	if m.Name != oldMeta.Name || m.GenerateName != oldMeta.GenerateName || m.Generation < 0 {
-		errs = d.validateNames(m, validate.NameIsPathSegment)
+		errs = k.validateNames(m, validate.NameIsPathSegment)
 	}
 	errs = append(errs, shared...)
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
 	errs = append(errs, managers...)
 	update := append(validateMetadataUpdate(m, oldMeta, shared), managers...)
 	errs = append(append(errs, update...), update...)
-	errs = append(errs, d.validateOwnFinalizers(m)...)
-	if d.of.ValidateMetadataOnUpdate {
-		errs = append(errs, d.validateOwnMetadata(m)...)
+	errs = append(errs, k.validateOwnFinalizers(m)...)
+	if k.of.ValidateMetadataOnUpdate {
+		errs = append(errs, k.validateOwnMetadata(m)...)
 	}
-	return append(errs, d.versions[version].validate(o, old)...)
+	return append(errs, k.versions[version].validate(o, old)...)
 }
 
 // validateOwnMetadata validates metadata by the rules of the kind.
-func (d *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
-	return append(d.validateMetadata(m, d.of.ValidateName), d.validateOwnFinalizers(m)...)
+func (k *Kind) validateOwnMetadata(m *meta.ObjectMeta) field.Errors {
+	return append(k.validateMetadata(m, k.of.ValidateName), k.validateOwnFinalizers(m)...)
 }
 
 // validateOwnFinalizers validates finalizers by the rule of the kind. Unlike the rule of
 // all kinds, it reports the index.
-func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
-	if d.of.ValidateFinalizer == nil {
+func (k *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
+	if k.of.ValidateFinalizer == nil {
 		return nil
 	}
 	for i, f := range m.Finalizers {
-		if problems := d.of.ValidateFinalizer(f); problems != nil {
+		if problems := k.of.ValidateFinalizer(f); problems != nil {
 			errs = append(errs, field.InvalidEach((metadata+".finalizers").Index(i), f, problems)...)
 		}
 	}
@@ -77,14 +77,14 @@ func (d *Kind) validateOwnFinalizers(m *meta.ObjectMeta) (errs field.Errors) {
 }
 
 // validateMetadata validates metadata with a name rule.
-func (d *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
-	errs := d.validateNames(m, name)
+func (k *Kind) validateMetadata(m *meta.ObjectMeta, name func(string, bool) []string) field.Errors {
+	errs := k.validateNames(m, name)
 	errs = append(errs, validateShared(m, nil)...)
 	errs = append(errs, validateFinalizers(m.Finalizers)...)
 	return append(errs, validateManagedFields(m.ManagedFields)...)
 }
 
-func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
+func (k *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []string) (errs field.Errors) {
 	check := func(member, value string, problems []string) {
 		if problems != nil {
 			errs = append(errs, field.InvalidEach(metadata.Child(member), value, problems)...)
@@ -99,9 +99,9 @@ func (d *Kind) validateNames(m *meta.ObjectMeta, name func(string, bool) []strin
 		check("name", m.Name, name(m.Name, false))
 	}
 	switch {
-	case d.info.ClusterScoped && m.Namespace != "":
+	case k.info.ClusterScoped && m.Namespace != "":
 		errs = append(errs, field.Forbidden(metadata+".namespace", "not allowed on this type"))
-	case d.info.ClusterScoped:
+	case k.info.ClusterScoped:
 	case m.Namespace == "":
 		errs = append(errs, field.Required(metadata+".namespace", ""))
 	default:

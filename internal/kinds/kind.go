@@ -1,4 +1,4 @@
-package registry
+package kinds
 
 import (
 	"cmp"
@@ -100,15 +100,6 @@ type version struct {
 	validate func(obj, old Object) field.Errors
 }
 
-// form is one shape of a kind on the wire. Versions with the same shape share the
-// form, and so the cached bytes.
-type form struct {
-	typ     *codec.Type
-	newWire func() Object
-	to      func(Object) Object // nil for the stored form
-	from    func(Object) Object
-}
-
 // NewKind checks and compiles a descriptor. The error names the member that is
 // wrong and the expected value.
 func NewKind(d Descriptor) (*Kind, error) {
@@ -134,7 +125,8 @@ func (d *Descriptor) kind() *Kind {
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
-			SelectableFields: []string{fieldName, fieldNamespace}, Columns: d.Columns,
+			UnconditionalUpdate: d.UnconditionalUpdate,
+			SelectableFields:    []string{FieldName, FieldNamespace}, Columns: d.Columns,
 		},
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
@@ -290,8 +282,8 @@ func pluralOf(kind string) string {
 	return name + "s"
 }
 
-// fieldValue returns the value of a selectable field, "" for others.
-func (k *Kind) fieldValue(o Object, path string) string {
+// FieldValue returns the value of a selectable field, "" for others.
+func (k *Kind) FieldValue(o Object, path string) string {
 	for _, f := range k.of.SelectableFields {
 		if f.Path == path {
 			return f.Value(o)
@@ -300,8 +292,8 @@ func (k *Kind) fieldValue(o Object, path string) string {
 	return ""
 }
 
-// cells returns the cells of an object's row in a Table.
-func (k *Kind) cells(o Object, now time.Time) []any {
+// Cells returns the cells of an object's row in a Table.
+func (k *Kind) Cells(o Object, now time.Time) []any {
 	cells := make([]any, len(k.info.Columns))
 	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
@@ -309,10 +301,49 @@ func (k *Kind) cells(o Object, now time.Time) []any {
 	return cells
 }
 
-func (k *Kind) groupResource() meta.GroupResource {
+// Info returns the description of the kind, which must not be changed.
+func (k *Kind) Info() *Info { return &k.info }
+
+// GroupResource returns the group and the plural of the kind.
+func (k *Kind) GroupResource() meta.GroupResource {
 	return meta.GroupResource{Group: k.info.Group, Resource: k.info.Plural}
 }
 
-func (k *Kind) groupKind() meta.GroupKind {
+// GroupKind returns the group and the name of the kind.
+func (k *Kind) GroupKind() meta.GroupKind {
 	return meta.GroupKind{Group: k.info.Group, Kind: k.info.Kind}
 }
+
+// Info describes a kind.
+type Info struct {
+	Group, Kind, Plural, Singular string
+	StoragePrefix                 string
+	ShortNames                    []string
+	Versions                      []VersionInfo // the preferred one first
+	Columns                       []Column
+	// SelectableFields are all fields that a fieldSelector may name.
+	SelectableFields                    []string
+	CreateOnUpdate, UnconditionalUpdate bool
+	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
+	// Native kinds are built into a real server.
+	ClusterScoped, Status, Native bool
+	// Unstructured objects may have any form, and their members are ordered by name.
+	Unstructured bool
+	// JSONOnly reports that objects have no protobuf form, as custom resources.
+	JSONOnly bool
+}
+
+// VersionInfo is one served version of a kind.
+type VersionInfo struct {
+	Name       string
+	Deprecated string // the text of the warning, or ""
+}
+
+// The selectable fields of every kind.
+const (
+	FieldName      = "metadata.name"
+	FieldNamespace = "metadata.namespace"
+)
+
+// PreparesUpdates reports whether the kind has a function that may change an update.
+func (k *Kind) PreparesUpdates() bool { return k.of.PrepareForUpdate != nil }

@@ -1,0 +1,224 @@
+package kinds
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// Format is a wire format.
+type Format uint8
+
+// The formats.
+const (
+	JSON Format = iota
+	Protobuf
+	YAML // only of request bodies
+)
+
+// form is one shape of a kind on the wire. Versions with the same shape share the
+// form, and so the cached bytes.
+type form struct {
+	typ     *codec.Type
+	newWire func() Object
+	to      func(Object) Object // nil for the stored form
+	from    func(Object) Object
+}
+
+// Type returns the compiled type of the stored form.
+func (k *Kind) Type() *codec.Type { return k.forms[0].typ }
+
+// Schema returns the compiled type of one version, by its index.
+func (k *Kind) Schema(version int) *codec.Type { return k.versions[version].schema }
+
+// Form returns the number of the form of a version. Versions with the same shape have one form.
+func (k *Kind) Form(version int) int { return k.versions[version].form }
+
+func (k *Kind) form(version int) *form { return &k.forms[k.versions[version].form] }
+
+// TypeMeta returns the kind and apiVersion of a version.
+func (k *Kind) TypeMeta(version int) meta.TypeMeta { return k.versions[version].named }
+
+// Copy returns a deep copy of an object in the stored form.
+func (k *Kind) Copy(o Object) Object { return k.Type().Copy(o).(Object) }
+
+// New returns an empty object in the shape of one version.
+func (k *Kind) New(version int) Object { return k.form(version).newWire() }
+
+// FromWire turns an object in the shape of one version into the stored form,
+// with defaults filled in. It takes ownership of the object.
+func (k *Kind) FromWire(version int, o Object) Object {
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	markManagersReset(o.GetObjectMeta())
+	if f := k.form(version); f.from != nil {
+		o = f.from(o)
+	}
+	k.of.Default(o)
+	return o
+}
+
+// Wire returns a deep copy of an object in the shape of a version, with kind and apiVersion.
+func (k *Kind) Wire(o Object, version int) Object {
+	o = k.Copy(o)
+	if f := k.form(version); f.to != nil {
+		o = f.to(o)
+	}
+	*o.GetTypeMeta() = k.TypeMeta(version)
+	return o
+}
+
+// Convert returns an object in the shape of one version in the shape of another. The result may
+// share memory with the object.
+func (k *Kind) Convert(o Object, from, to int) Object {
+	f, t := k.form(from), k.form(to)
+	if f == t {
+		return o
+	}
+	o = f.typ.Copy(o).(Object)
+	if f.from != nil {
+		o = f.from(o)
+	}
+	if t.to != nil {
+		o = t.to(o)
+	}
+	return o
+}
+
+// Append appends a stored object in the shape of a version, without kind and apiVersion.
+func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte, error) {
+	return appendAs(dst, k.form(version).typ, k.Convert(o, 0, version), format)
+}
+
+// AppendMetadata appends the encoded metadata of an object.
+func (k *Kind) AppendMetadata(dst []byte, m *meta.ObjectMeta, format Format) ([]byte, error) {
+	return appendAs(dst, k.Type().Field("metadata").Type, m, format)
+}
+
+func appendAs(dst []byte, typ *codec.Type, o any, format Format) ([]byte, error) {
+	if format == Protobuf {
+		return typ.AppendProto(dst, o), nil
+	}
+	return typ.AppendJSON(dst, o)
+}
+
+// Encode returns the bytes of Append in memory of their size. Room left over would be
+// remembered too.
+func (k *Kind) Encode(o Object, version int, format Format) ([]byte, error) {
+	return k.scratch.Bytes(func(dst []byte) ([]byte, error) { return k.Append(dst, o, version, format) })
+}
+
+// DecodeJSON decodes what Append made, in the shape of the version.
+func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
+	o := k.New(version)
+	_, err := k.form(version).typ.DecodeJSON(data, o, false)
+	return o, err
+}
+
+// Own returns a copy of a caller's object in the stored form, with defaults filled in. current is
+// the state that it replaces, or nil; the copy may share unchanged parts with it.
+func (k *Kind) Own(o, current Object) Object {
+	fields := o.GetObjectMeta().ManagedFields
+	if current != nil && k.pure {
+		o = k.Type().CopyOnto(o, current.GetObjectMeta()).(Object)
+	} else {
+		o = k.Copy(o)
+	}
+	*o.GetTypeMeta() = meta.TypeMeta{}
+	if fields != nil && len(fields) == 0 {
+		o.GetObjectMeta().ManagedFields = fields
+	}
+	markManagersReset(o.GetObjectMeta())
+	k.of.Default(o)
+	return o
+}
+
+// Configuration returns an object in the stored form as the document of a server-side
+// apply, in the preferred version.
+func (k *Kind) Configuration(o Object) map[string]any {
+	config := k.Type().ToUnstructured(o)
+	t := k.TypeMeta(0)
+	config["kind"], config["apiVersion"] = t.Kind, t.APIVersion
+	return config
+}
+
+// markManagersReset turns an empty list of managers, which resets them, into a form that
+// survives a copy.
+func markManagersReset(m *meta.ObjectMeta) {
+	if m.ManagedFields != nil && len(m.ManagedFields) == 0 {
+		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
+	}
+}
+
+// StoredValue returns the value of an object in a Backend: in the storage version and in a
+// protobuf envelope, or in JSON for kinds without a protobuf form (upstream: apiserver,
+// registry/generic and storage/etcd3). The object loses its resourceVersion, which is the version
+// of the key.
+func (k *Kind) StoredValue(o Object) ([]byte, error) {
+	o.GetObjectMeta().ResourceVersion = ""
+	named, typ := k.TypeMeta(0), k.Type()
+	if typ.HasProto() {
+		*o.GetTypeMeta() = meta.TypeMeta{}
+		return codec.AppendEnvelope(nil, named.APIVersion, named.Kind, typ.AppendProto(nil, o)), nil
+	}
+	*o.GetTypeMeta() = named
+	defer func() { *o.GetTypeMeta() = meta.TypeMeta{} }()
+	data, err := typ.AppendJSON(nil, o)
+	return append(data, '\n'), err
+}
+
+// DecodeStored decodes a value of a Backend, in any version of the kind.
+func (k *Kind) DecodeStored(data []byte) (Object, error) {
+	f := JSON
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		f = Protobuf
+	}
+	var body decoded
+	raw, err := body.recognize(data, f)
+	if err != nil {
+		return nil, err
+	}
+	named := readable(body.named)
+	for i := range k.versions {
+		t := Target{k, i}
+		if t.TypeMeta() != named {
+			continue
+		}
+		if err := t.decodeInto(&body, raw, f, false, nil); err != nil {
+			return nil, err
+		}
+		if m := body.object.GetObjectMeta(); len(m.ManagedFields) == 0 {
+			m.ManagedFields = nil // an empty list would reset them
+		}
+		return k.FromWire(i, body.object), nil
+	}
+	return nil, fmt.Errorf("got kind %q of %q, want %q of %q", body.named.Kind, body.named.APIVersion, k.info.Kind, k.TypeMeta(0).APIVersion)
+}
+
+// AppendWireJSON appends an object in the stored form as a client sends it: in JSON, in the
+// preferred version, with kind and apiVersion. It does not change the object.
+func (k *Kind) AppendWireJSON(dst []byte, o Object) ([]byte, error) {
+	resets := o.GetObjectMeta().ManagedFields
+	o = k.Wire(o, 0)
+	if resets != nil && len(resets) == 0 {
+		o.GetObjectMeta().ManagedFields = []meta.ManagedFieldsEntry{{}} // see markManagersReset
+	}
+	return k.Type().AppendJSON(dst, o)
+}
+
+// ReadWireJSON reads an object that a server sent, into the stored form and without kind and
+// apiVersion. Both may be missing, as in the items of a list. Members that the kind does not
+// have are ignored: the server may be newer.
+func (k *Kind) ReadWireJSON(data []byte) (Object, error) {
+	o, err := k.DecodeJSON(0, data)
+	if err != nil {
+		return nil, err
+	}
+	named, want := o.GetTypeMeta(), k.TypeMeta(0)
+	if *named != want && *named != (meta.TypeMeta{}) {
+		return nil, fmt.Errorf("got kind %q of %q, want %q of %q", named.Kind, named.APIVersion, want.Kind, want.APIVersion)
+	}
+	*named = meta.TypeMeta{}
+	return o, nil
+}

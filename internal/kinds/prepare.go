@@ -1,0 +1,110 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecoord/kubecoord/internal/managedfields"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file has the parts of a write that a kind decides (upstream: registry/rest; for the status,
+// generations and warnings of custom resources apiextensions-apiserver, registry/customresource).
+
+// memberStatus is the name of the status subresource and of the member it writes.
+const memberStatus = "status"
+
+// PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds
+// that have generations.
+func (k *Kind) PrepareNew(o Object) {
+	if k.info.Status {
+		k.Type().CopyMember(o, nil, memberStatus)
+	}
+	if !k.info.Native {
+		o.GetObjectMeta().Generation = 1
+	}
+}
+
+// PrepareSuccessor keeps the status of old if it is a subresource, and counts a
+// generation if more than metadata has changed.
+func (k *Kind) PrepareSuccessor(o, old Object) {
+	typ := k.Type()
+	if k.info.Status {
+		typ.CopyMember(o, old, memberStatus)
+	}
+	if k.of.PrepareForUpdate != nil {
+		k.of.PrepareForUpdate(o, old)
+	}
+	if !k.info.Native && !typ.EqualBeside(o, old, "metadata") {
+		o.GetObjectMeta().Generation++
+	}
+}
+
+// OnlyStatus returns a copy of the current state with the status and the managers of o.
+func (k *Kind) OnlyStatus(o, current Object) Object {
+	out := k.Copy(current)
+	k.Type().CopyMember(out, o, memberStatus)
+	out.GetObjectMeta().ManagedFields = o.GetObjectMeta().ManagedFields
+	return out
+}
+
+// Warnings passes the warnings about a write to warn. old is nil on a create.
+func (k *Kind) Warnings(o, old Object, warn func(string)) {
+	if !k.info.Native {
+		var had []string
+		if old != nil {
+			had = old.GetObjectMeta().Finalizers
+		}
+		warnUnqualifiedFinalizers(o.GetObjectMeta().Finalizers, had, warn)
+	}
+	for _, text := range k.of.Warnings(o, old) {
+		warn(text)
+	}
+}
+
+// warnUnqualifiedFinalizers warns about new finalizers without a domain.
+func warnUnqualifiedFinalizers(now, had []string, warn func(string)) {
+	for _, f := range slices.Compact(slices.Sorted(slices.Values(now))) {
+		if strings.Contains(f, "/") || slices.Contains(had, f) {
+			continue
+		}
+		switch f {
+		case meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents, "kubernetes":
+			continue
+		}
+		including := ""
+		if strings.Contains(f, ".") {
+			including = " including a path (/)"
+		}
+		warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with other finalizer writers", f, including))
+	}
+}
+
+// compileManagers describes the kind's versions to package managedfields.
+func (k *Kind) compileManagers() {
+	k.managers = &managedfields.FieldManager{Name: k.info.Kind}
+	for i, v := range k.versions {
+		f := k.forms[v.form]
+		k.managers.Versions = append(k.managers.Versions, managedfields.Version{
+			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
+		})
+	}
+	if len(k.forms) > 1 {
+		k.managers.Convert = k.Convert
+	}
+	if k.info.Status {
+		k.statusManagers = &managedfields.FieldManager{}
+		*k.statusManagers = *k.managers
+		k.statusManagers.Subresource, k.statusManagers.Reset = memberStatus, []string{"metadata", "spec"}
+		k.managers.Reset = []string{memberStatus}
+	}
+}
+
+// Managers returns the field managers of the resource, or of its status subresource.
+func (k *Kind) Managers(status bool) *managedfields.FieldManager {
+	if status {
+		return k.statusManagers
+	}
+	return k.managers
+}
