@@ -159,6 +159,10 @@ type Members struct {
 // Members returns a walk along the members of v and o.
 func (v Value) Members(o Value) Members {
 	m := Members{x: v, y: o}
+	if v.isStruct() && v.typ == o.typ && v.typ.Rest == nil {
+		m.typ, m.fields = v.typ, v.typ.byName
+		return m
+	}
 	if v.isStruct() {
 		m.typ = v.typ
 	} else if o.isStruct() {
@@ -184,11 +188,13 @@ func sortNames(names []string) []string {
 // Next goes to the next member, and reports whether there is one.
 func (m *Members) Next() bool {
 	for i, f := range m.fields {
-		isScalar := f.Type.Kind == Scalar && !f.Type.Custom
-		if isScalar && m.x.typ == m.y.typ && f.equal(m.x.at, m.y.at) {
+		if m.x.typ != m.y.typ {
+			m.X, m.Y = m.x.declared(f), m.y.declared(f)
+		} else if isScalar := f.Type.Kind == Scalar && !f.Type.Custom; isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
 			continue
+		} else if m.X, m.Y = f.value(m.x.at), f.value(m.y.at); m.x.hides == typeMembers && f.Name == "metadata" {
+			m.X.hides, m.Y.hides = managedFields, managedFields
 		}
-		m.X, m.Y = m.x.declared(f), m.y.declared(f)
 		if m.X.present || m.Y.present {
 			m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
 			return true

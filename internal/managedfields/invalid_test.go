@@ -63,3 +63,18 @@ func TestGivenRecordsAreReadAndWrittenAgain(t *testing.T) {
 	assert.EqualError(t, err, "operation must be `Apply` or `Update`")
 	assert.True(t, known)
 }
+
+// A comparison of such lists fails even if nothing changes, so the managers in the request do not count.
+func TestRenewalOfAnInvalidListKeepsTheManagers(t *testing.T) {
+	managers := func(name string) []meta.ManagedFieldsEntry {
+		return []meta.ManagedFieldsEntry{{
+			Manager: name, Operation: "Update", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: &meta.FieldsV1{Raw: []byte(`{"f:on":{}}`)},
+		}}
+	}
+	live := &thing{Choices: []choice{{}}, On: new(true)}
+	live.UID, live.ManagedFields = "u", managers("before")
+	next := things.Versions[0].Type.Copy(live).(*thing)
+	next.ManagedFields = managers("sent")
+	things.Update(0, live, next, "m", at(1))
+	assert.Equal(t, managers("before"), next.ManagedFields)
+}
