@@ -24,20 +24,17 @@ func (t Target) Simple(o Object) Object {
 // patch has removed the apiVersion of a built-in kind, it decodes as the internal type, unlike a
 // request body.
 func (s *Scheme) DecodePatched(t Target, doc []byte, strict bool) (Object, []error, error) {
-	d, err := s.decodePatched(t, doc, strict)
+	d, ok := t.decodeOwn(doc, JSON, strict, nil)
+	if ok {
+		return d.object, nil, nil
+	}
+	kind, apiVersion, err := codec.RecognizeJSON(doc)
+	if t.Kind.info.Native && err == nil && lacksVersion(apiVersion, t.TypeMeta().APIVersion) {
+		d, err = t.decodeInternal(kind, doc, strict)
+	} else {
+		d, err = s.decodeAny(t, doc, JSON, strict, nil)
+	}
 	return d.object, d.strict, err
-}
-
-func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, error) {
-	if d, ok := t.decodeOwn(doc, JSON, strict, nil); ok {
-		return d, nil
-	}
-	if t.Kind.info.Native {
-		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && lacksVersion(apiVersion, t.TypeMeta().APIVersion) {
-			return t.decodeInternal(kind, doc, strict)
-		}
-	}
-	return s.decodeAny(t, doc, JSON, strict, nil)
 }
 
 // decodeInternal decodes a document without an apiVersion. A real server reads it as the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -40,10 +41,10 @@ type engine struct {
 	mu         sync.Mutex
 	unreadable []unreadable
 	contact    bool
-	lossTimer  interface{ Stop() bool } // runs while there is no contact
-	// leave is closed when contact was lost for contactPatience. Watches that should go
-	// elsewhere then end. It is replaced when there is contact again.
-	leave chan struct{}
+	lossTimer  clock.Timer // runs while there is no contact
+	lost       bool        // contact was lost for contactPatience, and is not back
+
+	losses atomic.Int64 // how often contact was lost for contactPatience; watches end with the next loss
 }
 
 // Open returns a store whose objects a Backend keeps. It follows the Backend until Close,
@@ -74,7 +75,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	st.aging = true // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
-		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),
+		loaded: make(chan struct{}), ask: make(chan struct{}, 1),
 	}
 	for _, k := range all {
 		r := st.Resource(k)
@@ -160,14 +161,6 @@ func (e *engine) pause() bool {
 		return true
 	case <-e.ctx.Done():
 		return false
-	}
-}
-
-// askProgress asks the Backend for progress. It does not block.
-func (e *engine) askProgress() {
-	select {
-	case e.ask <- struct{}{}:
-	default:
 	}
 }
 
@@ -275,43 +268,21 @@ func (f *follower) Contact(ok bool) {
 		e.lossTimer = e.st.clock.AfterFunc(contactPatience, e.endWatches)
 		return
 	}
+	e.lost = false
 	if e.lossTimer != nil {
 		e.lossTimer.Stop()
 	}
-	if e.lostLocked() {
-		e.leave = make(chan struct{})
-	}
 }
 
-// endWatches ends the watches that should go elsewhere.
+// endWatches ends the watches whose clients should reconnect elsewhere.
 func (e *engine) endWatches() {
 	e.mu.Lock()
-	if e.contact || e.lostLocked() {
+	if e.contact || e.lost {
 		e.mu.Unlock()
 		return
 	}
-	close(e.leave)
+	e.lost = true
+	e.losses.Add(1)
 	e.mu.Unlock()
 	e.st.hub.Signal()
-}
-
-// lostLocked reports whether contact was lost for contactPatience.
-func (e *engine) lostLocked() bool {
-	select {
-	case <-e.leave:
-		return true
-	default:
-		return false
-	}
-}
-
-// leaveSignal returns a channel that is closed when the Backend is lost and clients should
-// reconnect elsewhere.
-func (e *engine) leaveSignal() <-chan struct{} {
-	if e == nil {
-		return nil
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.leave
 }

@@ -27,7 +27,10 @@ func (e *engine) waitFor(ctx context.Context, _ *Resource, version uint64) error
 	}
 	e.waiting.Add(1)
 	defer e.waiting.Add(-1)
-	e.askProgress()
+	select {
+	case e.ask <- struct{}{}:
+	default: // it is asked already
+	}
 	return e.st.waitFor(ctx, version)
 }
 
@@ -97,7 +100,7 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	}
 	if done.Done {
 		w.version = done.Version
-		e.waitForOwn(ctx, w.version)
+		e.st.waitFor(ctx, w.version) // so that the writer reads its change; it is made, whatever comes
 		if w.obj != nil {
 			w.answer, err = e.itemOf(r, w.key, backend.Stored{Key: b.Key, Value: b.Value, Version: w.version})
 		}
@@ -112,31 +115,26 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	return w, lost
 }
 
-// waitForOwn waits until the cache has a change that was made here, so that its writer reads
-// it. It waits at most futureWait: the change is made, whatever comes.
-func (e *engine) waitForOwn(ctx context.Context, version uint64) {
-	if e.st.ResourceVersion() < version {
-		e.st.waitFor(ctx, version)
-	}
-}
-
-// checkStart returns the error of a watch that must not start now. leaves is
-// WatchOptions.EndWithoutContact.
-func (e *engine) checkStart(leaves bool) error {
+// checkStart returns the error of a watch that must not start now, or the losses after which it
+// starts. leaves is WatchOptions.EndWithoutContact.
+func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	if err := e.checkLoaded(); err != nil || e == nil || !leaves {
-		return err
+		return 0, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.lostLocked() {
-		return errInitializing()
+	if e.lost {
+		return 0, errInitializing()
 	}
-	return nil
+	return e.losses.Load(), nil
 }
 
 // CheckContact returns the error of a watch that ends without contact to the Backend, if it
 // must not start now.
-func (st *Store) CheckContact() error { return st.engine.checkStart(true) }
+func (st *Store) CheckContact() error {
+	_, err := st.engine.checkStart(true)
+	return err
+}
 
 // notOnBackend is the error of what a store on a Backend cannot do.
 func notOnBackend(what, why string) error {

@@ -62,9 +62,10 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	from  reader          // that serves the watch
-	at    position        // of the reader
-	leave <-chan struct{} // closed when the Backend is lost and clients should reconnect; may be nil
+	from   reader   // that serves the watch
+	at     position // of the reader
+	engine *engine  // for WatchOptions.EndWithoutContact on a Backend, else nil
+	losses int64    // of the engine at the start
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -84,7 +85,8 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := r.st.engine.checkStart(opts.EndWithoutContact); err != nil {
+	losses, err := r.st.engine.checkStart(opts.EndWithoutContact)
+	if err != nil {
 		return nil, err
 	}
 	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx)}
@@ -92,7 +94,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
 	if opts.EndWithoutContact {
-		w.leave = r.st.engine.leaveSignal()
+		w.engine, w.losses = r.st.engine, losses
 	}
 	w.setTimes(&opts)
 	w.err = w.start(ctx, opts, version)
@@ -181,17 +183,12 @@ func (w *Watcher) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select { // a select of one channel is much cheaper than of two
+	select {
 	case <-w.r.st.hub.Done():
 		return ErrClosed
 	default:
 	}
-	select {
-	case <-w.leave:
-		return io.EOF
-	default:
-	}
-	if w.isOver(w.deadline) {
+	if w.engine != nil && w.engine.losses.Load() != w.losses || w.isOver(w.deadline) {
 		return io.EOF
 	}
 	return w.r.st.engine.endError()
