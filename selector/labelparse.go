@@ -31,15 +31,15 @@ func ParseLabels(s string) (Labels, error) {
 }
 
 // labelParser parses requirements without lookahead: each method starts at the current token and ends at the first token
-// that it does not use. Tokens are those of apimachinery's pkg/labels Lexer, which treats a zero byte in its own way: at the
-// start of a token it ends the text, behind a token it is dropped.
+// that it does not use. As in apimachinery's pkg/labels Lexer, a zero byte ends the text at the start of a token, and is
+// dropped behind one.
 type labelParser struct {
 	rest string
 	text string // the current token as written; empty at the end
 	word bool   // the token is a key, a value, or an operator such as in
 }
 
-// The characters between tokens, and those that begin a token which is no word.
+// The characters between tokens, and the first characters of tokens that are no words.
 const (
 	labelBlanks = " \t\r\n"
 	labelMarks  = ",()<>=!"
@@ -69,134 +69,117 @@ func (p *labelParser) expected(tokens string) error {
 	return fmt.Errorf("found '%s', expected: %s", p.text, tokens)
 }
 
-func (p *labelParser) requirements() ([]term, error) {
-	var all []term
+func (p *labelParser) requirements() (all []term, err error) {
+	switch {
+	case p.text == "":
+		return nil, nil
+	case !p.word && p.text != opAbsent:
+		return nil, p.expected("!, identifier, or 'end of string'")
+	}
 	for {
-		switch {
-		case p.text == "": // never behind a comma, see below
-			return all, nil
-		case !p.word && p.text != opAbsent:
-			return nil, p.expected("!, identifier, or 'end of string'")
-		}
-
-		r, err := p.requirement()
+		t, err := p.requirement()
 		if err != nil {
 			return nil, fmt.Errorf("unable to parse requirement: %w", err)
 		}
-		all = append(all, r)
-
+		all = append(all, t)
 		switch p.text {
 		case "":
 			return all, nil
 		case ",":
 			p.next()
-			if !p.word && p.text != opAbsent {
-				return nil, p.expected("identifier after ','")
-			}
 		default:
 			return nil, p.expected("',' or 'end of string'")
+		}
+		if !p.word && p.text != opAbsent {
+			return nil, p.expected("identifier after ','")
 		}
 	}
 }
 
-func (p *labelParser) requirement() (term, error) {
-	var r term
+func (p *labelParser) requirement() (t term, err error) {
 	if p.text == opAbsent {
-		r.operator = opAbsent
+		t.operator = opAbsent
 		p.next()
 	}
 	if !p.word {
-		return r, p.expected("identifier")
+		return t, p.expected("identifier")
 	}
-	r.key = p.text
-	if problems := validate.QualifiedName(r.key); problems != nil {
+	t.key = p.text
+	if problems := validate.QualifiedName(t.key); problems != nil {
 		// Upstream passes no field path here, which it prints as <nil>.
-		return r, errors.New(invalidLabel("<nil>", r.key, problems...))
+		return t, errors.New(invalidLabel("<nil>", t.key, problems...))
 	}
 	p.next()
-	if r.operator == opAbsent || p.text == "" || p.text == "," {
-		return r, nil
+	if t.operator == opAbsent || p.text == "" || p.text == "," {
+		return t, nil
 	}
-
-	values := p.value
-	switch p.text {
+	switch t.operator = p.text; t.operator {
 	case opEquals, opDoubleEquals, opNotEquals, opGreater, opLess:
-	case opIn, opNotIn:
-		values = p.set
-	default:
-		return r, p.expected("in, notin, =, ==, !=, gt, lt")
-	}
-	r.operator = p.text
-	p.next()
-	if err := values(&r); err != nil {
-		return r, err
-	}
-	return r, r.check()
-}
-
-// value parses the value of an operator such as =. A missing value is the empty string.
-func (p *labelParser) value(r *term) error {
-	switch {
-	case p.text == "", p.text == ",":
-		return nil
-	case p.word:
-		r.value = p.text
 		p.next()
-		return nil
+		if p.word {
+			t.value = p.text
+			p.next()
+		} else if p.text != "" && p.text != "," { // a missing value is the empty string
+			return t, p.expected("identifier")
+		}
+	case opIn, opNotIn:
+		p.next()
+		if t.values, err = p.set(); err != nil {
+			return t, err
+		}
+	default:
+		return t, p.expected("in, notin, =, ==, !=, gt, lt")
 	}
-	return p.expected("identifier")
+	return t, t.check()
 }
 
-// set parses the values of in and notin. A missing value, also that in "()", is the empty string.
-func (p *labelParser) set(r *term) error {
+// set parses the values of in and notin. A missing value, as in "()", is the empty string.
+func (p *labelParser) set() (values []string, err error) {
 	if p.text != "(" {
-		return fmt.Errorf("found '%s' expected: '('", p.text)
+		return nil, fmt.Errorf("found '%s' expected: '('", p.text)
 	}
 	p.next()
 	if !p.word && p.text != "," && p.text != ")" {
-		return p.expected("',', ')' or identifier")
+		return nil, p.expected("',', ')' or identifier")
 	}
-
-	for value := ""; ; value = "" {
-		named := p.word
+	for {
+		value, named := "", p.word
 		if named {
 			value = p.text
 			p.next()
 		}
-		r.values = append(r.values, value)
-		switch p.text {
-		case ",":
+		values = append(values, value)
+		switch {
+		case p.text == ",":
 			p.next()
-		case ")":
+		case p.text == ")":
 			p.next()
-			slices.Sort(r.values)
-			r.values = slices.Compact(r.values)
-			return nil
+			slices.Sort(values)
+			return slices.Compact(values), nil
+		case named:
+			return nil, p.expected("',' or ')'")
 		default:
-			if named {
-				return p.expected("',' or ')'")
-			}
-			return p.expected("',', or identifier")
+			return nil, p.expected("',', or identifier")
 		}
 	}
 }
 
 // check validates the values of a requirement and sets the number of > and <. The key must be valid.
-func (r *term) check() error {
+func (t *term) check() error {
 	var problems []string
-	if r.operator == opGreater || r.operator == opLess {
+	if t.operator == opGreater || t.operator == opLess {
 		var ok bool
-		if r.number, ok = parseInteger(r.value); !ok {
-			problems = append(problems, invalidLabel("values[0]", r.value, "for 'Gt', 'Lt' operators, the value must be an integer"))
+		if t.number, ok = parseInteger(t.value); !ok {
+			problems = append(problems, invalidLabel("values[0]", t.value, "for 'Gt', 'Lt' operators, the value must be an integer"))
 		}
 	}
-	values := r.values
+	values := t.values
 	if values == nil {
-		values = []string{r.value}
+		values = []string{t.value}
 	}
 	for i, value := range values {
 		if texts := validate.LabelValue(value); texts != nil {
-			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, r.key), value, texts...))
+			problems = append(problems, invalidLabel(fmt.Sprintf("values[%d][%s]", i, t.key), value, texts...))
 		}
 	}
 	switch len(problems) {

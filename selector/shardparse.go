@@ -23,8 +23,8 @@ const maxShardWarnings = 8
 // error. The grammar is a part of the Common Expression Language (CEL), as in apiserver's pkg/sharding Parse. Errors begin
 // with "invalid shard selector: ". Syntax errors name the place of the mistake.
 //
-// Unlike a server of version 1.37 ParseShards accepts bounds of fewer than 16 digits, because the published description
-// shows them. It adds the leading zeros and returns warnings that name the full form, for the first eight such bounds.
+// Unlike a server of version 1.37 ParseShards accepts bounds of fewer than 16 digits, as in the published description. It
+// adds the leading zeros and warns about the first eight such bounds.
 func ParseShards(s string) (shards Shards, warnings []string, err error) {
 	if s == "" {
 		return Shards{}, nil, nil

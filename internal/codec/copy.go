@@ -10,10 +10,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The
-// copy is normalised as by encoding and decoding: times are in UTC and cut to the
-// precision of their type, and empty slices and maps that are left out on the wire
-// are nil. A pointer to a zero time stays a pointer, although its JSON is null.
+// Copy returns a deep copy of obj, a non-nil pointer to the compiled struct. The copy is normalised
+// as by encoding and decoding: times are in UTC and cut to the precision of their type, and empty
+// slices and maps with omitempty are nil. A pointer to a zero time stays, although its JSON is null.
 func (t *Type) Copy(obj any) any { return t.CopyOnto(obj, nil) }
 
 // CopyOnto is like Copy, but the copy shares the labels, annotations, owner references,
@@ -31,8 +30,8 @@ func (t *Type) CopyStruct(obj any) any {
 	return to.Interface()
 }
 
-// detach turns the value at p, which was assigned from another value, into a deep
-// copy: it replaces every reference to memory that can change by one to a copy.
+// detach makes a deep copy of the value at p, which was assigned from another value: it replaces
+// each reference to memory that can change.
 func (t *Type) detach(p unsafe.Pointer) {
 	switch t.shape {
 	case shapeTime, shapeMicroTime:
@@ -131,9 +130,8 @@ func (t *Type) detachOtherMap(old reflect.Value) {
 // Has reports whether objects can have a member with the given JSON name.
 func (t *Type) Has(name string) bool { return t.Field(name) != nil || t.Rest != nil }
 
-// CopyMember sets one member of dst to a deep copy of the same member of src. The
-// type must have the member. Both are non-nil pointers to the compiled struct; a
-// nil src is an empty object.
+// CopyMember sets a member of dst, which the type must have, to a deep copy of the member of src.
+// Both are non-nil pointers to the compiled struct; a nil src is an empty object.
 func (t *Type) CopyMember(dst, src any, name string) {
 	f, p, from := t.Field(name), t.check(dst), t.address(src)
 	switch {

@@ -11,9 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// This file handles custom types: types with JSON or text methods of their own,
-// such as json.RawMessage. Their values are copied as memory, so they must be
-// slices of bytes or have no pointers in them.
+// This file handles custom types, such as json.RawMessage; see the package's documentation.
 
 // hasMethods reports whether encoding/json calls methods of t or *t.
 func hasMethods(t reflect.Type) bool {

@@ -3,9 +3,8 @@
 // and comparisons, and the schema that patches and field management read.
 //
 // [Compile] walks the type once and returns a plan that never changes. All its
-// methods may be called from any goroutine. They first check that an object is of
-// the compiled type. Then they access its fields with package unsafe, by offsets
-// that Compile took from the type.
+// methods may be called from any goroutine. They check the type of an object, and then
+// access its fields with package unsafe, by offsets that Compile took from the type.
 //
 // # Types
 //
@@ -32,11 +31,11 @@
 // and, on a blank field, structType have the meaning they have in the Kubernetes
 // API types.
 //
-// # Readers of JSON
+// # Reading JSON
 //
 // The strict library, sigs.k8s.io/json, defines what a document means and the texts of
-// its errors. A reader of this package reads the documents of nearly all clients
-// faster. It gives up on everything unusual, and the library then reads the document
-// from its beginning. A fuzz test compares the two. In the same way MergeJSON applies
-// ordinary merge patches, and PlainTree reads YAML that is plain JSON.
+// its errors. The reader of this package reads the documents of nearly all clients
+// faster, and gives up on everything unusual; the library then reads the document
+// from its beginning. A fuzz test compares the two. The same reader applies
+// ordinary merge patches, and reads YAML that is plain JSON.
 package codec

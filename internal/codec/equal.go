@@ -11,10 +11,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Equal reports whether a and b, non-nil pointers to the compiled struct, have the
-// same meaning on the wire. Times are compared in the precision of their type. An
-// empty slice or map equals nil if both would be left out. A pointer to a zero
-// value differs from a nil pointer.
+// Equal reports whether a and b, non-nil pointers to the compiled struct, have the same meaning on
+// the wire. It compares times in the precision of their type. An empty slice or map with omitempty
+// equals nil. A pointer to a zero value differs from a nil pointer.
 func (t *Type) Equal(a, b any) bool {
 	p, q := t.check(a), t.check(b)
 	return p == q || t.equal(p, q)
@@ -104,8 +103,7 @@ func (t *Type) equalOtherMaps(x, y reflect.Value) bool {
 	return true
 }
 
-// copyMapValue returns the address of a copy of a map value, as map values
-// themselves have no address.
+// copyMapValue returns the address of a copy of a map value, which has no address itself.
 func (t *Type) copyMapValue(value reflect.Value) unsafe.Pointer {
 	v := reflect.New(t.goType.Elem())
 	v.Elem().Set(value)

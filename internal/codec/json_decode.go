@@ -10,11 +10,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// DecodeJSON reads a JSON document into obj, a pointer to the compiled struct.
-// Member names are case-sensitive. Unknown members are ignored, and of duplicate
-// members the last one is used. If strict is set, strictErrs reports both, in the
-// order of the document and at most 100 in all. Error texts are the API server's,
-// which name types by their API version.
+// DecodeJSON reads a JSON document into obj, a pointer to the compiled struct. Member names are
+// case-sensitive. It ignores unknown members, and uses the last of duplicate members. If strict is
+// set, strictErrs reports both, in the order of the document and at most 100 in all. Error texts
+// are the API server's, which name types by their API version.
 func (t *Type) DecodeJSON(data []byte, obj any, strict bool) (strictErrs []error, err error) {
 	return t.DecodeJSONLike(data, obj, nil, strict)
 }
@@ -45,8 +44,7 @@ func unmarshal(data []byte, into any, strict bool) (strictErrs []error, err erro
 	return nil, kjson.UnmarshalCaseSensitivePreserveInts(data, into)
 }
 
-// typeError reports a JSON value of the wrong type, and names the type by its
-// label.
+// typeError reports a JSON value of the wrong type, and names the type by its label.
 type typeError struct {
 	*json.UnmarshalTypeError
 	label string
@@ -63,10 +61,10 @@ func (e *typeError) Error() string {
 // Unwrap returns the error of the JSON package.
 func (e *typeError) Unwrap() error { return e.UnmarshalTypeError }
 
-// RecognizeJSON returns the kind and apiVersion in a JSON document. It returns an
-// error if the document is neither an object nor null, if kind or apiVersion is not
-// a string, or if apiVersion has two slashes. Unlike DecodeJSON it ignores the case
-// of the two names, as the API server does (apimachinery, serializer/json/meta.go).
+// RecognizeJSON returns the kind and apiVersion in a JSON document. It returns an error if the
+// document is neither an object nor null, if one of the two is not a string, or if apiVersion has
+// two slashes. Unlike DecodeJSON it ignores the case of the two names (upstream: apimachinery,
+// serializer/json/meta.go).
 func RecognizeJSON(data []byte) (kind, apiVersion string, err error) {
 	var found struct { // error texts contain this type
 		APIVersion string `json:"apiVersion,omitempty"`

@@ -17,10 +17,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// AppendJSON appends the JSON form of obj, a non-nil pointer to the compiled
-// struct, byte for byte as encoding/json does. It returns an error for a value
-// without JSON: a float that is infinite or not a number, a FieldsV1 that is not
-// JSON, or a custom type whose method fails.
+// AppendJSON appends the JSON form of obj, a non-nil pointer to the compiled struct, with the
+// bytes of encoding/json. It returns an error for a value without JSON: a float that is infinite
+// or not a number, a FieldsV1 that is not JSON, or a custom type whose method fails.
 func (t *Type) AppendJSON(dst []byte, obj any) ([]byte, error) {
 	p := t.check(obj)
 	if cap(dst) == 0 {
@@ -82,23 +81,20 @@ func appendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// omitted reports whether the field is left out of the JSON form of the struct
-// at p.
+// omitted reports whether the JSON of the struct at p lacks the field.
 func (f *Field) omitted(p unsafe.Pointer) bool {
 	if !f.Optional() {
 		return false
 	}
 	q := f.target(p)
-	switch {
-	case q == nil:
+	if q == nil || f.OmitEmpty && !f.Pointer && f.Type.isEmpty(q) {
 		return true
-	case f.Pointer && !f.omitZero:
-		return false
-	case f.Pointer:
-		zero, _ := f.Type.isZeroByMethod(q)
-		return zero
 	}
-	return f.OmitEmpty && f.Type.isEmpty(q) || f.omitZero && f.Type.isZero(q)
+	if !f.omitZero {
+		return false
+	}
+	zero, byMethod := f.Type.isZero(q)
+	return zero && (byMethod || !f.Pointer)
 }
 
 // isEmpty reports whether omitempty leaves out the value at p.
@@ -115,22 +111,15 @@ func (t *Type) isEmpty(p unsafe.Pointer) bool {
 	return t.length(p) == 0
 }
 
-// isZero reports whether omitzero leaves out the value at p.
-func (t *Type) isZero(p unsafe.Pointer) bool {
-	if zero, ok := t.isZeroByMethod(p); ok {
-		return zero
-	}
-	return t.value(p).IsZero()
-}
-
-// isZeroByMethod returns the result of IsZero for the value at p, if it has that
-// method.
-func (t *Type) isZeroByMethod(p unsafe.Pointer) (zero, ok bool) {
+// isZero reports whether the value at p is zero, and whether a method IsZero of its own says so.
+func (t *Type) isZero(p unsafe.Pointer) (zero, byMethod bool) {
 	if t.isTime() {
 		return t.isZeroTime(p), true
 	}
-	v, ok := t.value(p).Addr().Interface().(interface{ IsZero() bool })
-	return ok && v.IsZero(), ok
+	if v, ok := t.value(p).Addr().Interface().(interface{ IsZero() bool }); ok {
+		return v.IsZero(), true
+	}
+	return t.value(p).IsZero(), false
 }
 
 func (t *Type) appendJSONList(dst []byte, s *slice) (_ []byte, err error) {
@@ -163,8 +152,7 @@ func (t *Type) appendJSONMap(dst []byte, p unsafe.Pointer) (_ []byte, err error)
 	return append(dst, '}'), nil
 }
 
-// sortedKeys returns the sorted keys of the map at p. It uses the memory of buf if
-// they fit.
+// sortedKeys returns the sorted keys of the map at p, in the memory of buf if they fit.
 func (t *Type) sortedKeys(buf []string, p unsafe.Pointer) []string {
 	if t.stringMap {
 		for key := range *(*map[string]string)(p) {
@@ -288,9 +276,8 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 	return append(dst, escaped.Bytes()...), nil
 }
 
-// isPlainJSON reports whether raw is JSON that encoding would not change, as field managers
-// write it. The check takes a tenth of the time of compacting. If it returns false, raw may
-// still be such JSON.
+// isPlainJSON reports whether it is easy to see that raw is JSON that encoding would not change.
+// The check takes a tenth of the time of compacting.
 func isPlainJSON(raw []byte) bool {
 	for _, c := range []byte(" \t\r\n<>&\xe2") { // spaces, and what encoding/json escapes; U+2028 begins with E2
 		if bytes.IndexByte(raw, c) >= 0 {

@@ -29,10 +29,9 @@ type jsonReader struct {
 // maxReadDepth limits the nesting of documents that a jsonReader reads.
 const maxReadDepth = 100
 
-// readJSON reads a document into the zero struct at p. If it returns false, the struct is
-// zero again. Nothing in the struct shares memory with data. like is nil or a struct that never
-// changes; equal strings at the same place share its memory: a renewal then takes half the
-// allocations.
+// readJSON reads a document into the zero struct at p, which shares no memory with data. If it
+// returns false, the struct is zero again. like is nil or a struct that never changes; equal
+// strings at the same place share its memory: a renewal then takes half the allocations.
 func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 	if !t.readable || !t.sameMemory(p, t.zero) {
 		return false
@@ -45,11 +44,10 @@ func (t *Type) readJSON(data []byte, p, like unsafe.Pointer) bool {
 	return false
 }
 
-// MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON. The
-// result is the one of merging and decoding documents. Nothing that obj refers to
-// changes; the patch replaces it. If MergeJSON returns false, the patch
-// has something unusual, and obj may be half merged: the caller must discard obj and
-// merge documents.
+// MergeJSON applies a JSON merge patch (RFC 7386) to obj, which was decoded from JSON, with the
+// result of merging and decoding documents. It replaces, and does not change, the values that obj
+// refers to. If it returns false, the patch has something unusual: the caller must discard obj,
+// which may be half merged, and merge documents.
 func (t *Type) MergeJSON(patch []byte, obj any) bool {
 	p := t.check(obj)
 	r := jsonReader{data: patch, merging: true}
@@ -145,9 +143,8 @@ func (r *jsonReader) structValue(t *Type, p, like unsafe.Pointer) bool {
 	}
 }
 
-// member skips the name of a member and the colon. It returns the index of the field, or
-// -1 if there is no such field. It looks first at the fields from next on, because most
-// clients write the members in the order of the fields.
+// member skips the name of a member and the colon, and returns the index of the field, or -1.
+// It looks first at the fields from next on, as most clients write the members in that order.
 func (r *jsonReader) member(t *Type, next int) int {
 	if r.peek() != '"' {
 		return -1

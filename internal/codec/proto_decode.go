@@ -12,15 +12,13 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// maxProtoDepth bounds the nesting of messages of recursive types. It is the
-// limit of the protobuf library.
+// maxProtoDepth bounds the nesting of messages, as in the protobuf library.
 const maxProtoDepth = 10_000
 
-// DecodeProto reads a protobuf message without an envelope into obj, a pointer to
-// the compiled struct. Fields that data does not have keep their values, items are
-// appended to lists, and messages are merged. Unknown fields are ignored, and
-// strings need not be UTF-8. obj shares no memory with data. Error texts are the
-// ones of the API server's generated code.
+// DecodeProto reads a protobuf message without an envelope into obj, a pointer to the compiled
+// struct. It appends items to lists, merges messages, ignores unknown fields, and accepts strings
+// that are not UTF-8. obj shares no memory with data. Error texts are the ones of the API server's
+// generated code.
 func (t *Type) DecodeProto(data []byte, obj any) error { return t.DecodeProtoLike(data, obj, nil) }
 
 // DecodeProtoLike is DecodeProto. like is nil or an object that never changes; strings and
@@ -106,10 +104,9 @@ func (t *Type) grow(p unsafe.Pointer) unsafe.Pointer {
 // their ends, as a multiple of the size of the message.
 const maxOverrun = 16
 
-// readEntry reads one map entry. As in the API server, wire types in it are not
-// checked, and a key or value may reach beyond the end of the entry. The next field
-// still starts at the end of the entry. Without maxOverrun, entries that each read
-// the rest of the message would take memory quadratic in its size.
+// readEntry reads one map entry. As in the API server, it checks no wire types in it, and a key
+// or value may reach beyond the end of the entry, where the next field still starts. Without
+// maxOverrun, entries that each read the rest of the message would take quadratic memory.
 func (f *Field) readEntry(r *protoReader, p unsafe.Pointer, depth int) {
 	if !r.expect(wireBytes, f.goName) {
 		return

@@ -31,10 +31,9 @@ func (t *Type) wireType() int {
 	return wireBytes
 }
 
-// AppendProto appends the protobuf message of obj, a non-nil pointer to the
-// compiled struct, without an envelope. The bytes equal the API server's: fields
-// ascend by number; a field that is not a pointer, slice or map is always written;
-// maps are sorted; a zero time is an empty message.
+// AppendProto appends the protobuf message of obj, a non-nil pointer to the compiled struct,
+// without an envelope. The bytes equal the API server's: fields ascend by number and maps are
+// sorted, only a nil pointer, slice or map is left out, and a zero time is an empty message.
 func (t *Type) AppendProto(dst []byte, obj any) []byte {
 	p := t.check(obj)
 	if cap(dst) == 0 {
@@ -118,9 +117,8 @@ func (t *Type) appendProto(dst []byte, p unsafe.Pointer) []byte {
 	return closeMessage(dst, start)
 }
 
-// closeMessage writes the length of the message that begins at start into the byte
-// before it. If one byte is not enough, it moves the message. Most messages are
-// short, so this costs less than computing all sizes first.
+// closeMessage writes the length of the message that begins at start into the byte before it, and
+// moves a message of 128 bytes or more. Few are, so this costs less than computing sizes first.
 func closeMessage(dst []byte, start int) []byte {
 	n := len(dst) - start
 	if n < 0x80 {

@@ -7,8 +7,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Unmarshal is json.Unmarshal with the error texts of a real server. From Go 1.27 on, encoding/json has other texts for
-// syntax errors.
+// Unmarshal is json.Unmarshal with the error texts of a real server. From Go 1.27 on,
+// encoding/json has other texts for syntax errors.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -22,6 +22,6 @@ func syntaxError(data []byte) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(data, new(json.RawMessage))
 }
 
-// AppendString appends s in quotes, with the escapes of a real server: bytes that are not UTF-8 become \ufffd. From Go 1.27
-// on, encoding/json writes that character itself.
+// AppendString appends s in quotes, with the escapes of a real server: bytes that are not UTF-8
+// become \ufffd. From Go 1.27 on, encoding/json writes that character itself.
 func AppendString(dst []byte, s string) []byte { return appendJSONString(dst, s) }

@@ -14,9 +14,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// This file handles undeclared members: trees of map[string]any, []any, string,
-// int64, float64, bool and nil. If a struct may have undeclared members, its JSON is sorted
-// by member name at each level, as in the API server's answers for custom resources.
+// This file handles undeclared members: trees of map[string]any, []any, string, int64, float64,
+// bool and nil. The JSON of a struct that may have some is sorted by name at each level, as in the
+// API server's answers for custom resources.
 
 // copyObject returns a deep copy of a tree, or nil for nil.
 func copyObject(m map[string]any) map[string]any {
@@ -30,9 +30,8 @@ func copyObject(m map[string]any) map[string]any {
 	return out
 }
 
-// copyTree returns a deep copy of a tree. Each number gets the type that its JSON
-// decodes to. Values of other Go types are replaced by the tree of their JSON. It
-// panics for a value without JSON.
+// copyTree returns a deep copy of a tree. Each number gets the type that its JSON decodes to, and a
+// value of another Go type becomes the tree of its JSON. It panics for a value without JSON.
 func copyTree(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64:
@@ -131,8 +130,7 @@ func appendTree(dst []byte, v any) (_ []byte, err error) {
 // rest returns the undeclared members of the struct at p.
 func (t *Type) rest(p unsafe.Pointer) *map[string]any { return (*map[string]any)(t.Rest.at(p)) }
 
-// setRest sets the undeclared members of the struct at p to copies of the
-// undeclared members of a document.
+// setRest sets the undeclared members of the struct at p to copies of the ones of a document.
 func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	rest := make(map[string]any, len(doc))
 	for name, v := range doc {
@@ -143,9 +141,8 @@ func (t *Type) setRest(p unsafe.Pointer, doc map[string]any) {
 	*t.rest(p) = rest
 }
 
-// copyRestMember sets an undeclared member of the struct at p to a copy of the same
-// member of the struct at from. It removes the member if from is nil or lacks the
-// member.
+// copyRestMember sets an undeclared member of the struct at p to a copy of the member of the
+// struct at from, or removes it if from is nil or lacks it.
 func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	rest := t.rest(p)
 	delete(*rest, name)
@@ -160,9 +157,8 @@ func (t *Type) copyRestMember(p, from unsafe.Pointer, name string) {
 	}
 }
 
-// decodeWithRest is DecodeJSON for a struct with undeclared members. No member of
-// the struct itself is unknown then. Declared members are decoded from the tree of
-// the document, so that duplicates in them are reported once.
+// decodeWithRest is DecodeJSON for a struct with undeclared members. It decodes declared members
+// from the tree of the document, so that duplicates in them are reported once.
 func (t *Type) decodeWithRest(data []byte, p unsafe.Pointer, strict bool) (strictErrs []error, err error) {
 	var doc map[string]any
 	if strictErrs, err = unmarshal(data, &doc, strict); err != nil {

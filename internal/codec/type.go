@@ -35,18 +35,15 @@ type Type struct {
 	Kind Kind
 	// Name is the Go name without its package. It is empty for unnamed types.
 	Name string
-	// Fields are the members of a Struct, including members of inlined structs, in
-	// the order in which they are encoded.
+	// Fields are the members of a Struct and of its inlined structs, in the order of encoding.
 	Fields []*Field
-	// Rest holds the undeclared members of a Struct, as a Map of Untyped values. It
-	// is nil if the Struct cannot have any.
+	// Rest holds the undeclared members of a Struct, as a Map of Untyped values, or is nil.
 	Rest *Field
 	// Elem is the type of the items of a List and of the values of a Map.
 	Elem *Type
 	// Atomic marks a Struct that has one owner as a whole.
 	Atomic bool
-	// Custom marks a type with JSON or text methods of its own. It is Untyped, or
-	// a Scalar if it is text.
+	// Custom marks a type with JSON or text methods of its own: Untyped, or a Scalar if it is text.
 	Custom bool
 
 	goType    reflect.Type
@@ -76,22 +73,19 @@ type Field struct {
 	Name string
 	// Type is the type of the value, without a pointer.
 	Type *Type
-	// Pointer reports whether the Go field is a pointer, so that the member can
-	// be absent.
+	// Pointer reports whether the Go field is a pointer, so that the member can be absent.
 	Pointer bool
 	// OmitEmpty leaves the member out when it is empty.
 	OmitEmpty bool
-	// PatchStrategy is "merge" for lists that a strategic merge patch merges.
-	// PatchMergeKey is the member that identifies an item. It is empty if items are
-	// scalars.
+	// PatchStrategy is "merge" for lists that a strategic merge patch merges. PatchMergeKey is
+	// the member that identifies an item. It is empty if items are scalars.
 	PatchStrategy string
 	PatchMergeKey string
-	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members
-	// that identify an item of a "map". Both are empty for other types.
+	// ListType is "atomic", "set" or "map" for lists. ListMapKeys are the members that
+	// identify an item of a "map".
 	ListType    string
 	ListMapKeys []string
-	// Number is the field number in the protobuf form, or 0 if the field is not in
-	// it.
+	// Number is the field number in the protobuf form, or 0 if the field is not in it.
 	Number int
 
 	goName   string
@@ -142,10 +136,9 @@ const (
 	shapeCustomBytes // a slice of bytes
 )
 
-// Compile returns the plan for the struct type t. version is the API version of the
-// objects; error texts use it as the package of all types in the package of t. The
-// error names the first field that cannot be encoded, its type, and the allowed
-// types.
+// Compile returns the plan for the struct type t. version is the API version of the objects; error
+// texts use it as the package of all types in the package of t. The error names the first field
+// that cannot be encoded, its type, and the allowed types.
 func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
@@ -181,8 +174,7 @@ func (t *Type) lacksNumbers(topLevel bool) bool {
 // HasProto reports whether objects have a protobuf form: every member has a number.
 func (t *Type) HasProto() bool { return !t.jsonOnly }
 
-// MustCompile is like Compile, but panics on an error. It is for types of this
-// module.
+// MustCompile is like Compile, but panics on an error. It is for types of this module.
 func MustCompile(t reflect.Type, version string) *Type {
 	out, err := Compile(t, version)
 	if err != nil {
@@ -191,8 +183,7 @@ func MustCompile(t reflect.Type, version string) *Type {
 	return out
 }
 
-// compiler compiles the types of one object. It continues after an error, and keeps
-// the first one.
+// compiler compiles the types of one object. After an error it continues, and keeps the first.
 type compiler struct {
 	names *names
 	path  []string // the parts of the path of the current Go field
@@ -307,8 +298,7 @@ func (c *compiler) compileElem(t reflect.Type) *Type {
 	return c.compile(t)
 }
 
-// supportedType returns the type that an error recommends in place of a kind of type
-// that cannot be encoded.
+// supportedType returns the type that an error recommends in place of a kind of type.
 func supportedType(kind reflect.Kind) string {
 	switch kind {
 	case reflect.Int8, reflect.Int16, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64, reflect.Uintptr:
@@ -325,8 +315,7 @@ func supportedType(kind reflect.Kind) string {
 	return "a type that JSON can hold"
 }
 
-// names knows the names of types in the API server's error texts. Its packages are named
-// after API versions.
+// names are the names of types in the API server's error texts, with API versions as packages.
 type names struct {
 	pkg     string // the package of the object's type
 	version string // the name of that package in texts
@@ -497,8 +486,7 @@ func (c *compiler) setNumber(f *Field, tag string) {
 	c.failHere("got protobuf tag %q, want a field number in it", tag)
 }
 
-// check returns the address of the struct that obj points to, and panics if it
-// is not of the compiled type.
+// check returns the address of the struct that obj points to. It panics for another type.
 func (t *Type) check(obj any) unsafe.Pointer {
 	v := reflect.ValueOf(obj)
 	if !v.IsValid() || v.Type() != t.ptrType || v.IsNil() {
@@ -521,8 +509,8 @@ func (t *Type) value(p unsafe.Pointer) reflect.Value { return reflect.NewAt(t.go
 // at returns the address of the field in the struct at p.
 func (f *Field) at(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, f.offset) }
 
-// target returns the address of the field's value in the struct at p. For a pointer
-// field it is the pointer, which may be nil.
+// target returns the address of the field's value in the struct at p: for a pointer field the
+// pointer, which may be nil.
 func (f *Field) target(p unsafe.Pointer) unsafe.Pointer {
 	p = unsafe.Add(p, f.offset)
 	if f.Pointer {
@@ -594,8 +582,7 @@ func (t *Type) isZeroTime(p unsafe.Pointer) bool { return t.isTime() && (*time.T
 // isNil reports whether the value at p is nil: bytes, a list or a map. They begin with a pointer.
 func (t *Type) isNil(p unsafe.Pointer) bool { return t.nilable() && *(*unsafe.Pointer)(p) == nil }
 
-// length returns the length of a list, a map, bytes or a string, and 1 for other
-// values.
+// length returns the length of a list, a map, bytes or a string, and 1 for other values.
 func (t *Type) length(p unsafe.Pointer) int {
 	switch t.shape {
 	case shapeString:

@@ -118,11 +118,10 @@ func (t *Type) mapToTree(p unsafe.Pointer) any {
 	return tree
 }
 
-// FromUnstructured reads a tree of the types that ToUnstructured returns into obj,
-// a pointer to the compiled struct. Members that doc does not have become zero. If
-// strict is set, strictErrs reports unknown members, sorted by text. Rules and error
-// texts are the ones of the API server's converter (apimachinery,
-// runtime/converter.go). They differ from its JSON decoder's.
+// FromUnstructured reads a tree of the types that ToUnstructured returns into obj, a pointer to the
+// compiled struct. Members that doc lacks become zero. If strict is set, strictErrs reports unknown
+// members, sorted by text. Rules and error texts are the ones of the API server's converter
+// (apimachinery, runtime/converter.go), which differ from its JSON decoder's.
 func (t *Type) FromUnstructured(doc map[string]any, obj any, strict bool) (strictErrs []error, err error) {
 	r := &treeReader{strict: strict}
 	if err := r.readStruct(t, t.check(obj), doc); err != nil {
@@ -183,10 +182,9 @@ func (t *Type) setFromJSON(p unsafe.Pointer, tree any) error {
 	return fmt.Errorf("error encoding %s to json: %w", t.label(), err)
 }
 
-// setScalar sets a string from a string, a bool from a bool, and a number from a
-// number, but an integer only from a float without a fraction. Integers that do not
-// fit wrap around.
-func (t *Type) setScalar(p unsafe.Pointer, tree any) (err error) {
+// setScalar sets a string, a bool or a number from a tree of the same form. An integer takes a float
+// without a fraction, and wraps around if the number does not fit.
+func (t *Type) setScalar(p unsafe.Pointer, tree any) error {
 	n, ok := tree.(int64)
 	f, isFloat := tree.(float64)
 	switch t.shape {

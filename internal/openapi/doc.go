@@ -1,13 +1,12 @@
 // Package openapi makes the OpenAPI documents of an API: one of version 2 for the whole
 // API, and one of version 3 for each group version and each discovery document. They
-// have the structure of the documents that Kubernetes generates for the same types. The
-// descriptions are different.
+// equal the documents of a real server, except for the descriptions.
 //
 // The documents are derived from [API] in these steps:
 //
 //   - schemas.go and words.go: Go types and words.txt to definitions of version 3
-//   - operations.go: resources to operations and their parameters
-//   - documents.go: definitions and operations to trees, one per document
+//   - operations.go: resources to paths of version 2
+//   - documents.go: definitions and paths to one tree per document
 //   - proto.go and proto.txt: a tree to its protobuf form, as defined by gnostic
 //
 // Equal input gives equal bytes.

@@ -28,7 +28,9 @@ const (
 )
 
 // malformed returns the 400 for a malformed directive.
-func malformed(what string) error { return meta.NewBadRequest("invalid patch format of %s", what) }
+func malformed(shown string) error {
+	return meta.NewBadRequest("invalid patch format of %s", shown)
+}
 
 // Strategic applies a strategic merge patch: maps are merged, null deletes, and
 // lists are merged if the schema says so, by its merge key. It supports the
@@ -66,8 +68,7 @@ func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string,
 	return obj, warnings, nil
 }
 
-// keepType sets kind and apiVersion to the ones of current. Upstream derives them from
-// the Go type.
+// keepType copies kind and apiVersion. Upstream derives them from the Go type.
 func keepType(obj, current any) {
 	type typed interface{ GetTypeMeta() *meta.TypeMeta }
 	to, ok := obj.(typed)
@@ -85,8 +86,7 @@ type schema struct {
 // member returns the field with a JSON name. If there is none, it ignores the case of
 // the name, as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
-	// Upstream, a time is a struct without JSON fields.
-	if k := goKind(s.Type); k != "struct" {
+	if k := goKind(s.Type); k != reflect.Struct {
 		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
 	}
 	if f := s.Field(name); f != nil {
@@ -115,37 +115,27 @@ func (s schema) listMember(name string) (listRule, error) {
 	case f.Pointer:
 		rule.item = schema{Type: f.Type}
 	default:
-		return listRule{}, fmt.Errorf("expected slice or array type, but got: %s", s.kindName())
+		return listRule{}, fmt.Errorf("expected slice or array type, but got: %s", s.goKind())
 	}
 	return rule, nil
 }
 
-func (s schema) kindName() string {
+func (s schema) goKind() reflect.Kind {
 	if s.pointer {
-		return "ptr"
+		return reflect.Pointer
 	}
 	return goKind(s.Type)
 }
 
-// goKind returns the name of the Go type's kind in package reflect.
-func goKind(t *codec.Type) string {
-	switch t.Kind {
-	case codec.Struct, codec.Opaque, codec.Untyped:
-		return "struct"
-	case codec.Map:
-		return "map"
-	case codec.List:
-		return "slice"
+// goKind returns the kind of upstream's Go type, where a time or JSON of any form is a struct.
+func goKind(t *codec.Type) reflect.Kind {
+	switch {
+	case t.Kind == codec.Opaque || t.Kind == codec.Untyped:
+		return reflect.Struct
+	case t.Custom:
+		return reflect.String
 	}
-	switch t.Name {
-	case "Time", "MicroTime":
-		return "struct"
-	case "bool", "int", "int32", "int64", "float64":
-		return t.Name
-	case "":
-		return "slice" // of bytes
-	}
-	return "string"
+	return t.GoType().Kind()
 }
 
 // strategy returns the strategy of a field. It ignores retainKeys, which has no effect
@@ -206,12 +196,12 @@ func errDirective(d any, patch map[string]any) error {
 	return fmt.Errorf("unknown patch type: %s in map: %v", d, patch)
 }
 
-// listName returns the name of the list in a directive such as
-// $setElementOrder/name. what is the directive as an error names it.
-func listName(key, prefix, what string) (string, error) {
+// listName returns the name of the list in a directive such as $setElementOrder/name. An error
+// calls the directive shown.
+func listName(key, prefix, shown string) (string, error) {
 	before, name, found := strings.Cut(key, "/")
 	if !found || before != prefix {
-		return "", malformed(what)
+		return "", malformed(shown)
 	}
 	return name, nil
 }

@@ -52,7 +52,7 @@ func (r listRule) mergeInto(live, patch []any, deletes bool) ([]any, error) {
 
 func (r listRule) mergeMaps(live, patch []any) ([]any, error) {
 	if r.key == "" {
-		return nil, fmt.Errorf("cannot merge lists without merge key for %s", r.item.kindName())
+		return nil, fmt.Errorf("cannot merge lists without merge key for %s", r.item.goKind())
 	}
 	live, patch, err := r.applyItemDirectives(live, patch)
 	if err != nil {

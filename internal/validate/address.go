@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// LegacyIP returns the problems of an IP address in a field that is older than
-// strict parsing, such as an address of Endpoints. Leading zeros and IPv4-mapped
-// IPv6 addresses have problems of their own. An address need not be canonical
+// LegacyIP returns the problems of an IP address in a field that is older than strict
+// parsing, such as an address of Endpoints. It need not be canonical
 // (apimachinery, util/validation IsValidIPForLegacyField, strict since 1.36).
 func LegacyIP(value string) []string {
 	if _, ok := ParseIPSloppy(value); !ok {
@@ -24,9 +23,8 @@ func LegacyIP(value string) []string {
 	return nil
 }
 
-// IPWarnings returns the warnings about an address that should be spelled
-// differently. path is the field as the text names it. A value that is not an
-// address has no warnings (apimachinery, util/validation GetWarningsForIP).
+// IPWarnings returns the warnings about the spelling of an address in the field at path. A
+// value that is not an address has none (apimachinery, util/validation GetWarningsForIP).
 func IPWarnings(path, value string) []string {
 	sloppy, ok := ParseIPSloppy(value)
 	if !ok {
@@ -42,10 +40,9 @@ func IPWarnings(path, value string) []string {
 	return nil
 }
 
-// ParseIPSloppy reads an IPv4 or IPv6 address as Go did before 1.17: numbers may
-// have leading zeros, and are decimal in IPv4. An IPv4-mapped IPv6 address is
-// returned as IPv4, as upstream. Zones are refused (k8s.io/utils/net
-// ParseIPSloppy).
+// ParseIPSloppy parses an IPv4 or IPv6 address as Go did before 1.17: numbers may have
+// leading zeros. It returns an IPv4-mapped IPv6 address as IPv4, and refuses zones
+// (k8s.io/utils/net ParseIPSloppy).
 func ParseIPSloppy(value string) (netip.Addr, bool) {
 	if strings.IndexByte(value, '%') >= 0 {
 		return netip.Addr{}, false

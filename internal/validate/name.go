@@ -47,9 +47,8 @@ func NameIsDNSLabel(name string, prefix bool) []string {
 	return DNS1123Label(forPrefix(name, prefix))
 }
 
-// forPrefix replaces the dash at the end of a generateName. As upstream
-// (maskTrailingDash) it removes two bytes and adds one, so that a prefix of one
-// byte too many passes, and "a.-" too; the generated name is checked again.
+// forPrefix replaces the dash at the end of a generateName. As upstream (maskTrailingDash)
+// it removes two bytes and adds one, so "a.-" passes; the generated name is checked again.
 func forPrefix(name string, prefix bool) string {
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		return name[:len(name)-2] + "a"

@@ -33,31 +33,32 @@ const mergeKey = "<<"
 // encode writes a tree with another key in place of mergeKey, and reports whether
 // it met one.
 func encode(tree any, merge string) (text []byte, merges bool) {
-	var ordered func(v any) any
-	ordered = func(v any) any {
-		switch v := v.(type) {
-		case map[string]any:
-			items := make(yaml.MapSlice, 0, len(v))
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				value := ordered(v[name])
-				if name == mergeKey {
-					name, merges = merge, true
-				}
-				items = append(items, yaml.MapItem{Key: name, Value: value})
-			}
-			return items
-		case []any:
-			items := make([]any, len(v))
-			for i, item := range v {
-				items[i] = ordered(item)
-			}
-			return items
-		}
-		return v
-	}
-	text, err := yaml.Marshal(ordered(tree))
+	text, err := yaml.Marshal(ordered(tree, merge, &merges))
 	if err != nil {
 		panic(err) // of a type that is not allowed
 	}
 	return text, merges
+}
+
+// ordered returns a tree whose objects have an order. It sets merges if it met mergeKey.
+func ordered(tree any, merge string, merges *bool) any {
+	switch tree := tree.(type) {
+	case map[string]any:
+		members := make(yaml.MapSlice, 0, len(tree))
+		for _, name := range slices.Sorted(maps.Keys(tree)) {
+			value := ordered(tree[name], merge, merges)
+			if name == mergeKey {
+				name, *merges = merge, true
+			}
+			members = append(members, yaml.MapItem{Key: name, Value: value})
+		}
+		return members
+	case []any:
+		items := make([]any, len(tree))
+		for i, item := range tree {
+			items[i] = ordered(item, merge, merges)
+		}
+		return items
+	}
+	return tree
 }

@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,7 @@ func ToJSON(data []byte) (text []byte, duplicates []error, err error) {
 			return nil, nil, err
 		}
 	}
-	text, err = marshalJSON(value)
-	if err != nil {
+	if text, err = marshalJSON(value); err != nil {
 		return nil, nil, err
 	}
 	return text, duplicates, nil
@@ -78,63 +78,49 @@ func StrictError(duplicates []error) error {
 // before one about a value (upstream: convertToJSONableObject, json.Marshal).
 func marshalJSON(value any) ([]byte, error) {
 	var w jsonWriter
-	if err := w.value(value); err != nil {
-		return nil, err
-	}
-	return w.out, w.unsupported
+	w.value(value)
+	return w.out, cmp.Or(w.badKey, w.badValue)
 }
 
 // jsonWriter writes a tree without a second tree with names for keys.
 type jsonWriter struct {
-	out         []byte
-	unsupported error // the first value that JSON does not have
+	out              []byte
+	badKey, badValue error // the first key, and the first value, that JSON does not have
 }
 
-func (w *jsonWriter) value(v any) error {
+func (w *jsonWriter) value(v any) {
 	switch v := v.(type) {
 	case map[any]any:
-		return w.object(v)
+		w.object(v)
 	case []any:
-		return w.list(v)
+		w.out = append(w.out, '[')
+		for i, item := range v {
+			if i > 0 {
+				w.out = append(w.out, ',')
+			}
+			w.value(item)
+		}
+		w.out = append(w.out, ']')
 	case string:
 		w.out = codec.AppendString(w.out, v)
-		return nil
+	default:
+		text, err := json.Marshal(v)
+		w.badValue = cmp.Or(w.badValue, err)
+		w.out = append(w.out, text...)
 	}
-	text, err := json.Marshal(v)
-	if w.unsupported == nil {
-		w.unsupported = err
-	}
-	w.out = append(w.out, text...)
-	return nil
 }
 
-func (w *jsonWriter) list(items []any) error {
-	w.out = append(w.out, '[')
-	for i, item := range items {
-		if i > 0 {
-			w.out = append(w.out, ',')
-		}
-		if err := w.value(item); err != nil {
-			return err
-		}
+// object writes an object in the order of names. Two keys may have the same name, such as 1 and "1";
+// the one whose Go text is greater wins.
+func (w *jsonWriter) object(o map[any]any) {
+	type member struct {
+		name       string
+		key, value any // no map lookup finds the value of the key .nan
 	}
-	w.out = append(w.out, ']')
-	return nil
-}
-
-// member is a member of an object. Two keys may have the same name, such as 1 and "1".
-type member struct {
-	name  string
-	named bool // false for a key that JSON cannot have
-	key   any
-	value any
-}
-
-func (w *jsonWriter) object(o map[any]any) error {
 	members := make([]member, 0, len(o))
 	for key, value := range o {
-		name, named := keyName(key)
-		members = append(members, member{name, named, key, value})
+		name, _ := keyName(key)
+		members = append(members, member{name, key, value})
 	}
 	slices.SortFunc(members, func(a, b member) int {
 		if a.name != b.name {
@@ -150,17 +136,13 @@ func (w *jsonWriter) object(o map[any]any) error {
 		if w.out[len(w.out)-1] != '{' {
 			w.out = append(w.out, ',')
 		}
-		if !m.named {
-			return fmt.Errorf("unsupported map key of type: %s, key: %+#v, value: %+#v", reflect.TypeOf(m.key), m.key, m.value)
+		if _, ok := keyName(m.key); !ok && w.badKey == nil {
+			w.badKey = fmt.Errorf("unsupported map key of type: %s, key: %+#v, value: %+#v", reflect.TypeOf(m.key), m.key, m.value)
 		}
-		w.value(m.name)
-		w.out = append(w.out, ':')
-		if err := w.value(m.value); err != nil {
-			return err
-		}
+		w.out = append(codec.AppendString(w.out, m.name), ':')
+		w.value(m.value)
 	}
 	w.out = append(w.out, '}')
-	return nil
 }
 
 // keyName returns the text of a key that JSON can have. Floats lose precision.
@@ -175,16 +157,8 @@ func keyName(key any) (name string, ok bool) {
 	case int64:
 		return strconv.FormatInt(key, 10), true
 	case float64:
-		switch text := strconv.FormatFloat(key, 'g', -1, 32); text {
-		case "+Inf":
-			return ".inf", true
-		case "-Inf":
-			return "-.inf", true
-		case "NaN":
-			return ".nan", true
-		default:
-			return text, true
-		}
+		text := strconv.FormatFloat(key, 'g', -1, 32)
+		return cmp.Or(map[string]string{"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}[text], text), true
 	}
 	return "", false
 }
