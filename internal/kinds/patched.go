@@ -20,9 +20,8 @@ func (t Target) Simple(o Object) Object {
 	return t.Kind.Copy(o)
 }
 
-// DecodePatched decodes a patched document, and returns the problems of strict decoding. If a
-// patch has removed the apiVersion of a built-in kind, it decodes as the internal type, unlike a
-// request body.
+// DecodePatched decodes a patched document, and returns the problems of strict decoding. If a patch has removed the
+// apiVersion of a built-in kind, it decodes as the internal type, unlike a request body.
 func (s *Scheme) DecodePatched(t Target, doc []byte, strict bool) (Object, []error, error) {
 	d, ok := t.decodeOwn(doc, JSON, strict, nil)
 	if ok {
@@ -37,11 +36,10 @@ func (s *Scheme) DecodePatched(t Target, doc []byte, strict bool) (Object, []err
 	return d.object, d.strict, err
 }
 
-// decodeInternal decodes a document without an apiVersion. A real server reads it as the
-// internal Go type of the kind, which was not made for JSON: the members of the metadata stand
-// beside kind, and neither metadata nor spec is known (upstream: apiserver,
-// endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a document
-// that uses the names of internal fields, such as Spec, is not read here.
+// decodeInternal decodes a document without an apiVersion. A real server reads it as the internal Go type of the
+// kind, which was not made for JSON: the members of the metadata stand beside kind, and neither metadata nor spec is
+// known (upstream: apiserver, endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a
+// document that uses the names of internal fields, such as Spec, is not read here.
 func (t Target) decodeInternal(kind string, doc []byte, strict bool) (d decoded, err error) {
 	if kind != "" && kind != t.Kind.info.Kind {
 		return d, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, t.Kind.info.Group, schemeName)

@@ -16,9 +16,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// engine is the part of a store whose objects are kept by a Backend. The trees, the counter
-// and the history of the store are then a cache, which follows the Backend. A store in memory
-// has no engine.
+// engine is the part of a store whose objects are kept by a Backend. The trees, the counter and the history of the
+// store are then a cache, which follows the Backend. A store in memory has no engine.
 //
 //   - Writes go to the Backend (enginecalls.go), and come back as changes (enginefollow.go).
 //   - Reads that must be consistent ask for the present version, and wait until the cache has
@@ -136,16 +135,14 @@ func (e *engine) caughtUp() bool {
 	return e.st.hub.WaitFor(ctx, version) == nil
 }
 
-// askNow asks the Backend for progress, and waits a little. It returns false if the engine has
-// ended.
+// askNow asks the Backend for progress, and waits a little. It returns false if the engine has ended.
 func (e *engine) askNow() bool {
 	e.b.Progress(e.ctx) // an error is that of the connection, which Follow makes again
 	return e.pause()
 }
 
-// watchProgress is how often Progress is asked for while there are watches, so that their
-// bookmarks are recent (upstream: the documentation of etcd for Kubernetes sets
-// experimental-watch-progress-notify-interval to this).
+// watchProgress is how often Progress is asked for while there are watches, so that their bookmarks are recent
+// (upstream: the documentation of etcd for Kubernetes sets experimental-watch-progress-notify-interval to this).
 const watchProgress = 5 * time.Second
 
 // progressInterval is how often Progress is asked for while reads wait for it (upstream:
@@ -214,8 +211,7 @@ func (e *engine) checkLoaded() error {
 	}
 }
 
-// errInitializing is the error of a read before the state is loaded (upstream: apiserver,
-// storage/cacher/cacher.go).
+// errInitializing is the error of a read before the state is loaded (upstream: apiserver, storage/cacher/cacher.go).
 func errInitializing() error {
 	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1}, "storage is (re)initializing")
 }
@@ -223,8 +219,7 @@ func errInitializing() error {
 // callTimeout bounds the calls of the Backend for a caller that sets no deadline.
 const callTimeout = time.Minute
 
-// call returns the context of a call of the Backend. The error is that of an engine that has
-// ended.
+// call returns the context of a call of the Backend. The error is that of an engine that has ended.
 func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}, e.endError()
@@ -236,8 +231,7 @@ func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc,
 // errCallTimeout is the error of a call that took too long.
 var errCallTimeout = meta.NewTimeout("request did not complete within the allotted timeout", 0)
 
-// failed returns the error of a call of the Backend: the end of the context, of the store, or
-// the Backend's own.
+// failed returns the error of a call of the Backend: the end of the context, of the store, or the Backend's own.
 func (e *engine) failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -250,9 +244,8 @@ func (e *engine) failed(ctx context.Context, err error) error {
 	return cmp.Or(e.endError(), err)
 }
 
-// contactPatience is how long watches go on without contact to the Backend (upstream:
-// apiserver, storage/cacher: the reflector tries for 30 seconds before its next start ends all
-// watches).
+// contactPatience is how long watches go on without contact to the Backend (upstream: apiserver, storage/cacher: the
+// reflector tries for 30 seconds before its next start ends all watches).
 const contactPatience = 30 * time.Second
 
 // Contact notes whether there is contact to the Backend.

@@ -34,8 +34,7 @@ func (e *engine) waitFor(ctx context.Context, _ *Resource, version uint64) error
 	return e.st.waitFor(ctx, version)
 }
 
-// get reads an object from the Backend if the cache lags (upstream: apiserver,
-// storage/cacher/delegator.go).
+// get reads an object from the Backend if the cache lags (upstream: apiserver, storage/cacher/delegator.go).
 func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
 	version, err := e.present(ctx)
 	if err != nil {
@@ -129,8 +128,7 @@ func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	return e.losses.Load(), nil
 }
 
-// CheckContact returns the error of a watch that ends without contact to the Backend, if it
-// must not start now.
+// CheckContact returns the error of a watch that ends without contact to the Backend, if it must not start now.
 func (st *Store) CheckContact() error {
 	_, err := st.engine.checkStart(true)
 	return err

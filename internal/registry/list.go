@@ -51,8 +51,7 @@ func (l *List) Meta() meta.ListMeta {
 	return m
 }
 
-// List returns a page of objects. It waits only for a version in the future, three
-// seconds at most.
+// List returns a page of objects. It waits only for a version in the future, three seconds at most.
 func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	sel, err := r.checkList(opts)
 	if err != nil {

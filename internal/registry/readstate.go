@@ -26,8 +26,7 @@ const (
 type readState struct {
 	choice  stateChoice
 	version uint64
-	// start is the first key of a list, relative to its namespace. limit bounds its
-	// items; 0 means no limit.
+	// start is the first key of a list, relative to its namespace. limit bounds its items; 0 means no limit.
 	start string
 	limit int64
 	paged bool // start comes from a continue token
@@ -100,8 +99,7 @@ func choosePage(o ListOptions) (readState, error) {
 	return read, nil
 }
 
-// stateFor returns the chosen state of the reader in the context. It may wait for a version,
-// at most futureWait.
+// stateFor returns the chosen state of the reader in the context. It may wait for a version, at most futureWait.
 func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
 	from := r.st.reader(ctx)
 	switch read.choice {

@@ -14,8 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Timing of watches (upstream: apiserver, storage/cacher and
-// endpoints/handlers).
+// Timing of watches (upstream: apiserver, storage/cacher and endpoints/handlers).
 const (
 	bookmarkInterval = time.Minute
 	// bookmarkBeforeEnd is how long before its timeout a watch sends its last bookmark.
@@ -136,8 +135,7 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 	return w.startWithState(w.bookmarks)
 }
 
-// startWithState starts with the state that reads see now, and after it: no change is lost
-// or sent twice.
+// startWithState starts with the state that reads see now, and after it: no change is lost or sent twice.
 func (w *Watcher) startWithState(endMark bool) error {
 	for {
 		s, err := w.from.state(w.r)
@@ -157,10 +155,9 @@ func (w *Watcher) startWithState(endMark bool) error {
 // expiredWatch returns the error of a watch for an error of the history.
 func expiredWatch(err error) error { return meta.NewExpired(err.Error()) }
 
-// Next waits for events and returns those that are ready. The slice is valid until the next
-// call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
-// *meta.StatusError: the watch expired, or its version did not come. It is the error of the
-// Backend if that has ended.
+// Next waits for events and returns those that are ready. The slice is valid until the next call. The error is io.EOF
+// at the timeout or without contact, ErrClosed, the error of ctx, or a *meta.StatusError: the watch expired, or its
+// version did not come. It is the error of the Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	for {
 		if w.err == nil {
@@ -277,8 +274,7 @@ func (s *selection) event(c *hub.Change[change]) ItemEvent {
 	return ItemEvent{}
 }
 
-// tick adds a bookmark if one is due. Without events it reports the changes of other
-// objects.
+// tick adds a bookmark if one is due. Without events it reports the changes of other objects.
 func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return
