@@ -10,9 +10,9 @@ import (
 )
 
 // Backend keeps values under keys, and gives each change a version. All methods may be called from any goroutine.
-// Keys are those of a real API server below its prefix, such as "leases/default/a".
+// Keys are as below the prefix of a real API server, such as "leases/default/a".
 //
-// An error whose outcome is unknown is returned as it is: nobody tries such a write again.
+// An error with an unknown outcome is returned as it is: such a write is not repeated.
 // The error of a context that ended can be found with errors.Is.
 type Backend interface {
 	// Commit makes one change if the key is in the state that the write expects.
@@ -41,7 +41,7 @@ type Write struct {
 type Committed struct {
 	Done    bool
 	Version uint64 // of the change, if it was done
-	Have    Stored // what is under the key, if it was not
+	Have    Stored // the state of the key, if it was not
 }
 
 // Stored is the state of one key.
@@ -51,7 +51,7 @@ type Stored struct {
 	Version uint64 // of the last change of the key; 0 if it is absent
 }
 
-// Follower receives what a Backend has. Its methods are called one after the other.
+// Follower receives the state and the changes of a Backend. Its methods are called one after the other.
 type Follower interface {
 	// Load replaces all that the follower has by the state at version. A second call says
 	// that changes were lost in between.

@@ -107,7 +107,7 @@ func (k *Kind) Encode(o Object, version int, format Format) ([]byte, error) {
 	return k.scratch.Bytes(func(dst []byte) ([]byte, error) { return k.Append(dst, o, version, format) })
 }
 
-// DecodeJSON decodes what Append made, in the shape of the version.
+// DecodeJSON decodes the JSON of Append into the shape of the version.
 func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 	o := k.New(version)
 	_, err := k.form(version).typ.DecodeJSON(data, o, false)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Object is what a store holds: a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta.
+// Object is an object of a store: a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta.
 type Object = managedfields.Object
 
 // Descriptor describes a kind without its Go type. Package store documents the fields; it makes a Descriptor of the

@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// Simple returns what decoding the JSON of a stored object returns, or nil if that is not
-// simple. It may share memory with the object, for a patch that replaces what it changes.
+// Simple returns the result of encoding a stored object as JSON and decoding it again, or nil if that may differ from
+// the object. It may share memory with the object, for a patch that replaces the parts that it changes.
 func (t Target) Simple(o Object) Object {
 	switch {
 	case t.Kind.Form(t.Version) != 0 || !t.Schema().RoundTrips(o):

@@ -81,7 +81,7 @@ func (d *decoded) strictError() error {
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
 
-// decodeAny decodes any body that decodeOwn does not. kind and apiVersion default to those of the target.
+// decodeAny decodes any body that decodeOwn does not. The target's kind and apiVersion are the defaults.
 func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Object) (d decoded, err error) {
 	text := data
 	if f == YAML {
@@ -182,7 +182,7 @@ func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	return nil
 }
 
-// lacksVersion reports whether an apiVersion has no version, and either no group or that of want.
+// lacksVersion reports whether an apiVersion has no version, and either no group or the group of want.
 func lacksVersion(apiVersion, want string) bool {
 	gv, _ := meta.ParseGroupVersion(apiVersion)
 	return gv.Version == "" && (gv.Group == "" || strings.HasPrefix(want, gv.Group+"/"))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Deletion is what Delete has done.
+// Deletion is the outcome of Delete.
 type Deletion struct {
 	// Item is the state that was removed, or the object that was marked as terminating. It is
 	// an empty object after a dry run that would remove the last finalizer, as upstream: such

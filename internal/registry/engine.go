@@ -137,7 +137,7 @@ func (e *engine) caughtUp() bool {
 
 // askNow asks the Backend for progress, and waits a little. It returns false if the engine has ended.
 func (e *engine) askNow() bool {
-	e.b.Progress(e.ctx) // an error is that of the connection, which Follow makes again
+	e.b.Progress(e.ctx) // on an error of the connection Follow connects again
 	return e.pause()
 }
 
@@ -219,8 +219,8 @@ func errInitializing() error {
 // callTimeout bounds the calls of the Backend for a caller that sets no deadline.
 const callTimeout = time.Minute
 
-// call returns the context of a call of the Backend. The error is that of an engine that has ended.
-func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc, error) {
+// bounded returns the context of a call of the Backend. The error is the reason why the engine has ended.
+func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}, e.endError()
 	}

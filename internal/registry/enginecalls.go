@@ -11,7 +11,7 @@ import (
 
 // present returns the present version of the Backend.
 func (e *engine) present(ctx context.Context) (uint64, error) {
-	ctx, cancel, err := e.call(ctx)
+	ctx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return 0, err
@@ -43,7 +43,7 @@ func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
 	if e.st.ResourceVersion() >= version {
 		return e.lookup(r, k)
 	}
-	ctx, cancel, err := e.call(ctx)
+	ctx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return nil, err
@@ -88,14 +88,14 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 			return w, err
 		}
 	}
-	call, cancel, err := e.call(ctx)
+	callCtx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return w, err
 	}
-	done, err := e.b.Commit(call, b)
+	done, err := e.b.Commit(callCtx, b)
 	if err != nil {
-		return w, e.failed(call, err)
+		return w, e.failed(callCtx, err)
 	}
 	if done.Done {
 		w.version = done.Version
@@ -134,7 +134,7 @@ func (st *Store) CheckContact() error {
 	return err
 }
 
-// notOnBackend is the error of what a store on a Backend cannot do.
+// notOnBackend is the error of a method that a store on a Backend does not have.
 func notOnBackend(what, why string) error {
 	return meta.NewBadRequest("store: %s: the store is on a backend: %s", what, why)
 }

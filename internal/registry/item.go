@@ -224,7 +224,7 @@ func (a *account) give(n int) bool {
 	return false
 }
 
-// trim drops half of what the collection remembers if that is too much.
+// trim drops half of the remembered bytes of the collection if they are too many.
 func (r *Resource) trim() {
 	a := r.account
 	used := a.used.Load()

@@ -120,7 +120,7 @@ func (s *selection) list(p *page, version uint64) *List {
 const checkEvery = 1024
 
 // page returns the selected items of a state from the start of a query on, at most limit
-// items if limit is above zero. The error is that of the context.
+// items if limit is above zero. The error is the error of the context.
 func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, error) {
 	p := &page{query: q}
 	var err error
@@ -149,7 +149,7 @@ func (s *selection) from(start string) key {
 }
 
 // items returns the selected items of a state from a start on, at most limit items if limit is
-// above zero. next is the start of those that follow, or "". The error is that of the context.
+// above zero. next is the start of those that follow, or "". The error is the error of the context.
 func (s *selection) items(ctx context.Context, state snapshot, start string, limit int64) (items []*Item, next string, err error) {
 	items = []*Item{}
 	from := s.from(start)

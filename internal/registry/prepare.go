@@ -129,7 +129,7 @@ func (r *Resource) checkSize(o kinds.Object, applied bool) (int, error) {
 // objectOverhead is the fixed cost charged per object: about the memory of a small one.
 const objectOverhead = 1 << 10
 
-// counted returns what a stored item counts.
+// counted returns the bytes of a stored item in the quota and in the history.
 func (it *Item) counted() int64 { return int64(it.size) + objectOverhead }
 
 // checkQuotaLocked refuses a write that adds bytes to a store that has no room for them

@@ -128,7 +128,7 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 
 // Await waits for the version that a list with these options would wait for, at most futureWait.
 // A get waits as a list with MatchNotOlderThan. A caller that must hold nothing during the
-// wait calls Await before the read, which has all errors but that of the wait.
+// wait calls Await before the read, which reports all other errors.
 func (r *Resource) Await(ctx context.Context, opts ListOptions) error {
 	sel, err := r.checkList(opts)
 	if err != nil || sel.parseShards(opts.ShardSelector, nil) != nil {

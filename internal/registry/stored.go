@@ -19,7 +19,7 @@ func (r *Resource) storedKey(k key) string {
 	return r.Info().StoragePrefix + "/" + k.namespace + "/" + k.name
 }
 
-// find returns the resource and the object that a key is of. It returns nil for the keys of others.
+// find returns the resource and the object of a key. It returns nil for keys of others.
 func (e *engine) find(stored string) (*Resource, key) {
 	rest, name := cutLast(stored)
 	if r := e.prefixes[rest]; r != nil && r.Info().ClusterScoped {

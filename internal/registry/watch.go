@@ -212,7 +212,7 @@ const initialBatch = 256
 func (w *Watcher) poll() {
 	w.events = w.events[:0]
 	if w.initial.tree != nil {
-		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is that of the context
+		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is the end of the context
 		for _, it := range items {
 			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it, Initial: true})
 		}

@@ -224,7 +224,7 @@ type lostRace struct {
 
 func (*lostRace) Error() string { return "another write came first" }
 
-// sameState reports whether two items, which may be nil, are of the same version.
+// sameState reports whether two items, which may be nil, have the same version.
 func sameState(a, b *Item) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.version == b.version
 }

@@ -13,7 +13,7 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is what AfterFunc returns, such as a *time.Timer.
+// Timer is the result of AfterFunc, such as a *time.Timer.
 type Timer interface {
 	// Reset makes the Timer fire after d from now, and reports whether it was pending.
 	Reset(d time.Duration) bool
@@ -30,7 +30,7 @@ func (Real) Now() time.Time { return time.Now() }
 // AfterFunc returns time.AfterFunc: f runs in its own goroutine.
 func (Real) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 
-// Func is a clock that only gives timestamps: the function may return any time. Timers are those of Real.
+// Func is a clock that only gives timestamps: the function may return any time. Its timers are real.
 type Func func() time.Time
 
 // Now calls the function.
