@@ -61,7 +61,7 @@ type responseKind struct {
 
 // aggregated answers with the aggregated document if the Accept header contains it at any position. It
 // reports whether it answered.
-func (c *call) aggregated(groups []*apiGroup) bool {
+func (c *call) aggregated(groups []*servedGroup) bool {
 	m, ok := negotiate(c.header("Accept"), aggregatedForms)
 	if !ok {
 		return false
@@ -90,7 +90,7 @@ func (c *call) aggregated(groups []*apiGroup) bool {
 	return true
 }
 
-func (g *apiGroup) discovery() groupDiscovery {
+func (g *servedGroup) discovery() groupDiscovery {
 	d := groupDiscovery{ObjectMeta: meta.ObjectMeta{Name: g.name}}
 	for _, v := range g.versions {
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}

@@ -92,7 +92,7 @@ type API struct {
 	handler   http.Handler // serve behind the Middleware
 	kinds     []store.AnyKind
 	resources []*registry.Resource // the kinds in this store; forks share the others
-	groups    []*apiGroup
+	groups    []*servedGroup
 	openAPI   func() *openAPI
 	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
 	atOnce    func() bool // reports whether every handler ends with the context of its request
@@ -102,10 +102,10 @@ type API struct {
 	scratch   scratch.Pool // for parts of lists, and frames
 	scheme    *kinds.Scheme
 
-	ctx   context.Context // ends with Close
-	close context.CancelFunc
-	mu    sync.Mutex     // must be held to add to calls; ctx has not ended then
-	calls sync.WaitGroup // requests through a Transport, and the election
+	ctx     context.Context // ends with Close
+	close   context.CancelFunc
+	mu      sync.Mutex     // must be held to add to running; ctx has not ended then
+	running sync.WaitGroup // requests through a Transport, and the election
 }
 
 // Kinds returns the kinds that every API serves: Lease, LeaseCandidate and Endpoints.
@@ -156,7 +156,7 @@ func (a *API) start(opts Options) {
 		if err != nil {
 			panic(fmt.Sprintf("httpapi: Options.Elect: %v", err))
 		}
-		a.calls.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
+		a.running.Go(func() { elector.Run(a.ctx) }) // returns an error when a or its store is closed
 	}
 }
 
@@ -167,7 +167,7 @@ func (a *API) Close() {
 	a.mu.Lock()
 	a.close()
 	a.mu.Unlock()
-	a.calls.Wait()
+	a.running.Wait()
 }
 
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.

@@ -46,20 +46,7 @@ func (c *call) appendConvertedHead(dst []byte, kind string) []byte {
 	return append(dst, `{"kind":"`+kind+`","apiVersion":"`+c.media.as.APIVersion+`","metadata":`...)
 }
 
-// convertList returns a list in the kind that the client asks for.
-func (c *call) convertList(m meta.ListMeta, items []*registry.Item) (*listBody, error) {
-	switch c.media.as.Kind {
-	case asTable:
-		if err := c.readTableOptions(); err != nil {
-			return nil, err
-		}
-		return c.tableOf(m, items), nil
-	case asPartialList:
-		return c.partialList(m, items), nil
-	}
-	return nil, isAList(c.endpoint)
-}
-
+// partialList returns items as a PartialObjectMetadataList.
 func (c *call) partialList(m meta.ListMeta, items []*registry.Item) *listBody {
 	b := &listBody{apiVersion: c.media.as.APIVersion, kind: asPartialList, items: items}
 	if c.media.format == formatProtobuf {

@@ -39,10 +39,10 @@ type serverAddress struct {
 
 type apiGroupList struct {
 	meta.TypeMeta `json:",inline"`
-	Groups        []groupDocument `json:"groups" protobuf:"1"`
+	Groups        []apiGroup `json:"groups" protobuf:"1"`
 }
 
-type groupDocument struct {
+type apiGroup struct {
 	meta.TypeMeta `json:",inline"`
 	Name          string          `json:"name" protobuf:"1"`
 	Versions      []groupVersions `json:"versions" protobuf:"2"`
@@ -109,7 +109,7 @@ func (c *call) groupListOrAggregated() {
 
 // groupList answers /apis/, and /apis without the aggregated document.
 func (c *call) groupList() {
-	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []groupDocument{}}
+	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []apiGroup{}}
 	for _, g := range c.api.groupsOf(false) {
 		doc.Groups = append(doc.Groups, g.document())
 	}
@@ -117,7 +117,7 @@ func (c *call) groupList() {
 }
 
 // groupDocument answers /apis/{group}. With extra slashes the path is a route.
-func (c *call) groupDocument(g *apiGroup, extra bool) {
+func (c *call) groupDocument(g *servedGroup, extra bool) {
 	if err := c.checkDocumentRoute(); extra && err != nil {
 		c.fail(err)
 		return
@@ -152,7 +152,7 @@ func (c *call) resourceList(v *groupVersion) {
 }
 
 // groupsOf returns the core group, or all other groups.
-func (a *API) groupsOf(core bool) (out []*apiGroup) {
+func (a *API) groupsOf(core bool) (out []*servedGroup) {
 	for _, g := range a.groups {
 		if (g.name == "") == core {
 			out = append(out, g)
@@ -161,8 +161,8 @@ func (a *API) groupsOf(core bool) (out []*apiGroup) {
 	return out
 }
 
-func (g *apiGroup) document() groupDocument {
-	d := groupDocument{Name: g.name}
+func (g *servedGroup) document() apiGroup {
+	d := apiGroup{Name: g.name}
 	for _, v := range g.versions {
 		d.Versions = append(d.Versions, groupVersions{v.String(), v.Version})
 	}

@@ -81,8 +81,9 @@ func (c *call) verb(status bool) (verb func(*call) error, streams bool, err erro
 // patch, the media types of the route, which only built-in kinds have, the deprecated version, the
 // namespace of a collection, the media type of the answer.
 func (c *call) prepare(streams bool) error {
-	if c.endpoint == nil || c.endpoint.info.Native {
-		if c.req.Method == http.MethodPatch && c.endpoint != nil && !isPatch(c.req) {
+	info := c.endpoint.info
+	if info.Native {
+		if c.req.Method == http.MethodPatch && !isPatch(c.req) {
 			return unsupportedPatch()
 		}
 		if !matchesRoute(c.header("Accept")) {
@@ -93,12 +94,10 @@ func (c *call) prepare(streams bool) error {
 			return notAcceptableRoute(types...)
 		}
 	}
-	if e := c.endpoint; e != nil {
-		c.warn(e.info.Versions[e.version].Deprecated)
-		if c.name == "" || c.watching {
-			if err := c.checkNames(); err != nil {
-				return err
-			}
+	c.warn(info.Versions[c.endpoint.versionIndex].Deprecated)
+	if c.name == "" || c.watching {
+		if err := c.checkNames(); err != nil {
+			return err
 		}
 	}
 	return c.negotiateMedia()

@@ -42,16 +42,15 @@ func (c *call) get() error {
 // namespaceObject answers GET /api/v1/namespaces/{ns}. Namespaces are not stored:
 // every valid name exists. After a 404 kubectl asks whether the namespace is missing.
 func (c *call) namespaceObject(name string) {
-	if c.req.Method != http.MethodGet {
-		c.fail(methodNotAllowed())
-		return
+	err := c.checkDocumentRoute()
+	if err == nil {
+		err = c.negotiateMedia()
 	}
-	if err := c.prepare(false); err != nil {
+	if err == nil && store.DNSLabelName(name, false) != nil {
+		err = meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name)
+	}
+	if err != nil {
 		c.fail(err)
-		return
-	}
-	if store.DNSLabelName(name, false) != nil {
-		c.fail(meta.NewNotFound(meta.GroupResource{Resource: "namespaces"}, name))
 		return
 	}
 	// The name needs no escapes.

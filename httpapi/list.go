@@ -67,9 +67,17 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 	e, m := c.endpoint, l.Meta()
 	if c.media.as.Kind != "" {
 		m.ShardInfo = nil
-		return c.convertList(m, l.Items)
 	}
-	b := &listBody{items: l.Items, apiVersion: e.apiVersion, kind: e.info.Kind + "List", version: e.version, separator: ","}
+	switch c.media.as.Kind {
+	case "":
+	case asTable:
+		return c.tableOf(m, l.Items), c.readTableOptions()
+	case asPartialList:
+		return c.partialList(m, l.Items), nil
+	default:
+		return nil, isAList(e)
+	}
+	b := &listBody{items: l.Items, apiVersion: e.apiVersion, kind: e.info.Kind + "List", versionIndex: e.versionIndex, separator: ","}
 	switch {
 	case c.media.format == formatProtobuf:
 		b.number, b.separator = 2, ""

@@ -19,7 +19,7 @@ type listBody struct {
 	head, foot       []byte
 	items            []*registry.Item
 	number           protowire.Number // of the items in a protobuf message; 0: JSON
-	version          int              // of whole objects
+	versionIndex     int              // of whole objects
 	// encode appends an item. It is nil for whole objects, whose bytes the registry remembers.
 	encode func(dst []byte, it *registry.Item) ([]byte, error)
 	// convert, if not nil, appends the JSON of an item in another layout.
@@ -38,9 +38,9 @@ func (b *listBody) item(i int) (data []byte, err error) {
 		b.buf, err = b.encode(b.buf[:0], b.items[i])
 		return b.buf, err
 	case b.number != 0:
-		return b.items[i].Encoded(b.version, formatProtobuf)
+		return b.items[i].Encoded(b.versionIndex, formatProtobuf)
 	}
-	return b.items[i].Encoded(b.version, formatJSON)
+	return b.items[i].Encoded(b.versionIndex, formatJSON)
 }
 
 // append appends an item as it is in the list.
@@ -66,7 +66,7 @@ func (b *listBody) append(dst []byte, i int) ([]byte, error) {
 func (c *call) measure(b *listBody, l *registry.List) error {
 	f, most := c.media.format, 0
 	if b.encode == nil && (f == formatProtobuf || f == formatJSON && !c.media.pretty) {
-		if b.joined, most = l.Joined(b.version, f); b.joined != nil {
+		if b.joined, most = l.Joined(b.versionIndex, f); b.joined != nil {
 			b.size = len(b.joined)
 			return nil
 		}
@@ -93,7 +93,7 @@ func (c *call) measure(b *listBody, l *registry.List) error {
 		joined, err = b.append(joined, i)
 	}
 	if err == nil {
-		l.Remember(b.version, f, joined)
+		l.Remember(b.versionIndex, f, joined)
 		b.joined = joined
 	}
 	return err

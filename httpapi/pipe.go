@@ -68,7 +68,7 @@ func (p *pipe) stream() {
 // serve runs the handler. If it panics or ends its goroutine, the answer is cut, as a server
 // cuts the connection.
 func (p *pipe) serve() {
-	defer p.api.calls.Done()
+	defer p.api.running.Done()
 	if p.closeBody != nil {
 		defer p.closeBody()
 		if p.cancel != nil { // a handler that reads the body must see the end too

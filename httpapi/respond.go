@@ -176,11 +176,11 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.version, kinds.Protobuf)
+		raw, err := it.Encoded(e.versionIndex, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
 	if e.info.Unstructured {
-		raw, err := it.Encoded(e.version, kinds.JSON)
+		raw, err := it.Encoded(e.versionIndex, kinds.JSON)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	}
 	dst = append(dst, e.jsonHead...)
 	at := len(dst) - 1 // of the comma, in whose place the object begins; it has metadata
-	dst, err := it.AppendJSON(dst[:at], e.version)
+	dst, err := it.AppendJSON(dst[:at], e.versionIndex)
 	if err != nil {
 		return nil, err
 	}

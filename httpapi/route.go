@@ -9,8 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// apiGroup is an API group with its served versions.
-type apiGroup struct {
+// servedGroup is an API group with its served versions.
+type servedGroup struct {
 	name     string // "" is the core group
 	root     string // such as /apis/coordination.k8s.io
 	versions []*groupVersion
@@ -25,11 +25,11 @@ type groupVersion struct {
 
 // endpoint is one kind in one version.
 type endpoint struct {
-	bodyType   kinds.Target
-	number     int // the index in API.resources
-	info       *kinds.Info
-	version    int    // the index of the version in the kind
-	apiVersion string // group and version, such as coordination.k8s.io/v1
+	bodyType     kinds.Target
+	number       int // the index in API.resources
+	info         *kinds.Info
+	versionIndex int    // in the kind
+	apiVersion   string // group and version, such as coordination.k8s.io/v1
 	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
 	jsonHead, jsonListHead string
 }
@@ -40,7 +40,7 @@ func (a *API) addKind(number int, kind *kinds.Kind) {
 	g := a.group(info.Group)
 	for i, v := range info.Versions {
 		gv := g.version(v.Name)
-		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, version: i, apiVersion: gv.String()}
+		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
 		if info.Unstructured {
@@ -50,11 +50,11 @@ func (a *API) addKind(number int, kind *kinds.Kind) {
 	}
 }
 
-func (a *API) group(name string) *apiGroup {
-	if i := slices.IndexFunc(a.groups, func(g *apiGroup) bool { return g.name == name }); i >= 0 {
+func (a *API) group(name string) *servedGroup {
+	if i := slices.IndexFunc(a.groups, func(g *servedGroup) bool { return g.name == name }); i >= 0 {
 		return a.groups[i]
 	}
-	g := &apiGroup{name: name, root: "/apis/" + name}
+	g := &servedGroup{name: name, root: "/apis/" + name}
 	if name == "" {
 		g.root = "/api"
 	}
@@ -62,7 +62,7 @@ func (a *API) group(name string) *apiGroup {
 	return g
 }
 
-func (g *apiGroup) version(name string) *groupVersion {
+func (g *servedGroup) version(name string) *groupVersion {
 	if i := slices.IndexFunc(g.versions, func(v *groupVersion) bool { return v.Version == name }); i >= 0 {
 		return g.versions[i]
 	}
@@ -155,7 +155,7 @@ func routeFixed(p string) func(*call) {
 // route returns the function for a path outside all versions of the group; rest follows its
 // root. The aggregator of a real server also serves the group with one slash at the end; with
 // more slashes the path is a route.
-func (g *apiGroup) route(rest string) func(*call) {
+func (g *servedGroup) route(rest string) func(*call) {
 	switch {
 	case strings.Trim(rest, "/") != "":
 		return (*call).unknownResource

@@ -53,14 +53,14 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // CancelRequest does nothing. client-go calls it when its own timeout fires, and ends the context too.
 func (t transport) CancelRequest(*http.Request) {}
 
-// begin adds a request to a.calls. It returns false if the API is closed.
+// begin adds a request to a.running. It returns false if the API is closed.
 func (a *API) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ctx.Err() != nil {
 		return false
 	}
-	a.calls.Add(1)
+	a.running.Add(1)
 	return true
 }
 

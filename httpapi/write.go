@@ -134,7 +134,7 @@ func (c *call) createOptions() kinds.CreateOptions {
 // request describes the write to the registry.
 func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.version,
+		Namespace: c.namespace, Name: c.name, Version: c.endpoint.versionIndex,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
 		Status: c.subresource == statusSubresource,
 	}

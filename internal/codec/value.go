@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"unsafe"
@@ -14,6 +15,7 @@ type Value struct {
 	typ     *Type // nil for a tree
 	at      unsafe.Pointer
 	tree    any
+	list    *Type // of a tree that is still the list at at, as most lists are only compared
 	present bool
 	hides   hides
 }
@@ -50,6 +52,8 @@ func (f *Field) value(p unsafe.Pointer) Value {
 		return TreeValue(nil)
 	case t.Kind == Struct, t.Kind == Scalar && !t.Custom, t.stringMap, f.ListType == "atomic":
 		return Value{typ: t, at: q, present: true}
+	case t.Kind == List:
+		return Value{list: t, at: q, present: true}
 	}
 	return TreeValue(t.toTree(q))
 }
@@ -62,10 +66,10 @@ func (v Value) IsTree() bool { return v.typ == nil }
 
 // Tree returns the tree of the value, or nil if there is none.
 func (v Value) Tree() any {
-	if v.typ == nil {
-		return v.tree
+	if t := cmp.Or(v.typ, v.list); t != nil {
+		return t.toTree(v.at)
 	}
-	return v.typ.toTree(v.at)
+	return v.tree
 }
 
 // Member returns a member. Only objects have members.
@@ -214,6 +218,9 @@ func (v Value) appendNames(names []string, t *Type) []string {
 
 // IsEmpty reports whether the value has no items and no members.
 func (v Value) IsEmpty() bool {
+	if v.list != nil {
+		return v.list.length(v.at) == 0
+	}
 	if v.typ == nil {
 		list, _ := v.tree.([]any)
 		object, _ := v.tree.(map[string]any)
@@ -240,6 +247,8 @@ func (v Value) Equal(o Value) bool {
 	switch {
 	case !v.present || !o.present:
 		return v.present == o.present
+	case v.list != nil && v.list == o.list && v.list.equal(v.at, o.at):
+		return true
 	case t == nil || t != o.typ:
 		return equalForms(v.Tree(), o.Tree())
 	case t.shape == shapeFloat64:

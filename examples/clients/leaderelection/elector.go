@@ -7,6 +7,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -31,11 +33,6 @@ var (
 	quickTiming   = timing{3 * time.Second, 2 * time.Second, time.Second}
 )
 
-// patience is the longest time between two reads of the Lease by an elector.
-func (t timing) patience() time.Duration {
-	return time.Duration(float64(t.retryPeriod) * (1 + leaderelection.JitterFactor))
-}
-
 // String names the three durations as client-go does.
 func (t timing) String() string {
 	return fmt.Sprintf("leaseDuration %s, renewDeadline %s, retryPeriod %s", t.leaseDuration, t.renewDeadline, t.retryPeriod)
@@ -48,16 +45,10 @@ type elector struct {
 	done     chan struct{} // closed when it has stopped
 }
 
-type electorOptions struct {
-	timing
-	// releaseOnCancel makes an elector release the Lease when it is stopped. Without
-	// it, stop is like a crash.
-	releaseOnCancel bool
-}
-
-// startElector starts an elector with its own client.
-func startElector(transport http.RoundTripper, ref *referee, identity string, opts electorOptions) (*elector, error) {
-	client, err := newClient(transport)
+// startElector starts an elector with its own client. It does not release the Lease
+// when it is stopped, as if it had crashed.
+func startElector(transport http.RoundTripper, ref *referee, identity string, t timing) (*elector, error) {
+	client, err := coordinationclient.NewForConfig(&rest.Config{Host: "http://coordination", Transport: transport, QPS: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +58,7 @@ func startElector(transport http.RoundTripper, ref *referee, identity string, op
 			Client:     client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 		},
-		LeaseDuration: opts.leaseDuration, RenewDeadline: opts.renewDeadline, RetryPeriod: opts.retryPeriod,
-		ReleaseOnCancel: opts.releaseOnCancel,
+		LeaseDuration: t.leaseDuration, RenewDeadline: t.renewDeadline, RetryPeriod: t.retryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) { ref.started(ctx, identity) },
 			OnStoppedLeading: func() { ref.stopped(identity) },

@@ -7,10 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"k8s.io/klog/v2"
 
 	"github.com/kubecoord/kubecoord/examples/clients/internal/virtualtime"
+	"github.com/kubecoord/kubecoord/lease"
 )
 
 // programName precedes errors.
@@ -34,14 +36,19 @@ func main() {
 	}
 }
 
-// report runs a scenario and writes its terms. It returns an error if two led at once.
+// report plays and writes each change of the leader. It returns an error if two led at once.
 func report(ctx context.Context, out io.Writer, s settings) error {
 	if s.electors < 1 || s.kills < 0 {
 		return fmt.Errorf("%d electors and %d kills: at least 1 and 0 are needed", s.electors, s.kills)
 	}
 	fmt.Fprintf(out, "%d electors, %d kills; %s\n\n", s.electors, s.kills, s.timing)
-	terms, err := play(ctx, s)
-	printTerms(out, terms)
+	err := play(ctx, s, func(h lease.Holding) {
+		what := "nobody leads"
+		if h.Holder != "" {
+			what = fmt.Sprintf("%s leads, leaseTransitions %d", h.Holder, h.LeaseTransitions)
+		}
+		fmt.Fprintln(out, time.Now().UTC().Format("15:04:05.000"), what)
+	})
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package wiretest
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"testing"
@@ -92,63 +91,4 @@ func TestCollectTakesEventsInsideASynctestBubble(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestCollectReadsProtobufFrames(t *testing.T) {
-	lease, err := encodeProtobuf([]byte(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"}}`))
-	require.NoError(t, err)
-	frame := appendBytes(appendBytes(nil, 1, []byte("ADDED")), 2, appendBytes(nil, 1, lease))
-	broken := appendBytes(appendBytes(nil, 1, []byte("ADDED")), 2, appendBytes(nil, 1, []byte("lease")))
-	synctest.Test(t, func(t *testing.T) {
-		r := &Runner{BaseURL: "http://toy", Transport: streaming(protobufType+";stream=watch", func(_ context.Context, w io.Writer) {
-			for _, f := range [][]byte{frame, broken} {
-				w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...))
-			}
-		})}
-		g, err := r.replay(t.Context(), Scenario{Steps: []Step{
-			{Method: "GET", Path: "/", Open: "w"},
-			{Collect: &Collect{Stream: "w", UntilClosed: true}},
-		}})
-		require.NoError(t, err)
-		assert.Equal(t, []any{
-			map[string]any{"type": "ADDED", "object": map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "a"}}},
-			map[string]any{"type": "ADDED", "object": nil, "error": `no protobuf envelope: "lease"`},
-		}, g.Expect[1].Events)
-	})
-}
-
-func TestCollectFromAnUnopenedStreamIsAnError(t *testing.T) {
-	res := (&Runner{}).Check(t.Context(), Golden{
-		Scenario: Scenario{Steps: []Step{{Collect: &Collect{Stream: "w"}}}},
-		Expect:   make([]Expected, 1),
-	})
-	assert.EqualError(t, res.Err, `step 0 (collect w): no open stream "w"`)
-}
-
-func TestCloseEndsAnUnreadStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &Runner{BaseURL: "http://toy", Transport: streaming("application/json", func(_ context.Context, w io.Writer) {
-			for {
-				if _, err := io.WriteString(w, "{}"); err != nil {
-					return
-				}
-			}
-		})}
-		g, err := r.replay(t.Context(), Scenario{Steps: []Step{
-			{Method: "GET", Path: "/", Open: "w"},
-			{Method: "GET", Path: "/", Open: "other"}, // the buffer fills during this step
-			{Close: "w"},
-			{Close: "w"},
-		}})
-		require.NoError(t, err)
-		assert.Len(t, g.Expect, 4)
-	})
-}
-
-func TestOpenReadsAnErrorAsAnAnswer(t *testing.T) {
-	r := &Runner{BaseURL: "http://toy", Transport: answering(410, "application/json", `{"code":410}`)}
-	g, err := r.replay(t.Context(), Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}}})
-	require.NoError(t, err)
-	assert.Equal(t, 410, g.Expect[0].Status)
-	assert.Equal(t, parse(t, `{"code":410}`), g.Expect[0].JSON)
 }

@@ -1,7 +1,6 @@
 package wiretest
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,106 +80,6 @@ func readTestFile(t *testing.T, name, text string) (*File, error) {
 	return files[0], nil
 }
 
-const everyForm = `about every form of a line
-tags slow
-kinds lease endpoints
-
-POST $all?fieldManager=a+b%26c {$type,"metadata":{"name":"a"}}
-  X-Header: {{ns}}
-  keep rv /metadata/resourceVersion
-  201 sent {uid1} {rv1} by conformance Update spec{holder "k:{\"a\":1}"{.}}
-    Warning: 299 - "new"
-PATCH $all/a??force=%zz merge {"metadata":{"labels":{"a":"1"}}}
-  200 indented @rv1 {rv2} + {"metadata":{"labels":{"a":"1"}}}
-lease| PATCH $all/a json-patch text not json
-lease|   400 BadRequest "no" {"name":"a"}
-PUT $all/a text
-  | a: 1
-  |
-  |   b: 2
-  405 text "two\nlines"
-    Content-Type: -
-w = GET $all?watch=true
-  compare none
-  ignore /a /b/*
-  200
-collect w 2 closed sorted timeout=3000ms
-  keep x /0/type
-  ADDED @rv2
-  ERROR 410 Expired "too old"
-  closed
-close w
-GET $all
-  Accept: application/vnd.kubernetes.protobuf
-  200 protobuf list {rv3} + {"metadata":{"continue":"{continue}"}}
-    @rv1 @rv2
-    @rv2 {rv3}
-    {"kind":"Other"}
-GET $all/a
-lease|   200 {"managedFields":["x Apply a"],"object":"meta @rv1"}
-endpoints|   200 {"object":"@rv1"}
-DELETE $all/a repeat {"prefix":"a","unit":"b","count":3}
-  200 Success {"name":"a"}
-order {rv2} {rv1} {rv3}
-`
-
-func TestFileHoldsScenariosOfSeveralKinds(t *testing.T) {
-	f, err := readTestFile(t, "all.txt", everyForm)
-	require.NoError(t, err)
-	goldens := f.Goldens()
-	require.Len(t, goldens, 2)
-	lease, endpoints := goldens[0], goldens[1]
-	assert.Equal(t, []string{"lease-all", "endpoints-all"}, []string{lease.Scenario.Name, endpoints.Scenario.Name})
-	assert.Equal(t, []string{"slow"}, lease.Scenario.Tags)
-	assert.Len(t, lease.Expect, 10)
-	assert.Len(t, endpoints.Expect, 9, "without the step that only Leases have")
-	assert.Equal(t, []string{"{rv2}", "{rv1}", "{rv3}"}, endpoints.VersionOrder)
-
-	first := lease.Scenario.Steps[0]
-	assert.Equal(t, Step{Method: "POST", Path: "/apis/g/v1/namespaces/{{ns}}/leases", Query: map[string]string{"fieldManager": "a b&c"},
-		Body: json.RawMessage(`{"apiVersion":"g/v1","kind":"Lease","metadata":{"name":"a"}}`), Headers: map[string]string{"X-Header": "{{ns}}"},
-		Capture: map[string]string{"rv": "/metadata/resourceVersion"}}, first)
-	assert.Equal(t, parse(t, `{"apiVersion":"g/v1","kind":"Lease","metadata":{"name":"a","namespace":"{ns}","creationTimestamp":"{time}","uid":"{uid1}","resourceVersion":"{rv1}",
-		"managedFields":[{"manager":"conformance","operation":"Update","apiVersion":"g/v1","time":"{time}","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:holder":{},"k:{\"a\":1}":{".":{}}}}}]}}`),
-		lease.Expect[0].JSON)
-	assert.Equal(t, map[string][]string{"Content-Type": {"application/json"}, "Warning": {`299 - "new"`}}, lease.Expect[0].Headers)
-	assert.Equal(t, []string{`299 - "old"`, `299 - "new"`}, endpoints.Expect[0].Headers["Warning"])
-
-	assert.Equal(t, "force=%zz", lease.Scenario.Steps[1].RawQuery)
-	assert.True(t, lease.Expect[1].Indented)
-	assert.Equal(t, "not json", lease.Scenario.Steps[2].BodyText)
-	assert.Equal(t, "application/json-patch+json", lease.Scenario.Steps[2].Headers["Content-Type"])
-	assert.Equal(t, parse(t, `{"apiVersion":"v1","kind":"Status","metadata":{},"status":"Failure","code":400,"reason":"BadRequest","message":"no","details":{"name":"a"}}`), lease.Expect[2].JSON)
-	assert.Equal(t, "a: 1\n\n  b: 2\n", lease.Scenario.Steps[3].BodyText)
-	assert.Equal(t, "two\nlines", lease.Expect[3].Text)
-	assert.Nil(t, lease.Expect[3].Headers)
-	assert.Equal(t, Collect{Stream: "w", Events: 2, UntilClosed: true, SortByName: true, TimeoutMs: 3000, Capture: map[string]string{"x": "/0/type"}}, *lease.Scenario.Steps[5].Collect)
-	assert.True(t, lease.Expect[5].Closed)
-	code, _ := pointer(lease.Expect[5].Events[1], "/object/code")
-	assert.Equal(t, json.Number("410"), code)
-
-	list := lease.Expect[7].JSON.(map[string]any)
-	assert.Equal(t, "LeaseList", list["kind"])
-	items := list["items"].([]any)
-	assert.Len(t, items, 4)
-	assert.NotContains(t, items[0], "kind")
-	assert.Equal(t, map[string]any{"kind": "Other"}, items[3])
-	partial, _ := pointer(lease.Expect[8].JSON, "/object/kind")
-	assert.Equal(t, "PartialObjectMetadata", partial)
-}
-
-func TestParsedFilePrintsTheSameText(t *testing.T) {
-	f, err := readTestFile(t, "all.txt", everyForm)
-	require.NoError(t, err)
-	assert.Equal(t, everyForm, f.Text())
-}
-
-func TestFileOfOneKindIsNamedAfterItsScenario(t *testing.T) {
-	f, err := readTestFile(t, "lease-a.txt", "about a\nkinds lease\n\nGET $all\n  200 list {rv1}\n")
-	require.NoError(t, err)
-	assert.Equal(t, "lease-a", f.Goldens()[0].Scenario.Name)
-}
-
 func TestFileRefuses(t *testing.T) {
 	const head = "about a\nkinds lease endpoints\n\n"
 	for _, row := range []struct{ name, text, err string }{
@@ -205,18 +104,6 @@ func TestFileRefuses(t *testing.T) {
 			assert.Equal(t, row.err, text)
 		})
 	}
-}
-
-func TestKindsRefuse(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "kinds.txt")
-	require.NoError(t, os.WriteFile(path, []byte("lease\n  type a\n"), 0o600))
-	_, err := readKinds(path)
-	assert.EqualError(t, err, path+":2: want a kind, or a name such as $all and its text below a kind")
-}
-
-func TestLoadRefusesAMissingFolder(t *testing.T) {
-	_, err := LoadGolden(filepath.Join(t.TempDir(), "none"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // Every value must survive writing and reading, because recorded answers are stored only in this form.

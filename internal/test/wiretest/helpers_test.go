@@ -71,17 +71,6 @@ func streaming(mediaType string, write func(context.Context, io.Writer)) roundTr
 	}
 }
 
-// answering returns a transport with a fixed answer.
-func answering(status int, mediaType, body string) roundTrip {
-	return func(*http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		w.Header().Set("Content-Type", mediaType)
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-		return w.Result(), nil
-	}
-}
-
 func parse(t *testing.T, text string) any {
 	t.Helper()
 	tree, err := decodeJSON([]byte(text))

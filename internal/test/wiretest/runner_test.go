@@ -2,9 +2,7 @@ package wiretest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"testing"
@@ -87,14 +85,6 @@ func TestCheckReportsAServerThatFails(t *testing.T) {
 	assert.Equal(t, `step 0 (POST /{{ns}}/things): exchange: want "an answer", got "step 0 (POST /{{ns}}/things): no route"`, res.Differences[0].String())
 }
 
-func TestCheckReportsACancelledWait(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	g := Golden{Scenario: Scenario{Steps: []Step{{Method: "GET", Path: "/", Open: "w"}, {Collect: &Collect{Stream: "w", Events: 1}}}}, Expect: make([]Expected, 2)}
-	g.Expect[0].Status = http.StatusOK
-	res := (&Runner{BaseURL: "http://toy", Transport: streaming("", func(context.Context, io.Writer) { cancel() })}).Check(ctx, g)
-	assert.NotEmpty(t, res.Differences, "the error must also be a difference")
-}
-
 func TestCheckPreparesTheNamespaces(t *testing.T) {
 	var names []string
 	r := &Runner{Transport: &toy{version: 40}, BaseURL: "http://toy", Prepare: func(_ context.Context, name string) error {
@@ -132,111 +122,5 @@ func TestCheckFailsOnAServerThatDoesNotAnswer(t *testing.T) {
 				assert.Equal(t, answerLimit, time.Since(start))
 			})
 		})
-	}
-}
-
-func TestRequestIsSentAsWritten(t *testing.T) {
-	lease, err := encodeProtobuf([]byte(`{"kind":"Lease","metadata":{"namespace":"N"}}`))
-	require.NoError(t, err)
-	for _, row := range []struct {
-		name string
-		step Step
-		url  string
-		body string
-		want map[string]string // headers; "" for none
-	}{
-		{"no body", Step{Method: "GET", Path: "/{{ns}}"}, "http://toy/N", "", map[string]string{"Accept": "application/json", "User-Agent": "conformance/1.0", "Content-Type": ""}},
-		{"query", Step{Method: "GET", Path: "/", Query: map[string]string{"b": "{{ns}} &", "a": "1"}}, "http://toy/?a=1&b=N+%26", "", nil},
-		{"raw query", Step{Method: "GET", Path: "/", RawQuery: "a=%zz&{{ns}}", Query: map[string]string{"b": "1"}}, "http://toy/?a=%zz&N", "", nil},
-		{"headers", Step{Method: "GET", Path: "/", Headers: map[string]string{"Accept": "-", "X-Ns": "{{ns}}"}}, "http://toy/", "", map[string]string{"Accept": "", "X-Ns": "N"}},
-		{"JSON", Step{Method: "PUT", Path: "/", Body: json.RawMessage(`{ "a": "{{ns}}" }`)}, "http://toy/", `{"a":"N"}`, map[string]string{"Content-Type": "application/json"}},
-		{"text", Step{Method: "PUT", Path: "/", BodyText: "{ {{ns}}"}, "http://toy/", "{ N", map[string]string{"Content-Type": "application/json"}},
-		{"protobuf", Step{Method: "PUT", Path: "/", BodyProtobuf: json.RawMessage(`{"kind":"Lease","metadata":{"namespace":"{{ns}}"}}`)}, "http://toy/", string(lease), map[string]string{"Content-Type": protobufType}},
-		{"repeated", Step{Method: "PUT", Path: "/", BodyRepeat: &Repeat{Prefix: "<{{ns}}", Unit: "ab", Count: 3, Suffix: ">"}}, "http://toy/", "<Nababab>", nil},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			var sent *http.Request
-			s := &toy{}
-			x := &run{baseURL: "http://toy", vars: map[string]string{"ns": "N", "ns2": "N-second"}, transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				sent = r
-				return s.RoundTrip(r)
-			})}
-			x.norm = newNormalizer(Scenario{}, x.vars)
-			_, err := x.step(t.Context(), row.step)
-			require.NoError(t, err)
-			assert.Equal(t, row.url, sent.URL.String())
-			assert.Equal(t, row.body, s.lastBody)
-			assert.EqualValues(t, len(row.body), sent.ContentLength)
-			for name, value := range row.want {
-				assert.Equal(t, value, sent.Header.Get(name), "header %s", name)
-			}
-		})
-	}
-}
-
-func TestResponseIsReadByItsMediaType(t *testing.T) {
-	lease, err := encodeProtobuf([]byte(`{"apiVersion":"v1","kind":"Lease","metadata":{"name":"a"}}`))
-	require.NoError(t, err)
-	object := map[string]any{"a": json.Number("1.50")}
-	for _, row := range []struct {
-		name      string
-		step      Step
-		mediaType string
-		body      string
-		want      Expected
-	}{
-		{"JSON", Step{}, "application/json", `{"a":1.50}`, Expected{JSON: object}},
-		{"JSON on lines", Step{}, "application/json;as=Table", "{\n  \"a\": 1.50\n}", Expected{JSON: object, Indented: true}},
-		{"broken JSON", Step{}, "application/json", `{"a":`, Expected{Text: `{"a":`}},
-		{"protobuf", Step{}, protobufType, string(lease), Expected{Protobuf: true, JSON: map[string]any{"apiVersion": "v1", "kind": "Lease", "metadata": map[string]any{"name": "a"}}}},
-		{"plain text", Step{}, "text/plain", "ok in N", Expected{Text: "ok in {ns}"}},
-		{"JSON as text", Step{Compare: Compare{Body: "text"}}, "application/json", `{"a":1}`, Expected{Text: `{"a":1}`}},
-		{"not compared", Step{Compare: Compare{Body: "none"}}, "application/json", `{"a":1}`, Expected{}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			x := &run{vars: map[string]string{"ns": "N", "ns2": "N-second"}, transport: answering(http.StatusTeapot, row.mediaType, row.body)}
-			x.norm = newNormalizer(Scenario{}, x.vars)
-			got, err := x.step(t.Context(), row.step)
-			require.NoError(t, err)
-			row.want.Status = http.StatusTeapot
-			row.want.Headers = map[string][]string{"Content-Type": {row.mediaType}}
-			assert.Equal(t, row.want, got)
-		})
-	}
-}
-
-func TestLaterStepsUseCaptures(t *testing.T) {
-	for _, row := range []struct {
-		name    string
-		pointer string
-		want    string
-		err     string
-	}{
-		{"a text", "/a/0/b~1c", "x", ""},
-		{"a number", "/n", "12", ""},
-		{"an object", "/a/0", `{"b/c":"x"}`, ""},
-		{"nothing", "/a/1", "", `nothing at /a/1 (status 200, body {"a":[{"b/c":"x"}],"n":12})`},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			x := &run{vars: map[string]string{"ns": "N", "ns2": "N-second"}, transport: answering(http.StatusOK, "application/json", `{"a":[{"b/c":"x"}],"n":12}`)}
-			x.norm = newNormalizer(Scenario{}, x.vars)
-			_, err := x.step(t.Context(), Step{Capture: map[string]string{"v": row.pointer}, Compare: Compare{Body: "none"}})
-			if row.err != "" {
-				require.EqualError(t, err, row.err)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, row.want, x.expand("{{v}}"))
-		})
-	}
-}
-
-func TestCaptureMayBeMissingIfItsNameSaysSo(t *testing.T) {
-	for mediaType, body := range map[string]string{"application/json": `{}`, "text/plain": "x"} {
-		x := &run{vars: map[string]string{"ns": "N", "ns2": "N-second", "v?": "before"}, transport: answering(http.StatusOK, mediaType, body)}
-		x.norm = newNormalizer(Scenario{}, x.vars)
-		_, err := x.step(t.Context(), Step{Capture: map[string]string{"v?": "/a"}})
-		require.NoError(t, err)
-		assert.Equal(t, "before", x.expand("{{v?}}"))
 	}
 }

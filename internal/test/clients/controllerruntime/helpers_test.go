@@ -195,10 +195,6 @@ func key(name string) client.ObjectKey {
 // copyOf returns a deep copy of an object.
 func copyOf[T client.Object](o T) T { return o.DeepCopyObject().(T) }
 
-func labelled(labels map[string]string) func(client.Object) {
-	return func(o client.Object) { o.SetLabels(labels) }
-}
-
 func inNamespace(ns string) func(client.Object) {
 	return func(o client.Object) { o.SetNamespace(ns) }
 }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,21 +33,6 @@ func TestEndOfTheServerIsNoErrorEvent(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestTimeoutSecondsEndAWatchWithoutError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		api := testapi.New(t, store.Options{})
-		start := time.Now()
-		w, err := leases(api.Client(t)).Watch(t.Context(), metav1.ListOptions{TimeoutSeconds: new(int64(90))})
-		require.NoError(t, err)
-		_, open := <-w.ResultChan()
-		assert.False(t, open)
-		assert.Equal(t, 90*time.Second, time.Since(start))
-		synctest.Wait()
-		assert.Zero(t, api.Store.Watchers())
-		assert.Zero(t, api.Link.Open())
-	})
 }
 
 // The host of a client may have a path, which begins the path of each request.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -38,36 +37,5 @@ func TestWatchSendsEachChangeInOrder(t *testing.T) {
 		assert.Greater(t, version(t, last), version(t, other), "a deletion has a version of its own")
 		second.SetResourceVersion(last.GetResourceVersion())
 		assert.Equal(t, second, last)
-	})
-}
-
-func TestWatchListEndsItsInitialEventsWithABookmark(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		k.create(t, "a")
-		last := k.create(t, "b")
-		w, err := k.Watch(t.Context(), metav1.ListOptions{
-			SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-		})
-		require.NoError(t, err)
-		defer w.Stop()
-		expect(t, w, watch.Added, "a")
-		expect(t, w, watch.Added, "b")
-		mark := expect(t, w, watch.Bookmark, "")
-		assert.Equal(t, map[string]string{metav1.InitialEventsAnnotationKey: "true"}, mark.GetAnnotations())
-		assert.Equal(t, last.GetResourceVersion(), mark.GetResourceVersion())
-	})
-}
-
-func TestWatchFromExpiredVersionAnswersExpired(t *testing.T) {
-	eachKind(t, func(t *testing.T, _ *testapi.API, k kind) {
-		w, err := k.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
-		require.NoError(t, err)
-		defer w.Stop()
-		ev := testapi.Next(t, w)
-		require.Equal(t, watch.Error, ev.Type)
-		err = apierrors.FromObject(ev.Object)
-		assert.True(t, apierrors.IsResourceExpired(err), "%v", err)
-		assert.EqualError(t, err, "too old resource version: 1 (1000)")
-		testapi.End(t, w)
 	})
 }
