@@ -111,16 +111,16 @@ func TestExpand(t *testing.T) {
 		{Ports: ports(80)},
 	}
 	first, second, third := &subsets[0].Addresses[0], &subsets[0].NotReadyAddresses[0], &subsets[1].Addresses[0]
-	want := []Target{
+	want := []Endpoint{
 		{"a", ProtocolTCP, "10.0.0.1", 1, true, first},
 		{"a", ProtocolTCP, "10.0.0.2", 1, false, second},
 		{"b", ProtocolUDP, "10.0.0.1", 2, true, first},
 		{"b", ProtocolUDP, "10.0.0.2", 2, false, second},
 		{"", "", "2001:db8::1", 0, true, third},
 	}
-	var got []Target
-	for target := range Expand(subsets) {
-		got = append(got, target)
+	var got []Endpoint
+	for endpoint := range Expand(subsets) {
+		got = append(got, endpoint)
 	}
 	require.Equal(t, want, got)
 	assert.Equal(t, "n1", *got[0].Source.NodeName)
@@ -137,7 +137,7 @@ func TestExpand(t *testing.T) {
 }
 
 func TestTargetStringIsAnAddressForADialer(t *testing.T) {
-	assert.Equal(t, "10.0.0.1:80", Target{Address: "10.0.0.1", Port: 80}.String())
-	assert.Equal(t, "[2001:db8::1]:80", Target{Address: "2001:db8::1", Port: 80}.String())
-	assert.Equal(t, "2001:db8::1", Target{Address: "2001:db8::1"}.String())
+	assert.Equal(t, "10.0.0.1:80", Endpoint{Address: "10.0.0.1", Port: 80}.String())
+	assert.Equal(t, "[2001:db8::1]:80", Endpoint{Address: "2001:db8::1", Port: 80}.String())
+	assert.Equal(t, "2001:db8::1", Endpoint{Address: "2001:db8::1"}.String())
 }

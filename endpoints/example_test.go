@@ -84,8 +84,8 @@ func ExamplePack() {
 	// 2 addresses with 2 ports
 }
 
-// A resolver keeps the targets of one protocol that are Pods.
-func ExampleTarget() {
+// A resolver keeps the endpoints of one protocol that are Pods.
+func ExampleEndpoint() {
 	pod := &endpoints.ObjectReference{Kind: "Pod", Namespace: "default", Name: "dns-0"}
 	subsets := []endpoints.EndpointSubset{{
 		Addresses: []endpoints.EndpointAddress{{IP: "10.0.0.1", TargetRef: pod}},
@@ -94,7 +94,7 @@ func ExampleTarget() {
 			{Name: "calls", Port: 5060, Protocol: endpoints.ProtocolSCTP},
 		},
 	}}
-	byProtocol := map[endpoints.Protocol]endpoints.Target{}
+	byProtocol := map[endpoints.Protocol]endpoints.Endpoint{}
 	for t := range endpoints.Expand(subsets) {
 		byProtocol[t.Protocol] = t
 	}

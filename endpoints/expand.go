@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Target is one address with one port: a single endpoint of a subset.
-type Target struct {
+// Endpoint is one address of a subset with one port.
+type Endpoint struct {
 	// PortName is "" if the port has no name or there is no port.
 	PortName string
 	// Protocol is "" if the writer left it out or there is no port.
@@ -25,7 +25,7 @@ type Target struct {
 
 // String returns the address and port in the form of net.Dial, such as
 // "[2001:db8::1]:80", or only the address if there is no port.
-func (t Target) String() string {
+func (t Endpoint) String() string {
 	if t.Port == 0 {
 		return t.Address
 	}
@@ -35,8 +35,8 @@ func (t Target) String() string {
 // Expand yields all endpoints of the subsets: subset by subset, port by port, first the
 // ready addresses and then the others. A subset without ports yields its addresses with
 // port 0. Expand neither sorts nor removes duplicates.
-func Expand(subsets []EndpointSubset) iter.Seq[Target] {
-	return func(yield func(Target) bool) {
+func Expand(subsets []EndpointSubset) iter.Seq[Endpoint] {
+	return func(yield func(Endpoint) bool) {
 		for i := range subsets {
 			ports := subsets[i].Ports
 			if len(ports) == 0 {
@@ -44,7 +44,7 @@ func Expand(subsets []EndpointSubset) iter.Seq[Target] {
 			}
 			for _, p := range ports {
 				for at, a := range eachAddress(subsets, i) {
-					if !yield(Target{p.Name, p.Protocol, a.IP, p.Port, at.list == readyList, a}) {
+					if !yield(Endpoint{p.Name, p.Protocol, a.IP, p.Port, at.list == readyList, a}) {
 						return
 					}
 				}

@@ -108,37 +108,37 @@ type editor struct {
 // apply applies an operation and reports whether that was possible.
 func (e *editor) apply(op *node) bool {
 	path, ok := stringMember(op, "path")
-	kind, hasKind := stringMember(op, "op")
+	name, hasName := stringMember(op, "op")
 	value, hasValue := op.members["value"]
 	if hasValue && value == nil {
 		value = &node{text: []byte("null")} // unlike a missing value
 	}
 	switch {
-	case !ok || !hasKind:
+	case !ok || !hasName:
 		return false
-	case kind == "replace" && path == "":
+	case name == "replace" && path == "":
 		if value == nil || value.kind == scalar {
 			return false
 		}
 		value.opened = true
 		e.root = value
 		return true
-	case kind == "test" && path == "":
+	case name == "test" && path == "":
 		return value != nil && e.root.equal(value)
-	case kind == "move" || kind == "copy":
-		return e.transfer(op, kind, path)
+	case name == "move" || name == "copy":
+		return e.transfer(op, name, path)
 	}
 	at, ok := e.find(path)
 	switch {
 	case !ok:
 		return false
-	case kind == "add":
+	case name == "add":
 		return at.add(value)
-	case kind == "remove":
+	case name == "remove":
 		return at.remove()
-	case kind == "replace":
+	case name == "replace":
 		return at.replace(value)
-	case kind == "test":
+	case name == "test":
 		return at.test(value)
 	}
 	return false
@@ -175,7 +175,7 @@ func (e *editor) find(path string) (place, bool) {
 }
 
 // transfer moves or copies a value to path.
-func (e *editor) transfer(op *node, kind, path string) bool {
+func (e *editor) transfer(op *node, name, path string) bool {
 	source, ok := stringMember(op, "from")
 	if !ok {
 		return false
@@ -185,7 +185,7 @@ func (e *editor) transfer(op *node, kind, path string) bool {
 		return false
 	}
 	n, ok := from.get()
-	if !ok || kind == "move" && !from.remove() {
+	if !ok || name == "move" && !from.remove() {
 		return false
 	}
 	// Find the place before copying, as copying is expensive.
@@ -193,7 +193,7 @@ func (e *editor) transfer(op *node, kind, path string) bool {
 	if !ok {
 		return false
 	}
-	if kind == "copy" {
+	if name == "copy" {
 		var size int
 		n, size, ok = n.clone()
 		if e.copied += size; !ok || e.copied > maxCopied {

@@ -52,17 +52,11 @@ func (o Object) edit(body []byte, v Validation, into any, prefix string, apply f
 	if err != nil {
 		return nil, nil, err
 	}
-	obj, strictErrs, err := o.Decode(doc, v != Ignore)
-	if err != nil {
-		return nil, nil, invalid(string(doc), err.Error())
-	}
 	for i, fault := range faults {
 		faults[i] = errors.New(prefix + fault.Error())
 	}
-	if warnings, err = v.warnOrRefuse(append(faults, strictErrs...), func() string { return string(doc) }); err != nil {
-		return nil, nil, err
-	}
-	return obj, warnings, nil
+	obj, strictErrs, err := o.Decode(doc, v != Ignore)
+	return v.finish(obj, append(faults, strictErrs...), err, func() string { return string(doc) })
 }
 
 // read returns a patch without space between its tokens, and its unknown and duplicate fields as a
@@ -84,20 +78,22 @@ func read(body []byte, into any, v Validation) (text []byte, faults []error, err
 	return out.Bytes(), faults, nil
 }
 
-// warnOrRefuse returns unknown and duplicate fields as warnings or as an error. shown
-// returns the document for the text of the error.
-func (v Validation) warnOrRefuse(faults []error, shown func() string) (warnings []string, err error) {
-	if v == Ignore || len(faults) == 0 {
-		return nil, nil
+// finish returns a patched object with its unknown and duplicate fields as warnings, or an error.
+// err is the error of decoding the object. shown returns the document for the text of an error.
+func (v Validation) finish(obj any, faults []error, err error, shown func() string) (_ any, warnings []string, _ error) {
+	switch {
+	case err != nil:
+		return nil, nil, invalid(shown(), err.Error())
+	case v == Ignore || len(faults) == 0:
+		return obj, nil, nil
 	}
-	texts := make([]string, len(faults))
-	for i, fault := range faults {
-		texts[i] = fault.Error()
+	for _, fault := range faults {
+		warnings = append(warnings, fault.Error())
 	}
-	if v == Warn {
-		return texts, nil
+	if v == Strict {
+		return nil, nil, invalid(shown(), "strict decoding error: "+strings.Join(warnings, ", "))
 	}
-	return nil, invalid(shown(), "strict decoding error: "+strings.Join(texts, ", "))
+	return obj, warnings, nil
 }
 
 // invalid returns the 422 of a patch whose result cannot be decoded.

@@ -56,16 +56,9 @@ func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string,
 	}
 	obj = o.Type.New()
 	strictErrs, err := o.Type.FromUnstructured(merged, obj, v != Ignore)
-	// Errors show the patch without the directives that mergeMap removed.
-	shown := func() string { return fmt.Sprintf("%+v", patch) }
-	if err != nil {
-		return nil, nil, invalid(shown(), err.Error())
-	}
-	if warnings, err = v.warnOrRefuse(append(faults, strictErrs...), shown); err != nil {
-		return nil, nil, err
-	}
 	keepType(obj, o.Current)
-	return obj, warnings, nil
+	// Errors show the patch without the directives that mergeMap removed.
+	return v.finish(obj, append(faults, strictErrs...), err, func() string { return fmt.Sprintf("%+v", patch) })
 }
 
 // keepType copies kind and apiVersion. Upstream derives them from the Go type.

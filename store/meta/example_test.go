@@ -34,9 +34,14 @@ func ExampleNewMicroTime() {
 	t := time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC)
 	data, err := json.Marshal(map[string]any{"renewTime": meta.NewMicroTime(t), "creationTimestamp": meta.NewTime(t)})
 	fmt.Println(string(data), err)
+	var renewed meta.MicroTime // needs six digits of fraction
+	fmt.Println(json.Unmarshal([]byte(`"2026-01-02T03:04:05.678901Z"`), &renewed), renewed)
+	fmt.Println(json.Unmarshal([]byte(`"2026-01-02T03:04:05Z"`), &renewed) != nil)
 
 	// Output:
 	// {"creationTimestamp":"2026-01-02T03:04:05Z","renewTime":"2026-01-02T03:04:05.678901Z"} <nil>
+	// <nil> 2026-01-02 03:04:05.678901 +0000 UTC
+	// true
 }
 
 func ExampleTime() {
