@@ -33,7 +33,7 @@
 //
 // # Reading JSON
 //
-// The strict library, sigs.k8s.io/json, defines what a document means and the texts of
+// The strict library, sigs.k8s.io/json, defines the meaning of a document and the texts of
 // its errors. The reader of this package reads the documents of nearly all clients
 // faster, and gives up on everything unusual; the library then reads the document
 // from its beginning. A fuzz test compares the two. The same reader applies

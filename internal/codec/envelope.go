@@ -85,8 +85,8 @@ func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
 	return append(append(AppendEnvelopeHead(dst, apiVersion, kind, len(raw)), raw...), EnvelopeFoot...)
 }
 
-// AppendEnvelopeHead appends what comes before a message of so many bytes in a protobuf
-// document. EnvelopeFoot comes after it.
+// AppendEnvelopeHead appends the part of a protobuf document before a message of size bytes.
+// EnvelopeFoot is the part after it.
 func AppendEnvelopeHead(dst []byte, apiVersion, kind string, size int) []byte {
 	dst = append(dst, envelopePrefix...)
 	dst = append(dst, 1<<3|wireBytes, 0)

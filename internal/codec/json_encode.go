@@ -279,7 +279,7 @@ func appendRawJSON(dst, raw []byte) ([]byte, error) {
 // isPlainJSON reports whether it is easy to see that raw is JSON that encoding would not change.
 // The check takes a tenth of the time of compacting.
 func isPlainJSON(raw []byte) bool {
-	for _, c := range []byte(" \t\r\n<>&\xe2") { // spaces, and what encoding/json escapes; U+2028 begins with E2
+	for _, c := range []byte(" \t\r\n<>&\xe2") { // spaces, and the characters that encoding/json escapes; U+2028 begins with E2
 		if bytes.IndexByte(raw, c) >= 0 {
 			return false
 		}

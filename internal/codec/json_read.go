@@ -107,7 +107,7 @@ func (r *jsonReader) value(t *Type, p, like unsafe.Pointer) bool {
 	return r.custom(t, p)
 }
 
-// time reads a time in UTC whose text has a size.
+// time reads a time in UTC with a text of size bytes.
 func (r *jsonReader) time(to *time.Time, size int) bool {
 	text, form, ok := r.quoted()
 	return ok && form == 0 && len(text) == size && text[13] == ':' && text[size-1] == 'Z' && // UnmarshalText takes an hour of one digit

@@ -113,7 +113,7 @@ func TestReaderReadsWhatClientsWrite(t *testing.T) {
 	}
 }
 
-// A renewal needs memory for the object, what its pointers point to and its labels.
+// A renewal needs memory for the object, the values of its pointers, and its labels.
 func TestReaderSharesStringsOfTheLiveObject(t *testing.T) {
 	typ := compileFor[Endpoints]("v1")
 	doc, err := typ.AppendJSON(nil, someEndpoints(50))

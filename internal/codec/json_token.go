@@ -138,7 +138,7 @@ func textLike(b []byte, like *string) string {
 	return string(b)
 }
 
-// textForm records what a JSON string holds beside plain ASCII.
+// textForm records the content of a JSON string that is not plain ASCII.
 type textForm uint8
 
 const (

@@ -158,8 +158,7 @@ func (t *Type) makeMap(p unsafe.Pointer) {
 	t.value(p).Set(reflect.MakeMap(t.goType))
 }
 
-// readValue reads the value of a field whose wire type was checked. like is nil or a value of
-// that type.
+// readValue reads the value of a field with the wire type of t. like is nil or a value of t.
 func (t *Type) readValue(r *protoReader, p, like unsafe.Pointer, depth int) {
 	switch t.wireType() {
 	case wireVarint:

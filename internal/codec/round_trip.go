@@ -9,8 +9,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// RoundTrips reports whether Copy returns what encoding obj to JSON and decoding it would
-// return. It may return false although that is so.
+// RoundTrips reports whether it is easy to see that encoding obj to JSON and decoding it returns
+// the same as Copy.
 func (t *Type) RoundTrips(obj any) bool { return t.roundTrips(t.check(obj)) }
 
 func (t *Type) roundTrips(p unsafe.Pointer) bool {
@@ -22,7 +22,7 @@ func (t *Type) roundTrips(p unsafe.Pointer) bool {
 		return f-f == 0 && (f != 0 || !math.Signbit(f)) // a -0 may be left out
 	case shapeString:
 		return utf8.ValidString(*(*string)(p))
-	case shapeTime, shapeMicroTime: // whose text can be read again
+	case shapeTime, shapeMicroTime: // a text with four digits of year can be read again
 		year := (*time.Time)(p).UTC().Year()
 		return year >= 1 && year <= 9999
 	case shapeFieldsV1:

@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// decoded returns what decoding the JSON of an object returns, or nil if it cannot be
+// decoded returns the result of decoding the JSON of an object, or nil if it cannot be
 // decoded.
 func decoded(t *testing.T, typ *Type, obj any) any {
 	t.Helper()
@@ -30,7 +30,7 @@ func TestCopyOfWhatRoundTripsIsWhatDecodingReturns(t *testing.T) {
 		for seed := range uint64(500) {
 			obj := fresh(typ)
 			newFiller(seed).fill(reflect.ValueOf(obj).Elem(), 2)
-			for i := 0; i < 2 && obj != nil; i++ { // what was decoded once round-trips more often
+			for i := 0; i < 2 && obj != nil; i++ { // a decoded object round-trips more often
 				next := decoded(t, typ, obj)
 				if typ.RoundTrips(obj) {
 					done++

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The texts are those of Go 1.26, on every version of Go.
+// Every version of Go gives the texts of Go 1.26.
 func TestSyntaxErrorsHaveTheTextsOfARealServer(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "unexpected end of JSON input",

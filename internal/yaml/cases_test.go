@@ -142,7 +142,7 @@ func errorCases() []errorCase {
 	}
 }
 
-// duplicateCase is a document with duplicate keys. The error is that of strict
+// duplicateCase is a document with duplicate keys. The error is the one of strict
 // decoding.
 type duplicateCase struct{ name, yaml, json, err string }
 
@@ -160,7 +160,7 @@ func duplicateCases() []duplicateCase {
 	}
 }
 
-// outputCase is a JSON document and what upstream writes for it.
+// outputCase is a JSON document and its text from upstream.
 type outputCase struct{ name, json, yaml string }
 
 func outputCases() []outputCase {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkEncode compares a tree with what ToJSON reads of it.
+// checkEncode compares a tree with the result of ToJSON for its text.
 func checkEncode(t *testing.T, tree any) {
 	t.Helper()
 	text := Encode(tree)

@@ -28,8 +28,7 @@ const maxAliasText = 16 << 20
 // errExcessiveAliasing has the text of v2's error for too many aliased nodes.
 var errExcessiveAliasing = errors.New("yaml: document contains excessive aliasing")
 
-// checkAliases refuses a document whose aliases add too much text. A document without
-// & and * has no aliases.
+// checkAliases refuses a document with aliases that add too much text.
 func checkAliases(data []byte) error {
 	if bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0 {
 		return nil

@@ -110,8 +110,8 @@ func (w *jsonWriter) value(v any) {
 	}
 }
 
-// object writes an object in the order of names. Two keys may have the same name, such as 1 and "1";
-// the one whose Go text is greater wins.
+// object writes an object in the order of names. Two keys may have the same name, such as 1 and "1":
+// the key with the greater Go text wins.
 func (w *jsonWriter) object(o map[any]any) {
 	type member struct {
 		name       string
