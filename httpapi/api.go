@@ -40,6 +40,7 @@ type Options struct {
 	// port: "kubecoord.example", "10.0.0.1". The names of the loopback, the address at which a
 	// request arrives, and any host through a Transport are allowed. A request for another host,
 	// and a write of a browser's page of another origin, are answered 403, on health paths too.
+	// An empty list is not nil.
 	Hosts []string
 	// RequestTimeout limits a request that is not a watch, from its header to the last byte
 	// of its answer. A client may ask for less by the parameter timeout. After it the answer

@@ -99,7 +99,7 @@ func (b *backlog) check() {
 	}
 }
 
-// find returns the calls that must be cut, and those whose cut did not help.
+// find returns the calls to cut, and the calls to close because their cut did not help.
 func (b *backlog) find() (toCut, toClose []*call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

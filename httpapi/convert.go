@@ -94,7 +94,7 @@ func notAList(e *endpoint) error {
 		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.bodyType.InternalType()))
 }
 
-// tableOptions say what a Table contains besides cells.
+// tableOptions are the parts of a Table besides cells.
 type tableOptions struct {
 	include    string    // Metadata, Object or None
 	now        time.Time // of the cells

@@ -77,7 +77,7 @@ func (c *call) verb(status bool) (verb func(*call) error, streams bool, err erro
 	return nil, false, c.notSupported()
 }
 
-// prepare makes the checks before those of a verb, in the order of a real server: the media type of a
+// prepare makes the checks that all verbs share, in the order of a real server: the media type of a
 // patch, the media types of the route, which only built-in kinds have, the deprecated version, the
 // namespace of a collection, the media type of the answer.
 func (c *call) prepare(streams bool) error {

@@ -2,7 +2,7 @@ package httpapi
 
 import "sync/atomic"
 
-// Stats is what an API does at one moment, for metrics.
+// Stats has the counts of an API at one moment, for metrics.
 type Stats struct {
 	// Reads and Writes are the requests in flight that count for these Options, or 0 without a
 	// limit.

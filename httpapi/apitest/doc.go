@@ -12,8 +12,8 @@
 //
 // # Faults
 //
-// [API.Fault] makes requests fail. An [Effect] says what happens, and a [Match] to which
-// requests; without a Match it happens to all of them:
+// [API.Fault] makes requests fail: an [Effect] acts on the requests that a [Match] chooses, or without
+// one on all of them:
 //
 //	api.Fault(apitest.Answer(503))
 //	api.Fault(apitest.CutAfter().First(1), apitest.Match{Verb: "update", Client: "a"}).MustHit()

@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Effect is what a fault does to a request. The functions below make the effects; Then
-// and First combine them. The zero Effect does nothing.
+// Effect is the action of a fault on a request. The functions below make effects; Then and First
+// combine them. The zero Effect does nothing.
 type Effect struct {
 	text string
 	err  error // a parameter is wrong

@@ -17,7 +17,7 @@ type Recorder struct {
 	limit int
 	seed  maphash.Seed
 
-	mu     sync.Mutex        // guards the fields below and those of writes
+	mu     sync.Mutex        // guards the fields below and the fields of each Write
 	last   uint64            // the last origin
 	writes map[uint64]*Write // the last limit writes by their origin
 	// seen holds versions by key. When it is full it becomes older, and a new one starts.
@@ -28,7 +28,7 @@ type Recorder struct {
 // NewRecorder returns a Recorder that keeps the last limit writes, and at least the last limit
 // versions seen. With limit 0 it records nothing.
 func NewRecorder(limit int) *Recorder {
-	// The origins start at a random number, so that they differ from those of other writers.
+	// A random start, so that other writers have other origins.
 	return &Recorder{limit: limit, seed: maphash.MakeSeed(), last: rand.Uint64() << 32, writes: map[uint64]*Write{}, seen: map[uint64]uint64{}}
 }
 

@@ -29,7 +29,7 @@ type Finding struct {
 func (rec *Recorder) Examine(st *registry.Store) Verdict {
 	v := examiner{leases: st.Resource(lease.Kind().Registered()), byObject: map[object][]int{}}
 	var complete bool
-	v.writes, complete = rec.all() // before the changes, which then include those of all writes
+	v.writes, complete = rec.all() // before the changes, which then include the changes of all writes
 	v.Recorded = st.Recorded()
 	for i, c := range v.Changes {
 		o := objectOf(c.Resource, c.New)
