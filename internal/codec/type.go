@@ -108,11 +108,18 @@ func (f *Field) Optional() bool { return f.OmitEmpty || f.omitZero }
 
 // Field returns the member with the given JSON name, or nil.
 func (t *Type) Field(name string) *Field {
-	i, found := slices.BinarySearch(t.sorted, name)
-	if !found {
+	low, high := 0, len(t.sorted)
+	for low < high { // slices.BinarySearch takes twice the time
+		if middle := (low + high) / 2; t.sorted[middle] < name {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(t.sorted) || t.sorted[low] != name {
 		return nil
 	}
-	return t.byName[i]
+	return t.byName[low]
 }
 
 // shape is the memory layout of a value.

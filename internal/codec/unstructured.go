@@ -149,6 +149,10 @@ func (r *treeReader) within(part string, n int) {
 
 // read sets the value of type t at p, which is zero, to tree. It stays zero for nil.
 func (r *treeReader) read(t *Type, p unsafe.Pointer, tree any) error {
+	if part, ok := tree.(Value); ok {
+		t.assign(p, part.at)
+		return nil
+	}
 	if tree == nil {
 		return nil
 	}

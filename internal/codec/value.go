@@ -38,7 +38,16 @@ func (t *Type) Value(obj any) Value {
 // ZeroValue is Value for an empty object.
 func (t *Type) ZeroValue() Value { return Value{typ: t, at: t.zero, present: true, hides: typeMembers} }
 
-// TreeValue returns a tree as a Value.
+// InTree returns the value for a tree: a tree, or for a scalar and a map of strings the Value itself.
+// FromUnstructured reads such trees too; the object that it makes shares the map.
+func (v Value) InTree() any {
+	if v.typ != nil && (v.typ.Kind == Scalar || v.typ.stringMap) {
+		return v
+	}
+	return v.Tree()
+}
+
+// TreeValue returns a tree as a Value. Members of objects in it may be what InTree returns.
 func TreeValue(tree any) Value { return Value{tree: tree, present: true} }
 
 // value returns the value of the member of the struct at p.
@@ -77,6 +86,9 @@ func (v Value) Member(name string) Value {
 	if v.typ == nil {
 		object, _ := v.tree.(map[string]any)
 		member, ok := object[name]
+		if part, is := member.(Value); is {
+			return part
+		}
 		return Value{tree: member, present: ok}
 	}
 	switch v.typ.shape {
@@ -93,10 +105,21 @@ func (v Value) Member(name string) Value {
 func (v Value) field(name string) Value {
 	f := v.typ.Field(name)
 	switch {
-	case f == nil && v.typ.Rest != nil:
-		member, ok := (*v.typ.rest(v.at))[name]
-		return Value{tree: member, present: ok}
-	case f == nil || v.hidden(name):
+	case f != nil:
+		return v.declared(f)
+	case v.typ.Rest == nil:
+		return Value{}
+	}
+	member, ok := (*v.typ.rest(v.at))[name]
+	return Value{tree: member, present: ok}
+}
+
+// declared returns the member that a field declares.
+func (v Value) declared(f *Field) Value {
+	switch {
+	case v.typ == nil:
+		return v.Member(f.Name)
+	case v.hides != nothing && v.hidden(f.Name):
 		return Value{}
 	}
 	member := f.value(v.at)
@@ -128,26 +151,27 @@ type Members struct {
 	X, Y  Value
 
 	x, y   Value
-	fields []*Field // of two structs
-	names  []string // of other values; some may lack in both
 	typ    *Type    // the struct that declares members, or nil
+	fields []*Field // that are left, if there are no other members
+	names  []string // that are left; both may lack some
 }
 
 // Members returns a walk along the members of v and o.
 func (v Value) Members(o Value) Members {
-	if v.typ != nil && v.typ == o.typ && v.typ.Kind == Struct && v.typ.Rest == nil {
-		return Members{x: v, y: o, fields: v.typ.byName}
+	m := Members{x: v, y: o}
+	if v.isStruct() {
+		m.typ = v.typ
+	} else if o.isStruct() {
+		m.typ = o.typ
 	}
-	t := v.typ
-	if t == nil || t.Kind != Struct {
-		t = o.typ
-	}
-	if t == nil || t.Kind != Struct {
-		return Members{x: v, y: o, names: sortNames(o.appendNames(v.appendNames(nil, nil), nil))}
-	}
-	m := Members{x: v, y: o, names: slices.Clip(t.sorted), typ: t}
-	if m.names = o.appendNames(v.appendNames(m.names, t), t); len(m.names) > len(t.sorted) {
-		m.names = sortNames(m.names)
+	names := o.appendNames(v.appendNames(nil, m.typ), m.typ)
+	switch {
+	case m.typ == nil:
+		m.names = sortNames(names)
+	case len(names) == 0:
+		m.fields = m.typ.byName
+	default:
+		m.names = sortNames(append(names, m.typ.sorted...))
 	}
 	return m
 }
@@ -161,18 +185,14 @@ func sortNames(names []string) []string {
 func (m *Members) Next() bool {
 	for i, f := range m.fields {
 		isScalar := f.Type.Kind == Scalar && !f.Type.Custom
-		if isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
+		if isScalar && m.x.typ == m.y.typ && f.equal(m.x.at, m.y.at) {
 			continue
 		}
-		m.X, m.Y = f.value(m.x.at), f.value(m.y.at)
-		if !m.X.present && !m.Y.present {
-			continue
+		m.X, m.Y = m.x.declared(f), m.y.declared(f)
+		if m.X.present || m.Y.present {
+			m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
+			return true
 		}
-		if m.x.hides == typeMembers && f.Name == "metadata" {
-			m.X.hides, m.Y.hides = managedFields, managedFields
-		}
-		m.Name, m.Field, m.fields = f.Name, f, m.fields[i+1:]
-		return true
 	}
 	m.fields = nil
 	for len(m.names) > 0 {
@@ -249,8 +269,12 @@ func (v Value) Equal(o Value) bool {
 		return v.present == o.present
 	case v.list != nil && v.list == o.list && v.list.equal(v.at, o.at):
 		return true
+	case t != o.typ && (v.isStruct() || o.isStruct()):
+		return v.isObject() && o.isObject() && v.equalMembers(o)
 	case t == nil || t != o.typ:
 		return equalForms(v.Tree(), o.Tree())
+	case v.hides != nothing:
+		return v.equalMembers(o)
 	case t.shape == shapeFloat64:
 		return *(*float64)(v.at) == *(*float64)(o.at) // also 0 and -0
 	case t.Kind == List:
@@ -259,6 +283,24 @@ func (v Value) Equal(o Value) bool {
 		return t.equal(v.at, o.at) || equalForms(v.Tree(), o.Tree())
 	}
 	return t.equal(v.at, o.at)
+}
+
+func (v Value) isStruct() bool { return v.typ != nil && v.typ.Kind == Struct }
+
+// isObject reports whether a struct or a tree is an object.
+func (v Value) isObject() bool {
+	_, isObject := v.tree.(map[string]any)
+	return isObject || v.isStruct()
+}
+
+func (v Value) equalMembers(o Value) bool {
+	m := v.Members(o)
+	for m.Next() {
+		if !m.X.Equal(m.Y) {
+			return false
+		}
+	}
+	return true
 }
 
 // equalForms compares trees like equalTree, but an int64 equals a float64 of the same value.

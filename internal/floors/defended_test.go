@@ -14,7 +14,7 @@ func defended() []defence {
 			"store/meta.TypeMeta.GetTypeMeta",
 		}},
 		{"a type or value of the API reference, reached through ObjectMeta or an option", []string{
-			"store/meta.ListMeta", "store/meta.MicroTime", "store/meta.ShardInfo",
+			"store/meta.ListMeta", "store/meta.ShardInfo",
 		}},
 		{"the interface of a clock and what it returns: Options.Clock takes any clock", []string{
 			"store/clock.Clock.AfterFunc", "store/clock.Forker", "store/clock.Forker.Fork",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -21,12 +22,12 @@ type ApplyOptions struct {
 // Apply merges an applied configuration into an object. config is the document of
 // the request, as a tree of the types that codec.Type.ToUnstructured returns. live is
 // the object in the requested version, or nil if there is none. Apply changes
-// neither.
+// neither, but the result may share memory with both.
 //
 // The result is a new object of that version with its managedFields set, before
-// defaulting and validation. If config changes nothing, the result is a copy of live with
-// new managedFields, which may equal the old ones. The managedFields may share
-// memory with the ones of live. kind and apiVersion of the result may be empty.
+// defaulting and validation. If config changes nothing, the result is live with
+// new managedFields, which may equal the old ones. kind and apiVersion of the result may be
+// empty.
 //
 // Errors are checked in this order: 400 for a config of another type, 400 for one
 // with managedFields, a plain error for a config that does not fit the schema, 409 for
@@ -36,7 +37,7 @@ type ApplyOptions struct {
 // The managedFields of live must come from this package.
 func (k *FieldManager) Apply(version int, live Object, config map[string]any, opts ApplyOptions) (Object, error) {
 	a := application{
-		kind: k, version: version, config: document{kind: k, version: version, tree: config},
+		kind: k, version: version, config: config,
 		opts: opts, writer: applier(opts.Manager, k.Subresource),
 	}
 	if err := a.checkType(); err != nil {
@@ -49,7 +50,8 @@ func (k *FieldManager) Apply(version int, live Object, config map[string]any, op
 	if a.liveOwners, err = k.decode(live.GetObjectMeta().ManagedFields); err != nil {
 		return nil, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
-	a.liveObject, a.live = live, k.open(version, live)
+	a.liveObject = live
+	a.live = k.of(version, nil).with(k.Versions[version].Type.Value(live))
 	result, os, err := a.runWithLastApplied()
 	if cs, ok := err.(conflicts); ok {
 		return nil, cs.status()
@@ -65,17 +67,17 @@ func (k *FieldManager) Apply(version int, live Object, config map[string]any, op
 type application struct {
 	kind       *FieldManager
 	version    int
-	config     document
+	config     map[string]any
 	opts       ApplyOptions
 	writer     identity
 	liveObject Object
-	live       document // liveObject as a document
+	live       document // what liveObject has on the wire
 	liveOwners owners
 }
 
 func (a *application) checkType() error {
-	apiVersion, _ := a.config.tree["apiVersion"].(string)
-	name, _ := a.config.tree["kind"].(string)
+	apiVersion, _ := a.config["apiVersion"].(string)
+	name, _ := a.config["kind"].(string)
 	if got := typeText(apiVersion, name); got != a.kind.typeText(a.version) {
 		return meta.NewBadRequest("invalid object type: %s", got)
 	}
@@ -91,8 +93,8 @@ func (a *application) run(force bool) (Object, owners, error) {
 	if a.hasManagedFields() {
 		return nil, nil, meta.NewBadRequest("metadata.managedFields must be nil")
 	}
-	if err := a.config.schema().validate(a.config.value()).err(); err != nil {
-		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", a.config.name(), err)
+	if err := a.live.schema().validate(codec.TreeValue(a.config)).err(); err != nil {
+		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", a.name(), err)
 	}
 	if os, err = reconcile(a.live, os); err != nil {
 		return nil, nil, err
@@ -115,6 +117,14 @@ func (a *application) run(force bool) (Object, owners, error) {
 	return a.finish(merged, os)
 }
 
+// name returns the name and type of the configuration for error texts.
+func (a *application) name() string {
+	m := members(a.config["metadata"])
+	namespace, _ := m["namespace"].(string)
+	name, _ := m["name"].(string)
+	return fmt.Sprintf("%s/%s; %s", namespace, name, a.kind.typeText(a.version))
+}
+
 // owners returns the owners of the live object. If the object has no owners, the manager
 // "before-first-apply" owns all fields.
 func (a *application) owners() (owners, error) {
@@ -133,7 +143,7 @@ func (a *application) owners() (owners, error) {
 // hasManagedFields reports whether the configuration has managedFields that can be
 // decoded. If they cannot be decoded, validation fails.
 func (a *application) hasManagedFields() bool {
-	m, _ := a.config.tree["metadata"].(map[string]any)
+	m, _ := a.config["metadata"].(map[string]any)
 	list, ok := m["managedFields"].([]any)
 	if !ok || slices.ContainsFunc(list, func(item any) bool { return item == nil }) {
 		return false
@@ -147,12 +157,15 @@ func (a *application) hasManagedFields() bool {
 // the writer applied the last time but not now. The writer becomes owner of the
 // fields in the configuration.
 func (a *application) merge(os owners) (document, owners, error) {
-	tree, err := a.live.schema().merge(a.live.tree, a.config.tree)
+	s, config := a.live.schema(), codec.TreeValue(a.config)
+	tree, err := s.merge(a.live.value(), config)
 	if err != nil {
 		return document{}, nil, fmt.Errorf("failed to merge config: %w", err)
 	}
+	delete(members(tree.Tree()), "apiVersion")
+	delete(members(tree.Tree()), "kind")
 	version := a.kind.Versions[a.version].APIVersion
-	own := owner{identity: a.writer, version: version, fields: a.kind.changeable(a.config.fields(), version, version)}
+	own := owner{identity: a.writer, version: version, fields: a.kind.changeable(fieldsOf(s, config), version, version)}
 	last := os.find(a.writer)
 	if last != nil {
 		own.time = last.time
@@ -162,7 +175,7 @@ func (a *application) merge(os owners) (document, owners, error) {
 	if last == nil || last.fields == nil {
 		return merged, os, nil
 	}
-	pruned, err := prune(merged, os, last)
+	pruned, err := prune(merged, os, &own, last)
 	if err == nil {
 		pruned, err = pruned.inVersion(own.version)
 	}
@@ -182,11 +195,11 @@ func (a *application) finish(merged document, os owners) (Object, owners, error)
 	}
 	os = os.put(own)
 	if !changed {
-		return a.kind.Versions[a.version].Type.Copy(a.liveObject).(Object), os, nil
+		return a.kind.Versions[a.version].Type.CopyStruct(a.liveObject).(Object), os, nil
 	}
 	o, err := merged.object()
 	if err != nil {
-		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", a.config.name(), err)
+		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", a.name(), err)
 	}
 	return o, os, nil
 }

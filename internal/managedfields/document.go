@@ -6,12 +6,13 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// document is an object in one version: a Go object or a tree.
+// document is an object in one version, without kind, apiVersion and managedFields: a Go object, or
+// a Value, which has nothing that is not on the wire.
 type document struct {
 	kind    *FieldManager
 	version int
-	obj     Object         // nil for a tree
-	tree    map[string]any // nil for an object
+	obj     Object      // nil for a Value
+	form    codec.Value // none for an object
 }
 
 // of returns an object as a document.
@@ -19,33 +20,21 @@ func (k *FieldManager) of(version int, o Object) document {
 	return document{kind: k, version: version, obj: o}
 }
 
-// open returns an object as a tree without managedFields.
-func (k *FieldManager) open(version int, o Object) document {
-	t := k.Versions[version].Type
-	bare := t.CopyStruct(o).(Object)
-	bare.GetObjectMeta().ManagedFields = nil
-	tree := t.ToUnstructured(bare)
-	tree["apiVersion"], tree["kind"] = k.Versions[version].APIVersion, k.Name
-	delete(members(tree["metadata"]), "managedFields")
-	return document{kind: k, version: version, tree: tree}
-}
-
-// value returns the document without managedFields.
 func (d document) value() codec.Value {
 	if d.obj != nil {
 		return d.kind.Versions[d.version].Type.Value(d.obj)
 	}
-	return codec.TreeValue(d.tree)
+	return d.form
 }
 
 func (d document) schema() schema { return d.kind.schema(d.version) }
 
 // with returns another document of the same version.
-func (d document) with(tree map[string]any) document {
-	return document{kind: d.kind, version: d.version, tree: tree}
+func (d document) with(form codec.Value) document {
+	return document{kind: d.kind, version: d.version, form: form}
 }
 
-func (d document) fields() *set { return fieldsOf(d.schema(), d.tree) }
+func (d document) fields() *set { return fieldsOf(d.schema(), d.value()) }
 
 // object returns the document as an object.
 func (d document) object() (Object, error) {
@@ -53,7 +42,7 @@ func (d document) object() (Object, error) {
 		return d.obj, nil
 	}
 	o := d.kind.empty(d.version)
-	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(d.tree, o, false); err != nil {
+	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(members(d.form.Tree()), o, false); err != nil {
 		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
 	}
 	return o, nil
@@ -85,19 +74,10 @@ func (d document) inVersion(apiVersion string) (document, error) {
 		}
 		o = d.kind.Convert(o, d.version, to)
 	}
-	var out document
-	if d.obj != nil {
-		out = d.kind.of(to, o)
-	} else {
-		out = d.kind.open(to, o)
+	out := d.kind.of(to, o)
+	if d.obj == nil {
+		t := d.kind.Versions[to].Type
+		out = d.kind.of(to, nil).with(t.Value(t.Copy(o)))
 	}
 	return out, out.schema().validate(out.value()).err()
-}
-
-// name returns the name and type of the document for error texts.
-func (d document) name() string {
-	m, _ := d.tree["metadata"].(map[string]any)
-	namespace, _ := m["namespace"].(string)
-	name, _ := m["name"].(string)
-	return fmt.Sprintf("%s/%s; %s", namespace, name, d.kind.typeText(d.version))
 }

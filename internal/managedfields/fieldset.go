@@ -1,41 +1,41 @@
 package managedfields
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+)
 
 // fieldsOf returns the fields of a valid document. Null and {} count as fields.
-func fieldsOf(s schema, doc map[string]any) *set {
+func fieldsOf(s schema, doc codec.Value) *set {
 	below, _ := fieldsIn(s, doc)
 	return below
 }
 
 // fieldsIn returns the fields in a value. self reports whether the value itself is a
 // field.
-func fieldsIn(s schema, v any) (below *set, self bool) {
+func fieldsIn(s schema, v codec.Value) (below *set, self bool) {
 	if s.atomic() {
 		return nil, true
 	}
-	switch v := v.(type) {
-	case map[string]any:
+	if isObject(v) {
 		return s.fieldsInObject(v), false
-	case []any:
-		if !s.untyped() {
-			return s.fieldsInList(v), false
-		}
+	}
+	if list, ok := v.Tree().([]any); ok && !s.untyped() {
+		return s.fieldsInList(list), false
 	}
 	return nil, s.untyped()
 }
 
-func (s schema) fieldsInObject(object map[string]any) *set {
+func (s schema) fieldsInObject(object codec.Value) *set {
 	var nodes []node
-	for _, name := range sortedNames(object, nil) {
-		below, declared := s.member(name)
-		v := object[name]
-		sub, self := fieldsIn(below, v)
-		m, isObject := v.(map[string]any)
-		n := node{member(name), self || !declared || v == nil || isObject && len(m) == 0, sub}
-		if n.member || n.sub != nil {
-			nodes = append(nodes, n)
-		}
+	m := object.Members(codec.Value{})
+	for m.Next() {
+		below, declared := s.member(m.Name)
+		sub, self := fieldsIn(below, m.X)
+		null := m.X.IsTree() && m.X.Tree() == nil
+		n := node{member(m.Name), self || !declared || null || isObject(m.X) && m.X.IsEmpty(), sub}
+		nodes = appendNode(nodes, n.step, n)
 	}
 	return newSet(nodes)
 }
@@ -51,7 +51,7 @@ func (s schema) fieldsInList(list []any) *set {
 		}
 		n := node{step: st, member: true}
 		if len(places) == 1 {
-			n.sub, _ = fieldsIn(s.item(), list[i])
+			n.sub, _ = fieldsIn(s.item(), codec.TreeValue(list[i]))
 		}
 		nodes = append(nodes, n)
 	}

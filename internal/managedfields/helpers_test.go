@@ -200,9 +200,9 @@ func (w *world) updateTo(version int, manager string, o Object) {
 func (w *world) updateTrees(version int, manager string, o Object) []meta.ManagedFieldsEntry {
 	k, live := w.kind, w.in(version)
 	var had []meta.ManagedFieldsEntry
-	before := k.open(version, k.empty(version))
+	before := opened(k, version, k.empty(version))
 	if live != nil {
-		had, before = live.GetObjectMeta().ManagedFields, k.open(version, live)
+		had, before = live.GetObjectMeta().ManagedFields, opened(k, version, live)
 	}
 	sent := o.GetObjectMeta().ManagedFields
 	if k.Subresource != "" {
@@ -213,7 +213,7 @@ func (w *world) updateTrees(version int, manager string, o Object) []meta.Manage
 		return nil
 	}
 	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
-	os, err := k.recordUpdate(before, k.open(version, o), os, id, len(had) > 0, at(w.now))
+	os, err := k.recordUpdate(before, opened(k, version, o), os, id, len(had) > 0, at(w.now))
 	if err != nil {
 		return had
 	}
@@ -279,4 +279,13 @@ func (w *world) doc() string {
 		delete(doc, "metadata")
 	}
 	return string(appendValue(nil, doc))
+}
+
+// opened returns an object as the document that is its tree.
+func opened(k *FieldManager, version int, o Object) document {
+	tree := k.Versions[version].Type.ToUnstructured(o)
+	delete(tree, "apiVersion")
+	delete(tree, "kind")
+	delete(members(tree["metadata"]), "managedFields")
+	return k.of(version, o).with(codec.TreeValue(tree))
 }

@@ -40,6 +40,7 @@ func (a *application) runWithLastApplied() (Object, owners, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	m.Annotations = maps.Clone(m.Annotations)
 	m.Annotations[lastAppliedAnnotation] = text
 	total := 0
 	for name, value := range m.Annotations {
@@ -75,13 +76,13 @@ func (a *application) lastApplied() *set {
 		return nil
 	}
 	c, _ := s.compare(codec.TreeValue(tree), a.live.value()) // no error for valid documents
-	return difference(difference(fieldsOf(s, tree), c.gained), c.removed)
+	return difference(difference(fieldsOf(s, codec.TreeValue(tree)), c.gained), c.removed)
 }
 
 // configText returns the configuration as kubectl writes it into the annotation,
 // without the annotation itself.
 func (a *application) configText() (string, error) {
-	tree := maps.Clone(a.config.tree)
+	tree := maps.Clone(a.config)
 	if m, ok := tree["metadata"].(map[string]any); ok {
 		m = maps.Clone(m)
 		if annotations, ok := m["annotations"].(map[string]any); ok {

@@ -6,17 +6,6 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// merge returns the document l with r applied: values in r replace values in l, and
-// lists that are not atomic are merged item by item. merge changes neither l nor r,
-// but the result shares memory with both.
-func (s schema) merge(l, r map[string]any) (map[string]any, error) {
-	out, err := s.mergeValues(codec.TreeValue(l), codec.TreeValue(r))
-	if err != nil {
-		return nil, err
-	}
-	return members(out.Tree()), nil
-}
-
 // replacesWhole reports whether r replaces l, so that their members are not merged.
 func (s schema) replacesWhole(l, r codec.Value) bool {
 	if !s.untyped() {
@@ -25,9 +14,10 @@ func (s schema) replacesWhole(l, r codec.Value) bool {
 	return len(members(l.Tree())) == 0 && len(members(r.Tree())) == 0 || !isObjectOrNull(r.Tree())
 }
 
-// mergeValues merges two values. Each may be none, and the result is none if it has no members
-// or items.
-func (s schema) mergeValues(l, r codec.Value) (codec.Value, error) {
+// merge returns l with r applied: values in r replace values in l, and lists that are not atomic are
+// merged item by item. Each may be none, and the result is none if it has no members or items. merge
+// changes neither l nor r, but the result shares memory with both.
+func (s schema) merge(l, r codec.Value) (codec.Value, error) {
 	if s.replacesWhole(l, r) {
 		if !r.Exists() {
 			return l, nil
@@ -42,12 +32,12 @@ func (s schema) mergeValues(l, r codec.Value) (codec.Value, error) {
 	out := map[string]any{}
 	m := l.Members(r)
 	for m.Next() {
-		v, err := s.below(m.Name, m.Field).mergeValues(m.X, m.Y)
+		v, err := s.below(m.Name, m.Field).merge(m.X, m.Y)
 		if err != nil {
 			return codec.Value{}, err
 		}
 		if v.Exists() {
-			out[m.Name] = v.Tree()
+			out[m.Name] = v.InTree()
 		}
 	}
 	if len(out) == 0 {
@@ -148,6 +138,6 @@ func (m *listMerge) addRight(st string, j int) {
 }
 
 func (m *listMerge) add(l, r codec.Value) {
-	v, err := m.item().mergeValues(l, r)
+	v, err := m.item().merge(l, r)
 	m.out, m.err = append(m.out, v.Tree()), cmp.Or(m.err, err)
 }

@@ -80,6 +80,11 @@ func (os owners) find(id identity) *owner {
 	return nil
 }
 
+// sameVersion reports whether the sets of all owners are of one version.
+func (os owners) sameVersion() bool {
+	return !slices.ContainsFunc(os, func(o owner) bool { return o.version != os[0].version })
+}
+
 // put returns the owners with o replaced or added. If o has no fields, it is removed.
 // put does not change os.
 func (os owners) put(o owner) owners {

@@ -40,6 +40,8 @@ func (r *renewal) members(s schema, l, v codec.Value, path []step) bool {
 		}
 		below, at, ok := s.below(m.Name, m.Field), append(path, member(m.Name)), true
 		switch {
+		case below.isList() && !below.atomic() && !below.identifiesItems():
+			ok = false // a comparison may fail
 		case below.isStruct() && !m.X.IsTree() && !m.Y.IsTree():
 			ok = r.members(below, m.X, m.Y, at)
 		case m.X.Equal(m.Y):

@@ -103,6 +103,9 @@ func members(v any) map[string]any {
 	return object
 }
 
+// isObject reports whether a value that is not atomic is an object.
+func isObject(v codec.Value) bool { return !v.IsTree() || members(v.Tree()) != nil }
+
 // isObjectOrNull reports whether a value, which may be absent, is an object or
 // null.
 func isObjectOrNull(v any) bool {
@@ -167,6 +170,14 @@ func (s schema) defaultKey(name string) (any, bool) {
 		return false, true
 	}
 	return nil, false
+}
+
+// identifiesItems reports whether each item of a list has a step in every Go object.
+func (s schema) identifiesItems() bool {
+	return s.typ.Elem.Kind == codec.Scalar || slices.ContainsFunc(s.list.ListMapKeys, func(name string) bool {
+		_, ok := s.defaultKey(name)
+		return ok
+	})
 }
 
 // items returns the steps of the items of a list, and for the text of each step the

@@ -90,13 +90,17 @@ func (all forms) form(text string) form {
 	if n, ok := strings.CutPrefix(step, "*"); ok {
 		return pairs(number(n), inner)
 	}
-	own, reference, hasReference := strings.Cut(step, "|")
+	first, second, hasReference := strings.Cut(step, "|")
+	own := number(first)
+	if !hasReference {
+		return func(m *message, v any) { m.field(own, v, inner) }
+	}
+	reference := number(second)
 	return func(m *message, v any) {
-		o, _ := v.(object)
-		if ref, ok := o["$ref"]; ok && hasReference {
-			m.message(number(reference), ref, func(m *message, v any) { m.field(1, v, nil) })
+		if ref, ok := v.(object)["$ref"]; ok {
+			m.message(reference, ref, func(m *message, v any) { m.field(1, v, nil) })
 		} else {
-			m.field(number(own), v, inner)
+			m.message(own, v, inner)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
@@ -66,26 +65,5 @@ func TestDynamicClientReadsWhatItWrites(t *testing.T) {
 		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
 		_, err = c.Get(t.Context(), "a", metav1.GetOptions{})
 		assert.True(t, apierrors.IsNotFound(err), "%v", err)
-	})
-}
-
-func TestDynamicClientWatches(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		c := in(t, api, r)
-		w, err := c.Watch(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		defer w.Stop()
-		created, err := c.Create(t.Context(), r.New(t, "a"), metav1.CreateOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, watch.Event{Type: watch.Added, Object: created}, testapi.Next(t, w))
-		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		assert.Equal(t, watch.Deleted, testapi.Next(t, w).Type)
-
-		gone, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
-		require.NoError(t, err)
-		defer gone.Stop()
-		ev := testapi.Next(t, gone)
-		assert.Equal(t, watch.Error, ev.Type)
-		assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(ev.Object)), "%v", ev.Object)
 	})
 }

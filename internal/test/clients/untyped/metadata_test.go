@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
 
 	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
@@ -43,24 +42,5 @@ func TestMetadataClientListsAndPages(t *testing.T) {
 		require.Len(t, rest.Items, 1)
 		assert.Equal(t, "b", rest.Items[0].Name)
 		assert.Equal(t, l.ResourceVersion, rest.ResourceVersion)
-	})
-}
-
-func TestMetadataClientWatches(t *testing.T) {
-	eachResource(t, func(t *testing.T, api *testapi.API, r testapi.Resource) {
-		c, first := metadataOf(t, api, r)
-		w, err := c.Watch(t.Context(), metav1.ListOptions{
-			SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-		})
-		require.NoError(t, err)
-		defer w.Stop()
-		ev := testapi.Next(t, w)
-		assert.Equal(t, watch.Added, ev.Type)
-		assert.Equal(t, first, ev.Object.(*metav1.PartialObjectMetadata).ObjectMeta)
-		ev = testapi.Next(t, w)
-		assert.Equal(t, watch.Bookmark, ev.Type)
-		assert.Equal(t, "true", ev.Object.(*metav1.PartialObjectMetadata).Annotations[metav1.InitialEventsAnnotationKey])
-		require.NoError(t, c.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		assert.Equal(t, watch.Deleted, testapi.Next(t, w).Type)
 	})
 }

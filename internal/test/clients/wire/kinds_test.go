@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
@@ -10,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecoord/kubecoord/internal/test/clients/internal/testapi"
 )
 
 type object interface {
@@ -21,7 +24,7 @@ type object interface {
 type kind struct {
 	schema.GroupVersionKind
 	resource string
-	random   func(r random, number int) object
+	new      func(name string) object
 	// list puts objects into a list.
 	list func(m metav1.ListMeta, items []object) runtime.Object
 }
@@ -43,7 +46,7 @@ var kinds = []kind{leases, candidates, candidatesV1alpha2, endpoints}
 
 var leases = kind{
 	coordinationv1.SchemeGroupVersion.WithKind("Lease"), "leases",
-	func(r random, number int) object { return randomLease(r, number) },
+	func(name string) object { return testapi.Lease(name) },
 	func(m metav1.ListMeta, items []object) runtime.Object {
 		return &coordinationv1.LeaseList{ListMeta: m, Items: values[coordinationv1.Lease](items)}
 	},
@@ -51,7 +54,7 @@ var leases = kind{
 
 var candidates = kind{
 	coordinationv1beta1.SchemeGroupVersion.WithKind("LeaseCandidate"), "leasecandidates",
-	func(r random, number int) object { return randomCandidate(r, number) },
+	func(name string) object { return testapi.Candidate(name) },
 	func(m metav1.ListMeta, items []object) runtime.Object {
 		return &coordinationv1beta1.LeaseCandidateList{ListMeta: m, Items: values[coordinationv1beta1.LeaseCandidate](items)}
 	},
@@ -59,10 +62,7 @@ var candidates = kind{
 
 var candidatesV1alpha2 = kind{
 	coordinationv1alpha2.SchemeGroupVersion.WithKind("LeaseCandidate"), "leasecandidates",
-	func(r random, number int) object {
-		c := randomCandidate(r, number)
-		return &coordinationv1alpha2.LeaseCandidate{ObjectMeta: c.ObjectMeta, Spec: coordinationv1alpha2.LeaseCandidateSpec(c.Spec)}
-	},
+	func(name string) object { return testapi.CandidateV1alpha2(name) },
 	func(m metav1.ListMeta, items []object) runtime.Object {
 		return &coordinationv1alpha2.LeaseCandidateList{ListMeta: m, Items: values[coordinationv1alpha2.LeaseCandidate](items)}
 	},
@@ -70,7 +70,7 @@ var candidatesV1alpha2 = kind{
 
 var endpoints = kind{
 	corev1.SchemeGroupVersion.WithKind("Endpoints"), "endpoints",
-	func(r random, number int) object { return randomEndpoints(r, number) },
+	func(name string) object { return testapi.Endpoints(name) },
 	func(m metav1.ListMeta, items []object) runtime.Object {
 		return &corev1.EndpointsList{ListMeta: m, Items: values[corev1.Endpoints](items)}
 	},
@@ -84,68 +84,14 @@ func values[T any](items []object) []T {
 	return out
 }
 
-func randomStrategy(r random) coordinationv1.CoordinatedLeaseStrategy {
-	return pick(r, coordinationv1.OldestEmulationVersion, coordinationv1.CoordinatedLeaseStrategy(r.word()+".io/"+r.word()))
-}
+// count is the number of objects of a kind that a test uses.
+const count = 20
 
-func randomLease(r random, number int) *coordinationv1.Lease {
-	s := coordinationv1.LeaseSpec{
-		HolderIdentity:       maybe(r, r.text),
-		LeaseDurationSeconds: maybe(r, func() int32 { return pick[int32](r, 1, 15, 1<<31-1) }),
-		AcquireTime:          maybe(r, r.microTime),
-		RenewTime:            maybe(r, r.microTime),
-		LeaseTransitions:     maybe(r, func() int32 { return pick[int32](r, 0, 1, 127, 128, 1<<31-1) }),
-		Strategy:             maybe(r, func() coordinationv1.CoordinatedLeaseStrategy { return randomStrategy(r) }),
-	}
-	if s.Strategy != nil {
-		s.PreferredHolder = maybe(r, r.text)
-	}
-	return &coordinationv1.Lease{ObjectMeta: r.metadata(number), Spec: s}
-}
-
-func randomCandidate(r random, number int) *coordinationv1beta1.LeaseCandidate {
-	s := coordinationv1beta1.LeaseCandidateSpec{
-		LeaseName: r.word(), PingTime: maybe(r, r.microTime), RenewTime: maybe(r, r.microTime),
-		BinaryVersion: fmt.Sprintf("2.%d.%d", r.IntN(100), r.IntN(1000)) + pick(r, "", "+build.7", "-rc.1+x-y"),
-		Strategy:      randomStrategy(r),
-	}
-	if s.Strategy == coordinationv1.OldestEmulationVersion || r.odds(2) {
-		s.EmulationVersion = fmt.Sprintf("1.%d.%d", r.IntN(100), r.IntN(1000)) + pick(r, "", "-alpha.0")
-	}
-	return &coordinationv1beta1.LeaseCandidate{ObjectMeta: r.metadata(number), Spec: s}
-}
-
-func randomEndpoints(r random, number int) *corev1.Endpoints {
-	e := &corev1.Endpoints{ObjectMeta: r.metadata(number)}
-	r.list(3, func() {
-		s := corev1.EndpointSubset{}
-		r.list(3, func() { s.Addresses = append(s.Addresses, randomAddress(r)) })
-		r.list(2, func() { s.NotReadyAddresses = append(s.NotReadyAddresses, randomAddress(r)) })
-		if len(s.Addresses)+len(s.NotReadyAddresses) == 0 {
-			s.NotReadyAddresses = append(s.NotReadyAddresses, randomAddress(r))
-		}
-		r.list(3, func() {
-			s.Ports = append(s.Ports, corev1.EndpointPort{
-				Name: r.word(), Port: pick[int32](r, 1, 80, 127, 128, 65535), AppProtocol: maybe(r, r.qualified),
-				Protocol: pick(r, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP),
-			})
-		})
-		e.Subsets = append(e.Subsets, s)
-	})
-	return e
-}
-
-func randomAddress(r random) corev1.EndpointAddress {
-	a := corev1.EndpointAddress{
-		IP:       pick(r, fmt.Sprintf("10.%d.%d.%d", r.IntN(256), r.IntN(256), r.IntN(256)), fmt.Sprintf("2001:db8::%x", 1+r.IntN(65535))),
-		Hostname: pick(r, "", r.word()),
-		NodeName: maybe(r, r.word),
-	}
-	if r.odds(2) {
-		a.TargetRef = &corev1.ObjectReference{
-			Kind: r.text(), Namespace: r.text(), Name: r.text(), APIVersion: r.text(),
-			ResourceVersion: r.text(), FieldPath: r.text(),
-		}
-	}
-	return a
+// object returns an object with a name that sorts by its number. The lengths of the texts
+// are those around which the encoding of a length changes.
+func (k kind) object(number int, text string) object {
+	o := k.new(fmt.Sprintf("o%06d", number))
+	o.SetAnnotations(map[string]string{"example.com/text": text + strings.Repeat("é<\u2028😀", number)})
+	o.SetLabels(map[string]string{"a": text, "b": ""})
+	return o
 }

@@ -56,7 +56,7 @@ func TestEventsAreEncodedAsUpstream(t *testing.T) {
 		for _, accept := range []string{protobuf, json} {
 			t.Run(k.Kind+" "+k.Version+" as "+accept, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r, s := newRandom(t), newServer(t)
+					s := newServer(t)
 					asked := accept
 					if asked == protobuf {
 						asked += ";stream=watch"
@@ -65,21 +65,17 @@ func TestEventsAreEncodedAsUpstream(t *testing.T) {
 					defer resp.Body.Close()
 					assert.Equal(t, asked, resp.Header.Get("Content-Type"))
 					next := frames(accept, resp.Body)
-					bookmark := k.random(r, 0) // only its type matters
-					bookmark = empty(bookmark)
+					bookmark := empty(k.new(""))
 					bookmark.SetResourceVersion("1000")
 					bookmark.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 					requireBytes(t, frame(t, k, accept, watch.Bookmark, bookmark), next(t))
 
-					for i := range count(t) {
-						o := k.random(r, i)
-						o.SetFinalizers(nil)
-						created, _ := s.write(t, http.MethodPost, k.path(""), protobuf, k.GroupVersion(), o)
+					for i := range count {
+						created, _ := s.write(t, http.MethodPost, k.path(""), protobuf, k.GroupVersion(), k.object(i, "x"))
 						requireBytes(t, frame(t, k, accept, watch.Added, created), next(t))
 
-						o = k.random(r, i)
-						o.SetFinalizers(nil)
-						keep(created, o)
+						o := k.object(i, "y")
+						o.SetResourceVersion(created.GetResourceVersion())
 						updated, _ := s.write(t, http.MethodPut, k.path(o.GetName()), protobuf, k.GroupVersion(), o)
 						requireBytes(t, frame(t, k, accept, watch.Modified, updated), next(t))
 

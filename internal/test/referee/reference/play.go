@@ -16,7 +16,6 @@ const attempts = 3
 type Played struct {
 	Recorded    wiretest.Golden       // with the answers of the server where they differ
 	Differences []wiretest.Difference // without accepted ones
-	Exchanges   int
 }
 
 // Play runs a scenario until it is as recorded, except for accepted differences, or until two runs in a row got the same
@@ -25,7 +24,7 @@ func Play(ctx context.Context, runner *wiretest.Runner, g wiretest.Golden, accep
 	var last Played
 	for range attempts {
 		recorded, res := runner.Record(ctx, g, func(d wiretest.Difference) bool { return accepted.Accepts(g.Scenario.Name, d) })
-		p := Played{recorded, res.Differences, res.Exchanges}
+		p := Played{recorded, res.Differences}
 		if res.Err != nil {
 			return p, res.Err
 		}
