@@ -59,10 +59,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	m := o.GetObjectMeta()
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
-	if err := c.check(req, "UpdateOptions"); err != nil {
-		return nil, err
-	}
-	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	return c.update(ctx, req, "UpdateOptions", registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		return c.r.Own(o, current.Stored()), nil
 	}))
 }
@@ -73,10 +70,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, change func(obj *T) error, opts UpdateOptions) (*T, error) {
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.Persistent = namespace, name, true
-	if err := c.check(req, "UpdateOptions"); err != nil {
-		return nil, err
-	}
-	return c.update(ctx, req, registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
+	return c.update(ctx, req, "UpdateOptions", registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
 		if current == nil {
 			return nil, c.r.NotFound(name)
 		}
@@ -115,8 +109,11 @@ func (c *Collection[T]) DeleteCollection(ctx context.Context, opts DeleteOptions
 	return typedList[T](l), err
 }
 
-// update changes the object that req names.
-func (c *Collection[T]) update(ctx context.Context, req registry.Request, change registry.Change) (*T, error) {
+// update changes the object that req names. options is the name of its options in the API.
+func (c *Collection[T]) update(ctx context.Context, req registry.Request, options string, change registry.Change) (*T, error) {
+	if err := c.check(req, options); err != nil {
+		return nil, err
+	}
 	it, _, err := c.r.Update(ctx, req, change)
 	return typed[T](it), err
 }
@@ -170,10 +167,7 @@ func (c *Collection[T]) Patch(ctx context.Context, namespace, name string, t Pat
 	}
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name = namespace, name
-	if err := c.check(req, "PatchOptions"); err != nil {
-		return nil, err
-	}
-	return c.update(ctx, req, registry.Patch{
+	return c.update(ctx, req, "PatchOptions", registry.Patch{
 		Type: registry.PatchType(t), Data: data, Validation: patch.Strict, Scheme: kinds.NewScheme(c.r.Kind),
 	})
 }
@@ -200,11 +194,8 @@ func (c *Collection[T]) Apply(ctx context.Context, config *T, opts ApplyOptions)
 	m := o.GetObjectMeta()
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
-	if err := c.check(req, "PatchOptions"); err != nil {
-		return nil, err
-	}
 	if opts.FieldManager == "" {
-		return nil, kinds.PatchOptions{}.Validate(true)
+		return nil, cmp.Or(c.check(req, "PatchOptions"), kinds.PatchOptions{}.Validate(true))
 	}
-	return c.update(ctx, req, registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
+	return c.update(ctx, req, "PatchOptions", registry.Apply{Config: c.r.Configuration(o), Force: opts.Force})
 }

@@ -1,5 +1,4 @@
-// Package watch has the events of watches, and the contract that every watch keeps,
-// typed or over HTTP.
+// Package watch has the events of watches, and the contract that every watch keeps, typed or over HTTP.
 //
 // # Order
 //
@@ -8,14 +7,11 @@
 //
 // # Slow watchers
 //
-// A writer never waits for a watcher, and no watcher has a queue. All read one
-// shared history of bounded length. A watcher whose next change has left the
-// history ends with store.ErrExpired, 410 on the wire, and must list again. A
-// watcher that has nothing to read does not expire, however much happens
-// elsewhere.
+// A writer never waits for a watcher, and no watcher has a queue. All read one shared history of bounded length. A
+// watcher whose next change has left the history ends with store.ErrExpired, 410 on the wire, and must list again. A
+// watcher that has nothing to read does not expire, however much happens elsewhere.
 //
 // # What does not live here
 //
-// Watches are opened by store.Collection and package httpapi. The history is in
-// internal/hub.
+// Watches are opened by store.Collection and package httpapi. The history is in internal/hub.
 package watch

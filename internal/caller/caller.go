@@ -1,5 +1,5 @@
-// Package caller stores in the context of a request what a test knows of its client: the
-// name, whether a lagging replica answers, and who observes the answer.
+// Package caller stores facts of a test in the context of a request: the name of the client, whether a lagging replica
+// answers, and an observer of the answer.
 package caller
 
 import "context"

@@ -150,7 +150,7 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
-	c := &compiler{names: &names{t.PkgPath(), version}, path: []string{t.Name()}}
+	c := &compiler{names: &names{t.PkgPath(), version}, seen: make([]*Type, 0, 24), path: append(make([]string, 0, 16), t.Name())}
 	out := c.compile(t)
 	if out.Custom {
 		c.fail("got %v with JSON or text methods of its own, want a struct without", t)
@@ -355,9 +355,11 @@ func (n *names) of(t reflect.Type) string {
 
 func (c *compiler) compileStruct(t *Type) {
 	t.ptrType = reflect.PointerTo(t.goType)
+	t.all = make([]*Field, 0, t.goType.NumField())
 	c.addFields(t, t.goType, 0)
 	n := len(t.all)
-	t.Fields, t.numbered, t.byName, t.sorted = make([]*Field, 0, n), make([]*Field, 0, n), make([]*Field, 0, n), make([]string, 0, n)
+	room := make([]*Field, 3*n)
+	t.Fields, t.numbered, t.byName, t.sorted = room[:0:n], room[n:n:2*n], room[2*n:2*n], make([]string, 0, n)
 	for _, f := range t.all {
 		if f.Pointer || !f.Type.flat {
 			t.deep = append(t.deep, f)

@@ -83,9 +83,8 @@ func (h *Hub[P]) Fork() *Hub[P] {
 	return hubOf(h.history)
 }
 
-// Publish appends the changes of a version, which must be greater than the last one, and wakes
-// the readers whose scope they are in. It never waits for a reader. Without changes it advances
-// to the version.
+// Publish appends the changes of a version, which must be greater than the last one, and wakes the readers whose
+// scope they are in. It never waits for a reader. Without changes it advances to the version.
 func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 	h.mu.Lock()
 	for _, c := range changes {
@@ -147,8 +146,7 @@ func (h *Hub[P]) Changes(after, until uint64) (changes []*Change[P], complete bo
 	return changes[:len(changes)-len(now.after(max(after, until)))], after >= now.floor
 }
 
-// Oldest returns the oldest version whose state can be reconstructed, and after which a
-// watch can start.
+// Oldest returns the oldest version whose state can be reconstructed, and after which a watch can start.
 func (h *Hub[P]) Oldest(now time.Time) uint64 {
 	s := h.snapshot()
 	return s.oldest(now)

@@ -8,8 +8,7 @@ const (
 	batchBytes = 256 << 10
 )
 
-// Reader is a position in the history. Only one goroutine at a time may call its methods,
-// except Signal.
+// Reader is a position in the history. Only one goroutine at a time may call its methods, except Signal.
 type Reader[P any] struct {
 	wake  chan struct{}         // capacity 1: holds a value after a change was marked
 	wants func(*Change[P]) bool // nil wants all
@@ -27,10 +26,9 @@ type Reader[P any] struct {
 	after  uint64
 }
 
-// Read returns a reader of the changes of a scope after a version, which may lie in the future.
-// Poll reports that it is too old. Only changes that are wanted wake the reader, but Poll may
-// return others too; nil wants all. The writer calls wants with locks held, so it must not block.
-// The caller must Close the reader.
+// Read returns a reader of the changes of a scope after a version, which may lie in the future. Poll reports that it
+// is too old. Only changes that are wanted wake the reader, but Poll may return others too; nil wants all. The writer
+// calls wants with locks held, so it must not block. The caller must Close the reader.
 func (h *Hub[P]) Read(s Scope, after uint64, wants func(*Change[P]) bool) *Reader[P] {
 	r := &Reader[P]{hub: h, scope: s, wake: make(chan struct{}, 1), wants: wants, seen: after, after: after}
 	h.mu.Lock()
@@ -54,14 +52,12 @@ func (r *Reader[P]) Signal() {
 	}
 }
 
-// Wake delivers a value when Poll may have something to return, after Signal, and when the
-// hub is closed.
+// Wake delivers a value when Poll may have something to return, after Signal, and when the hub is closed.
 func (r *Reader[P]) Wake() <-chan struct{} { return r.wake }
 
-// Poll appends the next changes up to version last to dst, at most a batch, and returns
-// it. It does not block. more reports whether another call will return more. Wake does not
-// report the changes after last again. The error is an *ExpiredError if the next change
-// is no longer in the history.
+// Poll appends the next changes up to version last to dst, at most a batch, and returns it. It does not block. more
+// reports whether another call will return more. Wake does not report the changes after last again. The error is an
+// *ExpiredError if the next change is no longer in the history.
 func (r *Reader[P]) Poll(dst []*Change[P], last uint64) (_ []*Change[P], more bool, err error) {
 	now := r.take()
 	after := max(r.after, r.seen)

@@ -18,8 +18,7 @@ const (
 	YAML // only of request bodies
 )
 
-// form is one shape of a kind on the wire. Versions with the same shape share the
-// form, and so the cached bytes.
+// form is one shape of a kind on the wire. Versions with the same shape share the form, and so the cached bytes.
 type form struct {
 	typ     *codec.Type
 	newWire func() Object
@@ -103,13 +102,12 @@ func appendAs(dst []byte, typ *codec.Type, o any, format Format) ([]byte, error)
 	return typ.AppendJSON(dst, o)
 }
 
-// Encode returns the bytes of Append in memory of their size. Room left over would be
-// remembered too.
+// Encode returns the bytes of Append in memory of their size. Room left over would be remembered too.
 func (k *Kind) Encode(o Object, version int, format Format) ([]byte, error) {
 	return k.scratch.Bytes(func(dst []byte) ([]byte, error) { return k.Append(dst, o, version, format) })
 }
 
-// DecodeJSON decodes what Append made, in the shape of the version.
+// DecodeJSON decodes the JSON of Append into the shape of the version.
 func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 	o := k.New(version)
 	_, err := k.form(version).typ.DecodeJSON(data, o, false)
@@ -143,18 +141,16 @@ func (k *Kind) Configuration(o Object) map[string]any {
 	return config
 }
 
-// markManagersReset turns an empty list of managers, which resets them, into a form that
-// survives a copy.
+// markManagersReset turns an empty list of managers, which resets them, into a form that survives a copy.
 func markManagersReset(m *meta.ObjectMeta) {
 	if m.ManagedFields != nil && len(m.ManagedFields) == 0 {
 		m.ManagedFields = []meta.ManagedFieldsEntry{{}}
 	}
 }
 
-// StoredValue returns the value of an object in a Backend: in the storage version and in a
-// protobuf envelope, or in JSON for kinds without a protobuf form (upstream: apiserver,
-// registry/generic and storage/etcd3). The object loses its resourceVersion, which is the version
-// of the key.
+// StoredValue returns the value of an object in a Backend: in the storage version and in a protobuf envelope, or in
+// JSON for kinds without a protobuf form (upstream: apiserver, registry/generic and storage/etcd3). The object loses
+// its resourceVersion, which is the version of the key.
 func (k *Kind) StoredValue(o Object) ([]byte, error) {
 	o.GetObjectMeta().ResourceVersion = ""
 	named, typ := k.TypeMeta(0), k.Type()
@@ -207,9 +203,8 @@ func (k *Kind) AppendWireJSON(dst []byte, o Object) ([]byte, error) {
 	return k.Type().AppendJSON(dst, o)
 }
 
-// ReadWireJSON reads an object that a server sent, into the stored form and without kind and
-// apiVersion. Both may be missing, as in the items of a list. Members that the kind does not
-// have are ignored: the server may be newer.
+// ReadWireJSON reads an object that a server sent, into the stored form and without kind and apiVersion. Both may be
+// missing, as in the items of a list. Members that the kind does not have are ignored: the server may be newer.
 func (k *Kind) ReadWireJSON(data []byte) (Object, error) {
 	o, err := k.DecodeJSON(0, data)
 	if err != nil {

@@ -18,13 +18,11 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Object is what a store holds: a pointer to a struct that embeds
-// meta.TypeMeta and meta.ObjectMeta.
+// Object is an object of a store: a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta.
 type Object = managedfields.Object
 
-// Descriptor describes a kind without its Go type. Package store documents
-// the fields; it makes a Descriptor of the typed one that a user writes.
-// A nil function does nothing.
+// Descriptor describes a kind without its Go type. Package store documents the fields; it makes a Descriptor of the
+// typed one that a user writes. A nil function does nothing.
 type Descriptor struct {
 	Group, Name, Plural, Singular, StoragePrefix string
 
@@ -94,14 +92,12 @@ type Kind struct {
 type version struct {
 	named meta.TypeMeta // the kind in this version
 	form  int
-	// schema is the form's type. Where versions share a form, each has its own,
-	// for the texts of errors.
+	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
 	schema   *codec.Type
 	validate func(obj, old Object) field.Errors
 }
 
-// NewKind checks and compiles a descriptor. The error names the member that is
-// wrong and the expected value.
+// NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
 func NewKind(d Descriptor) (*Kind, error) {
 	if d.Name == "" || len(d.Versions) == 0 {
 		return nil, errors.New("a kind needs Name and Versions")
@@ -235,8 +231,7 @@ func compileType(o Object, version string) (*codec.Type, error) {
 	return codec.Compile(reflect.TypeOf(o).Elem(), version)
 }
 
-// checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the
-// right tags.
+// checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the right tags.
 func checkMeta(t *codec.Type) error {
 	if f := t.Field("metadata"); f == nil || f.Pointer || f.Type.Name != "ObjectMeta" || f.Number > 1 {
 		return fmt.Errorf("%s: got meta.ObjectMeta without the tags `json:\"metadata\" protobuf:\"1\"`, want it embedded with them", t.Name)
@@ -267,8 +262,7 @@ func (k *Kind) checkStatus(*Kind) error {
 	return nil
 }
 
-// pluralOf guesses the resource of a kind as clients do (upstream: apimachinery,
-// api/meta/restmapper.go).
+// pluralOf guesses the resource of a kind as clients do (upstream: apimachinery, api/meta/restmapper.go).
 func pluralOf(kind string) string {
 	name := strings.ToLower(kind)
 	switch {

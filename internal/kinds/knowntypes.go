@@ -77,9 +77,8 @@ func isBuiltIn(t meta.TypeMeta) bool {
 	return false
 }
 
-// builtInTypes lists the scheme of kube-apiserver 1.37 (upstream: pkg/api/legacyscheme)
-// without the kinds that are served: the packages of k8s.io/api except apidiscovery.
-// Each kind has a list, except those marked with "!".
+// builtInTypes lists the scheme of kube-apiserver 1.37 (upstream: pkg/api/legacyscheme) without the kinds that are
+// served: the packages of k8s.io/api except apidiscovery. Each kind has a list, except those marked with "!".
 const builtInTypes = `
 admission.k8s.io/v1 admission.k8s.io/v1beta1: AdmissionReview!
 admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1: MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy
@@ -133,9 +132,8 @@ func unregistered(t meta.TypeMeta) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", t.Kind, t.APIVersion, schemeName)
 }
 
-// InternalType returns the Go type that a real server converts a body to, as errors
-// quote it. Its package is named after the group. A custom resource is not converted;
-// for it InternalType returns the type of the version.
+// InternalType returns the Go type that a real server converts a body to, as errors quote it. Its package is named
+// after the group. A custom resource is not converted; for it InternalType returns the type of the version.
 func (t Target) InternalType() string {
 	if !t.Kind.info.Native {
 		return t.version() + "." + t.Kind.info.Kind

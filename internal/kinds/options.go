@@ -104,8 +104,7 @@ func checkFieldManager(p field.Path, manager string) (errs field.Errors) {
 	return errs
 }
 
-// CheckFieldManager returns a 422 for the name of a field manager, or nil. kind is the kind
-// of the options.
+// CheckFieldManager returns a 422 for the name of a field manager, or nil. kind is the kind of the options.
 func CheckFieldManager(manager, kind string) error {
 	return OptionsError(kind, checkFieldManager("fieldManager", manager))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
-// Simple returns what decoding the JSON of a stored object returns, or nil if that is not
-// simple. It may share memory with the object, for a patch that replaces what it changes.
+// Simple returns the result of encoding a stored object as JSON and decoding it again, or nil if that may differ from
+// the object. It may share memory with the object, for a patch that replaces the parts that it changes.
 func (t Target) Simple(o Object) Object {
 	switch {
 	case t.Kind.Form(t.Version) != 0 || !t.Schema().RoundTrips(o):
@@ -20,31 +20,26 @@ func (t Target) Simple(o Object) Object {
 	return t.Kind.Copy(o)
 }
 
-// DecodePatched decodes a patched document, and returns the problems of strict decoding. If a
-// patch has removed the apiVersion of a built-in kind, it decodes as the internal type, unlike a
-// request body.
+// DecodePatched decodes a patched document, and returns the problems of strict decoding. If a patch has removed the
+// apiVersion of a built-in kind, it decodes as the internal type, unlike a request body.
 func (s *Scheme) DecodePatched(t Target, doc []byte, strict bool) (Object, []error, error) {
-	d, err := s.decodePatched(t, doc, strict)
+	d, ok := t.decodeOwn(doc, JSON, strict, nil)
+	if ok {
+		return d.object, nil, nil
+	}
+	kind, apiVersion, err := codec.RecognizeJSON(doc)
+	if t.Kind.info.Native && err == nil && lacksVersion(apiVersion, t.TypeMeta().APIVersion) {
+		d, err = t.decodeInternal(kind, doc, strict)
+	} else {
+		d, err = s.decodeAny(t, doc, JSON, strict, nil)
+	}
 	return d.object, d.strict, err
 }
 
-func (s *Scheme) decodePatched(t Target, doc []byte, strict bool) (decoded, error) {
-	if d, ok := t.decodeOwn(doc, JSON, strict, nil); ok {
-		return d, nil
-	}
-	if t.Kind.info.Native {
-		if kind, apiVersion, err := codec.RecognizeJSON(doc); err == nil && lacksVersion(apiVersion, t.TypeMeta().APIVersion) {
-			return t.decodeInternal(kind, doc, strict)
-		}
-	}
-	return s.decodeAny(t, doc, JSON, strict, nil)
-}
-
-// decodeInternal decodes a document without an apiVersion. A real server reads it as the
-// internal Go type of the kind, which was not made for JSON: the members of the metadata stand
-// beside kind, and neither metadata nor spec is known (upstream: apiserver,
-// endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a document
-// that uses the names of internal fields, such as Spec, is not read here.
+// decodeInternal decodes a document without an apiVersion. A real server reads it as the internal Go type of the
+// kind, which was not made for JSON: the members of the metadata stand beside kind, and neither metadata nor spec is
+// known (upstream: apiserver, endpoints/handlers/patch.go, and apimachinery, serializer/json). The content of a
+// document that uses the names of internal fields, such as Spec, is not read here.
 func (t Target) decodeInternal(kind string, doc []byte, strict bool) (d decoded, err error) {
 	if kind != "" && kind != t.Kind.info.Kind {
 		return d, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, t.Kind.info.Group, schemeName)

@@ -15,8 +15,7 @@ import (
 // memberStatus is the name of the status subresource and of the member it writes.
 const memberStatus = "status"
 
-// PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds
-// that have generations.
+// PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds that have generations.
 func (k *Kind) PrepareNew(o Object) {
 	if k.info.Status {
 		k.Type().CopyMember(o, nil, memberStatus)

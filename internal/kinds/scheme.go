@@ -16,8 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Scheme decodes objects of a set of kinds (upstream: apimachinery, runtime.Scheme and
-// runtime/serializer).
+// Scheme decodes objects of a set of kinds (upstream: apimachinery, runtime.Scheme and runtime/serializer).
 type Scheme struct {
 	kinds []*Kind
 }
@@ -47,9 +46,8 @@ type decoded struct {
 	named      meta.TypeMeta // the type that the body names
 }
 
-// DecodeBody decodes the object of a create or update into the stored form, with defaults
-// filled in. live is nil or the state that the object is to replace; equal strings share its
-// memory.
+// DecodeBody decodes the object of a create or update into the stored form, with defaults filled in. live is nil or
+// the state that the object is to replace; equal strings share its memory.
 func (s *Scheme) DecodeBody(t Target, data []byte, f Format, v patch.Validation, live Object, warn func(string)) (Object, error) {
 	d, ok := t.decodeOwn(data, f, v != patch.Ignore, live)
 	var err error
@@ -83,8 +81,7 @@ func (d *decoded) strictError() error {
 	return errors.New("strict decoding error: " + strings.Join(texts, ", "))
 }
 
-// decodeAny decodes any body that decodeOwn does not. kind and apiVersion default to those of
-// the target.
+// decodeAny decodes any body that decodeOwn does not. The target's kind and apiVersion are the defaults.
 func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Object) (d decoded, err error) {
 	text := data
 	if f == YAML {
@@ -122,8 +119,7 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 	return d, err
 }
 
-// decodeInto reads the object of a body that has the type of the target. live is as in
-// DecodeBody.
+// decodeInto reads the object of a body that has the type of the target. live is as in DecodeBody.
 func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live Object) (err error) {
 	d.object = t.Kind.New(t.Version)
 	if f == Protobuf {
@@ -186,15 +182,14 @@ func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	return nil
 }
 
-// lacksVersion reports whether an apiVersion has no version, and either no group or that of want.
+// lacksVersion reports whether an apiVersion has no version, and either no group or the group of want.
 func lacksVersion(apiVersion, want string) bool {
 	gv, _ := meta.ParseGroupVersion(apiVersion)
 	return gv.Version == "" && (gv.Group == "" || strings.HasPrefix(want, gv.Group+"/"))
 }
 
-// find returns the kind and version of a type in the scheme of a real server, which
-// does not contain custom resources. It returns no kind for a type of the scheme that is
-// not served, and an error for any other type.
+// find returns the kind and version of a type in the scheme of a real server, which does not contain custom
+// resources. It returns no kind for a type of the scheme that is not served, and an error for any other type.
 func (s *Scheme) find(named meta.TypeMeta) (Target, error) {
 	named = readable(named)
 	known := isUnversioned(named.Kind)
@@ -243,9 +238,8 @@ func summary(data []byte) string {
 	return hex.EncodeToString(head) + more
 }
 
-// decodeCustom reads a custom resource, which must name its kind (upstream:
-// apimachinery, meta/v1/unstructured). The type is checked later. raw is the object
-// in the body data.
+// decodeCustom reads a custom resource, which must name its kind (upstream: apimachinery, meta/v1/unstructured). The
+// type is checked later. raw is the object in the body data.
 func (t Target) decodeCustom(d *decoded, raw, data []byte, f Format, strict bool) error {
 	if d.named.Kind == "" {
 		return fmt.Errorf("Object 'Kind' is missing in '%s'", data)
@@ -269,9 +263,8 @@ func (t Target) FromWire(o Object) Object {
 	return o
 }
 
-// CheckType refuses a custom resource of another type than the target's (upstream:
-// apiextensions-apiserver, registry/customresource, ValidateTypeMeta). It belongs to
-// validation.
+// CheckType refuses a custom resource of another type than the target's (upstream: apiextensions-apiserver,
+// registry/customresource, ValidateTypeMeta). It belongs to validation.
 func (t Target) CheckType(o Object) error {
 	have, want := *o.GetTypeMeta(), t.TypeMeta()
 	if t.Kind.info.Native || have == want || have == (meta.TypeMeta{}) {
@@ -288,8 +281,7 @@ func (t Target) CheckType(o Object) error {
 // deleteOptionsType is compiled once per process.
 var deleteOptionsType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[DeleteOptions](), "v1") })
 
-// DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is
-// never decoded strictly.
+// DecodeDeleteOptions decodes the body of a deletion. The body may name any group, and is never decoded strictly.
 func DecodeDeleteOptions(data []byte, f Format) (o DeleteOptions, err error) {
 	if o, err = decodeDeleteOptions(data, f); err != nil {
 		err = meta.NewBadRequest("%s", err)

@@ -12,10 +12,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file holds the metadata rules of all kinds (upstream: apimachinery,
-// api/validation). A create is checked by the kind's rules for names and finalizers. An
-// update is checked as a create with hardly any name rule, then against the old object,
-// then by the kind, so it reports some causes twice, as upstream does.
+// This file holds the metadata rules of all kinds (upstream: apimachinery, api/validation). A create is checked by
+// the kind's rules for names and finalizers. An update is checked as a create with hardly any name rule, then against
+// the old object, then by the kind, so it reports some causes twice, as upstream does.
 
 const metadata = field.Path("metadata")
 
@@ -33,8 +32,7 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 	return errs
 }
 
-// ValidateUpdate returns the problems of an update. Parts that equal those of old are
-// valid.
+// ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
 func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
@@ -154,9 +152,8 @@ func problemsIn[T any](items []T, of func(i int, item T) field.Errors) (errs fie
 	return errs
 }
 
-// validateShared validates labels, annotations and owner references. Maps are walked in
-// order, so that the same object always gets the same answer. A map that equals
-// that of old, which may be nil, is valid.
+// validateShared validates labels, annotations and owner references. Maps are walked in order, so that the same
+// object always gets the same answer. A map that equals the old one is valid; old may be nil.
 func validateShared(m, old *meta.ObjectMeta) (errs field.Errors) {
 	if old == nil || !maps.Equal(m.Labels, old.Labels) {
 		for k, v := range m.Labels {

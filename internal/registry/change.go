@@ -12,16 +12,14 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, or a
-// deletion.
+// Change makes the next state of an object. It is a Replacement, a Patch, an Apply, or a deletion.
 type Change interface {
 	// plan does the steps before the commit. current is nil if there is no object. plan is
 	// called again if another write came first.
 	plan(r *Resource, current *Item, req Request) (write, error)
 }
 
-// Replacement replaces the whole object. It returns the new object in the stored form,
-// which the store then owns.
+// Replacement replaces the whole object. It returns the new object in the stored form, which the store then owns.
 type Replacement func(current *Item) (kinds.Object, error)
 
 func (c Replacement) plan(r *Resource, current *Item, req Request) (w write, err error) {

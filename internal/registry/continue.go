@@ -66,9 +66,8 @@ func invalidContinue(format string, args ...any) error {
 	return meta.NewBadRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
 }
 
-// expiredContinue is the error of a token whose version has expired. It carries a token
-// that continues in the current state, without the slash of other tokens: a real server
-// makes it in etcd's store, and others in its cache.
+// expiredContinue is the error of a token whose version has expired. It carries a token that continues in the current
+// state, without the slash of other tokens: a real server makes it in etcd's store, and others in its cache.
 func expiredContinue(start string) error {
 	err := meta.NewExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
 	err.Status.Continue = encodeContinue(latest, start)

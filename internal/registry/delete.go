@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// Deletion is what Delete has done.
+// Deletion is the outcome of Delete.
 type Deletion struct {
 	// Item is the state that was removed, or the object that was marked as terminating. It is
 	// an empty object after a dry run that would remove the last finalizer, as upstream: such
@@ -88,8 +88,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	return w, nil
 }
 
-// checkPreconditions names the kind in its errors, where other conflicts name the
-// resource, as upstream does.
+// checkPreconditions names the kind in its errors, where other conflicts name the resource, as upstream does.
 func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) error {
 	if p == nil {
 		return nil
@@ -108,9 +107,8 @@ func (r *Resource) checkPreconditions(current *Item, p *kinds.Preconditions) err
 	return nil
 }
 
-// DeleteCollection deletes the objects that a list with the same options returns, one
-// after the other, and returns that list. Objects that are gone by then are skipped; any
-// other error ends it half-way.
+// DeleteCollection deletes the objects that a list with the same options returns, one after the other, and returns
+// that list. Objects that are gone by then are skipped; any other error ends it half-way.
 func (r *Resource) DeleteCollection(ctx context.Context, list ListOptions, opts kinds.DeleteOptions) (*List, error) {
 	if err := kinds.ValidateDeleteOptions(opts, true); err != nil {
 		return nil, err

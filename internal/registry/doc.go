@@ -19,10 +19,9 @@
 //     (reads and writes), enginefollow.go (changes of the Backend), stored.go (keys and values).
 //     So is replica.go: reads that lag, for tests.
 //
-// All of this is one package, since all of it shares one lock. A write checks its precondition,
-// derives a uid and commits in one critical section; a list clones the tree, and a watch finds
-// its position, under the same lock. A package of the state below this one would have to call it,
-// or to export its lock.
+// All of this is one package, since all of it shares one lock. A write checks its precondition, derives a uid and
+// commits in one critical section; a list clones the tree, and a watch finds its position, under the same lock. A
+// package of the state below this one would have to call it, or to export its lock.
 //
 // # What does not live here
 //

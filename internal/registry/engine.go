@@ -12,12 +12,12 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/backend"
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/clock"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// engine is the part of a store whose objects are kept by a Backend. The trees, the counter
-// and the history of the store are then a cache, which follows the Backend. A store in memory
-// has no engine.
+// engine is the part of a store whose objects are kept by a Backend. The trees, the counter and the history of the
+// store are then a cache, which follows the Backend. A store in memory has no engine.
 //
 //   - Writes go to the Backend (enginecalls.go), and come back as changes (enginefollow.go).
 //   - Reads that must be consistent ask for the present version, and wait until the cache has
@@ -40,10 +40,10 @@ type engine struct {
 	mu         sync.Mutex
 	unreadable []unreadable
 	contact    bool
-	lossTimer  interface{ Stop() bool } // runs while there is no contact
-	// leave is closed when contact was lost for contactPatience. Watches that should go
-	// elsewhere then end. It is replaced when there is contact again.
-	leave chan struct{}
+	lossTimer  clock.Timer // runs while there is no contact
+	lost       bool        // contact was lost for contactPatience, and is not back
+
+	losses atomic.Int64 // how often contact was lost for contactPatience; watches end with the next loss
 }
 
 // Open returns a store whose objects a Backend keeps. It follows the Backend until Close,
@@ -74,7 +74,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	st.aging = true // a Coordinator that begins to decide asks when Leases changed
 	e := &engine{
 		memory: memory{st}, b: b, prefixes: map[string]*Resource{},
-		loaded: make(chan struct{}), ask: make(chan struct{}, 1), leave: make(chan struct{}),
+		loaded: make(chan struct{}), ask: make(chan struct{}, 1),
 	}
 	for _, k := range all {
 		r := st.Resource(k)
@@ -135,16 +135,14 @@ func (e *engine) caughtUp() bool {
 	return e.st.hub.WaitFor(ctx, version) == nil
 }
 
-// askNow asks the Backend for progress, and waits a little. It returns false if the engine has
-// ended.
+// askNow asks the Backend for progress, and waits a little. It returns false if the engine has ended.
 func (e *engine) askNow() bool {
-	e.b.Progress(e.ctx) // an error is that of the connection, which Follow makes again
+	e.b.Progress(e.ctx) // on an error of the connection Follow connects again
 	return e.pause()
 }
 
-// watchProgress is how often Progress is asked for while there are watches, so that their
-// bookmarks are recent (upstream: the documentation of etcd for Kubernetes sets
-// experimental-watch-progress-notify-interval to this).
+// watchProgress is how often Progress is asked for while there are watches, so that their bookmarks are recent
+// (upstream: the documentation of etcd for Kubernetes sets experimental-watch-progress-notify-interval to this).
 const watchProgress = 5 * time.Second
 
 // progressInterval is how often Progress is asked for while reads wait for it (upstream:
@@ -160,14 +158,6 @@ func (e *engine) pause() bool {
 		return true
 	case <-e.ctx.Done():
 		return false
-	}
-}
-
-// askProgress asks the Backend for progress. It does not block.
-func (e *engine) askProgress() {
-	select {
-	case e.ask <- struct{}{}:
-	default:
 	}
 }
 
@@ -221,8 +211,7 @@ func (e *engine) checkLoaded() error {
 	}
 }
 
-// errInitializing is the error of a read before the state is loaded (upstream: apiserver,
-// storage/cacher/cacher.go).
+// errInitializing is the error of a read before the state is loaded (upstream: apiserver, storage/cacher/cacher.go).
 func errInitializing() error {
 	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1}, "storage is (re)initializing")
 }
@@ -230,9 +219,8 @@ func errInitializing() error {
 // callTimeout bounds the calls of the Backend for a caller that sets no deadline.
 const callTimeout = time.Minute
 
-// call returns the context of a call of the Backend. The error is that of an engine that has
-// ended.
-func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc, error) {
+// bounded returns the context of a call of the Backend. The error is the reason why the engine has ended.
+func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}, e.endError()
 	}
@@ -243,8 +231,7 @@ func (e *engine) call(ctx context.Context) (context.Context, context.CancelFunc,
 // errCallTimeout is the error of a call that took too long.
 var errCallTimeout = meta.NewTimeout("request did not complete within the allotted timeout", 0)
 
-// failed returns the error of a call of the Backend: the end of the context, of the store, or
-// the Backend's own.
+// failed returns the error of a call of the Backend: the end of the context, of the store, or the Backend's own.
 func (e *engine) failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -257,9 +244,8 @@ func (e *engine) failed(ctx context.Context, err error) error {
 	return cmp.Or(e.endError(), err)
 }
 
-// contactPatience is how long watches go on without contact to the Backend (upstream:
-// apiserver, storage/cacher: the reflector tries for 30 seconds before its next start ends all
-// watches).
+// contactPatience is how long watches go on without contact to the Backend (upstream: apiserver, storage/cacher: the
+// reflector tries for 30 seconds before its next start ends all watches).
 const contactPatience = 30 * time.Second
 
 // Contact notes whether there is contact to the Backend.
@@ -275,43 +261,21 @@ func (f *follower) Contact(ok bool) {
 		e.lossTimer = e.st.clock.AfterFunc(contactPatience, e.endWatches)
 		return
 	}
+	e.lost = false
 	if e.lossTimer != nil {
 		e.lossTimer.Stop()
 	}
-	if e.lostLocked() {
-		e.leave = make(chan struct{})
-	}
 }
 
-// endWatches ends the watches that should go elsewhere.
+// endWatches ends the watches whose clients should reconnect elsewhere.
 func (e *engine) endWatches() {
 	e.mu.Lock()
-	if e.contact || e.lostLocked() {
+	if e.contact || e.lost {
 		e.mu.Unlock()
 		return
 	}
-	close(e.leave)
+	e.lost = true
+	e.losses.Add(1)
 	e.mu.Unlock()
 	e.st.hub.Signal()
-}
-
-// lostLocked reports whether contact was lost for contactPatience.
-func (e *engine) lostLocked() bool {
-	select {
-	case <-e.leave:
-		return true
-	default:
-		return false
-	}
-}
-
-// leaveSignal returns a channel that is closed when the Backend is lost and clients should
-// reconnect elsewhere.
-func (e *engine) leaveSignal() <-chan struct{} {
-	if e == nil {
-		return nil
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.leave
 }

@@ -11,7 +11,7 @@ import (
 
 // present returns the present version of the Backend.
 func (e *engine) present(ctx context.Context) (uint64, error) {
-	ctx, cancel, err := e.call(ctx)
+	ctx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return 0, err
@@ -27,12 +27,14 @@ func (e *engine) waitFor(ctx context.Context, _ *Resource, version uint64) error
 	}
 	e.waiting.Add(1)
 	defer e.waiting.Add(-1)
-	e.askProgress()
+	select {
+	case e.ask <- struct{}{}:
+	default: // it is asked already
+	}
 	return e.st.waitFor(ctx, version)
 }
 
-// get reads an object from the Backend if the cache lags (upstream: apiserver,
-// storage/cacher/delegator.go).
+// get reads an object from the Backend if the cache lags (upstream: apiserver, storage/cacher/delegator.go).
 func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
 	version, err := e.present(ctx)
 	if err != nil {
@@ -41,7 +43,7 @@ func (e *engine) get(ctx context.Context, r *Resource, k key) (*Item, error) {
 	if e.st.ResourceVersion() >= version {
 		return e.lookup(r, k)
 	}
-	ctx, cancel, err := e.call(ctx)
+	ctx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return nil, err
@@ -86,18 +88,18 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 			return w, err
 		}
 	}
-	call, cancel, err := e.call(ctx)
+	callCtx, cancel, err := e.bounded(ctx)
 	defer cancel()
 	if err != nil {
 		return w, err
 	}
-	done, err := e.b.Commit(call, b)
+	done, err := e.b.Commit(callCtx, b)
 	if err != nil {
-		return w, e.failed(call, err)
+		return w, e.failed(callCtx, err)
 	}
 	if done.Done {
 		w.version = done.Version
-		e.waitForOwn(ctx, w.version)
+		e.st.waitFor(ctx, w.version) // so that the writer reads its change; it is made, whatever comes
 		if w.obj != nil {
 			w.answer, err = e.itemOf(r, w.key, backend.Stored{Key: b.Key, Value: b.Value, Version: w.version})
 		}
@@ -112,33 +114,27 @@ func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error
 	return w, lost
 }
 
-// waitForOwn waits until the cache has a change that was made here, so that its writer reads
-// it. It waits at most futureWait: the change is made, whatever comes.
-func (e *engine) waitForOwn(ctx context.Context, version uint64) {
-	if e.st.ResourceVersion() < version {
-		e.st.waitFor(ctx, version)
-	}
-}
-
-// checkStart returns the error of a watch that must not start now. leaves is
-// WatchOptions.EndWithoutContact.
-func (e *engine) checkStart(leaves bool) error {
+// checkStart returns the error of a watch that must not start now, or the losses after which it
+// starts. leaves is WatchOptions.EndWithoutContact.
+func (e *engine) checkStart(leaves bool) (losses int64, err error) {
 	if err := e.checkLoaded(); err != nil || e == nil || !leaves {
-		return err
+		return 0, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.lostLocked() {
-		return errInitializing()
+	if e.lost {
+		return 0, errInitializing()
 	}
-	return nil
+	return e.losses.Load(), nil
 }
 
-// CheckContact returns the error of a watch that ends without contact to the Backend, if it
-// must not start now.
-func (st *Store) CheckContact() error { return st.engine.checkStart(true) }
+// CheckContact returns the error of a watch that ends without contact to the Backend, if it must not start now.
+func (st *Store) CheckContact() error {
+	_, err := st.engine.checkStart(true)
+	return err
+}
 
-// notOnBackend is the error of what a store on a Backend cannot do.
+// notOnBackend is the error of a method that a store on a Backend does not have.
 func notOnBackend(what, why string) error {
 	return meta.NewBadRequest("store: %s: the store is on a backend: %s", what, why)
 }

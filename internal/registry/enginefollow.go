@@ -13,8 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// follower receives the changes of the Backend for the cache. Only the goroutine of Follow
-// calls its methods.
+// follower receives the changes of the Backend for the cache. Only the goroutine of Follow calls its methods.
 type follower engine
 
 // arrival is a change of the Backend, decoded.
@@ -158,8 +157,7 @@ func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
 	}
 }
 
-// checkReadable returns the error of a read of a namespace, or of one object in it, at a
-// version.
+// checkReadable returns the error of a read of a namespace, or of one object in it, at a version.
 func (e *engine) checkReadable(r *Resource, namespace, name string, version uint64) error {
 	if e == nil {
 		return nil

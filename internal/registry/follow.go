@@ -18,9 +18,8 @@ type Update struct {
 	Events []ItemEvent
 }
 
-// Follow lists all objects, and then sends each change. When history has expired it lists
-// again. The last element is the error of the context, or ErrClosed. wants is as in
-// WatchOptions.
+// Follow lists all objects, and then sends each change. When history has expired it lists again. The last element is
+// the error of the context, or ErrClosed. wants is as in WatchOptions.
 func (r *Resource) Follow(ctx context.Context, wants func(*Item) bool) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		for {
@@ -44,8 +43,7 @@ func (r *Resource) Follow(ctx context.Context, wants func(*Item) bool) iter.Seq2
 	}
 }
 
-// followFrom sends the events of a watch until it ends. left reports whether the consumer
-// left the loop.
+// followFrom sends the events of a watch until it ends. left reports whether the consumer left the loop.
 func (r *Resource) followFrom(ctx context.Context, opts WatchOptions, yield func(Update, error) bool) (left bool, err error) {
 	w, err := r.Watch(ctx, opts)
 	if err != nil {

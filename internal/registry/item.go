@@ -42,8 +42,7 @@ func (it *Item) GroupResource() meta.GroupResource { return it.kind.GroupResourc
 // UID returns the object's uid.
 func (it *Item) UID() meta.UID { return it.meta().UID }
 
-// ResourceVersion returns the object's resourceVersion, which is "" after a dry run of a
-// create.
+// ResourceVersion returns the object's resourceVersion, which is "" after a dry run of a create.
 func (it *Item) ResourceVersion() string { return it.meta().ResourceVersion }
 
 // Version returns the version of the change that made the state. After a dry run it is
@@ -63,8 +62,7 @@ func (it *Item) Copy() kinds.Object {
 	return it.kind.Copy(it.obj)
 }
 
-// Stored returns the object itself, in the stored form. It must not be changed. It is nil for a
-// nil Item.
+// Stored returns the object itself, in the stored form. It must not be changed. It is nil for a nil Item.
 func (it *Item) Stored() kinds.Object {
 	if it == nil {
 		return nil
@@ -72,16 +70,14 @@ func (it *Item) Stored() kinds.Object {
 	return it.obj
 }
 
-// Wire returns a deep copy in the shape of one of the kind's versions, by its
-// index, with kind and apiVersion set.
+// Wire returns a deep copy in the shape of one of the kind's versions, by its index, with kind and apiVersion set.
 func (it *Item) Wire(version int) kinds.Object {
 	return it.kind.Wire(it.obj, version)
 }
 
-// Encoded returns the object in the shape of one of the kind's versions, by
-// its index, without kind and apiVersion. The bytes must not be changed. They are
-// remembered from the second call on: many objects are encoded once only, for the answer
-// to their write.
+// Encoded returns the object in the shape of one of the kind's versions, by its index, without kind and apiVersion.
+// The bytes must not be changed. They are remembered from the second call on: many objects are encoded once only, for
+// the answer to their write.
 func (it *Item) Encoded(version int, format kinds.Format) ([]byte, error) {
 	head := it.memo.Load()
 	form, data := it.remembered(head, version, format)
@@ -136,9 +132,8 @@ func (it *Item) renumbered(version uint64) *Item {
 	return &Item{kind: it.kind, obj: o, version: version, account: it.account}
 }
 
-// lastState is the object of the Deleted event of a change that removes an object, or moves
-// it out of the selector of a watch: the old content under the version of the change. It is
-// made on demand.
+// lastState is the object of the Deleted event of a change that removes an object, or moves it out of the selector of
+// a watch: the old content under the version of the change. It is made on demand.
 type lastState struct{ item atomic.Pointer[Item] }
 
 func (l *lastState) of(c *hub.Change[change]) *Item {
@@ -229,7 +224,7 @@ func (a *account) give(n int) bool {
 	return false
 }
 
-// trim drops half of what the collection remembers if that is too much.
+// trim drops half of the remembered bytes of the collection if they are too many.
 func (r *Resource) trim() {
 	a := r.account
 	used := a.used.Load()

@@ -51,8 +51,7 @@ func (l *List) Meta() meta.ListMeta {
 	return m
 }
 
-// List returns a page of objects. It waits only for a version in the future, three
-// seconds at most.
+// List returns a page of objects. It waits only for a version in the future, three seconds at most.
 func (r *Resource) List(ctx context.Context, opts ListOptions) (*List, error) {
 	sel, err := r.checkList(opts)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *selection) list(p *page, version uint64) *List {
 const checkEvery = 1024
 
 // page returns the selected items of a state from the start of a query on, at most limit
-// items if limit is above zero. The error is that of the context.
+// items if limit is above zero. The error is the error of the context.
 func (s *selection) page(ctx context.Context, state snapshot, q query) (*page, error) {
 	p := &page{query: q}
 	var err error
@@ -150,7 +149,7 @@ func (s *selection) from(start string) key {
 }
 
 // items returns the selected items of a state from a start on, at most limit items if limit is
-// above zero. next is the start of those that follow, or "". The error is that of the context.
+// above zero. next is the start of those that follow, or "". The error is the error of the context.
 func (s *selection) items(ctx context.Context, state snapshot, start string, limit int64) (items []*Item, next string, err error) {
 	items = []*Item{}
 	from := s.from(start)

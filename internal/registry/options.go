@@ -7,8 +7,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/field"
 )
 
-// ListOptions configures a list; package store documents the fields. The zero value lists
-// everything.
+// ListOptions configures a list; package store documents the fields. The zero value lists everything.
 type ListOptions struct {
 	Namespace                                   string
 	LabelSelector, FieldSelector, ShardSelector string

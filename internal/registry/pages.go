@@ -24,7 +24,7 @@ const (
 	oldPagesBytes   = 1 << 20
 )
 
-// query is what a page selects of a state.
+// query has the options that select a page of a state.
 type query struct {
 	namespace, labels, fields, shards string
 	paged                             bool
@@ -115,7 +115,7 @@ func (c *pageCache) shrink() {
 	}
 }
 
-// joinedAs returns what remember stored, and how many bytes it may store: 0 if the page was
+// joinedAs returns the bytes that remember stored, and how many it may store: 0 if the page was
 // asked for only once, and for all but the first caller.
 func (p *page) joinedAs(form int, f kinds.Format) (data []byte, limit int) {
 	c := p.cache

@@ -19,8 +19,7 @@ const (
 	ApplyPatch          PatchType = "application/apply-patch+yaml"
 )
 
-// Patch applies a JSON patch, merge patch or strategic merge patch to the object in
-// the version of the request.
+// Patch applies a JSON patch, merge patch or strategic merge patch to the object in the version of the request.
 type Patch struct {
 	Type PatchType
 	Data []byte
@@ -64,9 +63,8 @@ func (c Patch) object(t kinds.Target, current *Item) patch.Object {
 	}
 }
 
-// mergeOrdinary applies a merge patch to the fields of the object, with the result of
-// [patch.Merge]. It returns false for a patch that needs the document: to report a problem, or
-// because it has something unusual.
+// mergeOrdinary applies a merge patch to the fields of the object, with the result of [patch.Merge]. It returns false
+// for a patch that needs the document: to report a problem, or because it has something unusual.
 func (c Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool) {
 	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
 	if c.Type != MergePatch || t.Kind.Info().Unstructured || c.Validation == patch.Ignore && !t.Kind.Info().Native {

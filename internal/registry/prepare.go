@@ -17,8 +17,7 @@ func setResourceVersion(o kinds.Object, version uint64) {
 	o.GetObjectMeta().ResourceVersion = strconv.FormatUint(version, 10)
 }
 
-// wipeSystemFields clears the fields that a create must not set, except creationTimestamp:
-// prepareCreate sets it.
+// wipeSystemFields clears the fields that a create must not set, except creationTimestamp: prepareCreate sets it.
 func wipeSystemFields(m *meta.ObjectMeta) {
 	m.UID, m.SelfLink = "", ""
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
@@ -41,8 +40,7 @@ func restoreSystemFields(m, old *meta.ObjectMeta) {
 	}
 }
 
-// matchNamespace sets the namespace of the request, and refuses another one in the
-// object.
+// matchNamespace sets the namespace of the request, and refuses another one in the object.
 func matchNamespace(m *meta.ObjectMeta, namespace string) error {
 	if m.Namespace == "" || namespace == "" {
 		m.Namespace = namespace
@@ -53,8 +51,7 @@ func matchNamespace(m *meta.ObjectMeta, namespace string) error {
 	return nil
 }
 
-// MatchNames compares name and namespace of an object with the request (upstream:
-// endpoints/handlers, checkName).
+// MatchNames compares name and namespace of an object with the request (upstream: endpoints/handlers, checkName).
 func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
 	if err := matchNamespace(m, req.Namespace); err != nil {
 		return err
@@ -68,8 +65,7 @@ func (r *Resource) MatchNames(m *meta.ObjectMeta, req Request) error {
 	return meta.NewBadRequest("the name of the object (%s) does not match the name on the URL (%s)", m.Name, req.Name)
 }
 
-// dedupOwners removes duplicate owner references, with a warning. when is part of its
-// text.
+// dedupOwners removes duplicate owner references, with a warning. when is part of its text.
 func (r *Resource) dedupOwners(m *meta.ObjectMeta, req *Request, when string) {
 	duplicates := dedupOwnerReferences(m)
 	if duplicates == nil {
@@ -133,7 +129,7 @@ func (r *Resource) checkSize(o kinds.Object, applied bool) (int, error) {
 // objectOverhead is the fixed cost charged per object: about the memory of a small one.
 const objectOverhead = 1 << 10
 
-// counted returns what a stored item counts.
+// counted returns the bytes of a stored item in the quota and in the history.
 func (it *Item) counted() int64 { return int64(it.size) + objectOverhead }
 
 // checkQuotaLocked refuses a write that adds bytes to a store that has no room for them

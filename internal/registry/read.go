@@ -59,8 +59,7 @@ func (st *Store) waitFor(ctx context.Context, version uint64) error {
 	return waitAtMost(ctx, st.clock, version, st.ResourceVersion, func(ctx context.Context) error { return st.hub.WaitFor(ctx, version) })
 }
 
-// waitAtMost calls wait for a version with a limit of futureWait. After that the error
-// names the current version.
+// waitAtMost calls wait for a version with a limit of futureWait. After that the error names the current version.
 func waitAtMost(ctx context.Context, c clock.Clock, version uint64, current func() uint64, wait func(context.Context) error) error {
 	ctx, cancel := clock.WithDeadline(ctx, c, c.Now().Add(futureWait), errTooLarge)
 	defer cancel()

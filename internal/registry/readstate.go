@@ -26,8 +26,7 @@ const (
 type readState struct {
 	choice  stateChoice
 	version uint64
-	// start is the first key of a list, relative to its namespace. limit bounds its
-	// items; 0 means no limit.
+	// start is the first key of a list, relative to its namespace. limit bounds its items; 0 means no limit.
 	start string
 	limit int64
 	paged bool // start comes from a continue token
@@ -100,8 +99,7 @@ func choosePage(o ListOptions) (readState, error) {
 	return read, nil
 }
 
-// stateFor returns the chosen state of the reader in the context. It may wait for a version,
-// at most futureWait.
+// stateFor returns the chosen state of the reader in the context. It may wait for a version, at most futureWait.
 func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, err error) {
 	from := r.st.reader(ctx)
 	switch read.choice {
@@ -130,7 +128,7 @@ func (r *Resource) stateFor(ctx context.Context, read readState) (s snapshot, er
 
 // Await waits for the version that a list with these options would wait for, at most futureWait.
 // A get waits as a list with MatchNotOlderThan. A caller that must hold nothing during the
-// wait calls Await before the read, which has all errors but that of the wait.
+// wait calls Await before the read, which reports all other errors.
 func (r *Resource) Await(ctx context.Context, opts ListOptions) error {
 	sel, err := r.checkList(opts)
 	if err != nil || sel.parseShards(opts.ShardSelector, nil) != nil {

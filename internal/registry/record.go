@@ -23,8 +23,7 @@ type Recorded struct {
 	Now []RecordedState
 }
 
-// RecordedFork is the moment of a fork. Changes up to Version were made before it, by the
-// clock of the parent.
+// RecordedFork is the moment of a fork. Changes up to Version were made before it, by the clock of the parent.
 type RecordedFork struct {
 	Version uint64
 	// At is the time by the clock of the fork. The parent's clock may show another time,
@@ -58,8 +57,7 @@ type RecordedState struct {
 	Item     *Item
 }
 
-// record holds the last changes. The store's mutex guards it; forks may share the changes
-// themselves.
+// record holds the last changes. The store's mutex guards it; forks may share the changes themselves.
 type record struct {
 	limit   int
 	since   uint64 // the version before the first change
@@ -77,8 +75,7 @@ func (rec *record) forkLocked(version uint64, now time.Time) record {
 	return record{limit: rec.limit, since: version, before: &before, forked: now}
 }
 
-// last returns the last limit changes, the version before them, and the forks between
-// them.
+// last returns the last limit changes, the version before them, and the forks between them.
 func (rec *record) last() (changes []*hub.Change[change], since uint64, forks []RecordedFork) {
 	changes, since = rec.changes, rec.since
 	for p := rec; p.before != nil && len(changes) < rec.limit; {
@@ -93,8 +90,7 @@ func (rec *record) last() (changes []*hub.Change[change], since uint64, forks []
 	return changes, since, forks
 }
 
-// addLocked adds a change. It keeps up to twice the limit, so that dropping old changes is
-// cheap on average.
+// addLocked adds a change. It keeps up to twice the limit, so that dropping old changes is cheap on average.
 func (rec *record) addLocked(c *hub.Change[change]) {
 	if rec.limit <= 0 {
 		return

@@ -59,8 +59,7 @@ type Replica struct {
 	floor    uint64 // watches before this version are expired
 }
 
-// NewReplica returns a Replica of the store. The error names the option and the expected
-// value.
+// NewReplica returns a Replica of the store. The error names the option and the expected value.
 func (st *Store) NewReplica(opts ReplicaOptions) (*Replica, error) {
 	if st.engine != nil {
 		return nil, notOnBackend("Replica", "it is a replica itself")
@@ -143,8 +142,7 @@ func (p *Replica) position(r *Resource) position {
 	return at
 }
 
-// changesBefore returns the version n changes of a kind before another, or the oldest
-// version of history.
+// changesBefore returns the version n changes of a kind before another, or the oldest version of history.
 func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
 	oldest := st.oldest()
 	changes, _ := st.hub.Changes(oldest, version)
@@ -159,8 +157,7 @@ func (st *Store) changesBefore(r *Resource, version uint64, n int) uint64 {
 	return oldest
 }
 
-// advanceByAgeLocked advances over the changes that are old enough, and returns when the
-// next one will be.
+// advanceByAgeLocked advances over the changes that are old enough, and returns when the next one will be.
 func (p *Replica) advanceByAgeLocked(head uint64) (next time.Time) {
 	now := p.st.now()
 	for next.IsZero() && p.version < head {
@@ -205,8 +202,7 @@ func (st *Store) all() (all []*Resource) {
 	return all
 }
 
-// at returns the state of a kind at a version. The state at which the Replica stopped does
-// not expire.
+// at returns the state of a kind at a version. The state at which the Replica stopped does not expire.
 func (p *Replica) at(r *Resource, version uint64) (snapshot, error) {
 	p.mu.Lock()
 	kept, known := p.kept[r]

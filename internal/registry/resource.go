@@ -10,8 +10,7 @@ import (
 // treeDegree balances the cost of a lookup and of the copies after a Clone.
 const treeDegree = 16
 
-// Resource is the untyped collection of one kind.
-// All methods may be called from any goroutine.
+// Resource is the untyped collection of one kind. All methods may be called from any goroutine.
 type Resource struct {
 	*kinds.Kind
 	st *Store
@@ -39,8 +38,7 @@ func (r *Resource) Len() int {
 // NotFound returns the error for a missing object.
 func (r *Resource) NotFound(name string) error { return meta.NewNotFound(r.Kind.GroupResource(), name) }
 
-// Empty returns the object of a bookmark, which has only a resourceVersion and
-// annotations.
+// Empty returns the object of a bookmark, which has only a resourceVersion and annotations.
 func (r *Resource) Empty(resourceVersion string, annotations map[string]string) *Item {
 	o := r.Kind.New(0)
 	m := o.GetObjectMeta()

@@ -12,8 +12,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// MaxRestoredVersion is the greatest resourceVersion of a restored object. It leaves room
-// for later ones.
+// MaxRestoredVersion is the greatest resourceVersion of a restored object. It leaves room for later ones.
 const MaxRestoredVersion = 1<<62 - 1
 
 // Restored is an object that is ready for Restore.
@@ -25,11 +24,10 @@ type Restored struct {
 	newUID  bool // the object had none
 }
 
-// PrepareRestore validates an object as a create does, and takes ownership of it. The
-// object must be in the stored form with defaults filled in. It keeps the values that it
-// has for uid, resourceVersion, creationTimestamp, generation, managedFields, and the
-// deletion of an object with finalizers. Missing ones are set as by a create, except that
-// no name is generated, and that Restore sets the resourceVersion. selfLink is dropped.
+// PrepareRestore validates an object as a create does, and takes ownership of it. The object must be in the stored
+// form with defaults filled in. It keeps the values that it has for uid, resourceVersion, creationTimestamp,
+// generation, managedFields, and the deletion of an object with finalizers. Missing ones are set as by a create,
+// except that no name is generated, and that Restore sets the resourceVersion. selfLink is dropped.
 //
 // Only Version and FieldManager of req are used.
 func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error) {
@@ -61,8 +59,7 @@ func (r *Resource) PrepareRestore(o kinds.Object, req Request) (*Restored, error
 	return &Restored{r, o, version, size, newUID}, nil
 }
 
-// ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for ""
-// and "0".
+// ParseRestoredVersion returns the resourceVersion of a restored object or list, 0 for "" and "0".
 func ParseRestoredVersion(text string) (uint64, error) {
 	version, err := parseReadVersion(text)
 	switch {
@@ -135,10 +132,9 @@ func (e *RestoreError) Unwrap() error { return e.Err }
 
 // Restore stores all objects or, on an error, none. Watchers see them as Added.
 //
-// Each object is one change, in the order of the objects' versions; objects without a
-// version come last, in the order given. An object keeps its version if that is above the
-// last one of the store, else it takes the next. If version is not 0, the store is at this
-// version or a later one before it stores the objects without a version.
+// Each object is one change, in the order of the objects' versions; objects without a version come last, in the order
+// given. An object keeps its version if that is above the last one of the store, else it takes the next. If version
+// is not 0, the store is at this version or a later one before it stores the objects without a version.
 //
 // The error is a *RestoreError if two objects have the same name, uid or version, or if the
 // store has an object of that name.
@@ -224,8 +220,7 @@ func notUnique(member, value string) error {
 	return fmt.Errorf("metadata.%s: Duplicate value: %q: no two objects have the same; leave it out to be given one", member, value)
 }
 
-// State returns the items of several collections at one version, each in the order of
-// "namespace/name".
+// State returns the items of several collections at one version, each in the order of "namespace/name".
 func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64) {
 	snapshots := make([]snapshot, len(resources))
 	st.mu.Lock()
@@ -241,9 +236,8 @@ func (st *Store) State(resources ...*Resource) (items [][]*Item, version uint64)
 	return items, version
 }
 
-// FaithfulVersion returns the index of the first API version that can encode the whole
-// object and accepts it in a create, or 0 if there is none. A version may lack fields:
-// only v1alpha1 of LeaseCandidate has a list of strategies.
+// FaithfulVersion returns the index of the first API version that can encode the whole object and accepts it in a
+// create, or 0 if there is none. A version may lack fields: only v1alpha1 of LeaseCandidate has a list of strategies.
 func (it *Item) FaithfulVersion() int {
 	d := it.kind
 	versions := d.Info().Versions

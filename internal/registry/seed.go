@@ -12,9 +12,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file makes uids and generated names. Without a Seed they are random. With one, each
-// depends on the seed and the object's own history only, so that concurrent writers of
-// different objects do not affect each other.
+// This file makes uids and generated names. Without a Seed they are random. With one, each depends on the seed and
+// the object's own history only, so that concurrent writers of different objects do not affect each other.
 
 // Seed returns the Seed of Options.
 func (st *Store) Seed() uint64 { return st.seed }
@@ -83,9 +82,8 @@ func (r *Resource) newUID() meta.UID {
 	return meta.UID(derive.UUID(b))
 }
 
-// deriveUIDLocked sets the uid of a new object if there is a Seed. The uid is derived from
-// the uid of the last object with the same name, so a store that was loaded from a dump
-// continues as the dumped store would.
+// deriveUIDLocked sets the uid of a new object if there is a Seed. The uid is derived from the uid of the last object
+// with the same name, so a store that was loaded from a dump continues as the dumped store would.
 func (r *Resource) deriveUIDLocked(m *meta.ObjectMeta) {
 	if r.st.seed != 0 {
 		last := r.seeded.get(nameRecord{key: key{m.Namespace, m.Name}}).uid
@@ -116,9 +114,8 @@ const (
 	generateAttempts = 8
 )
 
-// generateName appends a random suffix to a prefix, which is cut so that the name fits
-// into a DNS label. attempt counts from 1. With a Seed a dry run gets the names that
-// come next, and does not use them up.
+// generateName appends a random suffix to a prefix, which is cut so that the name fits into a DNS label. attempt
+// counts from 1. With a Seed a dry run gets the names that come next, and does not use them up.
 func (r *Resource) generateName(namespace, prefix string, attempt int, dryRun bool) string {
 	prefix = prefix[:min(len(prefix), longestPrefix)]
 	if r.st.seed == 0 {

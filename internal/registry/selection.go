@@ -120,9 +120,8 @@ func (s *selection) matchesRest(it *Item, m *meta.ObjectMeta) bool {
 	})
 }
 
-// labelJudge matches the labels of many objects. It remembers its last verdicts, since
-// objects share equal maps of labels (see internTable). It is for one pass over one state,
-// which keeps all maps alive.
+// labelJudge matches the labels of many objects. It remembers its last verdicts, since objects share equal maps of
+// labels (see package intern). It is for one pass over one state, which keeps all maps alive.
 type labelJudge struct {
 	labels   selector.Labels
 	verdicts [256]verdict

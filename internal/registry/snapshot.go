@@ -26,8 +26,7 @@ func (s snapshot) isIn(namespace string) bool {
 	return namespace == "" || first.namespace == namespace && last.namespace == namespace
 }
 
-// ascend calls visit with the entries of a namespace from a key on, until it returns
-// false or the context ends.
+// ascend calls visit with the entries of a namespace from a key on, until it returns false or the context ends.
 func (s snapshot) ascend(ctx context.Context, namespace string, from key, visit func(entry) bool) error {
 	var err error
 	visited := 0

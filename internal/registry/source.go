@@ -16,8 +16,7 @@ type reader interface {
 	present(ctx context.Context) (uint64, error)
 	// waitFor waits until reads see a version, at most futureWait.
 	waitFor(ctx context.Context, r *Resource, version uint64) error
-	// get returns the present state of an object, or nil. lookup returns the state that reads
-	// see now.
+	// get returns the present state of an object, or nil. lookup returns the state that reads see now.
 	get(ctx context.Context, r *Resource, k key) (*Item, error)
 	lookup(r *Resource, k key) (*Item, error)
 	// current returns a state that is not older than the call, and state the one that reads

@@ -16,8 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Options configures a Store; package store documents the fields. The zero value is ready
-// for use.
+// Options configures a Store; package store documents the fields. The zero value is ready for use.
 type Options struct {
 	History      int           // in changes; zero means DefaultHistory
 	HistoryAge   time.Duration // zero means no limit
@@ -35,8 +34,7 @@ const (
 	DefaultFirstVersion = 1000
 )
 
-// Store holds objects of any number of kinds. All methods may be called from
-// any goroutine.
+// Store holds objects of any number of kinds. All methods may be called from any goroutine.
 type Store struct {
 	now      func() time.Time // the time that objects are stamped with
 	clock    clock.Clock      // for timers
@@ -145,9 +143,8 @@ func (st *Store) Close() {
 	}
 }
 
-// ExpireHistory forgets all changes up to now, as the compaction of a real server
-// does. Watches that have sent all of them continue. Watches that lag, and reads at an
-// older version, get 410.
+// ExpireHistory forgets all changes up to now, as the compaction of a real server does. Watches that have sent all of
+// them continue. Watches that lag, and reads at an older version, get 410.
 func (st *Store) ExpireHistory() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -167,8 +164,7 @@ func (st *Store) ResourceVersion() uint64 {
 // Now returns the time that objects are stamped with.
 func (st *Store) Now() time.Time { return st.now() }
 
-// Clock returns the clock for timers: Options.Clock, or clock.Real if Options.Clock has
-// no timers.
+// Clock returns the clock for timers: Options.Clock, or clock.Real if Options.Clock has no timers.
 func (st *Store) Clock() clock.Clock { return st.clock }
 
 // Watchers returns how many watches are open.
@@ -206,13 +202,11 @@ var ErrClosed = errors.New("store: closed")
 // conflictText is the cause of a conflict between two writers, as upstream words it.
 const conflictText = "the object has been modified; please apply your changes to the latest version and try again"
 
-// Fork returns an independent store in the same state: objects, counter, history and
-// Options are the same. Open watches and Replicas stay with their store. A clock that is
-// a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
-// The fork of a store on a Backend is a store in memory, with the state of the cache.
+// Fork returns an independent store in the same state: objects, counter, history and Options are the same. Open
+// watches and Replicas stay with their store. A clock that is a clock.Forker is forked too. The caller must Close the
+// fork. The error is ErrClosed. The fork of a store on a Backend is a store in memory, with the state of the cache.
 //
-// The cost does not depend on the number of objects: both stores share memory, and a
-// write copies what it changes.
+// The cost does not depend on the number of objects: both stores share memory, and a write copies what it changes.
 func (st *Store) Fork() (*Store, error) {
 	f := &Store{now: st.now, clock: st.clock, seed: st.seed, first: st.first, quota: st.quota}
 	if c, ok := st.clock.(clock.Forker); ok {

@@ -7,10 +7,9 @@ import (
 	"github.com/kubecoord/kubecoord/internal/backend"
 )
 
-// Keys and values are those of a real API server (upstream: apiserver, registry/generic and
-// storage/etcd3): the storage prefix of the kind, namespace and name; the object in its storage
-// version, in a protobuf envelope or, for kinds without a protobuf form, in JSON. The
-// resourceVersion is not in the value. It is the version of the key.
+// Keys and values are those of a real API server (upstream: apiserver, registry/generic and storage/etcd3): the
+// storage prefix of the kind, namespace and name; the object in its storage version, in a protobuf envelope or, for
+// kinds without a protobuf form, in JSON. The resourceVersion is not in the value. It is the version of the key.
 
 // storedKey returns the key of an object.
 func (r *Resource) storedKey(k key) string {
@@ -20,8 +19,7 @@ func (r *Resource) storedKey(k key) string {
 	return r.Info().StoragePrefix + "/" + k.namespace + "/" + k.name
 }
 
-// find returns the resource and the object that a key is of. It returns nil for the keys of
-// others.
+// find returns the resource and the object of a key. It returns nil for keys of others.
 func (e *engine) find(stored string) (*Resource, key) {
 	rest, name := cutLast(stored)
 	if r := e.prefixes[rest]; r != nil && r.Info().ClusterScoped {

@@ -14,8 +14,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// Timing of watches (upstream: apiserver, storage/cacher and
-// endpoints/handlers).
+// Timing of watches (upstream: apiserver, storage/cacher and endpoints/handlers).
 const (
 	bookmarkInterval = time.Minute
 	// bookmarkBeforeEnd is how long before its timeout a watch sends its last bookmark.
@@ -62,9 +61,10 @@ type Watcher struct {
 	done   <-chan struct{} // of the context
 	unbind func() bool     // separates the watch from the context
 
-	from  reader          // that serves the watch
-	at    position        // of the reader
-	leave <-chan struct{} // closed when the Backend is lost and clients should reconnect; may be nil
+	from   reader   // that serves the watch
+	at     position // of the reader
+	engine *engine  // for WatchOptions.EndWithoutContact on a Backend, else nil
+	losses int64    // of the engine at the start
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -84,7 +84,8 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := r.st.engine.checkStart(opts.EndWithoutContact); err != nil {
+	losses, err := r.st.engine.checkStart(opts.EndWithoutContact)
+	if err != nil {
 		return nil, err
 	}
 	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx)}
@@ -92,7 +93,7 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
 	if opts.EndWithoutContact {
-		w.leave = r.st.engine.leaveSignal()
+		w.engine, w.losses = r.st.engine, losses
 	}
 	w.setTimes(&opts)
 	w.err = w.start(ctx, opts, version)
@@ -134,8 +135,7 @@ func (w *Watcher) start(ctx context.Context, opts WatchOptions, version uint64) 
 	return w.startWithState(w.bookmarks)
 }
 
-// startWithState starts with the state that reads see now, and after it: no change is lost
-// or sent twice.
+// startWithState starts with the state that reads see now, and after it: no change is lost or sent twice.
 func (w *Watcher) startWithState(endMark bool) error {
 	for {
 		s, err := w.from.state(w.r)
@@ -155,10 +155,9 @@ func (w *Watcher) startWithState(endMark bool) error {
 // expiredWatch returns the error of a watch for an error of the history.
 func expiredWatch(err error) error { return meta.NewExpired(err.Error()) }
 
-// Next waits for events and returns those that are ready. The slice is valid until the next
-// call. The error is io.EOF at the timeout or without contact, ErrClosed, the error of ctx, or a
-// *meta.StatusError: the watch expired, or its version did not come. It is the error of the
-// Backend if that has ended.
+// Next waits for events and returns those that are ready. The slice is valid until the next call. The error is io.EOF
+// at the timeout or without contact, ErrClosed, the error of ctx, or a *meta.StatusError: the watch expired, or its
+// version did not come. It is the error of the Backend if that has ended.
 func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 	for {
 		if w.err == nil {
@@ -181,17 +180,12 @@ func (w *Watcher) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select { // a select of one channel is much cheaper than of two
+	select {
 	case <-w.r.st.hub.Done():
 		return ErrClosed
 	default:
 	}
-	select {
-	case <-w.leave:
-		return io.EOF
-	default:
-	}
-	if w.isOver(w.deadline) {
+	if w.engine != nil && w.engine.losses.Load() != w.losses || w.isOver(w.deadline) {
 		return io.EOF
 	}
 	return w.r.st.engine.endError()
@@ -218,7 +212,7 @@ const initialBatch = 256
 func (w *Watcher) poll() {
 	w.events = w.events[:0]
 	if w.initial.tree != nil {
-		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is that of the context
+		items, next, _ := w.sel.items(context.Background(), w.initial, w.rest, initialBatch) // the only error is the end of the context
 		for _, it := range items {
 			w.events = append(w.events, ItemEvent{Type: watch.Added, Item: it, Initial: true})
 		}
@@ -280,8 +274,7 @@ func (s *selection) event(c *hub.Change[change]) ItemEvent {
 	return ItemEvent{}
 }
 
-// tick adds a bookmark if one is due. Without events it reports the changes of other
-// objects.
+// tick adds a bookmark if one is due. Without events it reports the changes of other objects.
 func (w *Watcher) tick() {
 	if !w.bookmarks || w.err != nil {
 		return

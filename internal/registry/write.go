@@ -13,9 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// This file is the order of a write. Create and Update go through the same steps
-// (upstream: registry/rest, BeforeCreate and BeforeUpdate, and
-// registry/generic/registry, Store):
+// This file is the order of a write. Create and Update go through the same steps (upstream: registry/rest,
+// BeforeCreate and BeforeUpdate, and registry/generic/registry, Store):
 //
 //  1. make the next state: from a body, or from the current state and a Change, and
 //     update its field managers (change.go)
@@ -58,13 +57,11 @@ func (req *Request) warn(text string) {
 
 func (req *Request) key() key { return key{req.Namespace, req.Name} }
 
-// maxRetries is how often a write starts again because another one came first
-// (upstream: MaxRetryWhenPatchConflicts of apiserver, endpoints/handlers/patch.go;
-// since 1.16 only the context of the request ends its retries).
+// maxRetries is how often a write starts again because another one came first (upstream: MaxRetryWhenPatchConflicts
+// of apiserver, endpoints/handlers/patch.go; since 1.16 only the context of the request ends its retries).
 const maxRetries = 5
 
-// Create stores a new object, given in the stored form with defaults filled in,
-// and takes ownership of it.
+// Create stores a new object, given in the stored form with defaults filled in, and takes ownership of it.
 func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -137,8 +134,7 @@ func (r *Resource) creation(o kinds.Object, req *Request, applied bool) (w write
 	return w, err
 }
 
-// noUniqueName returns the error of a create with a generateName. taken is the error of
-// a create with that name.
+// noUniqueName returns the error of a create with a generateName. taken is the error of a create with that name.
 func (r *Resource) noUniqueName(name string, taken error) error {
 	gr := r.Kind.GroupResource()
 	return meta.NewStatusError(http.StatusConflict, meta.ReasonAlreadyExists,
@@ -174,9 +170,8 @@ func (r *Resource) alreadyExists(name string, have *Item) error {
 	return err
 }
 
-// Update makes a change to an object. created reports whether there was no object before.
-// The error is a conflict if other writes came first too often, unless the request is
-// Persistent.
+// Update makes a change to an object. created reports whether there was no object before. The error is a conflict if
+// other writes came first too often, unless the request is Persistent.
 func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *Item, created bool, err error) {
 	w, err := r.attempt(ctx, req, change)
 	if err != nil {
@@ -185,10 +180,9 @@ func (r *Resource) Update(ctx context.Context, req Request, change Change) (it *
 	return w.answer, w.old == nil, nil
 }
 
-// attempt makes a change until no other write comes first. It begins with the state in the
-// tree, which on a Backend may be old. What is decided from that without a commit, a refusal or
-// a write that changes nothing, is decided again unless that is the present state (upstream:
-// apiserver, storage/etcd3/store.go, GuaranteedUpdate).
+// attempt makes a change until no other write comes first. It begins with the state in the tree, which on a Backend
+// may be old. What is decided from that without a commit, a refusal or a write that changes nothing, is decided again
+// unless that is the present state (upstream: apiserver, storage/etcd3/store.go, GuaranteedUpdate).
 func (r *Resource) attempt(ctx context.Context, req Request, c Change) (write, error) {
 	current, confirmed := r.lookup(req.key()), false
 	for retries := 0; ; {
@@ -230,7 +224,7 @@ type lostRace struct {
 
 func (*lostRace) Error() string { return "another write came first" }
 
-// sameState reports whether two items, which may be nil, are of the same version.
+// sameState reports whether two items, which may be nil, have the same version.
 func sameState(a, b *Item) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.version == b.version
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Pool lends buffers. The zero Pool is ready for use, from any goroutine. A buffer is lent
-// only while a function runs, so that nobody can give it back too early.
+// only while a function runs, so it cannot be returned too early.
 type Pool struct {
 	buffers sync.Pool // of *[]byte
 }
@@ -28,7 +28,7 @@ func (p *Pool) Use(work func(buf []byte) []byte) {
 	}
 }
 
-// Bytes returns what encode appends to a buffer, in memory of its size.
+// Bytes returns the bytes that encode appends to a buffer, in memory of their size.
 func (p *Pool) Bytes(encode func(dst []byte) ([]byte, error)) (data []byte, err error) {
 	p.Use(func(buf []byte) []byte {
 		if buf, err = encode(buf); err == nil {

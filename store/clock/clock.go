@@ -5,17 +5,15 @@ import (
 	"time"
 )
 
-// Clock gives the time and timers. Its methods may be called from any goroutine, and may
-// call the store.
+// Clock gives the time and timers. Its methods may be called from any goroutine, and may call the store.
 type Clock interface {
 	// Now returns the time.
 	Now() time.Time
-	// AfterFunc returns a Timer that calls f after d, or at once if d is zero or less. It
-	// does not wait for f.
+	// AfterFunc returns a Timer that calls f after d, or at once if d is zero or less. It does not wait for f.
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is what AfterFunc returns, such as a *time.Timer.
+// Timer is the result of AfterFunc, such as a *time.Timer.
 type Timer interface {
 	// Reset makes the Timer fire after d from now, and reports whether it was pending.
 	Reset(d time.Duration) bool
@@ -32,8 +30,7 @@ func (Real) Now() time.Time { return time.Now() }
 // AfterFunc returns time.AfterFunc: f runs in its own goroutine.
 func (Real) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 
-// Func is a clock that only gives timestamps: the function may return any time. Timers are
-// those of Real.
+// Func is a clock that only gives timestamps: the function may return any time. Its timers are real.
 type Func func() time.Time
 
 // Now calls the function.
@@ -42,8 +39,7 @@ func (f Func) Now() time.Time { return f() }
 // AfterFunc returns a Timer of Real.
 func (f Func) AfterFunc(d time.Duration, do func()) Timer { return time.AfterFunc(d, do) }
 
-// Waiting returns the clock to compute timers with: Real for nil and for a Func, else the
-// clock itself.
+// Waiting returns the clock to compute timers with: Real for nil and for a Func, else the clock itself.
 func Waiting(c Clock) Clock {
 	switch c.(type) {
 	case nil, Func:
@@ -52,9 +48,8 @@ func Waiting(c Clock) Clock {
 	return c
 }
 
-// WithDeadline returns a context that ends at a time of the clock, with this cause. On a
-// clock other than Real its Err is context.Canceled, and it has only its parent's Deadline,
-// since callers compare that with package time.
+// WithDeadline returns a context that ends at a time of the clock, with this cause. On a clock other than Real its
+// Err is context.Canceled, and it has only its parent's Deadline, since callers compare that with package time.
 func WithDeadline(parent context.Context, c Clock, at time.Time, cause error) (ctx context.Context, cancel context.CancelFunc) {
 	c = Waiting(c)
 	if _, ok := c.(Real); ok {
@@ -70,8 +65,7 @@ func WithDeadline(parent context.Context, c Clock, at time.Time, cause error) (c
 	return ctx, func() { timer.Stop(); end(nil) }
 }
 
-// Forker is a Clock that Store.Fork copies. A fork of a store shares any other clock with its
-// parent.
+// Forker is a Clock that Store.Fork copies. A fork of a store shares any other clock with its parent.
 type Forker interface {
 	Clock
 	// Fork returns an independent clock at the same time.

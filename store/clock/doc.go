@@ -11,21 +11,18 @@
 //
 // # What FastForward does not do
 //
-// FastForward sets the time and fires the timers that are due. It does not wait until the
-// goroutines that these timers wake have done their work. They find the new time, as after a
-// pause of the machine: a leader that renews each two seconds loses its Lease in
-// FastForward(time.Minute). A test waits for the outcome, such as the end of a watch, and
-// moves the clock in steps if something has to happen between two times.
+// FastForward sets the time and fires the timers that are due. It does not wait until the goroutines that these
+// timers wake have done their work. They find the new time, as after a pause of the machine: a leader that renews
+// each two seconds loses its Lease in FastForward(time.Minute). A test waits for the outcome, such as the end of a
+// watch, and moves the clock in steps if something has to happen between two times.
 //
-// FastForward moves one clock. Other timers stay real: those of client-go (retries, resyncs
-// and jitter of informers, renewals of its electors, timeouts of requests), time.Sleep,
-// deadlines of package context, and sockets.
+// FastForward moves one clock. Other timers stay real: those of client-go (retries, resyncs and jitter of informers,
+// renewals of its electors, timeouts of requests), time.Sleep, deadlines of package context, and sockets.
 //
 // # Waiting in Go tests
 //
-// A Go test that has to wait for timers runs in a testing/synctest bubble. There a store needs
-// no Clock: Real is virtual, and so are all other timers. time.Sleep lets everything that is
-// due happen in its order, each at its time, and synctest.Wait returns when all goroutines of
-// the bubble wait. A Manual is for clients outside of the bubble's reach: over sockets, or in
-// other languages.
+// A Go test that has to wait for timers runs in a testing/synctest bubble. There a store needs no Clock: Real is
+// virtual, and so are all other timers. time.Sleep lets everything that is due happen in its order, each at its time,
+// and synctest.Wait returns when all goroutines of the bubble wait. A Manual is for clients outside of the bubble's
+// reach: over sockets, or in other languages.
 package clock

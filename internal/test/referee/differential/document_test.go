@@ -139,24 +139,8 @@ func (g generator) address() any {
 func (g generator) widgetSpec() object {
 	s := object{}
 	for _, name := range some(g, "mode", "count", "on", "tags", "steps", "parts", "ports", "options", "origin", "nested") {
-		switch name {
-		case "mode":
-			s[name] = pick(g, "m", "n")
-		case "count":
-			s[name] = g.IntN(3)
-		case "on":
-			s[name] = g.percent(70)
-		case "tags":
-			s[name] = some(g, any("t1"), "t2", "t3")
-		case "steps":
-			s[name] = upTo(g, 3, func() any { return pick(g, "s1", "s2") })
-		case "parts":
-			var parts []any
-			for _, part := range some(g, "p1", "p2", "p3") {
-				parts = append(parts, g.part(part))
-			}
-			s[name] = parts
-		case "ports":
+		s[name] = g.gadgetField(name)
+		if name == "ports" { // here both keys are required
 			var ports []any
 			for _, port := range some(g, object{"port": 1, "protocol": "TCP"}, object{"port": 1, "protocol": "UDP"}, object{"port": 2, "protocol": "TCP"}) {
 				if g.percent(50) {
@@ -165,12 +149,6 @@ func (g generator) widgetSpec() object {
 				ports = append(ports, port)
 			}
 			s[name] = ports
-		case "options":
-			s[name] = g.words("a", "b")
-		case "origin":
-			s[name] = object{"x": g.IntN(2), "y": g.IntN(2)}
-		case "nested":
-			s[name] = g.nested()
 		}
 	}
 	return s
