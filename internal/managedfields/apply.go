@@ -59,7 +59,7 @@ func (k *FieldManager) Apply(version int, live Object, config map[string]any, op
 	if err != nil {
 		return nil, err
 	}
-	result.GetObjectMeta().ManagedFields = os.encode()
+	result.GetObjectMeta().ManagedFields = os.encode(live.GetObjectMeta().ManagedFields)
 	return result, nil
 }
 

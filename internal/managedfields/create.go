@@ -19,8 +19,15 @@ func (k *FieldManager) created(version int, obj Object, id identity, now time.Ti
 	if text, ok = k.appendCreated(text, k.schema(version), typ.Value(obj), typ.ZeroValue(), path[:0]); !ok || len(text) == 1 {
 		return nil, ok
 	}
-	encoded := &meta.FieldsV1{Raw: append(bytes.Clone(text), '}')}
-	return owners{{identity: id, version: id.APIVersion, encoded: encoded, time: new(meta.NewTime(now))}}, true
+	text = append(text, '}')
+	_, p := k.Versions[version].slot(text)
+	if p == nil {
+		var err error
+		if p, err = k.parse(id.APIVersion, bytes.Clone(text)); err != nil {
+			return nil, false
+		}
+	}
+	return owners{{identity: id, version: id.APIVersion, fields: p.fields, decoded: p.fields, encoded: p.encoded, time: new(meta.NewTime(now))}}, true
 }
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with

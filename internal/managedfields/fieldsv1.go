@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
+	"hash/adler32"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/store/meta"
 )
 
 // maxDepth is how deep documents may be nested. It is upstream's limit.
@@ -50,9 +51,9 @@ func appendNodes(dst, name []byte, s *set) (_, buf []byte) {
 
 // parsedSet is a set and its FieldsV1 form.
 type parsedSet struct {
-	text   []byte
-	fields *set
-	plain  bool // whether appendFields returns text
+	encoded *meta.FieldsV1
+	fields  *set
+	plain   bool // whether appendFields returns encoded
 
 	ownsManagedFields bool // whether it has a field of managedFields
 }
@@ -60,32 +61,45 @@ type parsedSet struct {
 // maxParsed is the length up to which sets are kept, in bytes.
 const maxParsed = 4096
 
+// slot returns the place of a text among the kept sets of a version, or nil if it is too long. It also
+// returns the set of the text, if it is there.
+func (v *Version) slot(text []byte) (*atomic.Pointer[parsedSet], *parsedSet) {
+	if len(text) > maxParsed {
+		return nil, nil
+	}
+	sum := adler32.Checksum(text)
+	slot := &v.parsed[(sum^sum>>16)%uint32(len(v.parsed))]
+	if have := slot.Load(); have != nil && bytes.Equal(have.encoded.Raw, text) {
+		return slot, have
+	}
+	return slot, nil
+}
+
 // parse is parseFields for an owner in an API version, whose schema the set gets. It reads most texts
 // only once: the objects of a kind have few.
-func (k *FieldManager) parse(apiVersion string, text []byte) (parsedSet, error) {
+func (k *FieldManager) parse(apiVersion string, text []byte) (*parsedSet, error) {
 	version, noVersion := k.version(apiVersion)
 	var slot *atomic.Pointer[parsedSet]
-	if noVersion == nil && len(text) <= maxParsed {
-		slots := &k.Versions[version].parsed
-		slot = &slots[crc32.ChecksumIEEE(text)%uint32(len(slots))]
-		if have := slot.Load(); have != nil && bytes.Equal(have.text, text) {
-			return *have, nil
+	if noVersion == nil {
+		var have *parsedSet
+		if slot, have = k.Versions[version].slot(text); have != nil {
+			return have, nil
 		}
 	}
 	fields, err := parseFields(text)
 	if err != nil {
-		return parsedSet{}, err
+		return nil, err
 	}
 	if noVersion == nil {
 		fields = k.schema(version).reconcile(fields)
 	}
-	p := &parsedSet{text: bytes.Clone(text), fields: fields, plain: bytes.Equal(appendFields(nil, fields), text)}
+	p := &parsedSet{encoded: &meta.FieldsV1{Raw: bytes.Clone(text)}, fields: fields, plain: bytes.Equal(appendFields(nil, fields), text)}
 	record := fields.get(member("metadata")).sub.get(member("managedFields"))
 	p.ownsManagedFields = record.member || record.sub != nil
 	if slot != nil {
 		slot.Store(p)
 	}
-	return *p, nil
+	return p, nil
 }
 
 // parseFields reads the FieldsV1 form of a set. As upstream, it drops steps of an

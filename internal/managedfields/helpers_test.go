@@ -217,7 +217,7 @@ func (w *world) updateTrees(version int, manager string, o Object) []meta.Manage
 	if err != nil {
 		return had
 	}
-	return os.encode()
+	return os.encode(nil)
 }
 
 // apply applies a document. It may leave out apiVersion and kind.

@@ -1,6 +1,7 @@
 package managedfields
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -134,17 +135,23 @@ func (k *FieldManager) decodeEntry(e *meta.ManagedFieldsEntry) (owner, error) {
 		return o, nil
 	}
 	p, err := k.parse(e.APIVersion, e.FieldsV1.Raw)
+	if err != nil {
+		return o, err
+	}
 	if o.fields, o.ownsManagedFields = p.fields, p.ownsManagedFields; p.plain {
 		o.encoded, o.decoded = e.FieldsV1, p.fields
 	}
-	return o, err
+	return o, nil
 }
 
 // encode returns the entries of the owners, or nil if there are none. Unchanged sets share
-// memory with the entries they were decoded from.
-func (os owners) encode() []meta.ManagedFieldsEntry {
-	if len(os) == 0 {
+// memory with the entries they were decoded from. If nothing changed, it returns had.
+func (os owners) encode(had []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+	switch {
+	case len(os) == 0:
 		return nil
+	case os.are(had):
+		return had
 	}
 	entries := make([]meta.ManagedFieldsEntry, len(os))
 	for i, o := range os {
@@ -158,6 +165,21 @@ func (os owners) encode() []meta.ManagedFieldsEntry {
 	}
 	slices.SortFunc(entries, func(a, b meta.ManagedFieldsEntry) int { return compareEntries(&a, &b) })
 	return entries
+}
+
+// are reports whether the owners were decoded from these entries, or from equal ones, and have not changed.
+func (os owners) are(entries []meta.ManagedFieldsEntry) bool {
+	if len(os) != len(entries) {
+		return false
+	}
+	for i := range os {
+		o, e := &os[i], &entries[i]
+		if o.encoded == nil || e.FieldsV1 == nil || o.fields != o.decoded || o.version != e.APIVersion || !o.time.Equal(e.Time) ||
+			o.Manager != e.Manager || o.Operation != e.Operation || o.Subresource != e.Subresource || !bytes.Equal(o.encoded.Raw, e.FieldsV1.Raw) {
+			return false
+		}
+	}
+	return true
 }
 
 // compareEntries compares entries for sorting: appliers come first, then older times.
@@ -256,5 +278,5 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if err != nil {
 		return nil, true, err
 	}
-	return os.encode(), entries != nil, nil
+	return os.encode(nil), entries != nil, nil
 }

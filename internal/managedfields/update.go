@@ -18,16 +18,14 @@ import (
 //
 // The managedFields of live must come from this package.
 func (k *FieldManager) Update(version int, live, obj Object, manager string, now time.Time) {
+	var had []meta.ManagedFieldsEntry
+	if live != nil {
+		had = live.GetObjectMeta().ManagedFields
+	}
 	m := obj.GetObjectMeta()
 	os, err := k.track(version, live, obj, manager, now)
-	if err == nil {
-		m.ManagedFields = os.encode()
-		return
-	}
-	// As upstream, the managedFields do not change if tracking fails.
-	m.ManagedFields = nil
-	if live != nil {
-		m.ManagedFields = live.GetObjectMeta().ManagedFields
+	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
+		m.ManagedFields = os.encode(had)
 	}
 }
 
