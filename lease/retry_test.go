@@ -175,12 +175,17 @@ func TestAcquireTellsWhyItFailedUntilTheEndOfItsContext(t *testing.T) {
 func TestAcquireEndsIfTheLeaseCannotExist(t *testing.T) {
 	for _, resource := range []string{"namespaces", "leases"} {
 		r, c := newRemote(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		kind := "leases"
 		r.set(func() error {
 			defer func() { kind = resource }()
+			if r.calls > 2 {
+				cancel()
+			}
 			return meta.NewNotFound(meta.GroupResource{Resource: kind}, map[string]string{"leases": name, "namespaces": namespace}[kind])
 		}, nil, false)
-		assert.ErrorIs(t, c.Acquire(t.Context()), store.ErrNotFound, resource)
+		assert.ErrorIs(t, c.Acquire(ctx), store.ErrNotFound, resource)
 		assert.Equal(t, 2, r.calls, "a read and a create")
 	}
 }
