@@ -97,7 +97,7 @@ func parseServer(server string) (*url.URL, error) {
 	return u, nil
 }
 
-// defaultTimeout is that of Config.Timeout.
+// defaultTimeout is the default of Config.Timeout.
 const defaultTimeout = 30 * time.Second
 
 // Close closes the connections that no request uses. It does nothing if the Config has a Transport.
