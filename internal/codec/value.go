@@ -47,7 +47,7 @@ func (v Value) InTree() any {
 	return v.Tree()
 }
 
-// TreeValue returns a tree as a Value. Members of objects in it may be what InTree returns.
+// TreeValue returns a tree as a Value. Members of objects in it may be results of InTree.
 func TreeValue(tree any) Value { return Value{tree: tree, present: true} }
 
 // value returns the value of the member of the struct at p.

@@ -33,7 +33,7 @@ const (
 func New() *Table { return &Table{seed: maphash.MakeSeed()} }
 
 // find returns the value in the slot of hash, if it is the same as the wanted one. If not, it
-// puts there what keep returns.
+// calls keep, and puts the result into the slot.
 func find[T any](t *Table, hash uint64, same func(T) bool, keep func() T) T {
 	slot := &t.slots[hash%slots]
 	if have := slot.Load(); have != nil {

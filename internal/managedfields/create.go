@@ -9,9 +9,9 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// created returns the managedFields of a new object, which are none if it has only system fields. It is
-// what a comparison with the empty object finds, at a fraction of its cost: nearly every object has only
-// leaves, structs and maps of strings. It returns false for other members.
+// created returns the managedFields of a new object, which are none if it has only system fields. The
+// result is the same as by a comparison with the empty object, at a fraction of its cost: nearly every
+// object has only leaves, structs and maps of strings. It returns false for other members.
 func (k *FieldManager) created(version int, obj Object, manager string, now time.Time) (_ []meta.ManagedFieldsEntry, ok bool) {
 	var room [512]byte
 	var path [8]step

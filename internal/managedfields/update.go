@@ -90,7 +90,7 @@ func (k *FieldManager) recordUpdate(before, after document, os owners, id identi
 		return nil, err
 	}
 	gained := recordable(own.gained)
-	if have := os.find(id); have != nil { // it loses what changes, and gains it again
+	if have := os.find(id); have != nil { // it loses the changed fields, and gains them again
 		lost := difference(own.gained, gained)
 		have.fields = union(difference(difference(have.fields, lost), own.removed), gained)
 	}
