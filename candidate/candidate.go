@@ -2,9 +2,9 @@
 // LeaseCandidate offers to hold a Lease. A coordinator picks the holder by the versions in
 // the candidates (KEP-4355, coordinated leader election).
 //
-// In returns the candidates of a store in the form of v1beta1, which v1alpha2 shares, and by whose
-// rules Go programs must write. Over HTTP the kind is also served as v1alpha1, with an ordered
-// list of strategies; see LeaseCandidateSpec.PreferredStrategies.
+// In returns the candidates of a store in the form of v1beta1, which v1alpha2 shares. The rules of
+// v1beta1 apply to writes through Go. Over HTTP the kind is also served as v1alpha1, with an
+// ordered list of strategies; see LeaseCandidateSpec.PreferredStrategies.
 //
 // # Election
 //
@@ -29,7 +29,7 @@
 //     store saw the Lease change, and the age of a sign of life from when it saw renewTime
 //     change. So clocks may jump, and may differ by less than a day. It trusts the times
 //     in a candidate only when it first sees it, to decide whether to ping it.
-//   - The Coordinator does not change leaseTransitions, as upstream. A leader must fence its
+//   - As upstream, the Coordinator does not change leaseTransitions. A leader must fence its
 //     writes by the resourceVersion of its Lease; see package lease.
 package candidate
 
@@ -56,8 +56,8 @@ type LeaseCandidateSpec struct {
 	// PingTime is when the coordinator last asked for a sign of life. The candidate answers with
 	// a later RenewTime.
 	PingTime *meta.MicroTime `json:"pingTime,omitempty" protobuf:"2"`
-	// RenewTime is the candidate's last sign of life. After 30 minutes without one the
-	// coordinator ignores the candidate.
+	// RenewTime is the candidate's last sign of life. After CoordinatorOptions.Validity without
+	// one, the Coordinator deletes the candidate.
 	RenewTime *meta.MicroTime `json:"renewTime,omitempty" protobuf:"3"`
 	// BinaryVersion is the version of the candidate's program in the strict form of SemVer 2:
 	// "1.36.0", not "v1.36". It is required, and must not be lower than EmulationVersion.

@@ -23,7 +23,7 @@ import "github.com/kubecoord/kubecoord/store/meta"
 type Endpoints struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata" protobuf:"1"`
-	// Subsets may be empty.
+	// Subsets are kept as written; see Pack.
 	Subsets []EndpointSubset `json:"subsets,omitempty" protobuf:"2" listType:"atomic"`
 }
 

@@ -53,8 +53,9 @@ type Options struct {
 	WatchStall time.Duration
 	// SlowClientBytes limits the memory of answers that are being written, watches included,
 	// and of bodies that are being read. Above it the requests whose write or read has taken
-	// longest are cut, but none in its first quarter of a second. Bytes that several watches
-	// send count once. Zero means 256 MiB; less means no limit.
+	// longest are cut, but none in its first half second. Bytes that several watches send count
+	// once, a body with a Content-Length of up to 16 KiB not at all. Zero means 256 MiB; less
+	// means no limit.
 	SlowClientBytes int64
 	// Reads and Writes limit the requests in flight, except watches. Excess requests get 429,
 	// unless their user is in the group system:masters or the path is a health path. A request

@@ -79,8 +79,8 @@ func AnyOf(all ...Authenticator) Authenticator {
 // Attributes describe a request to an Authorizer.
 type Attributes struct {
 	User User
-	// Verb is get, list, watch, create, update, patch, delete or deletecollection; for a path
-	// that is not of a resource it is the method in lower case.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection. For a path
+	// without a resource it is the method in lower case.
 	Verb string
 	Path string
 	// IsResource reports whether the following fields are set.

@@ -29,8 +29,8 @@ type backlog struct {
 
 const (
 	slowClientBytes = 256 << 20 // the default of Options.SlowClientBytes
-	// backlogCheck is the time between two checks, and the least time of a write that is cut to
-	// make room.
+	// backlogCheck is the time between two checks. A write that is cut to make room has taken at
+	// least twice as long.
 	backlogCheck = 250 * time.Millisecond
 	noWrite      = -1 // stallGuard.since between writes
 )

@@ -104,7 +104,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}, "Content-Type", typeJSON)
 }
 
-// BenchmarkRenew writes what the last answer had, with one field changed, as client-go does.
+// BenchmarkRenew sends the last answer back with one field changed, as client-go does.
 func BenchmarkRenew(b *testing.B) {
 	for _, row := range []struct {
 		name, target string
@@ -118,7 +118,7 @@ func BenchmarkRenew(b *testing.B) {
 	}
 }
 
-// BenchmarkLimits is what the limits of a server add to a request.
+// BenchmarkLimits measures the cost that the limits of a server add to a request.
 func BenchmarkLimits(b *testing.B) {
 	for name, opts := range map[string]httpapi.Options{
 		"none":          {},
@@ -301,7 +301,7 @@ func BenchmarkReadyMade(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is what a test pays for a store and an API of its own.
+// BenchmarkStart measures the cost of a store and an API for one test.
 func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

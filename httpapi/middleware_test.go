@@ -39,7 +39,7 @@ func TestMiddlewareSeesTheRequestsOfEveryDoor(t *testing.T) {
 	assert.Equal(t, []string{leases, "/healthz"}, seen)
 }
 
-// As behind a socket: whoever writes down what is sent is done when the client has it.
+// As behind a socket: a Middleware that records the answer is done when the client has it.
 func TestClientGetsTheHeaderWithTheNextWrite(t *testing.T) {
 	for name, next := range map[string]func(w http.ResponseWriter){
 		"a part of the body": func(w http.ResponseWriter) { io.WriteString(w, "x") },

@@ -40,7 +40,7 @@ func TestSlowWatcherGetsExpired(t *testing.T) {
 		w := s.watch(t, leases+"?watch=true")
 		synctest.Wait()
 		s.change(t, "a", count, 10<<10)
-		synctest.Wait() // the handler is stopped by what is not read
+		synctest.Wait() // the handler waits for the reader
 		seen := 0
 		for {
 			var ev tree

@@ -163,7 +163,7 @@ func TestCancellationInTheMiddleOfAnAnswerIsAnError(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		resp, err := s.api.Transport().RoundTrip(newRequest(t, "GET", leases, "").WithContext(ctx))
 		require.NoError(t, err)
-		synctest.Wait() // the handler is stopped by what is not read
+		synctest.Wait() // the handler waits for the reader
 		cancel()
 		synctest.Wait()
 		body, err := io.ReadAll(resp.Body)

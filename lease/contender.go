@@ -25,7 +25,8 @@ import (
 // it is a Status with the code 429, or 500 and more. For a leader all errors are temporary until
 // RenewDeadline.
 type Client interface {
-	// Get returns the Lease, or store.ErrNotFound; a Status in err must name the Lease then.
+	// Get returns the Lease, or store.ErrNotFound. A Status in that error must name the Lease: a 404
+	// that names something else may come from a proxy, and is no sign that there is no Lease.
 	Get(ctx context.Context, namespace, name string) (*Lease, error)
 	// Create returns the Lease as stored, or store.ErrAlreadyExists.
 	Create(ctx context.Context, l *Lease, opts store.CreateOptions) (*Lease, error)
@@ -149,12 +150,13 @@ func (o *ContenderOptions) validate() error {
 // Contender contends for one Lease. Most programs need only Run. TryAcquire, Acquire, Renew and
 // Release are the single steps, for a program with its own loop.
 //
-// Held and Healthy may be called from any goroutine. The other methods panic while one of them
-// runs, also in the function lead of Run, because two could lead under one name.
+// Held and Healthy may be called from any goroutine. Only one of the other methods may run at a
+// time: a second call panics, also in the function lead of Run, because two could lead under one
+// name.
 //
 // All times are readings of Client.Clock, so a Contender works with clock.Manual and in the
-// bubbles of testing/synctest. Small delays depend on Identity and time only; with clock.Manual
-// there are none. A method leaves no goroutine behind.
+// bubbles of testing/synctest. The small delays that spread requests depend on Identity and time
+// only; with a clock that tests move there are none. A method leaves no goroutine behind.
 type Contender struct {
 	leases Client
 	clock  clock.Clock

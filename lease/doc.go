@@ -33,8 +33,9 @@
 // # A crowd
 //
 // If all Contenders that wait for a Lease wrote as soon as it is free, all writes but one would
-// be conflicts. So one in a hundred writes at once, and the others wait 20 to 30 ms and look at
-// their watch first. They write with the resourceVersion that the watch showed, without a read.
+// be conflicts. So one in a hundred writes immediately. The others wait 20 to 30 ms, and write only
+// if their watch shows that the Lease is still free. They write with the resourceVersion that the
+// watch showed, without a read.
 //
 // # What a Contender reports
 //
@@ -54,8 +55,8 @@
 //     shows a wrong time does no harm.
 //   - A leader may ignore its context. Run waits for it, but the other contenders do not.
 //   - A Lease is not locked. Any client may delete it or write another holder.
-//   - Electors of client-go with ReleaseOnCancel may release a Lease that another one holds
-//     (1.37): they do not read it first when they are stopped. After a failed renewal they
+//   - Electors of client-go 0.37 with ReleaseOnCancel may release a Lease that another one
+//     holds: they do not read it first when they are stopped. After a failed renewal they
 //     release the Lease before they stop their own leader.
 //
 // So a Lease alone makes it unlikely, but not impossible, that two leaders work at once. If that

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// reports records what a Contender reports, with the time since its start.
+// reports records the reports of a Contender, with the time since its start.
 type reports struct {
 	start time.Time
 	lines []string

@@ -30,7 +30,7 @@ type remote struct {
 	hang  bool         // each request waits for the end of its context
 }
 
-// set sets what happens from now on.
+// set sets the behaviour from now on.
 func (r *remote) set(down func() error, lost error, hang bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,8 @@ import (
 // is no deletion: renewals go on until RenewDeadline.
 //
 // The release gets half of RenewDeadline for its answer. Its error is added to the error of Run.
-// The next Run takes the Lease again even if the release has not taken place: should it come
-// later, it is a conflict.
+// The next Run takes the Lease again even if the release has not taken place yet: a release that
+// arrives later is refused as a conflict.
 func (c *Contender) Run(ctx context.Context, lead func(ctx context.Context, h Holding)) error {
 	c.enter()
 	defer c.leave()

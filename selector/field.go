@@ -84,7 +84,7 @@ func (f Fields) Unknown(known []string) (field string, found bool) {
 // Empty reports whether the selector selects every object.
 func (f Fields) Empty() bool { return len(f.terms) == 0 }
 
-// Matches reports whether an object is selected. Get must return the object's value of a field, and the empty string for a
+// Matches reports whether an object is selected. The function get must return the object's value of a field, and the empty string for a
 // field that it does not have. Matches calls it at most once for each field.
 func (f Fields) Matches(get func(field string) string) bool {
 	for i := range f.rules {

@@ -80,8 +80,8 @@ func DNSLabelName(name string, prefix bool) []string {
 	return validate.NameIsDNSLabel(name, prefix)
 }
 
-// ConfigKeyName is a rule for Descriptor.ValidateName, the one of LeaseCandidates: at most 253 bytes of letters,
-// digits, '-', '_' and '.'.
+// ConfigKeyName is a rule for Descriptor.ValidateName, which LeaseCandidates use: at most 253 bytes of letters, digits,
+// '-', '_' and '.', but not "." and nothing that begins with "..".
 func ConfigKeyName(name string, prefix bool) []string {
 	return validate.NameIsConfigMapKey(name, prefix)
 }

@@ -24,7 +24,8 @@
 // # Order
 //
 // Every change takes the next resourceVersion and is added to the history in one step, so all watchers see changes in
-// the order of their resourceVersions. Readers never wait for writers.
+// the order of their resourceVersions. A write is computed and validated before it takes the lock that reads share, so
+// a read waits at most for the few lines that publish a write.
 //
 // # Errors
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// epoch is what the clock of newStore shows.
+// epoch is the time of the clock of newStore.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.FixedZone("", 3600))
 
 // newStore returns a store with a clock that stands still. It is closed at the end of

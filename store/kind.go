@@ -52,7 +52,7 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 }
 
 // In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
-// group and plural.
+// group and plural, and if the store is on etcd and was opened without the kind.
 func (k *Kind[T]) In(st *Store) *Collection[T] {
 	return &Collection[T]{r: st.registry().Resource(k.kind)}
 }

@@ -58,8 +58,8 @@ type DeleteOptions struct {
 	// UID and ResourceVersion, if not "", are preconditions: if the object has another one, the error is ErrConflict.
 	UID             meta.UID
 	ResourceVersion string
-	// PropagationPolicy Orphan and Foreground set a finalizer for the garbage collector, and Background removes it.
-	// "" keeps the finalizers.
+	// PropagationPolicy Orphan and Foreground each set a finalizer for the garbage collector in place of the other one;
+	// Background removes both. "" changes no finalizer.
 	PropagationPolicy meta.DeletionPropagation
 }
 

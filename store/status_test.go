@@ -48,7 +48,7 @@ func newEngine(path string, speed, turns int32) *engine {
 	return &engine{ObjectMeta: objectMeta(path), Spec: engineSpec{speed}, Status: engineStatus{Turns: turns}}
 }
 
-// shown is what the tests below look at.
+// shown has the fields that the tests below compare.
 type shown struct {
 	speed, turns int32
 	generation   int64

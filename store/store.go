@@ -59,6 +59,7 @@ func (st *Store) Close() { st.registry().Close() }
 
 // Fork returns an independent store in the same state, with the same history and Options. Open watches stay with
 // their store. A clock that is a clock.Forker is forked too. The caller must Close the fork. The error is ErrClosed.
+// The fork of a store on etcd is in memory.
 //
 // A fork takes microseconds, whatever the number of objects: both stores share memory, and a write copies what it
 // changes. So many tests can start from one expensive state.
@@ -80,13 +81,14 @@ func (st *Store) ResourceVersion() string {
 func (st *Store) Clock() clock.Clock { return st.registry().Clock() }
 
 // Advance raises the resourceVersion to version, if it is lower: the next change has a greater one. So a store that
-// was loaded from a dump never repeats the resourceVersion of a change after the dump.
+// was loaded from a dump never repeats the resourceVersion of a change after the dump. It is an error for a store on
+// etcd, which counts itself.
 func (st *Store) Advance(version uint64) error { return st.registry().Restore(nil, version) }
 
 // Len returns how many objects of a kind the store has.
 func (st *Store) Len(kind AnyKind) int { return st.registry().Resource(kind.Registered()).Len() }
 
-// Size returns the bytes of all objects, as Options.Quota counts them.
+// Size returns the bytes of all objects, as Options.Quota counts them. It is 0 for a store on etcd.
 func (st *Store) Size() int64 { return st.registry().Size() }
 
 // Change is one change in the history of a store.

@@ -9,9 +9,9 @@
 //
 // A writer never waits for a watcher, and no watcher has a queue. All read one shared history of bounded length. A
 // watcher whose next change has left the history ends with store.ErrExpired, 410 on the wire, and must list again. A
-// watcher that has nothing to read does not expire, however much happens elsewhere.
+// watcher that has nothing to read does not expire, however many changes there are outside its scope.
 //
-// # What does not live here
+// # Elsewhere
 //
-// Watches are opened by store.Collection and package httpapi. The history is in internal/hub.
+// Package httpapi and the methods Watch and Follow of store.Collection open watches. The history is in internal/hub.
 package watch

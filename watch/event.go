@@ -18,8 +18,8 @@ const (
 // Event is one event of a typed watch.
 type Event[T any] struct {
 	Type EventType
-	// Object is the state after the change. Of a deletion it is the last state, with the resourceVersion of the
-	// deletion. Of a bookmark it is an object with nothing but a resourceVersion.
+	// Object is the state after the change. For a deletion it is the last state, with the resourceVersion of the
+	// deletion; for a bookmark, an object with only a resourceVersion.
 	Object *T
 	// InitialEventsEnd marks the bookmark that follows the initial events.
 	InitialEventsEnd bool

@@ -10,7 +10,7 @@ import (
 // terminate sends SIGTERM to the group of a process.
 func terminate(p *os.Process) error { return signalGroup(p, syscall.SIGTERM) }
 
-// killGroup sends SIGKILL to what is left of the group of a process.
+// killGroup sends SIGKILL to the processes that are left in a group.
 func killGroup(p *os.Process) { signalGroup(p, syscall.SIGKILL) }
 
 func signalGroup(p *os.Process, s syscall.Signal) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/examples/internal/serve"
 )
 
-// keepFiles makes what the data directory keeps beside the data, unless it is there: with
+// keepFiles makes the files beside the data in the data directory, unless they are there: with
 // -tls a certificate and its key, with -make-token a token. The kubeconfig is written there,
 // unless -kubeconfig names another file. Only the owner can read them. It takes the directory
 // for this process until the function that it returns is called.

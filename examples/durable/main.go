@@ -1,5 +1,5 @@
-// Command durable serves the Kubernetes coordination API from etcd: what a client was
-// answered survives a crash, and several of these servers serve one state.
+// Command durable serves the Kubernetes coordination API from etcd: a confirmed write
+// survives a crash, and several of these servers serve one state.
 //
 //	go run . -data-dir /var/lib/kubecoord
 //	go run . -etcd-endpoints https://10.0.0.1:2379,https://10.0.0.2:2379 -etcd-cafile ca.pem

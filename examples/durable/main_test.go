@@ -42,7 +42,7 @@ type process struct {
 	errors *output
 }
 
-// output collects what a process writes.
+// output collects the output of a process.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -133,7 +133,7 @@ func (p *process) kill() {
 	p.cmd.Wait()
 }
 
-// refusal returns what a server says that does not start.
+// refusal returns the output of a server that does not start.
 func refusal(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -153,7 +153,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// access is what a kubeconfig gives to a client.
+// access has the contents of a kubeconfig.
 type access struct {
 	url, token string
 	http       *http.Client

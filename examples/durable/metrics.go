@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// metricsOf returns what the metrics of the server are read from.
+// metricsOf returns the source of the metrics of the server.
 func (e *engine) metricsOf(api *httpapi.API, st *store.Store) serve.Source {
 	return serve.Source{
 		API:   func() *httpapi.API { return api },

@@ -58,7 +58,7 @@ func (d tester) do(method, path, body string, headers ...string) (int, http.Head
 	return resp.StatusCode, resp.Header, string(text)
 }
 
-// code is do for who wants no more.
+// code sends a request and returns the status code of the answer.
 func (d tester) code(method, path, body string, headers ...string) int {
 	d.t.Helper()
 	code, _, _ := d.do(method, path, body, headers...)

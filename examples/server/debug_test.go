@@ -165,7 +165,7 @@ type stream struct {
 	in   *bufio.Reader
 }
 
-// content is what an event changes in the page.
+// content is the part of the page that an event changes.
 type content struct{ Leaders, Picture, Tables string }
 
 func (c client) events() *stream {

@@ -50,8 +50,9 @@ type Options struct {
 	KeepHistory int
 }
 
-// API is the server of one test. Its methods may be called from any goroutine, but those that can
-// fail the test only from the goroutine of the test.
+// API is the server of one test. Its methods may be called from any goroutine, except those that may
+// end a test: CA, Dump, FastForward, Fault, Fork, Kubeconfig and URL must be called from the goroutine of
+// that test.
 type API struct {
 	t        TB
 	opts     Options
@@ -132,17 +133,17 @@ func newAPI(t TB, st *store.Store, o Options, served []*kinds.Info, serve func(h
 // so that lists, continue tokens and watches can start before the fork. Later writes to one are not
 // seen in the other. The fork ends with t, which may be a different test:
 //
-//	fixture := apitest.New(t, apitest.Options{Fixtures: ...}) // costly, made once
+//	prepared := apitest.New(t, apitest.Options{Fixtures: ...}) // costly, made once
 //	for _, row := range rows {
 //		t.Run(row.name, func(t *testing.T) {
 //			t.Parallel()
-//			api := fixture.Fork(t)
+//			api := prepared.Fork(t)
 //			...
 //		})
 //	}
 //
-// The cost does not depend on the number of objects. Fork may be called from any goroutine during
-// writes, on a fork, and in a testing/synctest bubble on an API from outside. Time in a bubble
+// The cost does not depend on the number of objects. Fork may be called during writes, by several
+// tests at once, on a fork, and in a testing/synctest bubble on an API from outside. Time in a bubble
 // begins in the year 2000; Verify lets it continue from the fork.
 //
 // A fork has its own sockets, election and manual clock, and starts without faults and requests.

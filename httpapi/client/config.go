@@ -43,8 +43,8 @@ type Config struct {
 	// an information when it answers again; each once, and without credentials. Nil means
 	// slog.Default for the warnings, and no information.
 	Logger *slog.Logger
-	// UserAgent is the header User-Agent. What comes before the first slash is the name of the
-	// writer in managedFields if the options of a write have none. "" means the name of the
+	// UserAgent is the header User-Agent. If the options of a write name no FieldManager, the part
+	// before the first slash is the name of the writer in managedFields. "" means the name of the
 	// program.
 	UserAgent string
 }
@@ -97,7 +97,7 @@ func parseServer(server string) (*url.URL, error) {
 	return u, nil
 }
 
-// defaultTimeout is that of Config.Timeout.
+// defaultTimeout is the default of Config.Timeout.
 const defaultTimeout = 30 * time.Second
 
 // Close closes the connections that no request uses. It does nothing if the Config has a Transport.

@@ -30,13 +30,13 @@
 //
 // Config.Servers has the addresses of one service. All requests go to the first one until it does not
 // answer, then to the next, and after the last one to the first. The server that answers is kept. A
-// client leaves a server that refuses or loses a connection, answers 5xx, or lets requests wait in
-// vain: for half of the time until the deadline of a request, at least one second and at most ten, so
-// that time is left for another server.
+// client leaves a server that refuses or loses a connection, answers 5xx, or is silent for half of the
+// time until the deadline of a request. This half is at least one second and at most ten, so that time
+// is left for another server.
 //
 //   - A read is sent to the next server at once.
-//   - A write is too if no server can have seen it. Otherwise its error is returned, as it may have
-//     been done, and the next request goes to the next server.
+//   - So is a write that no server can have seen. The error of any other write is returned, as it may
+//     have been done, and the next request goes to the next server.
 //   - A watch goes on at the next server when any request of the Client has found out that its own
 //     server does not answer, or when that server answers no pings of HTTP/2. Over HTTP/1.1 a watch
 //     alone does not find out for up to ten minutes.

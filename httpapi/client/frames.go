@@ -20,7 +20,7 @@ type frame struct {
 // frames reads the events of a watch.
 type frames struct {
 	resp    *http.Response
-	body    io.LimitedReader // what is left for the present frame
+	body    io.LimitedReader // the rest of the present frame
 	decoder *json.Decoder
 }
 

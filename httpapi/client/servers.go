@@ -138,7 +138,7 @@ type ended struct {
 // Error returns the reason.
 func (e *ended) Error() string { return e.text }
 
-// Is makes the end of a time the same as that of a context.
+// Is reports whether target is context.DeadlineExceeded and a time is over.
 func (e *ended) Is(target error) bool { return e.late && target == context.DeadlineExceeded }
 
 func afterTime(d time.Duration) *ended {

@@ -271,7 +271,7 @@ func (c *Collection[T]) Follow(ctx context.Context, opts store.WatchOptions) ite
 			return
 		}
 		opts.AllowWatchBookmarks = false
-		// The consumer may change what it gets, so it gets copies.
+		// The consumer may change its objects, so it gets copies.
 		d := differ.New(identity[T], func(t watch.EventType, obj *T) error {
 			if !yield(watch.Event[T]{Type: t, Object: any(c.kind.Copy(object(obj))).(*T)}, nil) {
 				return errLeft

@@ -178,13 +178,11 @@ const hexDigits = "0123456789abcdef"
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	copied := 0 // s[:copied] is in dst
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
-				i++
-				continue
-			}
+	for i := 0; ; {
+		if i += PlainLen(s[i:], true); i == len(s) {
+			break
+		}
+		if c := s[i]; c < utf8.RuneSelf {
 			dst = append(dst, s[copied:i]...)
 			dst = appendEscape(dst, c)
 			i++

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -154,7 +153,7 @@ func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
 	}
 	start := r.at + 1
 	for i := start; ; {
-		i += plainLen(r.data[i:])
+		i += PlainLen(r.data[i:], false)
 		if i == len(r.data) {
 			return nil, 0, false
 		}
@@ -178,25 +177,39 @@ func (r *jsonReader) quoted() (text []byte, form textForm, ok bool) {
 	}
 }
 
-// plainLen returns the number of bytes at the start of b that a string holds as they are:
-// ASCII without quotes, backslashes and control characters. It tests eight bytes at a
-// time; the first byte that it finds is exact, as borrows only reach later ones.
-func plainLen(b []byte) int {
+// PlainLen returns the number of bytes at the start of text that a string holds as they are:
+// ASCII without quotes, backslashes and control characters, and if html is set without <, > and &.
+// It tests eight bytes at a time; the first byte that it finds is exact, as borrows only reach
+// later ones.
+func PlainLen[T string | []byte](text T, html bool) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
+	for ; i+8 <= len(text); i += 8 {
+		x := littleEndian(text[i : i+8])
 		quote, backslash := x^'"'*ones, x^'\\'*ones
-		if found := (x | (quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x) & high; found != 0 {
+		found := x | (quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x
+		if html {
+			angle, and := (x|2*ones)^'>'*ones, x^'&'*ones // < and > differ in one bit
+			found |= (angle-ones)&^angle | (and-ones)&^and
+		}
+		if found &= high; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+	for ; i < len(text); i++ {
+		c := text[i]
+		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || html && (c == '<' || c == '>' || c == '&') {
 			break
 		}
 	}
 	return i
+}
+
+// littleEndian returns the number of eight bytes.
+func littleEndian[T string | []byte](b T) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 // The letters of the escapes of one letter, and their characters.

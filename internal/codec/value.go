@@ -47,7 +47,7 @@ func (v Value) InTree() any {
 	return v.Tree()
 }
 
-// TreeValue returns a tree as a Value. Members of objects in it may be what InTree returns.
+// TreeValue returns a tree as a Value. Members of objects in it may be results of InTree.
 func TreeValue(tree any) Value { return Value{tree: tree, present: true} }
 
 // value returns the value of the member of the struct at p.
@@ -191,6 +191,8 @@ func (m *Members) Next() bool {
 		if m.x.typ != m.y.typ {
 			m.X, m.Y = m.x.declared(f), m.y.declared(f)
 		} else if isScalar := f.Type.Kind == Scalar && !f.Type.Custom; isScalar && f.equal(m.x.at, m.y.at) || m.x.hides != nothing && m.x.hidden(f.Name) {
+			continue
+		} else if f.omitted(m.x.at) && f.omitted(m.y.at) {
 			continue
 		} else if m.X, m.Y = f.value(m.x.at), f.value(m.y.at); m.x.hides == typeMembers && f.Name == "metadata" {
 			m.X.hides, m.Y.hides = managedFields, managedFields

@@ -9,44 +9,46 @@ type defence struct {
 // defended lists the exported names that no example uses, with the reason why users need them all the same.
 func defended() []defence {
 	return []defence{
-		{"an API Status as clients receive it: kinds and Middleware make one, tests read one", []string{
+		{"makes a type that embeds it an object", []string{
 			"store/meta.ObjectMeta.GetObjectMeta",
 			"store/meta.TypeMeta.GetTypeMeta",
 		}},
 		{"a type or value of the API reference, reached through ObjectMeta or an option", []string{
 			"store/meta.ListMeta", "store/meta.ShardInfo",
 		}},
-		{"the interface of a clock and what it returns: Options.Clock takes any clock", []string{
+		{"a clock of the user's own, as Options.Clock takes any; Waiting and WithDeadline are for packages of this module", []string{
 			"store/clock.Clock.AfterFunc", "store/clock.Forker", "store/clock.Forker.Fork",
 			"store/clock.Func.AfterFunc", "store/clock.Func.Now", "store/clock.Manual.AfterFunc", "store/clock.Manual.Fork", "store/clock.Real.Now",
 			"store/clock.Timer.Reset", "store/clock.Timer.Stop",
 			"store/clock.Waiting", "store/clock.WithDeadline",
 		}},
-		{"the error of a load and its place, and the limits that the doc names", []string{
+		{"the error of a load and its place, and a default that the doc names", []string{
 			"store/fixture.DefaultMaxBytes", "store/fixture.Error", "store/fixture.FormList", "store/fixture.Place",
 		}},
-		{"a method of store.Collection, so that code for a store works over HTTP, and an option of a connection", []string{
+		{"a type or method that lets code for a store work over HTTP", []string{
 			"store.Collection.Clock", "httpapi/client.Client", "httpapi/client.Collection.Clock", "httpapi/client.Collection.Status",
 		}},
-		{"describes a kind or a list: reached through a field or a result", []string{
+		{"a rule for Descriptor.ValidateName", []string{
 			"store.ConfigKeyName", "store.DNSSubdomainName",
+		}},
+		{"a count for tests: a watch has ended", []string{
 			"store.Store.Watchers",
 		}},
-		{"a type of the API, of a field, or of an observation", []string{
+		{"the methods of an interface that a user may implement, and a single step of a Contender", []string{
 			"lease.Client.Clock", "lease.Client.Create",
 			"lease.Client.Watch", "lease.Contender.Acquire",
-			"lease.Overlap",
 		}},
-		{"a type of the API", []string{
-			"candidate.Coordinator",
+		{"the type of a result, which examples use without its name", []string{
+			"candidate.Coordinator", "lease.Overlap",
 		}},
 		{"the methods of testing.TB that New needs: *testing.T has them", []string{
 			"httpapi/apitest.TB.Cleanup", "httpapi/apitest.TB.Errorf", "httpapi/apitest.TB.Fatalf",
 			"httpapi/apitest.TB.Helper", "httpapi/apitest.TB.Logf", "httpapi/apitest.TB.TempDir",
 		}},
-		{"authentication, authorization and Middleware of the user", []string{
-			"httpapi.API.ErrorEvent", "httpapi.API.Fork"}},
-		{"the type of an event, which every watch yields", []string{
+		{"for Middleware that ends a watch, and for tests that fork a store with its API", []string{
+			"httpapi.API.ErrorEvent", "httpapi.API.Fork",
+		}},
+		{"an event of a watch over HTTP", []string{
 			"watch.Error",
 		}},
 	}

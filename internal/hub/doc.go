@@ -8,8 +8,8 @@
 //
 // # Slow readers
 //
-// A writer never waits for a reader, and readers have no queues. The writer marks the readers whose scope a change is
-// in. A reader whose next change has left the history gets an *ExpiredError and must list again. A reader that has
+// A writer never waits for a reader, and readers have no queues. The writer marks the readers whose scope has the
+// change. A reader whose next change has left the history gets an *ExpiredError and must list again. A reader that has
 // nothing to read does not expire, however many changes there are in other scopes.
 //
 // # Lock

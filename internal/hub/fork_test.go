@@ -21,7 +21,7 @@ func (p *publisher) fork() *publisher {
 	return &publisher{Hub: p.Fork(), t: p.t, version: p.version, now: p.now}
 }
 
-// world is a hub and what it should hold, by version.
+// world is a hub and its expected content, by version.
 type world struct {
 	*publisher
 	name   string
@@ -55,7 +55,7 @@ func (w *world) write(n uint64, skip bool) {
 	}
 }
 
-// check holds the hub against what it should hold.
+// check compares the hub with its expected content.
 func (w *world) check(t *testing.T) {
 	t.Helper()
 	require.Equal(t, w.oldest, w.Oldest(w.now), "%s, size %d, seed %d", w.name, w.size, w.seed)

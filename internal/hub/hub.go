@@ -83,8 +83,8 @@ func (h *Hub[P]) Fork() *Hub[P] {
 	return hubOf(h.history)
 }
 
-// Publish appends the changes of a version, which must be greater than the last one, and wakes the readers whose
-// scope they are in. It never waits for a reader. Without changes it advances to the version.
+// Publish appends the changes of a version, which must be greater than the last one, and wakes the readers of
+// their scopes. It never waits for a reader. Without changes it advances to the version.
 func (h *Hub[P]) Publish(version uint64, changes ...*Change[P]) {
 	h.mu.Lock()
 	for _, c := range changes {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reader follows a scope and holds it against what a watcher is promised:
+// reader follows a scope and checks the promises to a watcher:
 // each change once, in order, none missing, and no bookmark that lies.
 type reader struct {
 	h       *Hub[string]
@@ -55,7 +55,7 @@ func (r *reader) step() error {
 	return nil
 }
 
-// published is what was published in a scope, by version.
+// published has the changes that were published in a scope, by version.
 type published struct {
 	mu sync.RWMutex
 	by map[Scope][]uint64

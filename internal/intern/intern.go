@@ -33,7 +33,7 @@ const (
 func New() *Table { return &Table{seed: maphash.MakeSeed()} }
 
 // find returns the value in the slot of hash, if it is the same as the wanted one. If not, it
-// puts there what keep returns.
+// calls keep, and puts the result into the slot.
 func find[T any](t *Table, hash uint64, same func(T) bool, keep func() T) T {
 	slot := &t.slots[hash%slots]
 	if have := slot.Load(); have != nil {
@@ -86,9 +86,23 @@ func (t *Table) entries(m, old map[string]string) map[string]string {
 	return find(t, hash, func(have map[string]string) bool { return maps.Equal(have, m) }, func() map[string]string { return m })
 }
 
-// managers replaces the parts of each entry. A list of one entry is shared as a whole: many
+// managers returns entries that equal the given ones. A list of one entry is shared as a whole: many
 // objects are written by one manager within a second.
 func (t *Table) managers(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
+	want := &entries[0]
+	if len(entries) > 1 || want.Time == nil || want.FieldsV1 == nil || len(want.FieldsV1.Raw) > maxSet {
+		return t.parts(entries)
+	}
+	same := func(have []meta.ManagedFieldsEntry) bool {
+		e := &have[0]
+		return e.Time.Unix() == want.Time.Unix() && e.Manager == want.Manager && e.Operation == want.Operation && e.APIVersion == want.APIVersion &&
+			e.FieldsType == want.FieldsType && e.Subresource == want.Subresource && bytes.Equal(e.FieldsV1.Raw, want.FieldsV1.Raw)
+	}
+	return find(t, maphash.String(t.seed, want.Manager)+uint64(want.Time.Unix()), same, func() []meta.ManagedFieldsEntry { return t.parts(entries) })
+}
+
+// parts replaces the parts of each entry.
+func (t *Table) parts(entries []meta.ManagedFieldsEntry) []meta.ManagedFieldsEntry {
 	for i := range entries {
 		e := &entries[i]
 		e.Manager, e.APIVersion, e.FieldsType, e.Subresource = t.text(e.Manager), t.text(e.APIVersion), t.text(e.FieldsType), t.text(e.Subresource)
@@ -98,14 +112,5 @@ func (t *Table) managers(entries []meta.ManagedFieldsEntry) []meta.ManagedFields
 				func(have *meta.FieldsV1) bool { return bytes.Equal(have.Raw, set.Raw) }, func() *meta.FieldsV1 { return set })
 		}
 	}
-	if len(entries) > 1 || entries[0].Time == nil {
-		return entries
-	}
-	want := entries[0]
-	same := func(have []meta.ManagedFieldsEntry) bool {
-		e := have[0]
-		e.Time = want.Time
-		return e == want && have[0].Time.Unix() == want.Time.Unix()
-	}
-	return find(t, maphash.String(t.seed, want.Manager)+uint64(want.Time.Unix()), same, func() []meta.ManagedFieldsEntry { return entries })
+	return entries
 }

@@ -163,7 +163,7 @@ func (d *decoded) recognize(data []byte, f Format) (raw []byte, err error) {
 	return envelope.Raw, nil
 }
 
-// complete sets the missing parts of the type that the body data names to those of want. In
+// complete fills in the missing parts of the type of the body data from those of want. In
 // JSON a group without a version is completed only if it is the group of want.
 func (d *decoded) complete(want meta.TypeMeta, data []byte, f Format) error {
 	if d.named == want {

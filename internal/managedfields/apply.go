@@ -71,7 +71,7 @@ type application struct {
 	opts       ApplyOptions
 	writer     identity
 	liveObject Object
-	live       document // what liveObject has on the wire
+	live       document // the wire form of liveObject
 	liveOwners owners
 }
 

@@ -131,7 +131,7 @@ func recordableMetadata(fields *set) *set {
 
 func isMetadata(path []step) bool { return len(path) == 1 && path[0].name == "metadata" }
 
-// isSystemField reports whether a path is that of a system field in the metadata.
+// isSystemField reports whether a path leads to a system field in the metadata.
 func isSystemField(path []step) bool {
 	return len(path) == 2 && path[0].name == "metadata" && isSystemMember(path[1].name)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// created returns the owner of a new object, or none if it has only system fields. It is what a
-// comparison with the empty object finds, at a fraction of its cost: nearly every object has only
-// leaves, structs and maps of strings. It returns false for other members.
-func (k *FieldManager) created(version int, obj Object, id identity, now time.Time) (_ owners, ok bool) {
+// created returns the managedFields of a new object, which are none if it has only system fields. The
+// result is the same as by a comparison with the empty object, at a fraction of its cost: nearly every
+// object has only leaves, structs and maps of strings. It returns false for other members.
+func (k *FieldManager) created(version int, obj Object, manager string, now time.Time) (_ []meta.ManagedFieldsEntry, ok bool) {
 	var room [512]byte
 	var path [8]step
 	text, typ := append(room[:0], '{'), k.Versions[version].Type
@@ -20,6 +20,7 @@ func (k *FieldManager) created(version int, obj Object, id identity, now time.Ti
 		return nil, ok
 	}
 	text = append(text, '}')
+	id := updater(manager, k.Versions[version].APIVersion, "")
 	_, p := k.Versions[version].slot(text)
 	if p == nil {
 		var err error
@@ -27,7 +28,9 @@ func (k *FieldManager) created(version int, obj Object, id identity, now time.Ti
 			return nil, false
 		}
 	}
-	return owners{{identity: id, version: id.APIVersion, fields: p.fields, decoded: p.fields, encoded: p.encoded, time: new(meta.NewTime(now))}}, true
+	return []meta.ManagedFieldsEntry{{
+		Manager: id.Manager, Operation: id.Operation, APIVersion: id.APIVersion, Time: new(meta.NewTime(now)), FieldsType: "FieldsV1", FieldsV1: p.encoded,
+	}}, true
 }
 
 // appendCreated appends the nodes, in FieldsV1, of the members of v that empty lacks or has with

@@ -1,11 +1,11 @@
 // Package managedfields records which manager owns which fields of an object, and
 // implements server-side apply.
 //
-// It does what k8s.io/apimachinery/pkg/util/managedfields and
-// sigs.k8s.io/structured-merge-diff do for an API server, for types that
-// package codec has compiled. [FieldManager.Apply] is for an apply, [FieldManager.Update] for every
+// It takes the place of k8s.io/apimachinery/pkg/util/managedfields and
+// sigs.k8s.io/structured-merge-diff, for types that package codec has compiled.
+// [FieldManager.Apply] is for an apply, [FieldManager.Update] for every
 // other write. Rules, error texts and the bytes of the record equal upstream's,
-// including its oddities. The scenarios in testdata were recorded with upstream's field
+// oddities included. The scenarios in testdata were recorded with upstream's field
 // manager. The tests that compare the two directly need upstream's packages. They are in
 // internal/test/referee/differential.
 //
@@ -33,7 +33,7 @@
 // in no other, only a time in the record changes. A kind has few different sets, so a set
 // is parsed once for its bytes.
 //
-// A create is simple too: the writer owns what the object has. Update writes the set
+// A create is simple too: the writer owns every field of the object. Update writes the set
 // during one walk of the object.
 //
 // # Differences

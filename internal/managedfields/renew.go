@@ -8,7 +8,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// renewal is a write that only changes leaves that no set has, except that of the writer. Nearly
+// renewal is a write that only changes leaves that no other writer has in its set. Nearly
 // all writes are renewals; see BenchmarkUpdate.
 type renewal struct {
 	kind   *FieldManager

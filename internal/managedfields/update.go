@@ -23,6 +23,12 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 		had = live.GetObjectMeta().ManagedFields
 	}
 	m := obj.GetObjectMeta()
+	if live == nil && len(m.ManagedFields) == 0 && k.Subresource == "" {
+		if entries, ok := k.created(version, obj, manager, now); ok {
+			m.ManagedFields = entries
+			return
+		}
+	}
 	os, err := k.track(version, live, obj, manager, now)
 	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
 		m.ManagedFields = os.encode(had)
@@ -46,11 +52,6 @@ func (k *FieldManager) track(version int, live, obj Object, manager string, now 
 	}
 	id := updater(manager, k.Versions[version].APIVersion, k.Subresource)
 	if live == nil {
-		if len(os) == 0 && k.Subresource == "" {
-			if made, ok := k.created(version, obj, id, now); ok {
-				return made, nil
-			}
-		}
 		live = k.empty(version)
 	}
 	before, after := k.of(version, live), k.of(version, obj)
@@ -89,7 +90,7 @@ func (k *FieldManager) recordUpdate(before, after document, os owners, id identi
 		return nil, err
 	}
 	gained := recordable(own.gained)
-	if have := os.find(id); have != nil { // it loses what changes, and gains it again
+	if have := os.find(id); have != nil { // it loses the changed fields, and gains them again
 		lost := difference(own.gained, gained)
 		have.fields = union(difference(difference(have.fields, lost), own.removed), gained)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
 )
 
 // number returns the value of an int64 or a float64.
@@ -184,7 +186,7 @@ func appendQuoted[S string | []byte](dst []byte, s S, html bool) []byte {
 func appendEscaped[S string | []byte](dst []byte, s S, html bool) []byte {
 	const hex = "0123456789abcdef"
 	start := 0 // of the bytes that are not yet in dst
-	for i := 0; i < len(s); i++ {
+	for i := codec.PlainLen(s, html); i < len(s); i++ {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && (!html || c < utf8.RuneSelf && c != '<' && c != '>' && c != '&') {
 			continue

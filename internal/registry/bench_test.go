@@ -359,7 +359,7 @@ func BenchmarkWatchOpenAndClose(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what a lease and what an idle watch take.
+// BenchmarkMemory reports the memory of a lease and of an idle watch.
 func BenchmarkMemory(b *testing.B) {
 	const n = 10_000
 	heap := func() float64 {

@@ -133,7 +133,7 @@ func (f *follower) Reached(version uint64) {
 }
 
 // noteUnreadable notes that an object can no longer be read, or can be read again. It forgets
-// what is older than the history.
+// values that were replaced before the history begins.
 func (f *follower) noteUnreadable(a arrival, version uint64, at time.Time) {
 	e := (*engine)(f)
 	e.mu.Lock()

@@ -89,7 +89,7 @@ func (m *model) stateAt(version uint64) (out []lease.Lease) {
 	return out
 }
 
-// told returns what a watch is told that starts where history does.
+// told returns the events of a watch that starts where history does.
 func (m *model) told() (out []string) {
 	changes, _ := m.r.History()
 	for _, c := range changes {

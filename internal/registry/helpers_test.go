@@ -24,7 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// epoch is what the clock of newStore shows.
+// epoch is the time of the clock of newStore.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.FixedZone("", 3600))
 
 // newStore returns a store with a clock that stands still. It is closed at the end of
@@ -283,7 +283,7 @@ func (r *recorder) close() {
 	<-r.done
 }
 
-// take returns what came since the last call, once all is quiet.
+// take returns the events since the last call, once all is quiet.
 func (r *recorder) take() []string {
 	synctest.Wait()
 	r.mu.Lock()
@@ -293,7 +293,7 @@ func (r *recorder) take() []string {
 	return events
 }
 
-// takeItems returns the objects of what came since the last call, once all is quiet.
+// takeItems returns the objects of the events since the last call, once all is quiet.
 func (r *recorder) takeItems() []*registry.Item {
 	r.take()
 	r.mu.Lock()

@@ -51,7 +51,7 @@ type modelPage struct {
 	left    []*lease.Lease
 }
 
-// modelWatch is an open watch and what it has been told.
+// modelWatch is an open watch and the events that it has sent.
 type modelWatch struct {
 	w       *registry.Watcher
 	opts    registry.WatchOptions
@@ -89,7 +89,7 @@ func (m *model) oldest() uint64 { return max(modelFirst, m.version-min(m.version
 
 func (m *model) same(what string, got, want *lease.Lease) {
 	m.Helper()
-	// Who owns what is the business of internal/managedfields.
+	// Owners are tested in internal/managedfields.
 	g, w := *got, *want
 	g.ManagedFields, w.ManagedFields = nil, nil
 	got, want = &g, &w
@@ -272,7 +272,7 @@ func (m *model) delete(path string, policy, how byte) {
 	m.commit(path, marked)
 }
 
-// remainingFinalizers is what a deletion under a policy leaves to be waited for.
+// remainingFinalizers returns the finalizers that a deletion under a policy leaves.
 func remainingFinalizers(have []string, p meta.DeletionPropagation) []string {
 	if p == "" {
 		return have
@@ -293,7 +293,7 @@ func remainingFinalizers(have []string, p meta.DeletionPropagation) []string {
 	return out
 }
 
-// at returns what a list at a version should hold, from a key on.
+// at returns the expected list at a version, from a key on.
 func (m *model) at(version uint64, opts registry.ListOptions, from string) []*lease.Lease {
 	var out []*lease.Lease
 	state := m.past[version]
@@ -325,7 +325,7 @@ func (m *model) list(opts registry.ListOptions, version uint64) {
 	m.page(modelPage{opts, version, m.at(version, opts, "")}, items, lm)
 }
 
-// page holds a page against what is left of its list.
+// page compares a page with the rest of its list.
 func (m *model) page(p modelPage, items []*lease.Lease, lm meta.ListMeta) {
 	n := len(p.left)
 	if p.opts.Limit > 0 {

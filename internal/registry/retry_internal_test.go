@@ -11,7 +11,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// An attempt of a PUT starts with what was sent, not with what the attempt before made of it.
+// An attempt of a PUT starts with the object as it was sent, not as the attempt before changed it.
 func TestEachAttemptOfAPutIsFresh(t *testing.T) {
 	for name, row := range map[string]struct {
 		prepare func(o, old kinds.Object)

@@ -20,7 +20,7 @@ import (
 //     update its field managers (change.go)
 //  2. prepare it: resourceVersion, names, and the fields that the server owns
 //     (prepare.go)
-//  3. validate it, and collect warnings (validate.go)
+//  3. validate it, and collect warnings (internal/kinds, validate.go)
 //  4. stop if it changes nothing
 //  5. refuse it if it is too large (prepare.go)
 //  6. commit it under the lock, or go back to step 1 if another write came first

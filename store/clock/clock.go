@@ -48,8 +48,9 @@ func Waiting(c Clock) Clock {
 	return c
 }
 
-// WithDeadline returns a context that ends at a time of the clock, with this cause. On a clock other than Real its
-// Err is context.Canceled, and it has only its parent's Deadline, since callers compare that with package time.
+// WithDeadline returns a context that ends at a time of the clock; context.Cause then returns cause. On a clock other
+// than Real its Err is context.Canceled, and it has only its parent's Deadline, since callers compare that with package
+// time.
 func WithDeadline(parent context.Context, c Clock, at time.Time, cause error) (ctx context.Context, cancel context.CancelFunc) {
 	c = Waiting(c)
 	if _, ok := c.(Real); ok {

@@ -115,7 +115,7 @@ func (e *etcd) commit(ctx context.Context, w backend.Write) (backend.Committed, 
 
 // confirm returns the outcome of a write that was done. The answer of kine may have the revision
 // of another write that was made at the same time (kine 0.17.5, LogStructured.adjustRevision).
-// Who then changed that revision would overwrite what it never saw.
+// A client that then changed that revision would overwrite a state that it never saw.
 func (e *etcd) confirm(ctx context.Context, w backend.Write) (backend.Committed, error) {
 	s, err := e.Get(ctx, w.Key)
 	if err == nil && !bytes.Equal(s.Value, w.Value) {

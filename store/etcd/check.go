@@ -17,10 +17,10 @@ import (
 	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
-// checkTimeout is how long an endpoint may take to say who it is.
+// checkTimeout is how long an endpoint may take to answer with its status.
 const checkTimeout = 5 * time.Second
 
-// check finds what is wrong with etcd and with the prefix, as far as it can be known.
+// check returns an error if etcd or the prefix cannot be used, as far as it can be known.
 func (e *etcd) check(ctx context.Context, kinds []*kinds.Kind) error {
 	if err := e.checkMembers(ctx); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (e *etcd) check(ctx context.Context, kinds []*kinds.Kind) error {
 	return e.checkPrefix(ctx, ours)
 }
 
-// checkMembers asks every endpoint who it is. One that answers must be of a supported version,
+// checkMembers asks every endpoint for its status. One that answers must be of a supported version,
 // and all that answer must be of one cluster. It fails if none answers.
 func (e *etcd) checkMembers(ctx context.Context) error {
 	endpoints := e.client.Endpoints()
@@ -88,7 +88,7 @@ func (e *etcd) checkMembers(ctx context.Context) error {
 // inProcess is the endpoint of a client that needs no connection.
 const inProcess = "in this process"
 
-// status asks an endpoint who it is. Client.Status would try again until ctx ends, and not
+// status asks an endpoint for its status. Client.Status would try again until ctx ends, and not
 // say why.
 func (e *etcd) status(ctx context.Context, endpoint string) (*pb.StatusResponse, error) {
 	if endpoint == inProcess {
@@ -136,7 +136,7 @@ func (e *etcd) checkAccess(ctx context.Context) error {
 	return nil
 }
 
-// checkPrefix looks at what is below the prefix. It must be empty, or have a key of one of
+// checkPrefix looks at the keys below the prefix. It must be empty, or have a key of one of
 // our kinds.
 func (e *etcd) checkPrefix(ctx context.Context, ours []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)

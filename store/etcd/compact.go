@@ -21,7 +21,7 @@ const (
 )
 
 // compactor is one of several that compact an etcd. Each interval one of them wins, and
-// compacts what was there when it last looked.
+// compacts the versions that were there when it last looked.
 type compactor struct {
 	client   *clientv3.Client
 	time     int64 // the version of compactRevKey when we last looked

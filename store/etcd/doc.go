@@ -1,11 +1,11 @@
-// Package etcd opens a store whose objects are in etcd, as those of a real API server are:
-// durable, and shared by any number of replicas. Each replica serves the whole API, reads
+// Package etcd opens a store whose objects are in etcd, as with a real API server: durable,
+// and shared by any number of replicas. Each replica serves the whole API, reads
 // and writes. Package member runs an etcd inside of the program.
 //
 // # What lives where
 //
 // etcd has the objects, the resourceVersions, which are its revisions, and the history. Keys
-// and values are byte for byte those of a real API server: /registry/leases/default/a, and a
+// and values have the same bytes as with a real API server: /registry/leases/default/a, and a
 // protobuf envelope. A replica has a copy of all objects and of the last changes, fed by one
 // watch. It loses nothing when it ends. When it starts, it reads the history of etcd, so
 // that old watches go on, and clients need not list again.
@@ -14,10 +14,9 @@
 //
 //   - A write that was confirmed is in etcd, on the disks of most members. A write that
 //     ended with another error than a refusal may have taken place; it is never repeated.
-//   - Reads without a resourceVersion are linearizable, at all replicas together. They cost
-//     one question to etcd, which serves all who asked before it was sent.
-//   - A replica that reads its own write sees it. A refusal was true when it was decided,
-//     in etcd.
+//   - Reads without a resourceVersion are linearizable, at all replicas together. Concurrent
+//     reads share one round trip to etcd.
+//   - A replica that reads its own write sees it. Rejections reflect linearizable state.
 //   - A watch has all changes in order, or ends with 410. If the changes that a replica
 //     lacks are compacted, its watches get 410.
 //   - Without contact to etcd, reads at resourceVersion "0" go on, other requests end with

@@ -63,7 +63,7 @@ func (e *etcd) Follow(ctx context.Context, history int, f backend.Follower) erro
 	}
 }
 
-// close ends what runs in the background.
+// close ends the goroutines in the background.
 func (e *etcd) close() {
 	e.mu.Lock() // Version starts nothing from here on
 	e.stop()

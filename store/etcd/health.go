@@ -13,7 +13,7 @@ import (
 	"github.com/kubecoord/kubecoord/store"
 )
 
-// healthKey is what health checks read, below the prefix. It need not exist.
+// healthKey is the key that health checks read, below the prefix. It need not exist.
 const healthKey = "health"
 
 // Health reports whether etcd answers a linearizable read, as the checks "etcd" and

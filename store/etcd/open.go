@@ -35,7 +35,7 @@ type Options struct {
 	//
 	// While there are more than 100,000 changes a minute, the interval is one minute.
 	CompactionInterval time.Duration
-	// Log gets what happens in the background: contact that is lost and found, compactions
+	// Log gets the events of the background: contact that is lost and found, compactions
 	// that fail. Nil means nothing.
 	Log *slog.Logger
 }

@@ -177,7 +177,7 @@ var (
 	errSilent      = fmt.Errorf("the watch was silent for %v", lostAfter)
 )
 
-// receive hands on what a response says. A response has all changes of its revisions.
+// receive passes the changes of a response on. A response has all changes of its revisions.
 func (r *reader) receive(w clientv3.WatchResponse) error {
 	if compacted := uint64(w.CompactRevision); compacted > r.reached {
 		return rpctypes.ErrCompacted

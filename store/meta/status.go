@@ -28,7 +28,7 @@ const (
 	ReasonTimeout               Reason = "Timeout"
 )
 
-// Reasons that this API sends if a test asks for them. The first one also says that a store on etcd is not ready.
+// Reasons of faults that a test sets. A store on etcd that is not ready answers ReasonTooManyRequests too.
 const (
 	ReasonTooManyRequests    Reason = "TooManyRequests"
 	ReasonServiceUnavailable Reason = "ServiceUnavailable"

@@ -151,7 +151,7 @@ func (s *site) merge(o client.Object, patch string) error {
 	return s.Patch(s.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// state is what the controller makes of a Pool.
+// state is the result of the controller for a Pool.
 type state struct {
 	alive, dead []string // in the Endpoints
 	status      string   // in the status, such as "1/2 False"

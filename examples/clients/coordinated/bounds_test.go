@@ -33,7 +33,7 @@ import (
 // answer (Validity), and one hand-over.
 type bounds struct {
 	lead, recover, remake, settle time.Duration
-	// delay is what a request may take: so little that electors do not lose
+	// delay is how long a request may take: so little that electors do not lose
 	// the Lease for it. A LeaderElector gives up RetryPeriod + RenewDeadline
 	// after the last answer, by when the Lease, counted from the first
 	// request that led to it, must not have run out, even if it is let go of

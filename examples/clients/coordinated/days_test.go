@@ -32,7 +32,7 @@ var (
 func TestDaysOfFailures(t *testing.T) {
 	for name, row := range map[string]struct {
 		timing timing
-		elect  time.Duration // what an elected candidate has to take up the Lease
+		elect  time.Duration // the time for an elected candidate to take up the Lease
 		days   float64
 	}{
 		"client-go's timings": {classicTiming, 5 * time.Second, 0.25},
@@ -145,7 +145,7 @@ func (w *world) candidates() []*candidate.LeaseCandidate {
 	return all.Items
 }
 
-// best returns who of those that run should lead.
+// best returns the running candidate that should lead.
 func (w *world) best() string {
 	alive := slices.DeleteFunc(w.candidates(), func(c *candidate.LeaseCandidate) bool { return !w.runs(c.Name) })
 	if best := candidate.OldestEmulationVersion(alive); best != nil {

@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// health is what is known of one process from outside.
+// health is the state of one process, as seen from outside.
 type health struct {
 	name string
 	// clear tells that its link does what it should, since when.

@@ -194,7 +194,7 @@ type stream struct {
 	end  func()
 }
 
-// Read reads what comes through.
+// Read reads the bytes that come through.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.body.Read(p)
 	if w, _, _, _ := s.link.now(); w == hanging && s.ctx.Err() == nil {

@@ -55,7 +55,7 @@ func draw(file string, t timeline.Timeline) error {
 	return errors.Join(timeline.SVG(f, t), f.Close())
 }
 
-// silenceClients drops what client-go logs.
+// silenceClients drops the log of client-go.
 func silenceClients() {
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	virtualtime.HandleErrorsAtOnce()

@@ -31,7 +31,7 @@ func newMonitor(b bounds) *monitor {
 	return &monitor{bounds: b, began: time.Now(), turn: make(chan struct{}, 1), healths: map[string]*health{}}
 }
 
-// update changes what is known.
+// update changes the known state.
 func (m *monitor) update(change func(now time.Time)) {
 	m.mu.Lock()
 	now := time.Now()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// agenda is what is to happen later.
+// agenda has the events to come.
 type agenda []appointment
 
 type appointment struct {

@@ -21,7 +21,7 @@ import (
 //	group:workers  *                        leases      jobs-*      *
 //	user:scraper   get                      /metrics
 //
-// A line allows; what no line allows is forbidden. Each column but the first is a list with
+// A line allows requests; all others are forbidden. Each column but the first is a list with
 // commas. A * at the end of a value stands for the rest. A line about paths has three columns.
 
 // rule is a line of the table.
@@ -186,7 +186,7 @@ func matches(list []string, value string) bool {
 	})
 }
 
-// openAuthorizer returns what -authorize allows. It is nil without the flag.
+// openAuthorizer returns the Authorizer of -authorize, or nil without the flag.
 func (o *Options) openAuthorizer() (httpapi.Authorizer, error) {
 	if o.Authorize == "" {
 		return nil, nil

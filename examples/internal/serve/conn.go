@@ -74,8 +74,8 @@ func (c *conn) check() {
 	c.applyLocked(&c.write, c.Conn.SetWriteDeadline)
 }
 
-// applyLocked tells the socket by set whether a deadline has passed. If it has not, the timer
-// rings at the deadline or earlier.
+// applyLocked gives the socket, by set, a deadline that has passed, or removes it. Before the
+// deadline it arms the timer, which rings then or earlier.
 func (c *conn) applyLocked(d *deadline, set func(time.Time) error) error {
 	passed := false
 	if !d.at.IsZero() {

@@ -71,7 +71,7 @@ func clientCertificates(pool *x509.CertPool) httpapi.Authenticator {
 	}
 }
 
-// openAuthenticator returns what authenticates requests, or nil if nothing does.
+// openAuthenticator returns the Authenticator of the flags, or nil if there is none.
 func (o *Options) openAuthenticator() (httpapi.Authenticator, error) {
 	var all []httpapi.Authenticator
 	if o.ClientCA != "" {

@@ -119,7 +119,7 @@ func knownPath(path string) string {
 	return ""
 }
 
-// Source is what metrics are read from.
+// Source has the values of the metrics.
 type Source struct {
 	// API returns the API, or nil after its end.
 	API func() *httpapi.API

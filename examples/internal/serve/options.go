@@ -1,4 +1,4 @@
-// Package serve is what the servers among the examples share: flags, credentials, limits,
+// Package serve has the parts that the servers among the examples share: flags, credentials, limits,
 // a kubeconfig, and the life of the process.
 package serve
 

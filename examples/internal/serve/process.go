@@ -34,7 +34,7 @@ func processText(t *metricText, start time.Time) {
 	t.sample("go_info", 1, "version", runtime.Version())
 }
 
-// residentMemory returns the memory of the process in bytes. It knows that of Linux only.
+// residentMemory returns the memory of the process in bytes. It returns false except on Linux.
 func residentMemory() (float64, bool) {
 	data, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(data)

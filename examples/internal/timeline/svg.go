@@ -125,7 +125,7 @@ func (l *Lease) latest() (t time.Time) {
 	return t
 }
 
-// notes describes what the picture does not show.
+// notes lists the parts that the picture omits.
 func (t Timeline) notes(left int) (notes []string) {
 	if left > 0 {
 		notes = append(notes, are(left, "more lease")+" not drawn, with older news.")

@@ -135,7 +135,7 @@ func (p *panel) draw(top float64) {
 	}
 }
 
-// head writes the name of the lease, its summary, and what is left out.
+// head writes the name of the lease, its summary, and a note about omitted parts.
 func (p *panel) head(top float64) {
 	summary := p.all.summary()
 	if p.left > 0 {

@@ -28,7 +28,7 @@ type Engine struct {
 	gets      int
 }
 
-// Faults are what happens to an Engine. All may be changed at any time by Set.
+// Faults are the failures of an Engine. All may be changed at any time by Set.
 type Faults struct {
 	// Hold keeps changes from followers.
 	Hold bool

@@ -28,7 +28,7 @@ type point struct {
 	place func(floor uint64) (low uint64, ok bool)
 }
 
-// Check returns what in the log contradicts the history, at most 20 findings.
+// Check returns the contradictions between the log and the history, at most 20.
 func Check(h *History, l *Log) []string {
 	c := &checker{History: h, log: l}
 	c.checkHistory()
@@ -111,7 +111,7 @@ func (c *checker) checkHistory() {
 	}
 }
 
-// effect identifies a change by what its writer chose: the identity of the write, or the uid of a deleted object.
+// effect identifies a change by a value that its writer chose: the identity of the write, or the uid of a deleted object.
 func effect(t watch.EventType, s State) string {
 	if t == watch.Deleted {
 		return "deletion of " + s.UID
@@ -206,7 +206,7 @@ func (c *checker) add(begin, end uint64, what fmt.Stringer, place func(floor uin
 	c.points = append(c.points, point{begin, end, what, place})
 }
 
-// knows adds what a client has seen at a tick: a version, which no later write can take.
+// knows adds a fact that a client has seen at a tick: a version, which no later write can take.
 func (c *checker) knows(tick uint64, what fmt.Stringer, version uint64) {
 	c.add(tick, tick, what, func(uint64) (uint64, bool) { return version, true })
 }

@@ -185,7 +185,7 @@ type Follower struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	news   chan struct{} // has room for one
-	mu     sync.Mutex    // guards what follows
+	mu     sync.Mutex    // guards the fields below
 	last   *Watched
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/kubecoord/kubecoord/watch"
 )
 
-// State is what a client sees of an object.
+// State is the part of an object that a client sees.
 type State struct {
 	Namespace, Name string
 	Version         uint64

@@ -32,7 +32,7 @@ const (
 	operations = 60
 )
 
-// world is a store with its doors and a log of what the clients did.
+// world is a store with its doors and a log of the operations of the clients.
 type world struct {
 	api    *apitest.API
 	log    *exact.Log

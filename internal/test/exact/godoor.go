@@ -86,7 +86,7 @@ func (d GoDoor) Patch(ctx context.Context, s State) (State, error) {
 	return result(d.Leases.Patch(ctx, s.Namespace, s.Name, store.MergePatch, patchOf(s), store.PatchOptions{}))
 }
 
-// patchOf returns a merge patch that sets what a write sets.
+// patchOf returns the merge patch for a write.
 func patchOf(s State) []byte {
 	data, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"labels": map[string]string{label: s.Color}},

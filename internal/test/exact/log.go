@@ -25,7 +25,7 @@ type Operation struct {
 	Verb   Verb
 	// Begin and End are when the operation began and ended, in ticks of the Log.
 	Begin, End uint64
-	In         State // what was written; its key is the object of the operation
+	In         State // the written state; its key is the object of the operation
 	List       ListOptions
 	// Before is the page before this one, nil on the first.
 	Before *Operation
@@ -46,7 +46,7 @@ type Watched struct {
 	Complete uint64
 }
 
-// Log is what the clients of one store did.
+// Log has the operations of the clients of one store.
 type Log struct {
 	ticks      *atomic.Uint64 // shared with the logs of forks
 	mu         sync.Mutex

@@ -28,7 +28,7 @@ const (
 	now = "\tmono -= startNano\n"
 
 	jumps = `
-// jump returns what the clock of the machine is off by, in seconds.
+// jump returns how far the clock of the machine is off, in seconds.
 func jump(mono int64) int64 {
 	if mono > 1e17 { // a bubble
 		return 0

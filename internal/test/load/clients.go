@@ -70,7 +70,7 @@ func bodies(args []string) error {
 	return s.outlast(*n, fmt.Sprintf("%d bodies of 3 MiB of which one byte came", *n), head, *wait)
 }
 
-// outlast opens connections, sends a text on each, and tells how many the server ends.
+// outlast opens connections, sends a text on each, and returns how many the server ends.
 func (s *server) outlast(n int, what, text string, wait time.Duration) error {
 	memory, files := s.rss(), s.files()
 	all, err := s.dialMany(n, text)
@@ -169,7 +169,7 @@ func connections(args []string) error {
 	return nil
 }
 
-// browser sends what a page of another site can make a browser send.
+// browser sends the requests that a page of another site can make a browser send.
 func browser(args []string) error {
 	s, err := start(flag.NewFlagSet("browser", flag.ExitOnError), args)
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *server) deafConnection(i, connections, n int, window bool) (net.Conn, e
 	return conn, err
 }
 
-// streams returns what a client of HTTP/2 (RFC 9113) sends to open n requests.
+// streams returns the bytes that a client of HTTP/2 (RFC 9113) sends to open n requests.
 func streams(n int, path string, window bool) []byte {
 	var b bytes.Buffer
 	frame := func(kind, flags byte, stream uint32, payload []byte) {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubecoord/kubecoord/lease"
 )
 
-// leaders lets Contenders lead a Lease each and measures what that costs the server.
+// leaders lets Contenders lead a Lease each and measures the cost for the server.
 func leaders(args []string) error {
 	f := flag.NewFlagSet("leaders", flag.ExitOnError)
 	n := f.Int("n", 1000, "how many")

@@ -6,8 +6,8 @@
 //
 // The files of the work tree do not change: the compiler takes the mutated file through -overlay. A mutation in mutations.txt is
 //
-//	== name: what a reader of the code would say is wrong
-//	file internal/hub/watcher.go
+//	== name: the mistake in words
+//	file internal/hub/reader.go
 //	test ./internal/hub
 //	- the text that is replaced, which is once in the file
 //	+ the text in its place

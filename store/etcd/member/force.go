@@ -100,7 +100,7 @@ var errInterrupted = errors.New("ForceNewCluster was interrupted: call it again"
 
 func walDir(dir string) string { return filepath.Join(dir, "member", "wal") }
 
-// checkLost refuses what is not a lost majority.
+// checkLost returns an error unless the majority is lost.
 func (m *Member) checkLost(ctx context.Context, dir string, o Options) error {
 	if !wal.Exist(walDir(dir)) {
 		return errors.New("there is no data of a member: ForceNewCluster needs a survivor")
@@ -150,7 +150,7 @@ func membersIn(path string) (all []*membership.Member, err error) {
 }
 
 // make makes the new data in a directory, from a copy of the old: etcd forces a cluster with
-// the same identity, whose snapshot is restored as that of another one.
+// the same identity, whose snapshot is restored as another member.
 func (f *Forced) make(ctx context.Context, data, work string, o Options) error {
 	if err := os.MkdirAll(work, fileutil.PrivateDirMode); err != nil {
 		return err

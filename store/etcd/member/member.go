@@ -17,8 +17,8 @@
 // A start that was interrupted goes on where it was. A member may be started with another
 // PeerURL than before.
 //
-// If a majority is lost for good, ForceNewCluster makes a cluster of one member of what a
-// survivor has.
+// If a majority is lost for good, ForceNewCluster makes a cluster of one member from the data
+// of a survivor.
 //
 // The package is apart from package etcd because it brings etcd's server: a program that
 // uses only the client is 13 MB smaller.
@@ -61,8 +61,8 @@ type Options struct {
 	PeerURL string
 	// Join are client URLs of members of the cluster that a new member joins. Once the
 	// directory has data, Start only checks that it belongs to that cluster. Nil means a
-	// cluster of its own. The certificate for these URLs is that of ClientTLSInfo: see
-	// Configure.
+	// cluster of its own. The certificate of ClientTLSInfo is used for these URLs:
+	// see Configure.
 	Join []string
 	// Quota bounds the bytes of the database. Above it, writes fail with NOSPACE. Zero means
 	// etcd's default of 2 GiB.
@@ -258,7 +258,7 @@ func (m *Member) config(dir string, o Options) (*embed.Config, error) {
 	return c, nil
 }
 
-// movePeerURL tells the cluster where other members reach this one. etcd itself takes the
+// movePeerURL changes the peer URL of this member in the cluster. etcd itself takes the
 // URL of the first start.
 func (m *Member) movePeerURL(ctx context.Context, peerURL string) error {
 	if peerURL == "" {

@@ -49,7 +49,7 @@ func (m *Member) waitReady(ctx context.Context, c *embed.Config, o Options) erro
 	}
 }
 
-// whyNotReady returns what waitReady waits for, and which members answer.
+// whyNotReady returns the reason why waitReady waits, and which members answer.
 func (m *Member) whyNotReady(ctx context.Context, p *prober, o Options) string {
 	server := m.etcd.Server
 	var others []*membership.Member

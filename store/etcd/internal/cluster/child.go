@@ -24,7 +24,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/etcd/member"
 )
 
-// job is what a child process does.
+// job is the work of a child process.
 type job struct {
 	Member  *memberJob
 	Kine    *kineJob
