@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecoord/kubecoord/internal/caller"
 	"github.com/kubecoord/kubecoord/internal/registry"
 )
 
@@ -144,7 +143,7 @@ func (x *exchange) readFrom(f *Fault, o StaleOptions) {
 	late := f.gone && f.lag == nil // Remove did not see this replica
 	if x.stale == nil {
 		x.stale, x.lag = f, l
-		x.r = x.r.WithContext(l.Context(caller.WithStale(x.r.Context())))
+		x.r = x.r.WithContext(l.Context(x.r.Context()))
 	}
 	x.api.mu.Unlock()
 	if late {

@@ -1,12 +1,11 @@
-// Package caller stores facts of a test in the context of a request: the name of the client, whether a lagging replica
-// answers, and an observer of the answer.
+// Package caller stores facts of a test in the context of a request: the name of the client, and an observer of
+// the answer.
 package caller
 
 import "context"
 
 type (
 	nameKey     struct{}
-	staleKey    struct{}
 	observerKey struct{}
 )
 
@@ -19,17 +18,6 @@ func WithName(ctx context.Context, name string) context.Context {
 func Name(ctx context.Context) string {
 	name, _ := ctx.Value(nameKey{}).(string)
 	return name
-}
-
-// WithStale returns a context for a request that a lagging replica answers.
-func WithStale(ctx context.Context) context.Context {
-	return context.WithValue(ctx, staleKey{}, true)
-}
-
-// Stale reports whether a lagging replica answers.
-func Stale(ctx context.Context) bool {
-	stale, _ := ctx.Value(staleKey{}).(bool)
-	return stale
 }
 
 // Sight is a version that the client of a request knows: of one object, or of all objects in

@@ -13,13 +13,11 @@ func TestContextTellsOfItsCaller(t *testing.T) {
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "value")
 	assert.Empty(t, caller.Name(ctx))
-	assert.False(t, caller.Stale(ctx))
 	assert.Nil(t, caller.Observer(ctx))
 
 	var seen []caller.Sight
-	ctx = caller.WithObserver(caller.WithStale(caller.WithName(ctx, "a")), func(s caller.Sight) { seen = append(seen, s) })
+	ctx = caller.WithObserver(caller.WithName(ctx, "a"), func(s caller.Sight) { seen = append(seen, s) })
 	assert.Equal(t, "a", caller.Name(ctx))
-	assert.True(t, caller.Stale(ctx))
 	sight := caller.Sight{Namespace: "ns", Name: "n", Version: 7, Named: true}
 	caller.Observer(ctx)(sight)
 	assert.Equal(t, []caller.Sight{sight}, seen)

@@ -144,19 +144,6 @@ func (st *Store) Recorded() Recorded {
 	return out
 }
 
-// Selects returns a predicate for the objects that a watch with these options would see.
-// The error is the error of Watch.
-func (r *Resource) Selects(opts WatchOptions) (func(*Item) bool, error) {
-	sel, err := r.parseSelection(opts.Namespace, opts.Name, opts.LabelSelector, opts.FieldSelector, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := sel.parseShards(opts.ShardSelector, nil); err != nil {
-		return nil, err
-	}
-	return sel.matches, nil
-}
-
 // originKey is the context key of an origin.
 type originKey struct{}
 

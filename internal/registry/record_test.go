@@ -150,34 +150,3 @@ func TestRecordNamesTheOriginOfEachChange(t *testing.T) {
 		"1006 DELETED leases a from 1005 to 1006 by 6",
 	}, changes)
 }
-
-func TestSelectsMatchesTheObjectsOfAWatch(t *testing.T) {
-	st := newStore(t)
-	leases := leasesIn(st)
-	mustCreate(t, leases, newLease("ns/a", label("app", "x")))
-	r := leaseResource(st)
-	it, err := r.Get(t.Context(), "ns", "a", "")
-	require.NoError(t, err)
-	for _, tt := range []struct {
-		opts registry.WatchOptions
-		want bool
-	}{
-		{registry.WatchOptions{}, true},
-		{registry.WatchOptions{Namespace: "ns", Name: "a"}, true},
-		{registry.WatchOptions{Namespace: "other"}, false},
-		{registry.WatchOptions{Name: "b"}, false},
-		{registry.WatchOptions{LabelSelector: "app=x"}, true},
-		{registry.WatchOptions{LabelSelector: "app=y"}, false},
-		{registry.WatchOptions{FieldSelector: "metadata.name=b"}, false},
-		{registry.WatchOptions{ShardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x0000000000000001')"}, false},
-	} {
-		selects, err := r.Selects(tt.opts)
-		require.NoError(t, err)
-		assert.Equal(t, tt.want, selects(it), "%+v", tt.opts)
-		assert.False(t, selects(nil))
-	}
-	for _, opts := range []registry.WatchOptions{{LabelSelector: "=="}, {FieldSelector: "spec.x=1"}, {ShardSelector: "x"}} {
-		_, err := r.Selects(opts)
-		assert.Error(t, err, "%+v", opts)
-	}
-}
