@@ -208,7 +208,7 @@ func (w *world) updateTrees(version int, manager string, o Object) []meta.Manage
 	if k.Subresource != "" {
 		sent = nil
 	}
-	os := k.ownersBefore(sent, had)
+	os := k.ownersBefore(nil, sent, had)
 	if len(os) == 0 && live != nil && live.GetObjectMeta().UID != "" {
 		return nil
 	}

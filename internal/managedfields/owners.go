@@ -96,10 +96,10 @@ func (os owners) put(o owner) owners {
 	return out
 }
 
-// decode reads the owners of an object.
-func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error) {
+// decode appends the owners of an object to os, which is empty.
+func (k *FieldManager) decode(os owners, entries []meta.ManagedFieldsEntry) (owners, error) {
 	at := map[identity]int{}
-	var os owners
+	os = slices.Grow(os, len(entries))
 	for i := range entries {
 		o, err := k.decodeEntry(&entries[i])
 		if err != nil {
@@ -110,7 +110,7 @@ func (k *FieldManager) decode(entries []meta.ManagedFieldsEntry) (owners, error)
 			continue
 		}
 		at[o.identity] = len(os)
-		os = append(slices.Grow(os, len(entries)-i), o)
+		os = append(os, o)
 	}
 	return os, nil
 }
@@ -274,7 +274,7 @@ func Given(entries []meta.ManagedFieldsEntry) (_ []meta.ManagedFieldsEntry, know
 	if isReset(entries) {
 		return nil, true, nil
 	}
-	os, err := new(FieldManager).decode(entries)
+	os, err := new(FieldManager).decode(nil, entries)
 	if err != nil {
 		return nil, true, err
 	}

@@ -29,14 +29,15 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 			return
 		}
 	}
-	os, err := k.track(version, live, obj, manager, now)
+	var room [2]owner // nearly all objects have no more
+	os, err := k.track(room[:0], version, live, obj, manager, now)
 	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
 		m.ManagedFields = os.encode(had)
 	}
 }
 
-// track returns the owners after a write.
-func (k *FieldManager) track(version int, live, obj Object, manager string, now time.Time) (owners, error) {
+// track returns the owners after a write. os is empty.
+func (k *FieldManager) track(os owners, version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	var had []meta.ManagedFieldsEntry
 	isNew := live == nil || live.GetObjectMeta().UID == ""
 	if live != nil {
@@ -46,7 +47,7 @@ func (k *FieldManager) track(version int, live, obj Object, manager string, now 
 	if k.Subresource != "" {
 		sent = nil
 	}
-	os := k.ownersBefore(sent, had)
+	os = k.ownersBefore(os, sent, had)
 	if len(os) == 0 && !isNew {
 		return nil, nil
 	}
@@ -66,15 +67,15 @@ func (k *FieldManager) track(version int, live, obj Object, manager string, now 
 
 // ownersBefore returns the owners before a write: the owners in the request, or the
 // current ones if the request has none or they cannot be decoded.
-func (k *FieldManager) ownersBefore(sent, had []meta.ManagedFieldsEntry) owners {
+func (k *FieldManager) ownersBefore(os owners, sent, had []meta.ManagedFieldsEntry) owners {
 	if isReset(sent) {
 		return nil
 	}
-	os, err := k.decode(sent)
-	if err != nil || len(os) == 0 {
-		os, _ = k.decode(had)
+	found, err := k.decode(os, sent)
+	if err != nil || len(found) == 0 {
+		found, _ = k.decode(os, had)
 	}
-	return os
+	return found
 }
 
 // recordUpdate makes an updater the owner of the fields in which two documents
