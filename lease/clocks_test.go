@@ -298,9 +298,11 @@ func TestBookmarkDoesNotEndAHolding(t *testing.T) {
 				assert.NoError(t, err)
 			}
 		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+		defer cancel()
 		start := time.Now()
 		var holders []string
-		for h, err := range Observe(t.Context(), leases, namespace, name) {
+		for h, err := range Observe(ctx, leases, namespace, name) {
 			require.NoError(t, err)
 			if holders = append(holders, h.Holder); h.Holder == "" {
 				break
