@@ -39,7 +39,7 @@ func TestMiddlewareSeesTheRequestsOfEveryDoor(t *testing.T) {
 	assert.Equal(t, []string{leases, "/healthz"}, seen)
 }
 
-// As behind a socket: a Middleware that records the answer is done when the client has it.
+// A Middleware that records the answer is done when the client has it, as behind a socket.
 func TestClientGetsTheHeaderWithTheNextWrite(t *testing.T) {
 	for name, next := range map[string]func(w http.ResponseWriter){
 		"a part of the body": func(w http.ResponseWriter) { io.WriteString(w, "x") },

@@ -30,19 +30,16 @@ func (k *FieldManager) Update(version int, live, obj Object, manager string, now
 		}
 	}
 	var room [2]owner // nearly all objects have no more
-	os, err := k.track(room[:0], version, live, obj, manager, now)
+	os, err := k.track(room[:0], had, version, live, obj, manager, now)
 	if m.ManagedFields = had; err == nil { // as upstream, they do not change if tracking fails
 		m.ManagedFields = os.encode(had)
 	}
 }
 
-// track returns the owners after a write. os is empty.
-func (k *FieldManager) track(os owners, version int, live, obj Object, manager string, now time.Time) (owners, error) {
-	var had []meta.ManagedFieldsEntry
+// track returns the owners after a write, in the memory of os if they fit. had are the managedFields of
+// live.
+func (k *FieldManager) track(os owners, had []meta.ManagedFieldsEntry, version int, live, obj Object, manager string, now time.Time) (owners, error) {
 	isNew := live == nil || live.GetObjectMeta().UID == ""
-	if live != nil {
-		had = live.GetObjectMeta().ManagedFields
-	}
 	sent := obj.GetObjectMeta().ManagedFields
 	if k.Subresource != "" {
 		sent = nil

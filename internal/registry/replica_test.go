@@ -43,7 +43,7 @@ func stateUnder(ctx context.Context, st *registry.Store, opts registry.ListOptio
 // anyState are options that take whatever is at hand.
 var anyState = registry.ListOptions{ResourceVersion: "0"}
 
-// tooLarge is the answer to a read that has waited for a version in vain.
+// tooLarge returns the answer to a read of a version that did not come in time.
 func tooLarge(version, current string) string {
 	return "Timeout: Too large resource version: " + version + ", current: " + current
 }
