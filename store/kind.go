@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // Kind is one kind of object, ready for use. It never changes; any number of stores may share it.
@@ -155,6 +156,9 @@ type Version[T any] struct {
 	Deprecated string
 	// Form is the version's shape on the wire if it is not T; see FormOf.
 	Form Form[T]
+	// Schema is the form of the objects if T is Unstructured, or nil for any form. The one of the first version is also the
+	// form of stored objects.
+	Schema *schema.Schema
 	// Validate replaces Descriptor.Validate in writes through this version.
 	Validate func(obj, old *T) field.Errors
 }
@@ -263,7 +267,7 @@ func (c Column[T]) erase() kinds.Column {
 
 // erase returns the version; validate is Descriptor.Validate.
 func (v Version[T]) erase(validate func(obj, old *T) field.Errors) kinds.Version {
-	e := kinds.Version{Name: v.Name, Deprecated: v.Deprecated, New: v.Form.newWire}
+	e := kinds.Version{Name: v.Name, Deprecated: v.Deprecated, New: v.Form.newWire, Schema: v.Schema}
 	if v.Validate != nil {
 		validate = v.Validate
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecoord/kubecoord/internal/validate"
 	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // Object is an object of a store: a pointer to a struct that embeds meta.TypeMeta and meta.ObjectMeta.
@@ -26,7 +27,7 @@ type Object = managedfields.Object
 type Descriptor struct {
 	Group, Name, Plural, Singular, StoragePrefix string
 
-	ShortNames []string
+	ShortNames, Categories []string
 	// New returns an empty object in the stored form.
 	New      func() Object
 	Versions []Version
@@ -38,8 +39,17 @@ type Descriptor struct {
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string
 	Default           func(obj Object)
-	PrepareForUpdate  func(obj, old Object)
-	Warnings          func(obj, old Object) []string
+	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
+	PrepareForCreate func(obj Object)
+	PrepareForUpdate func(obj, old Object)
+	Warnings         func(obj, old Object) []string
+	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
+	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
+	Counts func(obj, old Object) bool
+	// Verbs are the verbs that are served, in the words of discovery; nil means all.
+	Verbs []string
+	// Subresources are the ones besides status.
+	Subresources []Subresource
 
 	SelectableFields []SelectableField
 	Columns          []Column
@@ -53,6 +63,43 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	Validate         func(obj, old Object) field.Errors
+	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
+	Schema *schema.Schema
+	// Serializer reads and writes bodies in place of package codec, or is nil.
+	Serializer Serializer
+}
+
+// Serializer reads and writes the objects of a version by a library of the user. Documents are trees with apiVersion, kind
+// and metadata. Functions are called without a lock, from any goroutine.
+type Serializer interface {
+	// Decode reads the object of a body in its normal form: a JSON document, or for Protobuf the raw message of the envelope.
+	// If strict is set, strictErrs reports unknown and duplicate members. err is the error of a body that cannot be read.
+	Decode(data []byte, f Format, strict bool) (doc map[string]any, strictErrs []error, err error)
+	// Normal returns a document, which may be changed, in its normal form: the result of Decode of its JSON.
+	Normal(doc map[string]any, strict bool) (normal map[string]any, strictErrs []error, err error)
+	// AppendProto appends a document as a protobuf message without an envelope. It is called only if HasProto.
+	AppendProto(dst []byte, doc map[string]any) ([]byte, error)
+	HasProto() bool
+}
+
+// Subresource is a path below each object: {name}/{Name}.
+type Subresource struct {
+	Name string
+	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
+	Body *Kind
+	// Verbs are the verbs that are served, of get, create, update and patch.
+	Verbs []string
+	// Read returns the body for a state. Nil: the parent itself.
+	Read func(parent Object) (Object, error)
+	// Write changes a copy of the state as a body asks. A write of a body of the parent's kind keeps all of the parent that
+	// Write does not change.
+	Write func(parent, body Object) error
+	// Resets are the top-level members of a body of the parent's kind that the subresource does not own.
+	Resets []string
+	// Validate returns the problems of a write in place of the version's.
+	Validate func(parent, old Object) field.Errors
+	// Removes makes a create delete the parent, as an Eviction does.
+	Removes bool
 }
 
 // SelectableField is a field that a fieldSelector may name.
