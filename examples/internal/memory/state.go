@@ -1,4 +1,4 @@
-package main
+package memory
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 // election starts: a candidate.Coordinator trusts the times of the objects it finds at its
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
-func loadState(st *store.Store, path string, first uint64) error {
+func loadState(st *store.Store, kinds []store.AnyKind, path string, first uint64) error {
 	if path == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func loadState(st *store.Store, path string, first uint64) error {
 		pattern := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 		source = fixture.FS(os.DirFS(cmp.Or(dir, ".")), pattern)
 	}
-	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: httpapi.Kinds()}, source); err != nil {
+	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, source); err != nil {
 		return fmt.Errorf("-load %s: %w", path, err)
 	}
 	if first == 0 {

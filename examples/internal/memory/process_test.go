@@ -1,4 +1,4 @@
-package main
+package memory
 
 import (
 	"bufio"
@@ -27,7 +27,7 @@ const asServer = "SERVER_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		main()
+		Main("server", nil)
 		return
 	}
 	os.Exit(m.Run())

@@ -1,4 +1,4 @@
-package main
+package memory
 
 import (
 	"os"
@@ -25,7 +25,7 @@ func TestOtherLanguagesHaveFaultsAndWorlds(t *testing.T) {
 		if out, err := exec.Command(python, "-c", "import kubernetes").CombinedOutput(); err != nil {
 			t.Skipf("%s has no Kubernetes client: want Debian's python3-kubernetes, or PYTHON to name another: %s", python, lastLine(out))
 		}
-		dir := copyFiles(t, "../python", "*.py")
+		dir := copyFiles(t, "../../python", "*.py")
 		out := runIn(t, dir, server(), python, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v")
 		assert.Contains(t, out, "test_conflicts_are_the_callers_to_try_again")
 		assert.NotContains(t, out, "skipped")
@@ -33,7 +33,7 @@ func TestOtherLanguagesHaveFaultsAndWorlds(t *testing.T) {
 	t.Run("JavaScript", func(t *testing.T) {
 		modules := os.Getenv("NODE_MODULES")
 		if modules == "" {
-			modules = "../javascript/node_modules"
+			modules = "../../javascript/node_modules"
 		}
 		modules, err := filepath.Abs(modules)
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestOtherLanguagesHaveFaultsAndWorlds(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(modules, "@kubernetes", "client-node")); err != nil {
 			t.Skipf("npm's @kubernetes/client-node is not installed: want `npm ci` in examples/javascript, or NODE_MODULES to name another folder: %v", err)
 		}
-		dir := copyFiles(t, "../javascript", "*.js*")
+		dir := copyFiles(t, "../../javascript", "*.js*")
 		require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 		out := runIn(t, dir, server(), "node", "--test")
 		assert.Contains(t, out, "conflicts are the caller's to try again")
@@ -54,7 +54,7 @@ func TestOtherLanguagesHaveFaultsAndWorlds(t *testing.T) {
 // buildServer returns the server as a program.
 func buildServer(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "server")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../server").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
 }
