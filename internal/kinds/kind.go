@@ -53,6 +53,10 @@ type Descriptor struct {
 
 	SelectableFields []SelectableField
 	Columns          []Column
+	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
+	Cells func(obj Object, now time.Time) []any
+	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
+	RowConditions func(obj Object) []any
 }
 
 // Version is one served API version of a kind.
@@ -220,7 +224,7 @@ func (d *Descriptor) checkNames(k *Kind) error {
 // checkFunctions refuses a column or a field without its function.
 func (d *Descriptor) checkFunctions(*Kind) error {
 	for _, c := range d.Columns {
-		if c.Cell == nil {
+		if c.Cell == nil && d.Cells == nil {
 			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
 		}
 	}
@@ -335,11 +339,22 @@ func (k *Kind) FieldValue(o Object, path string) string {
 
 // Cells returns the cells of an object's row in a Table.
 func (k *Kind) Cells(o Object, now time.Time) []any {
+	if k.of.Cells != nil {
+		return k.of.Cells(o, now)
+	}
 	cells := make([]any, len(k.info.Columns))
 	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
+}
+
+// RowConditions returns the conditions of an object's row in a Table.
+func (k *Kind) RowConditions(o Object) []any {
+	if k.of.RowConditions == nil {
+		return nil
+	}
+	return k.of.RowConditions(o)
 }
 
 // Info returns the description of the kind, which must not be changed.

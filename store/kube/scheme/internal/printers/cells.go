@@ -22,6 +22,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -39,6 +40,24 @@ func Cells(obj runtime.Object, now time.Time) []any {
 		return nil
 	}
 	return []any{m.GetName(), m.GetCreationTimestamp().UTC().Format(time.RFC3339)}
+}
+
+// Conditions returns the conditions of an object's row in a Table. Only pods that have ended have one.
+func Conditions(obj runtime.Object) []metav1.TableRowCondition {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	done := metav1.TableRowCondition{Type: metav1.RowCompleted, Status: metav1.ConditionTrue, Reason: string(p.Status.Phase)}
+	switch p.Status.Phase {
+	case corev1.PodSucceeded:
+		done.Message = "The pod has completed successfully."
+	case corev1.PodFailed:
+		done.Message = "The pod failed."
+	default:
+		return nil
+	}
+	return []metav1.TableRowCondition{done}
 }
 
 // coreCells returns the cells of kinds of the core group, and of Events of both groups.

@@ -30,8 +30,8 @@ type recording struct {
 	}
 }
 
-// The cells of all recorded objects are the ones that a real server printed.
-func TestCellsAreThoseOfARealServer(t *testing.T) {
+// The rows of all recorded objects are the ones that a real server printed.
+func TestRowsAreThoseOfARealServer(t *testing.T) {
 	files, err := filepath.Glob("testdata/rows/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -52,6 +52,7 @@ func TestCellsAreThoseOfARealServer(t *testing.T) {
 				want, err := json.Marshal(row.Cells)
 				require.NoError(t, err)
 				assert.Equal(t, string(want), string(got))
+				assert.Equal(t, row.Conditions, printers.Conditions(obj))
 				assert.LessOrEqual(t, len(printers.Columns(u.GroupVersionKind())), len(row.Cells))
 			})
 		}
