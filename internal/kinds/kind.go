@@ -67,6 +67,8 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	Validate         func(obj, old Object) field.Errors
+	// ValidateStatus replaces Validate for writes of the status.
+	ValidateStatus func(obj, old Object) field.Errors
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -146,6 +148,8 @@ type version struct {
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
 	schema   *codec.Type
 	validate func(obj, old Object) field.Errors
+	// validateStatus is validate for writes of the status.
+	validateStatus func(obj, old Object) field.Errors
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -248,12 +252,11 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{named: named, validate: func(o, old Object) field.Errors {
-			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
-				return errs
-			}
-			return v.Validate(o, old)
-		}}
+		compiled := version{named: named, validate: k.afterJSON(v.Validate)}
+		compiled.validateStatus = compiled.validate
+		if v.ValidateStatus != nil {
+			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
+		}
 		if v.New != nil {
 			typ, err := compileType(v.New(), v.Name)
 			if err != nil {
@@ -291,6 +294,16 @@ func checkMeta(t *codec.Type) error {
 		return fmt.Errorf("%s: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`", t.Name)
 	}
 	return nil
+}
+
+// afterJSON returns validate, which may be nil, after validateJSON.
+func (k *Kind) afterJSON(validate func(obj, old Object) field.Errors) func(obj, old Object) field.Errors {
+	return func(o, old Object) field.Errors {
+		if errs := k.validateJSON(o); errs != nil || validate == nil {
+			return errs
+		}
+		return validate(o, old)
+	}
 }
 
 // validateJSON refuses objects of the stored form that have no JSON form. Only a
