@@ -52,6 +52,16 @@ func MustKind[T any](d Descriptor[T]) *Kind[T] {
 	return k
 }
 
+// As returns a kind of another package, such as one of store/kube, as a Kind of its type. The error is for a kind whose stored
+// objects are not of type T.
+func As[T any](k AnyKind) (*Kind[T], error) {
+	kind := k.Registered()
+	if o := kind.New(0); as[T](o) == nil {
+		return nil, fmt.Errorf("store: kind %s: got objects of type %T, want %T", kind.Info().Kind, o, (*T)(nil))
+	}
+	return &Kind[T]{untyped{kind}}, nil
+}
+
 // In returns the collection of the kind in a store. It panics if the store already has a different Kind of the same
 // group and plural, and if the store is on etcd and was opened without the kind.
 func (k *Kind[T]) In(st *Store) *Collection[T] {

@@ -150,6 +150,15 @@ func TestKindHasEveryMemberOfItsDescriptor(t *testing.T) {
 	assertStatus(t, err, 422, store.ErrInvalid, `Widget.example.com "a" is invalid: metadata.name: Invalid value: "a": bad name`)
 }
 
+func TestAsTakesOnlyTheTypeOfTheObjects(t *testing.T) {
+	var anyKind store.AnyKind = newBlobKind()
+	k, err := store.As[store.Unstructured](anyKind)
+	require.NoError(t, err)
+	assert.Same(t, anyKind.Registered(), k.Registered())
+	_, err = store.As[widget](anyKind)
+	assert.EqualError(t, err, "store: kind Blob: got objects of type *store.Unstructured, want *store_test.widget")
+}
+
 func TestKindHooksAreCalled(t *testing.T) {
 	st := newStore(t)
 	kind := newWidgetKind()

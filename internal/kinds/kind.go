@@ -53,6 +53,15 @@ type Descriptor struct {
 
 	SelectableFields []SelectableField
 	Columns          []Column
+	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
+	Cells func(obj Object, now time.Time) []any
+	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
+	RowConditions func(obj Object) []any
+
+	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it
+	// defines none. Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of
+	// an API and a server that starts again ask for it. Nil: the objects define no kinds.
+	Defines func(obj Object) (*Kind, error)
 }
 
 // Version is one served API version of a kind.
@@ -63,6 +72,8 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	Validate         func(obj, old Object) field.Errors
+	// ValidateStatus replaces Validate for writes of the status.
+	ValidateStatus func(obj, old Object) field.Errors
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -140,9 +151,11 @@ type version struct {
 	named meta.TypeMeta // the kind in this version
 	form  int
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
-	schema     *codec.Type
-	validate   func(obj, old Object) field.Errors
-	serializer Serializer // or nil
+	schema   *codec.Type
+	validate func(obj, old Object) field.Errors
+	// validateStatus is validate for writes of the status.
+	validateStatus func(obj, old Object) field.Errors
+	serializer     Serializer // or nil
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -221,7 +234,7 @@ func (d *Descriptor) checkNames(k *Kind) error {
 // checkFunctions refuses a column or a field without its function.
 func (d *Descriptor) checkFunctions(*Kind) error {
 	for _, c := range d.Columns {
-		if c.Cell == nil {
+		if c.Cell == nil && d.Cells == nil {
 			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
 		}
 	}
@@ -247,12 +260,11 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{named: named, serializer: v.Serializer, validate: func(o, old Object) field.Errors {
-			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
-				return errs
-			}
-			return v.Validate(o, old)
-		}}
+		compiled := version{named: named, serializer: v.Serializer, validate: k.afterJSON(v.Validate)}
+		compiled.validateStatus = compiled.validate
+		if v.ValidateStatus != nil {
+			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
+		}
 		if v.New != nil || v.Schema != first.Schema {
 			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire}
 			if v.New == nil {
@@ -301,6 +313,16 @@ func checkMeta(t *codec.Type) error {
 	return nil
 }
 
+// afterJSON returns validate, which may be nil, after validateJSON.
+func (k *Kind) afterJSON(validate func(obj, old Object) field.Errors) func(obj, old Object) field.Errors {
+	return func(o, old Object) field.Errors {
+		if errs := k.validateJSON(o); errs != nil || validate == nil {
+			return errs
+		}
+		return validate(o, old)
+	}
+}
+
 // validateJSON refuses objects of the stored form that have no JSON form. Only a
 // write through the Go API can bring one.
 func (k *Kind) validateJSON(o Object) field.Errors {
@@ -335,6 +357,12 @@ func pluralOf(kind string) string {
 	return name + "s"
 }
 
+// DefinesKinds reports whether the objects of the kind define kinds.
+func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
+
+// Defined returns the kind that an object defines.
+func (k *Kind) Defined(o Object) (*Kind, error) { return k.of.Defines(o) }
+
 // FieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) FieldValue(o Object, path string) string {
 	for _, f := range k.of.SelectableFields {
@@ -347,11 +375,22 @@ func (k *Kind) FieldValue(o Object, path string) string {
 
 // Cells returns the cells of an object's row in a Table.
 func (k *Kind) Cells(o Object, now time.Time) []any {
+	if k.of.Cells != nil {
+		return k.of.Cells(o, now)
+	}
 	cells := make([]any, len(k.info.Columns))
 	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
+}
+
+// RowConditions returns the conditions of an object's row in a Table.
+func (k *Kind) RowConditions(o Object) []any {
+	if k.of.RowConditions == nil {
+		return nil
+	}
+	return k.of.RowConditions(o)
 }
 
 // Info returns the description of the kind, which must not be changed.

@@ -1,0 +1,33 @@
+package memory
+
+import "time"
+
+// The media types of fixtures.
+const (
+	typeYAML  = "application/yaml"
+	typeJSON  = "application/json"
+	typeTxtar = "application/x-txtar"
+)
+
+const maxWorlds = 100
+
+// The answers below /debug/, as far as tests look at them.
+
+type operation struct{ Method, Path, What string }
+
+type clockView struct {
+	Now    time.Time
+	Stands bool
+}
+
+type faultView struct{ ID int }
+
+type worldView struct{ Name, URL, ResourceVersion string }
+
+type requestView struct {
+	Text, Body, UserAgent string
+	Query                 map[string][]string
+	BodyBase64            []byte
+	Done                  bool
+	Faults                []int
+}

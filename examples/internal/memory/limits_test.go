@@ -1,0 +1,182 @@
+package memory
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// limited returns the config of a server with the limits of these flags, the default for the others.
+func limited(t *testing.T, flags ...string) config {
+	t.Helper()
+	var c config
+	f := flag.NewFlagSet("", flag.PanicOnError)
+	c.Register(f)
+	require.NoError(t, f.Parse(flags))
+	c.Address = "127.0.0.1:0"
+	return c
+}
+
+func TestServerIsKnownByItsNamesOnly(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		c := limited(t, "-allow-host=kubecoord.example")
+		c.debug = debug
+		_, stop, url, done := start(t, c)
+		for host, code := range map[string]int{"": 200, "localhost:1": 200, "kubecoord.example": 200, "evil.example:8001": 403} {
+			for _, path := range []string{leasesPath, "/debug/", "/debug/worlds/1/"} {
+				req, err := http.NewRequestWithContext(t.Context(), "GET", url+path, nil)
+				require.NoError(t, err)
+				req.Host = host
+				resp, err := http.DefaultClient.Do(req)
+				require.NoError(t, err)
+				resp.Body.Close()
+				if code == 200 && path != leasesPath && (!debug || path != "/debug/") {
+					code = 404
+				}
+				assert.Equal(t, code, resp.StatusCode, "%s %s", host, path)
+				if code == 404 {
+					code = 200
+				}
+			}
+		}
+		stop()
+		require.NoError(t, <-done)
+	}
+}
+
+func TestConnectionsOfAClientAreLimited(t *testing.T) {
+	_, stop, url, done := start(t, limited(t, "-max-connections-per-client=2"))
+	defer func() { stop(); require.NoError(t, <-done) }()
+	dial := func() net.Conn {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		require.NoError(t, err)
+		return conn
+	}
+	answers := func(conn net.Conn) bool {
+		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		return err == nil && resp.StatusCode == 200
+	}
+	first, second := dial(), dial()
+	defer second.Close()
+	require.True(t, answers(first))
+	require.True(t, answers(second))
+	third := dial()
+	defer third.Close()
+	assert.False(t, answers(third))
+	first.Close()
+	require.Eventually(t, func() bool {
+		conn := dial()
+		defer conn.Close()
+		return answers(conn)
+	}, time.Minute, time.Millisecond)
+}
+
+func TestKubeconfigIsReadableByItsOwnerOnly(t *testing.T) {
+	dir := t.TempDir()
+	c := limited(t)
+	c.Kubeconfig = filepath.Join(dir, "config")
+	require.NoError(t, os.WriteFile(c.Kubeconfig, []byte("old"), 0o644))
+	_, stop, _, done := start(t, c)
+	stop()
+	require.NoError(t, <-done)
+	info, err := os.Stat(c.Kubeconfig)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, all, 1, "no temporary file is left")
+}
+
+// authority signs certificates.
+type authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{}
+	a.key, a.cert = a.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
+	return a
+}
+
+// sign signs a certificate, an authority without a key its own.
+func (a *authority) sign(t *testing.T, template *x509.Certificate) (*ecdsa.PrivateKey, *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	require.NoError(t, err)
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	return key, cert
+}
+
+func TestClientCertificatesAreCredentials(t *testing.T) {
+	dir := t.TempDir()
+	ours, theirs := newAuthority(t), newAuthority(t)
+	c := limited(t)
+	c.SelfSigned, c.ClientCA, c.TokenFile = true, filepath.Join(dir, "ca.pem"), filepath.Join(dir, "tokens")
+	require.NoError(t, os.WriteFile(c.ClientCA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ours.cert.Raw}), 0o600))
+	require.NoError(t, os.WriteFile(c.TokenFile, []byte("s3cret,bob,1\n"), 0o600))
+	_, stop, url, done := start(t, c)
+	defer func() { stop(); require.NoError(t, <-done) }()
+	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	for name, row := range map[string]struct {
+		ca       *authority
+		template *x509.Certificate
+		token    string
+		code     int
+	}{
+		"ours":                   {ours, &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}, ExtKeyUsage: usage}, "", 200},
+		"without a name":         {ours, &x509.Certificate{ExtKeyUsage: usage}, "", 401},
+		"of a server":            {ours, &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, "", 401},
+		"of others":              {theirs, &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}, ExtKeyUsage: usage}, "", 401},
+		"of others with a token": {theirs, &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}, ExtKeyUsage: usage}, "s3cret", 200},
+		"none":                   {nil, nil, "", 401},
+		"none but a token":       {nil, nil, "s3cret", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := &tls.Config{InsecureSkipVerify: true}
+			if row.ca != nil {
+				key, cert := row.ca.sign(t, row.template)
+				config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+					return &tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}, nil
+				}
+			}
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+			defer client.CloseIdleConnections()
+			req, err := http.NewRequestWithContext(t.Context(), "GET", url+leasesPath, nil)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+row.token)
+			resp, err := client.Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, row.code, resp.StatusCode)
+		})
+	}
+}

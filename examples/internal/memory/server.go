@@ -1,0 +1,183 @@
+// Package memory is the server in memory, whose programs are examples/server, with the kinds of httpapi.Kinds, and
+// examples/kube, with any kinds. To write a server of your own, copy two functions from it: newServed, which makes the store
+// and its handler, and loadState in state.go, which continues from a dump. The flags that it shares with examples/durable,
+// credentials, limits and metrics are in examples/internal/serve, and the operations below /debug/ in
+// examples/internal/debug.
+package memory
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/kubecoord/kubecoord/candidate"
+	"github.com/kubecoord/kubecoord/examples/internal/debug"
+	"github.com/kubecoord/kubecoord/examples/internal/serve"
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/httpapi/apitest"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/clock"
+)
+
+// config is the command line.
+type config struct {
+	serve.Options
+	more      func() ([]store.AnyKind, error) // kinds to serve in addition to httpapi.Kinds, or nil
+	quota     int64
+	debug     bool
+	clock     string
+	load      string
+	known     bool // skip what is not known in load
+	dump      string
+	dumpEvery time.Duration
+	dumpNow   <-chan os.Signal // dump at each
+}
+
+// Main runs the program of this name. It registers the flags, and more, if not nil, returns the kinds to serve in addition to
+// httpapi.Kinds, once the flags are read.
+func Main(name string, more func() ([]store.AnyKind, error)) {
+	c := config{more: more}
+	c.Register(flag.CommandLine)
+	flag.Int64Var(&c.quota, "quota-backend-bytes", 512<<20, "refuse writes that add bytes to more than so many `bytes` of objects; 0: no limit")
+	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, for tests in any language")
+	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
+	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
+	flag.BoolVar(&c.known, "load-known", false, "with -load: leave out objects of kinds that are not served")
+	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
+	flag.DurationVar(&c.dumpEvery, "dump-every", 0, "write the file of -dump so often too; 0: only at the end and at SIGHUP")
+	serve.Main(name, func(ctx context.Context, out io.Writer) error {
+		if c.dump != "" {
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP)
+			c.dumpNow = hangups
+		}
+		return run(ctx, out, c)
+	})
+}
+
+// run serves until the context ends. The first line of out has the address.
+func run(ctx context.Context, out io.Writer, c config) error {
+	if c.quota < 0 {
+		return fmt.Errorf("-quota-backend-bytes %d: must not be negative", c.quota)
+	}
+	front, err := c.Open()
+	if err != nil {
+		return err
+	}
+	state, err := newStateFile(c.dump)
+	if err != nil {
+		return err
+	}
+	opts := front.API()
+	if c.more != nil {
+		if opts.Kinds, err = c.more(); err != nil {
+			return err
+		}
+	}
+	served, err := newServed(c, opts)
+	if err != nil {
+		return err
+	}
+	defer served.close()
+	ln, err := front.Listen()
+	if err != nil {
+		return err
+	}
+	ln.Greet(out)
+	if c.debug {
+		fmt.Fprintf(out, "  %s   # the operations for tests\n", ln.Curl("/debug/"))
+		fmt.Fprintln(out, "  "+debugHint(c, ln.URL))
+	}
+	dumping, stopped := context.WithCancel(ctx)
+	var dumps sync.WaitGroup
+	if state != nil {
+		dumps.Go(func() { state.dumpOften(dumping, c.dumpNow, c.dumpEvery, served.store) })
+	}
+	source := serve.Source{API: served.api, Store: served.store}
+	err = ln.Serve(ctx, front.Metrics(source, served), served.close)
+	stopped()
+	dumps.Wait()
+	return errors.Join(err, state.dump(served.store()))
+}
+
+// debugHint says how to see the page.
+func debugHint(c config, url string) string {
+	switch {
+	case c.TokenFile == "":
+		return "open " + url + "/debug/elections in a browser"
+	case c.Kubeconfig == "":
+		return "a browser sends no token; for /debug/elections put a proxy before it that does, such as kubectl proxy"
+	}
+	return "kubectl --kubeconfig " + c.Kubeconfig + " proxy --port 8002   # then open http://127.0.0.1:8002/debug/elections in a browser"
+}
+
+// newClock returns the clock of -clock: nil for the real clock, or a manual clock that
+// begins at the given time.
+func newClock(c config) (clock.Clock, error) {
+	if c.clock == "" {
+		return nil, nil
+	}
+	start, err := time.Parse(time.RFC3339, c.clock)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("-clock: got %q, want a time such as 2026-01-01T00:00:00Z", c.clock)
+	case !c.debug:
+		return nil, fmt.Errorf("-clock: got it without -debug, want both, because only /debug/clock moves the clock")
+	}
+	return clock.NewManual(start), nil
+}
+
+// served is an API, or the worlds of -debug.
+type served struct {
+	http.Handler
+	// close ends all requests. The store can still be read. Closing it again does
+	// nothing.
+	close func()
+	store func() *store.Store
+	api   func() *httpapi.API // nil after the end of a world
+}
+
+func newServed(c config, opts httpapi.Options) (served, error) {
+	now, err := newClock(c)
+	if err != nil {
+		return served{}, err
+	}
+	of := store.Options{History: c.History, HistoryBytes: c.HistoryBytes, Quota: c.quota, Clock: now}
+	if c.debug {
+		of.HistoryAge = math.MaxInt64 // keep all changes, with their times
+	}
+	first := firstVersion(c, time.Now())
+	if c.load == "" {
+		of.FirstResourceVersion = first
+	}
+	st := store.New(of)
+	if err := loadState(st, append(httpapi.Kinds(), opts.Kinds...), c, first); err != nil {
+		st.Close()
+		return served{}, err
+	}
+	if c.debug {
+		ws, err := debug.New(st, of, apitest.Options{API: opts}, c.Elect)
+		if err != nil {
+			return served{}, err
+		}
+		return served{ws, ws.Close, ws.Store, ws.API}, nil
+	}
+	if c.Elect {
+		opts.Elect = &candidate.CoordinatorOptions{}
+	}
+	api := httpapi.New(st, opts)
+	end := func() {
+		api.Close()
+		st.Close()
+	}
+	return served{api, end, func() *store.Store { return st }, func() *httpapi.API { return api }}, nil
+}
