@@ -53,6 +53,15 @@ type Descriptor struct {
 
 	SelectableFields []SelectableField
 	Columns          []Column
+	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
+	Cells func(obj Object, now time.Time) []any
+	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
+	RowConditions func(obj Object) []any
+
+	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it
+	// defines none. Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of
+	// an API and a server that starts again ask for it. Nil: the objects define no kinds.
+	Defines func(obj Object) (*Kind, error)
 }
 
 // Version is one served API version of a kind.
@@ -63,6 +72,8 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	Validate         func(obj, old Object) field.Errors
+	// ValidateStatus replaces Validate for writes of the status.
+	ValidateStatus func(obj, old Object) field.Errors
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -142,6 +153,9 @@ type version struct {
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
 	schema   *codec.Type
 	validate func(obj, old Object) field.Errors
+	// validateStatus is validate for writes of the status.
+	validateStatus func(obj, old Object) field.Errors
+	serializer     Serializer // or nil
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -220,7 +234,7 @@ func (d *Descriptor) checkNames(k *Kind) error {
 // checkFunctions refuses a column or a field without its function.
 func (d *Descriptor) checkFunctions(*Kind) error {
 	for _, c := range d.Columns {
-		if c.Cell == nil {
+		if c.Cell == nil && d.Cells == nil {
 			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
 		}
 	}
@@ -233,49 +247,59 @@ func (d *Descriptor) checkFunctions(*Kind) error {
 }
 
 func (d *Descriptor) compileVersions(k *Kind) error {
-	stored, err := compileType(d.New(), d.Versions[0].Name)
+	first := d.Versions[0]
+	stored, err := d.compileType(d.New(), first)
 	if err != nil {
 		return err
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
-	k.info.Unstructured = stored.Rest != nil
-	if d.Versions[0].New != nil {
-		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", d.Versions[0].Name)
+	k.info.Trees = stored.Rest != nil
+	k.info.Sorted = k.info.Trees && !(d.Native && first.Schema != nil)
+	if first.New != nil {
+		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{named: named, validate: func(o, old Object) field.Errors {
-			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
-				return errs
+		compiled := version{named: named, serializer: v.Serializer, validate: k.afterJSON(v.Validate)}
+		compiled.validateStatus = compiled.validate
+		if v.ValidateStatus != nil {
+			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
+		}
+		if v.New != nil || v.Schema != first.Schema {
+			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire}
+			if v.New == nil {
+				shape.newWire = d.New
 			}
-			return v.Validate(o, old)
-		}}
-		if v.New != nil {
-			typ, err := compileType(v.New(), v.Name)
-			if err != nil {
+			if shape.typ, err = d.compileType(shape.newWire(), v); err != nil {
 				return err
 			}
 			compiled.form = len(k.forms)
-			k.forms = append(k.forms, form{typ, v.New, v.ToWire, v.FromWire})
+			k.forms = append(k.forms, shape)
 		}
 		compiled.schema = k.forms[compiled.form].typ
 		if err := checkMeta(compiled.schema); err != nil {
 			return err
 		}
-		if compiled.form == 0 && v.Name != d.Versions[0].Name {
-			if compiled.schema, err = compileType(d.New(), v.Name); err != nil {
+		if compiled.form == 0 && v.Name != first.Name {
+			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
 				return err
 			}
 		}
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
-		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
+		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
 }
 
-func compileType(o Object, version string) (*codec.Type, error) {
-	return codec.Compile(reflect.TypeOf(o).Elem(), version)
+// compileType compiles the type of an object in the shape of a version.
+func (d *Descriptor) compileType(o Object, v Version) (*codec.Type, error) {
+	tree := codec.Tree{Schema: v.Schema, InOrder: d.Native, Whole: v.Serializer != nil}
+	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, tree)
+	if err != nil && v.Schema != nil {
+		err = fmt.Errorf("version %s: %w", v.Name, err)
+	}
+	return typ, err
 }
 
 // checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the right tags.
@@ -287,6 +311,16 @@ func checkMeta(t *codec.Type) error {
 		return fmt.Errorf("%s: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`", t.Name)
 	}
 	return nil
+}
+
+// afterJSON returns validate, which may be nil, after validateJSON.
+func (k *Kind) afterJSON(validate func(obj, old Object) field.Errors) func(obj, old Object) field.Errors {
+	return func(o, old Object) field.Errors {
+		if errs := k.validateJSON(o); errs != nil || validate == nil {
+			return errs
+		}
+		return validate(o, old)
+	}
 }
 
 // validateJSON refuses objects of the stored form that have no JSON form. Only a
@@ -323,6 +357,12 @@ func pluralOf(kind string) string {
 	return name + "s"
 }
 
+// DefinesKinds reports whether the objects of the kind define kinds.
+func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
+
+// Defined returns the kind that an object defines.
+func (k *Kind) Defined(o Object) (*Kind, error) { return k.of.Defines(o) }
+
 // FieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) FieldValue(o Object, path string) string {
 	for _, f := range k.of.SelectableFields {
@@ -335,11 +375,22 @@ func (k *Kind) FieldValue(o Object, path string) string {
 
 // Cells returns the cells of an object's row in a Table.
 func (k *Kind) Cells(o Object, now time.Time) []any {
+	if k.of.Cells != nil {
+		return k.of.Cells(o, now)
+	}
 	cells := make([]any, len(k.info.Columns))
 	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
+}
+
+// RowConditions returns the conditions of an object's row in a Table.
+func (k *Kind) RowConditions(o Object) []any {
+	if k.of.RowConditions == nil {
+		return nil
+	}
+	return k.of.RowConditions(o)
 }
 
 // Info returns the description of the kind, which must not be changed.
@@ -368,8 +419,11 @@ type Info struct {
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool
-	// Unstructured objects may have any form, and their members are ordered by name.
-	Unstructured bool
+	// Trees are objects with members that no Go type declares.
+	Trees bool
+	// Sorted objects have their members in the order of their names in JSON, and no strategic merge patch: Trees that are
+	// not of a Native kind with a schema.
+	Sorted bool
 	// JSONOnly reports that objects have no protobuf form, as custom resources.
 	JSONOnly bool
 }
