@@ -153,6 +153,13 @@ func (c *call) appendRow(dst []byte, it *registry.Item) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	if conditions := it.RowConditions(); len(conditions) > 0 {
+		text, err := json.Marshal(conditions)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(append(dst, `,"conditions":`...), text...)
+	}
 	dst = append(dst, `,"object":`...)
 	switch {
 	case c.table.include == "Object":

@@ -53,6 +53,10 @@ type Descriptor struct {
 
 	SelectableFields []SelectableField
 	Columns          []Column
+	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
+	Cells func(obj Object, now time.Time) []any
+	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
+	RowConditions func(obj Object) []any
 }
 
 // Version is one served API version of a kind.
@@ -63,6 +67,8 @@ type Version struct {
 	New              func() Object
 	ToWire, FromWire func(Object) Object
 	Validate         func(obj, old Object) field.Errors
+	// ValidateStatus replaces Validate for writes of the status.
+	ValidateStatus func(obj, old Object) field.Errors
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -142,6 +148,8 @@ type version struct {
 	// schema is the form's type. Where versions share a form, each has its own, for the texts of errors.
 	schema   *codec.Type
 	validate func(obj, old Object) field.Errors
+	// validateStatus is validate for writes of the status.
+	validateStatus func(obj, old Object) field.Errors
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -220,7 +228,7 @@ func (d *Descriptor) checkNames(k *Kind) error {
 // checkFunctions refuses a column or a field without its function.
 func (d *Descriptor) checkFunctions(*Kind) error {
 	for _, c := range d.Columns {
-		if c.Cell == nil {
+		if c.Cell == nil && d.Cells == nil {
 			return fmt.Errorf("Columns: got %q without a Cell, want one", c.Name)
 		}
 	}
@@ -244,12 +252,11 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{named: named, validate: func(o, old Object) field.Errors {
-			if errs := k.validateJSON(o); errs != nil || v.Validate == nil {
-				return errs
-			}
-			return v.Validate(o, old)
-		}}
+		compiled := version{named: named, validate: k.afterJSON(v.Validate)}
+		compiled.validateStatus = compiled.validate
+		if v.ValidateStatus != nil {
+			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
+		}
 		if v.New != nil {
 			typ, err := compileType(v.New(), v.Name)
 			if err != nil {
@@ -287,6 +294,16 @@ func checkMeta(t *codec.Type) error {
 		return fmt.Errorf("%s: got meta.TypeMeta with a name in its tag, want it embedded with `json:\",inline\"`", t.Name)
 	}
 	return nil
+}
+
+// afterJSON returns validate, which may be nil, after validateJSON.
+func (k *Kind) afterJSON(validate func(obj, old Object) field.Errors) func(obj, old Object) field.Errors {
+	return func(o, old Object) field.Errors {
+		if errs := k.validateJSON(o); errs != nil || validate == nil {
+			return errs
+		}
+		return validate(o, old)
+	}
 }
 
 // validateJSON refuses objects of the stored form that have no JSON form. Only a
@@ -335,11 +352,22 @@ func (k *Kind) FieldValue(o Object, path string) string {
 
 // Cells returns the cells of an object's row in a Table.
 func (k *Kind) Cells(o Object, now time.Time) []any {
+	if k.of.Cells != nil {
+		return k.of.Cells(o, now)
+	}
 	cells := make([]any, len(k.info.Columns))
 	for i, c := range k.info.Columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
+}
+
+// RowConditions returns the conditions of an object's row in a Table.
+func (k *Kind) RowConditions(o Object) []any {
+	if k.of.RowConditions == nil {
+		return nil
+	}
+	return k.of.RowConditions(o)
 }
 
 // Info returns the description of the kind, which must not be changed.

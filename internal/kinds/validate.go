@@ -34,6 +34,16 @@ func (k *Kind) ValidateCreate(version int, o Object) field.Errors {
 
 // ValidateUpdate returns the problems of an update. Parts that equal the old ones are valid.
 func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
+	return append(k.validateUpdatedMetadata(o, old), k.versions[version].validate(o, old)...)
+}
+
+// ValidateStatus returns the problems of a write of the status.
+func (k *Kind) ValidateStatus(version int, o, old Object) field.Errors {
+	return append(k.validateUpdatedMetadata(o, old), k.versions[version].validateStatus(o, old)...)
+}
+
+// validateUpdatedMetadata is the part of ValidateUpdate that all kinds share.
+func (k *Kind) validateUpdatedMetadata(o, old Object) field.Errors {
 	m, oldMeta := o.GetObjectMeta(), old.GetObjectMeta()
 	shared := validateShared(m, oldMeta)
 	var managers, errs field.Errors
@@ -52,7 +62,7 @@ func (k *Kind) ValidateUpdate(version int, o, old Object) field.Errors {
 	if k.of.ValidateMetadataOnUpdate {
 		errs = append(errs, k.validateOwnMetadata(m)...)
 	}
-	return append(errs, k.versions[version].validate(o, old)...)
+	return errs
 }
 
 // validateOwnMetadata validates metadata by the rules of the kind.

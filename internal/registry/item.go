@@ -125,6 +125,9 @@ func (it *Item) AppendMetadata(dst []byte, format kinds.Format) ([]byte, error) 
 // Cells returns the cells of the object's row in a Table.
 func (it *Item) Cells(now time.Time) []any { return it.kind.Cells(it.obj, now) }
 
+// RowConditions returns the conditions of that row.
+func (it *Item) RowConditions() []any { return it.kind.RowConditions(it.obj) }
+
 // renumbered returns the same content under another version.
 func (it *Item) renumbered(version uint64) *Item {
 	o := it.kind.Type().CopyStruct(it.obj).(kinds.Object)

@@ -305,14 +305,16 @@ func (r *Resource) prepareUpdate(current *Item, o kinds.Object, req *Request) (k
 	}
 	m.ResourceVersion = current.meta().ResourceVersion
 	m.Generation = current.meta().Generation
+	validate := r.Kind.ValidateUpdate
 	if req.Status {
+		validate = r.Kind.ValidateStatus
 		o = r.Kind.OnlyStatus(o, current.obj)
 		m = o.GetObjectMeta()
 	} else {
 		r.Kind.PrepareSuccessor(o, current.obj)
 	}
 	restoreSystemFields(m, current.meta())
-	if errs := r.Kind.ValidateUpdate(req.Version, o, current.obj); len(errs) > 0 {
+	if errs := validate(req.Version, o, current.obj); len(errs) > 0 {
 		return nil, errs.Status(r.Kind.GroupKind(), m.Name)
 	}
 	if !req.Status {

@@ -35,13 +35,18 @@ type Error struct {
 	Field    Path
 	BadValue any // shown for Invalid, NotSupported and Duplicate
 	Detail   string
+	body     string // of Reported
 }
 
 // Required reports that a value is missing.
-func Required(p Path, detail string) *Error { return &Error{TypeRequired, p, nil, detail} }
+func Required(p Path, detail string) *Error {
+	return &Error{Type: TypeRequired, Field: p, Detail: detail}
+}
 
 // Invalid reports that a value is malformed or out of range.
-func Invalid(p Path, value any, detail string) *Error { return &Error{TypeInvalid, p, value, detail} }
+func Invalid(p Path, value any, detail string) *Error {
+	return &Error{Type: TypeInvalid, Field: p, BadValue: value, Detail: detail}
+}
 
 // NotSupported reports that a value is not one of a list. The list is shown in
 // the order given.
@@ -54,25 +59,35 @@ func NotSupported[T ~string](p Path, value any, supported ...T) *Error {
 	if len(quoted) > 0 {
 		detail = "supported values: " + strings.Join(quoted, ", ")
 	}
-	return &Error{TypeNotSupported, p, value, detail}
+	return &Error{Type: TypeNotSupported, Field: p, BadValue: value, Detail: detail}
 }
 
 // Forbidden reports that a value may not be given here at all.
-func Forbidden(p Path, detail string) *Error { return &Error{TypeForbidden, p, nil, detail} }
+func Forbidden(p Path, detail string) *Error {
+	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
+}
 
 // TooLong reports that a value exceeds a number of bytes.
 func TooLong(p Path, maxBytes int) *Error {
-	return &Error{TypeTooLong, p, nil, fmt.Sprintf("may not be more than %d bytes", maxBytes)}
+	return &Error{Type: TypeTooLong, Field: p, Detail: fmt.Sprintf("may not be more than %d bytes", maxBytes)}
 }
 
 // Duplicate reports that a value which must be unique occurs twice.
-func Duplicate(p Path, value any) *Error { return &Error{TypeDuplicate, p, value, ""} }
+func Duplicate(p Path, value any) *Error {
+	return &Error{Type: TypeDuplicate, Field: p, BadValue: value}
+}
+
+// Reported returns a problem that a library found, with its own text for Body.
+func Reported(t ErrorType, p Path, body string) *Error { return &Error{Type: t, Field: p, body: body} }
 
 // Error returns the path and the problem.
 func (e *Error) Error() string { return string(e.Field) + ": " + e.Body() }
 
 // Body returns the problem without the path: the message of its cause.
 func (e *Error) Body() string {
+	if e.body != "" {
+		return e.body
+	}
 	s := "Invalid value: "
 	switch e.Type {
 	case TypeRequired:

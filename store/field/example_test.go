@@ -46,3 +46,10 @@ func ExampleError() {
 	// spec.port is missing: Required value
 	// spec.port is wrong: Invalid value: 70000: must be at most 65535
 }
+
+// A kind that validates by a library keeps its texts.
+func ExampleReported() {
+	err := field.Reported("FieldValueTooMany", "spec.tags", "Too many: 4: must have at most 3 items")
+	fmt.Println(err)
+	// Output: spec.tags: Too many: 4: must have at most 3 items
+}

@@ -36,6 +36,7 @@ type config struct {
 	debug     bool
 	clock     string
 	load      string
+	known     bool // skip what is not known in load
 	dump      string
 	dumpEvery time.Duration
 	dumpNow   <-chan os.Signal // dump at each
@@ -50,6 +51,7 @@ func Main(name string, more func() ([]store.AnyKind, error)) {
 	flag.BoolVar(&c.debug, "debug", false, "offer faults, forks, fixtures, history and elections below /debug/, for tests in any language")
 	flag.StringVar(&c.clock, "clock", "", "with -debug: begin at this `time`, such as 2026-01-01T00:00:00Z, and move only by /debug/clock")
 	flag.StringVar(&c.load, "load", "", "start with the objects of this `directory` or file: YAML, JSON or txtar")
+	flag.BoolVar(&c.known, "load-known", false, "with -load: leave out objects of kinds that are not served")
 	flag.StringVar(&c.dump, "dump", "", "write all objects to this `file` at the end, as -load reads them")
 	flag.DurationVar(&c.dumpEvery, "dump-every", 0, "write the file of -dump so often too; 0: only at the end and at SIGHUP")
 	serve.Main(name, func(ctx context.Context, out io.Writer) error {
@@ -158,7 +160,7 @@ func newServed(c config, opts httpapi.Options) (served, error) {
 		of.FirstResourceVersion = first
 	}
 	st := store.New(of)
-	if err := loadState(st, append(httpapi.Kinds(), opts.Kinds...), c.load, first); err != nil {
+	if err := loadState(st, append(httpapi.Kinds(), opts.Kinds...), c, first); err != nil {
 		st.Close()
 		return served{}, err
 	}

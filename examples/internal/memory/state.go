@@ -18,11 +18,12 @@ import (
 	"github.com/kubecoord/kubecoord/store/fixture"
 )
 
-// loadState loads a file or a directory, if path is not empty. It must come before the
+// loadState loads the file or the directory of -load, if it is set. It must come before the
 // election starts: a candidate.Coordinator trusts the times of the objects it finds at its
 // start, and treats later ones as new. Objects keep their versions. The store goes on at
 // version first, or at a greater one that it has loaded.
-func loadState(st *store.Store, kinds []store.AnyKind, path string, first uint64) error {
+func loadState(st *store.Store, kinds []store.AnyKind, c config, first uint64) error {
+	path := c.load
 	if path == "" {
 		return nil
 	}
@@ -35,6 +36,9 @@ func loadState(st *store.Store, kinds []store.AnyKind, path string, first uint64
 		dir, name := filepath.Split(path)
 		pattern := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 		source = fixture.FS(os.DirFS(cmp.Or(dir, ".")), pattern)
+	}
+	if c.known {
+		source = fixture.SkipUnknown(source)
 	}
 	if err := fixture.Load(context.Background(), st, fixture.Options{Kinds: kinds}, source); err != nil {
 		return fmt.Errorf("-load %s: %w", path, err)

@@ -199,6 +199,7 @@ func TestServerRefusesStatesThatCannotBe(t *testing.T) {
 	}{
 		"nothing there":     {config{load: filepath.Join(dir, "none")}, "-load: stat " + filepath.Join(dir, "none") + ": no such file or directory"},
 		"a bad fixture":     {config{load: bad}, "-load " + bad + ": b.yaml, document 3 (line 17): got v1 Pod, want one of " + types + "\nb.yaml, document 4 (line 20): Endpoints: json: cannot unmarshal string into Go struct field Endpoints.subsets of type []v1.EndpointSubset"},
+		"one to skip":       {config{load: bad, known: true}, "-load " + bad + ": b.yaml, document 4 (line 20): Endpoints: json: "},
 		"no such directory": {config{dump: filepath.Join(dir, "none", "out.yaml")}, "-dump: open " + filepath.Join(dir, "none", ".out.yaml.")},
 		"another ending":    {config{dump: filepath.Join(dir, "out.txt")}, "want a name that ends in .yaml, .yml, .json or .txtar"},
 		"a directory":       {config{dump: filepath.Join(dir, "x.yaml")}, "-dump " + filepath.Join(dir, "x.yaml") + ": not a regular file"},

@@ -1,0 +1,131 @@
+package crd
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// kind is the kind of a definition.
+type kind struct {
+	kind *kinds.Kind
+	crd  *apiextensionsv1.CustomResourceDefinition
+}
+
+// Registered returns the untyped kind.
+func (k *kind) Registered() *kinds.Kind { return k.kind }
+
+// kindOf returns the kind of a definition that was validated. Its names are the accepted ones.
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+	names := crd.Status.AcceptedNames
+	d := kinds.Descriptor{
+		Group: crd.Spec.Group, Name: names.Kind, Plural: names.Plural, Singular: names.Singular,
+		ShortNames: names.ShortNames, Categories: names.Categories,
+		New:           func() kinds.Object { return new(store.Unstructured) },
+		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
+	}
+	for i, v := range versionsOf(crd) {
+		compiled, err := newVersion(crd, v)
+		if err != nil {
+			return nil, err
+		}
+		d.Versions = append(d.Versions, compiled.descriptor())
+		if i == 0 {
+			d.Status = v.Subresources != nil && v.Subresources.Status != nil
+			d.Columns = columns(v.AdditionalPrinterColumns)
+			d.SelectableFields = selectableFields(v.SelectableFields)
+		}
+	}
+	k, err := kinds.NewKind(d)
+	if err != nil {
+		return nil, err
+	}
+	return &kind{k, crd}, nil
+}
+
+// versionsOf returns the versions that are stored or served: the stored one, then the others in the order of preference.
+func versionsOf(crd *apiextensionsv1.CustomResourceDefinition) (out []*apiextensionsv1.CustomResourceDefinitionVersion) {
+	for i := range crd.Spec.Versions {
+		if v := &crd.Spec.Versions[i]; v.Served || v.Storage {
+			out = append(out, v)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *apiextensionsv1.CustomResourceDefinitionVersion) int {
+		if a.Storage != b.Storage {
+			return cmp.Compare(btoi(b.Storage), btoi(a.Storage))
+		}
+		return version.CompareKubeAwareVersionStrings(b.Name, a.Name)
+	})
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// crVersion is one version of a definition.
+type crVersion struct {
+	of         *apiextensionsv1.CustomResourceDefinitionVersion
+	named      meta.TypeMeta
+	deprecated string
+	structural *structuralschema.Structural
+	rules      func() *rules // compiled by the first call
+}
+
+func newVersion(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) (*crVersion, error) {
+	props, err := schemaOf(crd, of.Name)
+	if err != nil {
+		return nil, err
+	}
+	v := &crVersion{of: of, named: meta.TypeMeta{
+		Kind: crd.Spec.Names.Kind, APIVersion: meta.GroupVersion{Group: crd.Spec.Group, Version: of.Name}.String(),
+	}}
+	if v.structural, err = structuralOf(props); err != nil {
+		return nil, err
+	}
+	v.rules = compileRules(v, props)
+	if of.Deprecated {
+		v.deprecated = deprecation(crd, of)
+	}
+	return v, nil
+}
+
+// descriptor describes the version to package kinds.
+func (v *crVersion) descriptor() kinds.Version {
+	return kinds.Version{
+		Name: v.of.Name, Deprecated: v.deprecated, Validate: v.validate, ValidateStatus: v.validateStatus, Schema: schemaFrom(v.structural, true),
+	}
+}
+
+// deprecation returns the warning of a deprecated version (upstream: apiserver/customresource_handler.go).
+func deprecation(crd *apiextensionsv1.CustomResourceDefinition, of *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	if of.DeprecationWarning != nil {
+		return *of.DeprecationWarning
+	}
+	named := func(version string) string { return crd.Spec.Group + "/" + version + " " + crd.Spec.Names.Kind }
+	newest := ""
+	for _, v := range crd.Spec.Versions {
+		if v.Served && !v.Deprecated && version.CompareKubeAwareVersionStrings(cmp.Or(newest, of.Name), v.Name) < 0 {
+			newest = v.Name
+		}
+	}
+	text := named(of.Name) + " is deprecated"
+	if newest != "" {
+		text += "; use " + named(newest)
+	}
+	return text
+}
+
+// fieldsOf returns the members of a path such as ".spec.replicas".
+func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

@@ -1,0 +1,167 @@
+package crd
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	upstream "k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+
+	"github.com/kubecoord/kubecoord/internal/codec"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/field"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file validates objects in the order of a real server (upstream: registry/customresource, strategy.go and
+// status_strategy.go), beside their own metadata, which package kinds validates for all kinds.
+
+// rules are the compiled rules of a version.
+type rules struct {
+	whole, status validation.SchemaValidator
+	cel           *cel.Validator // nil without rules
+	err           error          // of the compilation
+}
+
+// compileRules returns a function that compiles the rules of a version once.
+func compileRules(v *crVersion, props *apiextensions.JSONSchemaProps) func() *rules {
+	return sync.OnceValue(func() *rules {
+		r := new(rules)
+		if r.whole, _, r.err = validation.NewSchemaValidator(props); r.err != nil {
+			return r
+		}
+		if props != nil {
+			if status, ok := props.Properties["status"]; ok {
+				r.status, _, r.err = validation.NewSchemaValidator(&status)
+			}
+		}
+		r.cel = cel.NewValidator(v.structural, true, celconfig.PerCallLimit)
+		return r
+	})
+}
+
+// validate returns the problems of an object; old is nil on a create.
+func (v *crVersion) validate(o, old kinds.Object) field.Errors {
+	doc := v.document(o)
+	if old == nil {
+		return v.check(doc, nil, o.GetObjectMeta())
+	}
+	return v.check(doc, v.document(old), o.GetObjectMeta())
+}
+
+// check validates a document against the one that it replaces, or nil.
+func (v *crVersion) check(doc, old map[string]any, m *meta.ObjectMeta) field.Errors {
+	r := v.rules()
+	if r.err != nil {
+		return field.Errors{field.Invalid("", nil, r.err.Error())}
+	}
+	ctx := context.Background()
+	var errs upstream.ErrorList
+	var options []cel.Option
+	if old == nil {
+		errs = validation.ValidateCustomResource(nil, doc, r.whole)
+	} else {
+		correlated := common.NewCorrelatedObject(doc, old, &model.Structural{Structural: v.structural})
+		options = append(options, cel.WithRatcheting(correlated))
+		errs = validation.ValidateCustomResourceUpdate(nil, doc, old, r.whole, validation.WithRatcheting(correlated))
+	}
+	errs = append(errs, v.checkScale(doc, true)...)
+	errs = append(errs, objectmeta.Validate(ctx, nil, doc, v.structural, false)...)
+	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, doc)...)
+	}
+	return converted(append(errs, r.checkRules(doc, old, errs, m, options)...))
+}
+
+// validateStatus returns the problems of a write of the status.
+func (v *crVersion) validateStatus(o, before kinds.Object) field.Errors {
+	r := v.rules()
+	if r.err != nil {
+		return field.Errors{field.Invalid("", nil, r.err.Error())}
+	}
+	doc, old := v.document(o), v.document(before)
+	correlated := common.NewCorrelatedObject(doc, old, &model.Structural{Structural: v.structural})
+	var options []validation.ValidationOption
+	if v.structural != nil {
+		options = append(options, validation.WithRatcheting(correlated.Key("status")))
+	}
+	var errs upstream.ErrorList
+	if status, ok := doc["status"]; ok && r.status != nil {
+		errs = validation.ValidateCustomResourceUpdate(upstream.NewPath("status"), status, old["status"], r.status, options...)
+	}
+	errs = append(errs, v.checkScale(doc, false)...)
+	if lists := listtype.ValidateListSetsAndMaps(nil, v.structural, doc); len(lists) > 0 {
+		if len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
+			errs = append(errs, lists...)
+		}
+	}
+	return converted(append(errs, r.checkRules(doc, old, errs, o.GetObjectMeta(), []cel.Option{cel.WithRatcheting(correlated)})...))
+}
+
+// checkRules evaluates the CEL rules, unless other problems found could make them fail.
+func (r *rules) checkRules(doc, old map[string]any, found upstream.ErrorList, m *meta.ObjectMeta, options []cel.Option) upstream.ErrorList {
+	if r.cel == nil {
+		return nil
+	}
+	blocked := m.Name == "" // a metadata.name that is required
+	for _, err := range found {
+		switch err.Type {
+		case upstream.ErrorTypeNotSupported, upstream.ErrorTypeRequired, upstream.ErrorTypeTooLong, upstream.ErrorTypeTooMany, upstream.ErrorTypeTypeInvalid:
+			blocked = true
+		}
+	}
+	if blocked {
+		return upstream.ErrorList{upstream.Invalid(nil, nil,
+			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
+	}
+	var before any // not a nil map: that would be an old object
+	if old != nil {
+		before = old
+	}
+	errs, _ := r.cel.Validate(context.Background(), nil, nil, doc, before, celconfig.RuntimeCELCostBudget, options...)
+	return errs
+}
+
+// document returns an object as the tree that upstream's packages read. The tree shares memory with the object and must not
+// be changed.
+func (v *crVersion) document(o kinds.Object) map[string]any {
+	doc := document(o.(*store.Unstructured))
+	doc["apiVersion"], doc["kind"] = v.named.APIVersion, v.named.Kind
+	return doc
+}
+
+// metadataType is compiled once per process.
+var metadataType = sync.OnceValue(func() *codec.Type { return codec.MustCompile(reflect.TypeFor[meta.ObjectMeta](), "v1") })
+
+// document returns the tree of an object without its managedFields, which no rule may read.
+func document(u *store.Unstructured) map[string]any {
+	doc := make(map[string]any, len(u.Content)+3)
+	maps.Copy(doc, u.Content)
+	m := u.ObjectMeta
+	m.ManagedFields = nil
+	doc["metadata"] = metadataType().ToUnstructured(&m)
+	return doc
+}
+
+// converted returns upstream's problems in the words of this module. Problems of different fields are in the order of their
+// paths: upstream's order is random.
+func converted(errs upstream.ErrorList) field.Errors {
+	if len(errs) == 0 {
+		return nil
+	}
+	out := make(field.Errors, len(errs))
+	for i, err := range errs {
+		out[i] = field.Reported(field.ErrorType(err.Type), field.Path(err.Field), err.ErrorBody())
+	}
+	return out
+}
