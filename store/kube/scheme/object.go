@@ -103,3 +103,15 @@ func fillMeta(m *metav1.ObjectMeta, from *meta.ObjectMeta) {
 		})
 	}
 }
+
+// complete sets a member that is missing, and that the JSON of the type always has.
+func (t *objectType) complete(o kinds.Object, member string) {
+	content := o.(*store.Unstructured).Content
+	if zero, ok := t.zero()[member]; ok && content[member] == nil {
+		if content == nil {
+			content = map[string]any{}
+			o.(*store.Unstructured).Content = content
+		}
+		content[member] = runtime.DeepCopyJSONValue(zero)
+	}
+}

@@ -27,7 +27,7 @@ type resource struct {
 	fields                []kinds.SelectableField
 	create                func(obj runtime.Object)
 	update                func(obj, old runtime.Object)
-	subresources          func() ([]kinds.Subresource, error)
+	subresources          func(*builder) ([]kinds.Subresource, error)
 }
 
 // all is the category of kubectl get all.
