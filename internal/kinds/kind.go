@@ -57,6 +57,11 @@ type Descriptor struct {
 	Cells func(obj Object, now time.Time) []any
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
 	RowConditions func(obj Object) []any
+
+	// Defines returns the kind that an object defines, as a CustomResourceDefinition does, or an error that says why it
+	// defines none. Objects with equal specs must give the same kind, and no object more than one: a fixture, the forks of
+	// an API and a server that starts again ask for it. Nil: the objects define no kinds.
+	Defines func(obj Object) (*Kind, error)
 }
 
 // Version is one served API version of a kind.
@@ -339,6 +344,12 @@ func pluralOf(kind string) string {
 	}
 	return name + "s"
 }
+
+// DefinesKinds reports whether the objects of the kind define kinds.
+func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
+
+// Defined returns the kind that an object defines.
+func (k *Kind) Defined(o Object) (*Kind, error) { return k.of.Defines(o) }
 
 // FieldValue returns the value of a selectable field, "" for others.
 func (k *Kind) FieldValue(o Object, path string) string {

@@ -216,6 +216,7 @@ func TestWatchAndFollowSendTypedObjects(t *testing.T) {
 
 		mustCreate(t, backups, "b")
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		for ev, err := range backups.Follow(ctx, store.WatchOptions{}) {
 			if err != nil {
 				assert.ErrorIs(t, err, context.Canceled)
