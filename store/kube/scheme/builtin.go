@@ -17,7 +17,7 @@ import (
 )
 
 // builtin returns the kind of a resource.
-func (b *builder) builtin(r resource) (*kinds.Kind, error) {
+func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	gvk := schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}
 	t, v, err := b.version(gvk)
 	if err != nil {
@@ -26,14 +26,14 @@ func (b *builder) builtin(r resource) (*kinds.Kind, error) {
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
-		ClusterScoped: r.cluster, Status: r.status, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
 		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer
 	}
 	b.prepare(&d, r, t)
-	d.Columns, d.Cells = table(t)
+	table(&d, t)
 	if r.counts != nil {
 		d.Counts = counter(r.counts)
 	}
@@ -73,7 +73,7 @@ func (b *builder) defaulter(t *objectType) func(kinds.Object) {
 }
 
 // prepare sets the functions that change an object before a write.
-func (b *builder) prepare(d *kinds.Descriptor, r resource, t *objectType) {
+func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	_, hasStatus := t.goType.FieldByName("Status")
 	d.PrepareForCreate = func(o kinds.Object) {
 		if r.create != nil {
@@ -92,20 +92,32 @@ func (b *builder) prepare(d *kinds.Descriptor, r resource, t *objectType) {
 	}
 }
 
-// table returns the columns of a kind's Tables and the function of a row.
-func table(t *objectType) ([]kinds.Column, func(kinds.Object, time.Time) []any) {
-	var columns []kinds.Column
+// table sets the columns and the functions of rows.
+func table(d *kinds.Descriptor, t *objectType) {
 	for _, c := range printers.Columns(t.gvk) {
-		columns = append(columns, kinds.Column{ColumnInfo: kinds.ColumnInfo{
+		d.Columns = append(d.Columns, kinds.Column{ColumnInfo: kinds.ColumnInfo{
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
 		}})
 	}
-	return columns, func(o kinds.Object, now time.Time) []any {
+	d.Cells = func(o kinds.Object, now time.Time) []any {
 		obj, err := t.typed(o)
 		if err != nil {
-			return make([]any, len(columns))
+			return make([]any, len(printers.Columns(t.gvk)))
 		}
 		return printers.Cells(obj, now)
+	}
+	if t.gvk.Kind != "Pod" {
+		return
+	}
+	d.RowConditions = func(o kinds.Object) (out []any) {
+		obj, err := t.typed(o)
+		if err != nil {
+			return nil
+		}
+		for _, c := range printers.Conditions(obj) {
+			out = append(out, c)
+		}
+		return out
 	}
 }
 

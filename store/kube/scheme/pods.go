@@ -1,9 +1,13 @@
 package scheme
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // createPod sets the status of a new pod, and the label selectors that matchLabelKeys stand for (upstream:
@@ -101,4 +105,21 @@ func addCompute(sum, list corev1.ResourceList) (found int) {
 		}
 	}
 	return found
+}
+
+// setCondition sets a condition of a pod to True.
+func setCondition(pod kinds.Object, kind corev1.PodConditionType) error {
+	conditions, _ := at(pod, "status", "conditions").([]any)
+	now := metav1.Now().UTC().Format(time.RFC3339)
+	condition := map[string]any{"type": string(kind), "status": "True", "lastProbeTime": nil, "lastTransitionTime": now}
+	for i, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == string(kind) {
+			if c["status"] == "True" {
+				condition["lastTransitionTime"] = c["lastTransitionTime"]
+			}
+			conditions[i] = condition
+			return nil
+		}
+	}
+	return set(pod, append(conditions, condition), "status", "conditions")
 }

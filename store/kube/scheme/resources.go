@@ -7,16 +7,16 @@ import (
 	"github.com/kubecoord/kubecoord/internal/validate"
 )
 
-// resource is what a kube-apiserver has written by hand for a built-in kind (upstream: pkg/registry, the files storage.go and
+// served is what a kube-apiserver has written by hand for a built-in kind (upstream: pkg/registry, the files storage.go and
 // strategy.go of each resource).
-type resource struct {
+type served struct {
 	group, version, kind, plural string
 	// also are older versions that are served too.
 	also       []string
 	short      []string
 	categories []string
 	cluster    bool
-	// noStatus and status are subresources; keepsStatus lets a create set the status.
+	// status is a subresource; keepsStatus lets a create set it.
 	status, keepsStatus bool
 	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
 	creates, needsVersion bool
@@ -30,22 +30,23 @@ type resource struct {
 	subresources          func(*builder) ([]kinds.Subresource, error)
 }
 
-// all is the category of kubectl get all.
-var (
-	all           = []string{"all"}
-	apiExtensions = []string{"api-extensions"}
-	spec          = []string{"spec"}
-)
-
 // resources returns the resources that a kube-apiserver 1.36 serves by default, except those that other packages have: Lease,
 // LeaseCandidate, Endpoints, CustomResourceDefinition and APIService.
-func resources() []resource {
+func resources() []served {
 	return append(coreResources(), groupResources()...)
 }
 
-func coreResources() []resource {
+// all is the category of kubectl get all.
+func all() []string { return []string{"all"} }
+
+func apiExtensions() []string { return []string{"api-extensions"} }
+
+// spec are the members whose changes most kinds count.
+func spec() []string { return []string{"spec"} }
+
+func coreResources() []served {
 	const v = "v1"
-	return []resource{
+	return []served{
 		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
 		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
 		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
@@ -58,21 +59,21 @@ func coreResources() []resource {
 			create: onCreate(createPersistentVolume)},
 		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
 			create: onCreate(createClaim), update: onUpdate(updateClaim)},
-		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all, status: true, counts: spec,
+		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
 			fields: podFields(), create: onCreate(createPod), subresources: podSubresources},
 		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
-		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all, status: true,
-			prefix: "controllers", counts: spec, fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
+		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
+			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
 		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
-		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all, status: true, creates: true,
+		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
 			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), update: onUpdate(updateService)},
 		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
-			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount), subresources: tokenSubresource},
+			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)},
 	}
 }
 
-func groupResources() []resource {
+func groupResources() []served {
 	const (
 		v         = "v1"
 		admission = "admissionregistration.k8s.io"
@@ -82,27 +83,27 @@ func groupResources() []resource {
 		res       = "resource.k8s.io"
 		storage   = "storage.k8s.io"
 	)
-	return []resource{
-		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions, cluster: true, needsVersion: true, counts: spec},
-		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions, cluster: true, needsVersion: true, counts: spec},
-		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions, cluster: true, needsVersion: true, counts: []string{"webhooks"}},
-		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions, cluster: true, status: true, needsVersion: true, counts: spec},
-		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions, cluster: true, needsVersion: true, counts: spec},
-		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions, cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+	return []served{
+		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
 
 		{group: "apps", version: v, kind: "ControllerRevision", plural: "controllerrevisions"},
-		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all, status: true, counts: spec,
+		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
 			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet)},
-		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all, status: true,
+		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
 			counts: []string{"spec", annotations}, subresources: scale},
-		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all, status: true, counts: spec, subresources: scale},
-		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all, status: true, counts: spec,
+		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
+		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
 			name: validate.NameIsDNSLabel, subresources: scale},
 
-		{group: "autoscaling", version: "v2", also: []string{"v1"}, kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", short: []string{"hpa"}, categories: all, status: true},
+		{group: "autoscaling", version: "v2", also: []string{"v1"}, kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", short: []string{"hpa"}, categories: all(), status: true},
 
-		{group: "batch", version: v, kind: "CronJob", plural: "cronjobs", short: []string{"cj"}, categories: all, status: true, counts: spec},
-		{group: "batch", version: v, kind: "Job", plural: "jobs", categories: all, status: true, counts: spec,
+		{group: "batch", version: v, kind: "CronJob", plural: "cronjobs", short: []string{"cj"}, categories: all(), status: true, counts: spec()},
+		{group: "batch", version: v, kind: "Job", plural: "jobs", categories: all(), status: true, counts: spec(),
 			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, create: onCreate(createJob)},
 
 		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
@@ -112,32 +113,32 @@ func groupResources() []resource {
 
 		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
 
-		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec},
-		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec},
+		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec()},
+		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec()},
 
-		{group: net, version: v, kind: "Ingress", plural: "ingresses", short: []string{"ing"}, status: true, prefix: "ingress", counts: spec},
-		{group: net, version: v, kind: "IngressClass", plural: "ingressclasses", cluster: true, counts: spec},
+		{group: net, version: v, kind: "Ingress", plural: "ingresses", short: []string{"ing"}, status: true, prefix: "ingress", counts: spec()},
+		{group: net, version: v, kind: "IngressClass", plural: "ingressclasses", cluster: true, counts: spec()},
 		{group: net, version: v, kind: "IPAddress", plural: "ipaddresses", short: []string{"ip"}, cluster: true, name: nameIsIP},
-		{group: net, version: v, kind: "NetworkPolicy", plural: "networkpolicies", short: []string{"netpol"}, counts: spec},
+		{group: net, version: v, kind: "NetworkPolicy", plural: "networkpolicies", short: []string{"netpol"}, counts: spec()},
 		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true},
 
 		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
 
-		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec},
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec()},
 
 		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "Role", plural: "roles", creates: true, name: validate.NameIsPathSegment},
 		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
 
-		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec},
+		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec()},
 		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true},
 		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates"},
-		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", cluster: true, counts: spec, fields: fields("spec.nodeName", "spec.driver")},
+		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver")},
 
 		{group: "scheduling.k8s.io", version: v, kind: "PriorityClass", plural: "priorityclasses", short: []string{"pc"}, cluster: true, counts: []string{}},
 
-		{group: storage, version: v, kind: "CSIDriver", plural: "csidrivers", cluster: true, needsVersion: true, counts: spec, create: onCreate(createCSIDriver)},
+		{group: storage, version: v, kind: "CSIDriver", plural: "csidrivers", cluster: true, needsVersion: true, counts: spec(), create: onCreate(createCSIDriver)},
 		{group: storage, version: v, kind: "CSINode", plural: "csinodes", cluster: true, needsVersion: true},
 		{group: storage, version: v, kind: "CSIStorageCapacity", plural: "csistoragecapacities", needsVersion: true},
 		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", short: []string{"sc"}, cluster: true},

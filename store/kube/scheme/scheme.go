@@ -132,7 +132,9 @@ func customKinds(s *runtime.Scheme) []custom {
 	for _, c := range found {
 		order := s.PrioritizedVersionsForGroup(c.kindName.Group)
 		slices.SortFunc(c.versions, func(a, b version) int {
-			place := func(v version) int { return slices.Index(order, schema.GroupVersion{Group: c.kindName.Group, Version: v.name}) }
+			place := func(v version) int {
+				return slices.Index(order, schema.GroupVersion{Group: c.kindName.Group, Version: v.name})
+			}
 			return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a.name, b.name))
 		})
 		out = append(out, *c)
@@ -178,4 +180,3 @@ func nameAndAge() []kinds.Column {
 			Cell: func(o kinds.Object, now time.Time) any { return age.Cell(o.(*store.Unstructured), now) }},
 	}
 }
-
