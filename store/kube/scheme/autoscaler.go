@@ -141,6 +141,9 @@ func dropAnnotations(o metav1.Object) {
 	for _, name := range []string{metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation} {
 		delete(own, name) // a copy; see fillMeta
 	}
+	if len(own) == 0 {
+		o.SetAnnotations(nil)
+	}
 }
 
 // annotate sets an annotation to the JSON of a value.

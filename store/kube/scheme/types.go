@@ -237,6 +237,11 @@ func (ts *schemas) property(f reflect.StructField, name string, options []string
 		}
 		s.Nullable = s.Nullable || !omits && nilable(f.Type)
 	}
+	if m.Granular {
+		own := *s
+		own.Name, own.Atomic = "", false // a definition would be the type's
+		s = &own
+	}
 	p.Schema = s
 	return p, nil
 }

@@ -28,7 +28,7 @@ type Member struct {
 	Required, Optional bool // what the json tag does not say
 	ListType           string
 	ListMapKeys        []string
-	Atomic             bool
+	Atomic, Granular   bool   // Granular: not as its type, which is Atomic
 	Default            string // as JSON, or ""
 }
 
@@ -108,6 +108,8 @@ func member(flags string) (m Member) {
 			m.Optional = true
 		case flag == "atomic":
 			m.Atomic = true
+		case flag == "granular":
+			m.Granular = true
 		}
 	}
 	return m

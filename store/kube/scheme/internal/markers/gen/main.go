@@ -178,6 +178,9 @@ func member(f *ast.Field) string {
 	if doc.is("mapType", "atomic") || doc.is("structType", "atomic") {
 		line += " atomic"
 	}
+	if doc.is("structType", "granular") {
+		line += " granular"
+	}
 	if def := doc.value("default"); def != "" {
 		line += " default=" + def
 	}
