@@ -18,7 +18,7 @@ const memberStatus = "status"
 // PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds that have generations.
 func (k *Kind) PrepareNew(o Object) {
 	if k.info.Status {
-		k.Type().CopyMember(o, nil, memberStatus)
+		k.Type().CopyMember(o, k.empty(), memberStatus)
 	}
 	if !k.info.Native {
 		o.GetObjectMeta().Generation = 1
@@ -88,6 +88,7 @@ func (k *Kind) compileManagers() {
 		k.managers.Versions = append(k.managers.Versions, managedfields.Version{
 			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
 		})
+		k.managers.Versions[i].Empty = v.empty
 		if v.serializer != nil {
 			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
 		}
