@@ -15,9 +15,9 @@ import (
 // memberStatus is the name of the status subresource and of the member it writes.
 const memberStatus = "status"
 
-// PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds that have generations.
+// PrepareNew empties the status if it is a subresource, and sets generation 1 on kinds that have generations.
 func (k *Kind) PrepareNew(o Object) {
-	if k.info.Status {
+	if k.info.Status && !k.of.StatusOnCreate {
 		k.Type().CopyMember(o, k.empty(), memberStatus)
 	}
 	if !k.info.Native {
