@@ -40,6 +40,13 @@ func (p *play) creates() {
 	}
 	full, minimal := p.sample.Full, p.sample.Minimal
 	post("create, dry run", request{query: "dryRun=All", body: p.named(full, "dry")})
+	gated := p.named(full, "dry")
+	for _, leaf := range p.sample.Gated {
+		put(gated, strings.Split(strings.TrimPrefix(leaf.Path, "/"), "/"), leaf.Value)
+	}
+	if len(p.sample.Gated) > 0 {
+		post("create with gated members", request{query: "dryRun=All", body: gated})
+	}
 	post("create minimal", request{body: p.named(minimal, "min")})
 	post("create full", request{body: p.named(full, "full")})
 	post("create full again", request{body: p.named(full, "full")})
