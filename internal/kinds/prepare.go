@@ -90,6 +90,7 @@ func (k *Kind) compileManagers() {
 		})
 		if v.serializer != nil {
 			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
+			k.managers.Versions[i].Empty = func() Object { return k.empty(i) }
 		}
 	}
 	if len(k.forms) > 1 {

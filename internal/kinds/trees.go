@@ -90,6 +90,15 @@ func (k *Kind) readApplied(version int, doc map[string]any) (Object, error) {
 	return o, err
 }
 
+// empty returns an object of a version with a Serializer of which nothing is set, in its normal form.
+func (k *Kind) empty(version int) Object {
+	o, _, err := k.normal(version, k.New(version), false)
+	if err != nil {
+		return k.New(version)
+	}
+	return o
+}
+
 // normal returns an object of a version with a Serializer in its normal form.
 func (k *Kind) normal(version int, o Object, strict bool) (Object, []error, error) {
 	doc, problems, err := k.versions[version].serializer.Normal(k.document(o, version), strict)

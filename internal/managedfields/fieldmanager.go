@@ -41,6 +41,8 @@ type Version struct {
 	APIVersion string
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
+	// Empty returns an object of which nothing is set, with the members that its JSON always has. Nil means by Type.
+	Empty func() Object
 	// Read returns the object of a document. Nil means by Type.
 	Read func(doc map[string]any) (Object, error)
 
@@ -48,7 +50,12 @@ type Version struct {
 }
 
 // empty returns an empty object of the version.
-func (k *FieldManager) empty(version int) Object { return k.Versions[version].Type.New().(Object) }
+func (k *FieldManager) empty(version int) Object {
+	if v := &k.Versions[version]; v.Empty != nil {
+		return v.Empty()
+	}
+	return k.Versions[version].Type.New().(Object)
+}
 
 func (k *FieldManager) schema(version int) schema { return schema{typ: k.Versions[version].Type} }
 
