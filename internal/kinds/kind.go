@@ -42,6 +42,9 @@ type Descriptor struct {
 	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
 	PrepareForCreate func(obj Object)
 	PrepareForUpdate func(obj, old Object)
+	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
+	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.
+	PrepareForDelete func(obj Object, now time.Time)
 	Warnings         func(obj, old Object) []string
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
@@ -424,6 +427,15 @@ const (
 	FieldName      = "metadata.name"
 	FieldNamespace = "metadata.namespace"
 )
+
+// PreparesDelete reports whether the kind decides how a deletion begins.
+func (k *Kind) PreparesDelete() bool { return k.of.PrepareForDelete != nil }
+
+// PrepareDelete makes an object one whose deletion has begun.
+func (k *Kind) PrepareDelete(o Object, now time.Time) {
+	o.GetObjectMeta().DeletionTimestamp = new(meta.NewTime(now))
+	k.of.PrepareForDelete(o, now)
+}
 
 // PreparesUpdates reports whether the kind has a function that may change an update.
 func (k *Kind) PreparesUpdates() bool { return k.of.PrepareForUpdate != nil }
