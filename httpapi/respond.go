@@ -179,7 +179,7 @@ func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 		raw, err := it.Encoded(e.versionIndex, kinds.Protobuf)
 		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
 	}
-	if e.info.Unstructured {
+	if e.info.Sorted {
 		raw, err := it.Encoded(e.versionIndex, kinds.JSON)
 		if err != nil {
 			return nil, err

@@ -43,7 +43,7 @@ func (a *API) addKind(number int, kind *kinds.Kind) {
 		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
 		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
 		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
-		if info.Unstructured {
+		if info.Sorted {
 			e.jsonHead = `{"apiVersion":"` + e.apiVersion + `","kind":"` + info.Kind + `",`
 		}
 		gv.endpoints = append(gv.endpoints, e)

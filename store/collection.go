@@ -40,7 +40,11 @@ func (c *Collection[T]) Create(ctx context.Context, obj *T, opts CreateOptions) 
 	if err := c.check(req, "CreateOptions"); err != nil {
 		return nil, err
 	}
-	it, err := c.r.Create(ctx, c.r.Own(o, nil), req)
+	o, err := c.r.Own(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	it, err := c.r.Create(ctx, o, req)
 	return typed[T](it), err
 }
 
@@ -60,7 +64,7 @@ func (c *Collection[T]) Update(ctx context.Context, obj *T, opts UpdateOptions) 
 	req := c.request(opts.DryRun, opts.FieldManager)
 	req.Namespace, req.Name, req.UID = c.namespace(m), m.Name, m.UID
 	return c.update(ctx, req, "UpdateOptions", registry.Replacement(func(current *registry.Item) (kinds.Object, error) {
-		return c.r.Own(o, current.Stored()), nil
+		return c.r.Own(o, current.Stored())
 	}))
 }
 
@@ -78,7 +82,7 @@ func (c *Collection[T]) Modify(ctx context.Context, namespace, name string, chan
 		if err := cmp.Or(change(obj), ctx.Err()); err != nil {
 			return nil, err
 		}
-		return c.r.Own(object(obj), current.Stored()), nil
+		return c.r.Own(object(obj), current.Stored())
 	}))
 }
 
@@ -176,7 +180,7 @@ func (c *Collection[T]) checkPatch(t PatchType) error {
 	switch t {
 	case JSONPatch, MergePatch:
 	case StrategicMergePatch:
-		if c.r.Info().Unstructured {
+		if c.r.Info().Sorted {
 			return meta.NewBadRequest("patch type: got %q, want %q or %q: objects of any form have no schema to merge by", t, JSONPatch, MergePatch)
 		}
 	default:

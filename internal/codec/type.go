@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/kubecoord/kubecoord/store/meta"
+	"github.com/kubecoord/kubecoord/store/schema"
 )
 
 // Kind is the form of a value in a document.
@@ -37,12 +38,16 @@ type Type struct {
 	Name string
 	// Fields are the members of a Struct and of its inlined structs, in the order of encoding.
 	Fields []*Field
-	// Rest holds the undeclared members of a Struct, as a Map of Untyped values, or is nil.
+	// Rest holds the undeclared members of a Struct, or is nil: a Map of Untyped values, or what a schema says.
 	Rest *Field
-	// Elem is the type of the items of a List and of the values of a Map.
+	// Elem is the type of the items of a List, of the values of a Map, and of the undeclared members of a tree.
 	Elem *Type
-	// Atomic marks a Struct that has one owner as a whole.
+	// Atomic marks an object that has one owner as a whole.
 	Atomic bool
+	// Schema is where the type of a tree comes from. Such a type has no Go type.
+	Schema *schema.Schema
+	// AsField has the list type of a tree that is a list, where it is not a member.
+	AsField *Field
 	// Custom marks a type with JSON or text methods of its own: Untyped, or a Scalar if it is text.
 	Custom bool
 
@@ -59,6 +64,8 @@ type Type struct {
 	numbered  []*Field // the fields with a protobuf number, ascending
 	fallible  bool     // whether a value may have no JSON form; only for the object
 	jsonOnly  bool     // whether a field has no protobuf number; only for the object
+	inOrder   bool     // see Tree; only for the object
+	whole     bool     // see Tree; only for the object
 
 	copier atomic.Pointer[copier] // nil before the first copy, as it takes 60 µs to make
 
@@ -87,6 +94,9 @@ type Field struct {
 	ListMapKeys []string
 	// Number is the field number in the protobuf form, or 0 if the field is not in it.
 	Number int
+	// Property is where the member of a tree comes from, and Default the value of one that is left out, or nil.
+	Property *schema.Property
+	Default  any
 
 	goName   string
 	index    int // in the Fields of the Struct
@@ -146,7 +156,10 @@ const (
 // Compile returns the plan for the struct type t. version is the API version of the objects; error
 // texts use it as the package of all types in the package of t. The error names the first field
 // that cannot be encoded, its type, and the allowed types.
-func Compile(t reflect.Type, version string) (*Type, error) {
+func Compile(t reflect.Type, version string) (*Type, error) { return CompileTree(t, version, Tree{}) }
+
+// CompileTree is Compile for a struct whose undeclared members have a schema.
+func CompileTree(t reflect.Type, version string, tree Tree) (*Type, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("got %v, want a struct", t)
 	}
@@ -167,7 +180,10 @@ func Compile(t reflect.Type, version string) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return out, nil
+	if tree.Schema != nil && (out.Rest == nil || out.Field("metadata") == nil) {
+		return nil, fmt.Errorf("Schema: got one for %v, want none: it does not embed meta.ObjectMeta, or has no field for other members", t)
+	}
+	return out, out.compileRest(tree)
 }
 
 // lacksNumbers reports whether a member has no protobuf number. At the top level,

@@ -383,6 +383,9 @@ const (
 
 // ScalarKind returns the form of a Scalar.
 func (t *Type) ScalarKind() ScalarKind {
+	if t.Schema != nil {
+		return t.treeScalar()
+	}
 	switch t.shape {
 	case shapeCustom, shapeCustomBytes:
 		return String // a type with text methods; one with JSON methods is no Scalar

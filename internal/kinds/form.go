@@ -22,7 +22,7 @@ const (
 type form struct {
 	typ     *codec.Type
 	newWire func() Object
-	to      func(Object) Object // nil for the stored form
+	to      func(Object) Object // nil if all members keep their names
 	from    func(Object) Object
 }
 
@@ -51,8 +51,14 @@ func (k *Kind) New(version int) Object { return k.form(version).newWire() }
 func (k *Kind) FromWire(version int, o Object) Object {
 	*o.GetTypeMeta() = meta.TypeMeta{}
 	markManagersReset(o.GetObjectMeta())
-	if f := k.form(version); f.from != nil {
+	f := k.form(version)
+	f.typ.Default(o)
+	if f.from != nil {
 		o = f.from(o)
+	}
+	if stored := &k.forms[0]; f != stored {
+		stored.prune(o)
+		stored.typ.Default(o)
 	}
 	k.of.Default(o)
 	return o
@@ -60,9 +66,10 @@ func (k *Kind) FromWire(version int, o Object) Object {
 
 // Wire returns a deep copy of an object in the shape of a version, with kind and apiVersion.
 func (k *Kind) Wire(o Object, version int) Object {
-	o = k.Copy(o)
-	if f := k.form(version); f.to != nil {
-		o = f.to(o)
+	if f := k.form(version); f == &k.forms[0] {
+		o = k.Copy(o)
+	} else {
+		o = k.Convert(o, 0, version)
 	}
 	*o.GetTypeMeta() = k.TypeMeta(version)
 	return o
@@ -82,12 +89,20 @@ func (k *Kind) Convert(o Object, from, to int) Object {
 	if t.to != nil {
 		o = t.to(o)
 	}
+	t.prune(o)
 	return o
 }
 
+// prune removes members that another version of an object has.
+func (f *form) prune(o Object) { _, _ = f.typ.Prune(o, false) } // fails only for metadata that was refused before
+
 // Append appends a stored object in the shape of a version, without kind and apiVersion.
 func (k *Kind) Append(dst []byte, o Object, version int, format Format) ([]byte, error) {
-	return appendAs(dst, k.form(version).typ, k.Convert(o, 0, version), format)
+	o = k.Convert(o, 0, version)
+	if s := k.versions[version].serializer; s != nil && format == Protobuf {
+		return s.AppendProto(dst, k.document(o, version))
+	}
+	return appendAs(dst, k.form(version).typ, o, format)
 }
 
 // AppendMetadata appends the encoded metadata of an object.
@@ -115,8 +130,8 @@ func (k *Kind) DecodeJSON(version int, data []byte) (Object, error) {
 }
 
 // Own returns a copy of a caller's object in the stored form, with defaults filled in. current is
-// the state that it replaces, or nil; the copy may share unchanged parts with it.
-func (k *Kind) Own(o, current Object) Object {
+// the state that it replaces, or nil; the copy may share unchanged parts with it. The error is a 400.
+func (k *Kind) Own(o, current Object) (Object, error) {
 	fields := o.GetObjectMeta().ManagedFields
 	if current != nil && k.pure {
 		o = k.Type().CopyOnto(o, current.GetObjectMeta()).(Object)
@@ -128,18 +143,17 @@ func (k *Kind) Own(o, current Object) Object {
 		o.GetObjectMeta().ManagedFields = fields
 	}
 	markManagersReset(o.GetObjectMeta())
+	o, err := k.normalOwn(o)
+	if err != nil {
+		return nil, err
+	}
 	k.of.Default(o)
-	return o
+	return o, nil
 }
 
 // Configuration returns an object in the stored form as the document of a server-side
 // apply, in the preferred version.
-func (k *Kind) Configuration(o Object) map[string]any {
-	config := k.Type().ToUnstructured(o)
-	t := k.TypeMeta(0)
-	config["kind"], config["apiVersion"] = t.Kind, t.APIVersion
-	return config
-}
+func (k *Kind) Configuration(o Object) map[string]any { return k.document(o, 0) }
 
 // markManagersReset turns an empty list of managers, which resets them, into a form that survives a copy.
 func markManagersReset(m *meta.ObjectMeta) {
@@ -154,9 +168,10 @@ func markManagersReset(m *meta.ObjectMeta) {
 func (k *Kind) StoredValue(o Object) ([]byte, error) {
 	o.GetObjectMeta().ResourceVersion = ""
 	named, typ := k.TypeMeta(0), k.Type()
-	if typ.HasProto() {
+	if k.versions[0].hasProto() {
 		*o.GetTypeMeta() = meta.TypeMeta{}
-		return codec.AppendEnvelope(nil, named.APIVersion, named.Kind, typ.AppendProto(nil, o)), nil
+		raw, err := k.Append(nil, o, 0, Protobuf)
+		return codec.AppendEnvelope(nil, named.APIVersion, named.Kind, raw), err
 	}
 	*o.GetTypeMeta() = named
 	defer func() { *o.GetTypeMeta() = meta.TypeMeta{} }()

@@ -158,6 +158,7 @@ type version struct {
 	validate func(obj, old Object) field.Errors
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
+	serializer     Serializer // or nil
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -249,48 +250,59 @@ func (d *Descriptor) checkFunctions(*Kind) error {
 }
 
 func (d *Descriptor) compileVersions(k *Kind) error {
-	stored, err := compileType(d.New(), d.Versions[0].Name)
+	first := d.Versions[0]
+	stored, err := d.compileType(d.New(), first)
 	if err != nil {
 		return err
 	}
 	k.forms = []form{{typ: stored, newWire: d.New}}
-	k.info.Unstructured = stored.Rest != nil
-	if d.Versions[0].New != nil {
-		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", d.Versions[0].Name)
+	k.info.Trees = stored.Rest != nil
+	k.info.Sorted = k.info.Trees && !(d.Native && first.Schema != nil)
+	if first.New != nil {
+		return fmt.Errorf("Versions: got a Form for %q, want none: the first version has the stored form", first.Name)
 	}
 	for _, v := range d.Versions {
 		named := meta.TypeMeta{Kind: d.Name, APIVersion: meta.GroupVersion{Group: d.Group, Version: v.Name}.String()}
-		compiled := version{named: named, validate: k.afterJSON(v.Validate)}
+		compiled := version{named: named, serializer: v.Serializer, validate: k.afterJSON(v.Validate)}
 		compiled.validateStatus = compiled.validate
 		if v.ValidateStatus != nil {
 			compiled.validateStatus = k.afterJSON(v.ValidateStatus)
 		}
-		if v.New != nil {
-			typ, err := compileType(v.New(), v.Name)
-			if err != nil {
+		if v.New != nil || v.Schema != first.Schema {
+			shape := form{newWire: v.New, to: v.ToWire, from: v.FromWire}
+			if v.New == nil {
+				shape.newWire = d.New
+			}
+			if shape.typ, err = d.compileType(shape.newWire(), v); err != nil {
 				return err
 			}
 			compiled.form = len(k.forms)
-			k.forms = append(k.forms, form{typ, v.New, v.ToWire, v.FromWire})
+			k.forms = append(k.forms, shape)
 		}
 		compiled.schema = k.forms[compiled.form].typ
 		if err := checkMeta(compiled.schema); err != nil {
 			return err
 		}
-		if compiled.form == 0 && v.Name != d.Versions[0].Name {
-			if compiled.schema, err = compileType(d.New(), v.Name); err != nil {
+		if compiled.form == 0 && v.Name != first.Name {
+			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
 				return err
 			}
 		}
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
-		k.info.JSONOnly = k.info.JSONOnly || !compiled.schema.HasProto()
+		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
 }
 
-func compileType(o Object, version string) (*codec.Type, error) {
-	return codec.Compile(reflect.TypeOf(o).Elem(), version)
+// compileType compiles the type of an object in the shape of a version.
+func (d *Descriptor) compileType(o Object, v Version) (*codec.Type, error) {
+	tree := codec.Tree{Schema: v.Schema, InOrder: d.Native, Whole: v.Serializer != nil}
+	typ, err := codec.CompileTree(reflect.TypeOf(o).Elem(), v.Name, tree)
+	if err != nil && v.Schema != nil {
+		err = fmt.Errorf("version %s: %w", v.Name, err)
+	}
+	return typ, err
 }
 
 // checkMeta refuses a type that does not embed meta.TypeMeta and meta.ObjectMeta with the right tags.
@@ -410,8 +422,11 @@ type Info struct {
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool
-	// Unstructured objects may have any form, and their members are ordered by name.
-	Unstructured bool
+	// Trees are objects with members that no Go type declares.
+	Trees bool
+	// Sorted objects have their members in the order of their names in JSON, and no strategic merge patch: Trees that are
+	// not of a Native kind with a schema.
+	Sorted bool
 	// JSONOnly reports that objects have no protobuf form, as custom resources.
 	JSONOnly bool
 }

@@ -88,6 +88,9 @@ func (k *Kind) compileManagers() {
 		k.managers.Versions = append(k.managers.Versions, managedfields.Version{
 			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
 		})
+		if v.serializer != nil {
+			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
+		}
 	}
 	if len(k.forms) > 1 {
 		k.managers.Convert = k.Convert

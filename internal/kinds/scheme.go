@@ -122,6 +122,9 @@ func (s *Scheme) decodeAny(t Target, data []byte, f Format, strict bool, live Ob
 // decodeInto reads the object of a body that has the type of the target. live is as in DecodeBody.
 func (t Target) decodeInto(d *decoded, raw []byte, f Format, strict bool, live Object) (err error) {
 	d.object = t.Kind.New(t.Version)
+	if t.Kind.versions[t.Version].serializer != nil {
+		return t.deserialize(d, raw, f, strict)
+	}
 	if f == Protobuf {
 		return t.Schema().DecodeProtoLike(raw, d.object, t.like(live))
 	}
@@ -140,7 +143,7 @@ func (t Target) like(live Object) any {
 // decodeOwn reads a JSON object that names the target's type and has no problem.
 // Nearly all bodies are like that, and need not be searched for their type first.
 func (t Target) decodeOwn(data []byte, f Format, strict bool, live Object) (d decoded, ok bool) {
-	if f != JSON || !strict || t.Kind.info.Unstructured {
+	if f != JSON || !strict || t.Kind.info.Trees {
 		return d, false
 	}
 	d.object = t.Kind.New(t.Version)

@@ -41,11 +41,20 @@ func (d document) object() (Object, error) {
 	if d.obj != nil {
 		return d.obj, nil
 	}
-	o := d.kind.empty(d.version)
-	if _, err := d.kind.Versions[d.version].Type.FromUnstructured(members(d.form.Tree()), o, false); err != nil {
+	o, err := d.kind.Versions[d.version].read(members(d.form.Tree()))
+	if err != nil {
 		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", d.kind.typeText(d.version), err)
 	}
 	return o, nil
+}
+
+func (v *Version) read(doc map[string]any) (Object, error) {
+	if v.Read != nil {
+		return v.Read(doc)
+	}
+	o := v.Type.New().(Object)
+	_, err := v.Type.FromUnstructured(doc, o, false)
+	return o, err
 }
 
 // inVersion returns the document in another version, or errNoVersion if the kind has no

@@ -41,6 +41,8 @@ type Version struct {
 	APIVersion string
 	// Type is the schema of the form that objects have in this version.
 	Type *codec.Type
+	// Read returns the object of a document. Nil means by Type.
+	Read func(doc map[string]any) (Object, error)
 
 	parsed [64]atomic.Pointer[parsedSet] // by their text
 }

@@ -13,12 +13,20 @@ import (
 // zero schema is for values that no type declares.
 type schema struct {
 	typ *codec.Type
-	// list is the field that holds a list. It is nil for a list that is an item of a
-	// list or map. Such a list is atomic.
+	// list is the field that holds a list. It is nil for a list of Go values that is an item of
+	// a list or map. Such a list is atomic.
 	list *codec.Field
 }
 
 func schemaOf(f *codec.Field) schema { return schema{f.Type, f} }
+
+// schemaIn returns the schema of values in a list or map.
+func schemaIn(t *codec.Type) schema {
+	if t == nil {
+		return schema{}
+	}
+	return schema{t, t.AsField}
+}
 
 // member returns the schema of a member. declared reports whether it is a field of a
 // struct.
@@ -26,16 +34,15 @@ func (s schema) member(name string) (_ schema, declared bool) {
 	switch {
 	case s.typ == nil:
 	case s.typ.Kind == codec.Struct:
-		if f := s.typ.Field(name); f != nil {
+		f, elem := s.typ.Member(name)
+		if f != nil {
 			return schemaOf(f), true
 		}
-		if s.typ.Rest != nil {
-			return schema{typ: s.typ.Rest.Type.Elem}, false
-		}
+		return schemaIn(elem), false
 	case s.typ.Kind == codec.Untyped:
 		return s, false
 	case s.typ.Kind == codec.Map:
-		return schema{typ: s.typ.Elem}, false
+		return schemaIn(s.typ.Elem), false
 	}
 	return schema{}, false
 }
@@ -50,7 +57,7 @@ func (s schema) below(name string, f *codec.Field) schema {
 }
 
 // item returns the schema of the items of a list.
-func (s schema) item() schema { return schema{typ: s.typ.Elem} }
+func (s schema) item() schema { return schemaIn(s.typ.Elem) }
 
 // atStep returns the schema of the value at a step.
 func (s schema) atStep(st step) schema {
@@ -75,10 +82,10 @@ func (s schema) atomic() bool {
 		return true
 	case s.typ.Kind == codec.List:
 		return s.list == nil || s.list.ListType == "atomic"
-	case s.typ.Kind == codec.Struct:
+	case s.typ.Kind == codec.Struct, s.typ.Kind == codec.Map:
 		return s.typ.Atomic
 	}
-	return s.typ.Kind != codec.Map && s.typ.Kind != codec.Untyped
+	return s.typ.Kind != codec.Untyped
 }
 
 // isStruct reports whether values are objects with declared members that may have different
@@ -154,10 +161,13 @@ func (s schema) keyStep(item any) (step, error) {
 	return step{kind: keyStep, value: ks}, nil
 }
 
-// defaultKey returns the value of a key that an item does not have: the zero value,
-// if the field is one that is always written.
+// defaultKey returns the value of a key that an item does not have: the default, or the
+// zero value of a Go field that is always written.
 func (s schema) defaultKey(name string) (any, bool) {
 	f := s.typ.Elem.Field(name)
+	if f != nil && f.Default != nil {
+		return f.Default, true
+	}
 	if f == nil || f.Pointer || f.OmitEmpty || f.Type.Kind != codec.Scalar {
 		return nil, false
 	}
@@ -172,12 +182,12 @@ func (s schema) defaultKey(name string) (any, bool) {
 	return nil, false
 }
 
-// identifiesItems reports whether each item of a list has a step in every Go object.
+// identifiesItems reports whether each item of a list has a step in every Go object. In a tree it may have none.
 func (s schema) identifiesItems() bool {
-	return s.typ.Elem.Kind == codec.Scalar || slices.ContainsFunc(s.list.ListMapKeys, func(name string) bool {
+	return s.typ.Schema == nil && (s.typ.Elem.Kind == codec.Scalar || slices.ContainsFunc(s.list.ListMapKeys, func(name string) bool {
 		_, ok := s.defaultKey(name)
 		return ok
-	})
+	}))
 }
 
 // items returns the steps of the items of a list, and for the text of each step the

@@ -113,10 +113,10 @@ func (s schema) validateObject(v codec.Value) (fs faults) {
 	if _, ok := v.Tree().(map[string]any); v.IsTree() && !ok {
 		return faultf("expected map, got &{%v}", v.Tree())
 	}
-	closed := v.IsTree() && s.typ.Kind == codec.Struct && s.typ.Rest == nil
+	closed := (v.IsTree() || s.typ.Rest != nil) && s.typ.IsClosed()
 	m := v.Members(codec.Value{})
 	for closed && m.Next() {
-		if s.typ.Field(m.Name) == nil {
+		if _, declared := s.member(m.Name); !declared {
 			return faultf("field not declared in schema").prefixed("." + m.Name)
 		}
 	}

@@ -56,6 +56,11 @@ func (f *fixture) object() Object {
 			faults, err := f.typ.DecodeJSON(doc, obj, strict)
 			return obj, faults, err
 		},
+		Read: func(doc map[string]any, strict bool) (any, []error, error) {
+			obj := &Lease{}
+			faults, err := f.typ.FromUnstructured(doc, obj, strict)
+			return obj, faults, err
+		},
 	}
 }
 

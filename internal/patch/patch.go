@@ -34,6 +34,8 @@ type Object struct {
 	// Decode reads the body of a request for this kind and version. If strict is
 	// set, strictErrs reports unknown and duplicate fields.
 	Decode func(doc []byte, strict bool) (obj any, strictErrs []error, err error)
+	// Read is Decode for a tree of the types that codec.Type.ToUnstructured returns.
+	Read func(doc map[string]any, strict bool) (obj any, strictErrs []error, err error)
 }
 
 // edit applies a patch to the text of the object. into is the Go type of the patch, prefix

@@ -54,8 +54,7 @@ func Strategic(o Object, body []byte, v Validation) (obj any, warnings []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	obj = o.Type.New()
-	strictErrs, err := o.Type.FromUnstructured(merged, obj, v != Ignore)
+	obj, strictErrs, err := o.Read(merged, v != Ignore)
 	keepType(obj, o.Current)
 	// Errors show the patch without the directives that mergeMap removed.
 	return v.finish(obj, append(faults, strictErrs...), err, func() string { return fmt.Sprintf("%+v", patch) })
@@ -79,18 +78,22 @@ type schema struct {
 // member returns the field with a JSON name. If there is none, it ignores the case of
 // the name, as encoding/json does.
 func (s schema) member(name string) (*codec.Field, error) {
-	if k := goKind(s.Type); k != reflect.Struct {
+	if k := s.GoKind(); k != reflect.Struct {
 		return nil, fmt.Errorf("merging an object in json but data type is not struct, instead is: %s", k)
 	}
-	if f := s.Field(name); f != nil {
+	if f, _ := s.Member(name); f != nil {
 		return f, nil
 	}
-	for _, f := range s.Fields {
+	fields, goName := s.Fields, s.Name
+	if s.Rest != nil {
+		fields, goName = slices.Concat(fields, s.Rest.Type.Fields), s.Rest.Type.Name
+	}
+	for _, f := range fields {
 		if strings.EqualFold(f.Name, name) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", s.Name, name)
+	return nil, fmt.Errorf("unable to find api field in struct %s for the json field %q", goName, name)
 }
 
 // listMember returns the rule for merging a list member.
@@ -117,18 +120,7 @@ func (s schema) goKind() reflect.Kind {
 	if s.pointer {
 		return reflect.Pointer
 	}
-	return goKind(s.Type)
-}
-
-// goKind returns the kind of upstream's Go type, where a time or JSON of any form is a struct.
-func goKind(t *codec.Type) reflect.Kind {
-	switch {
-	case t.Kind == codec.Opaque || t.Kind == codec.Untyped:
-		return reflect.Struct
-	case t.Custom:
-		return reflect.String
-	}
-	return t.GoType().Kind()
+	return s.GoKind()
 }
 
 // strategy returns the strategy of a field. It ignores retainKeys, which has no effect

@@ -60,6 +60,9 @@ func (c Patch) object(t kinds.Target, current *Item) patch.Object {
 		Decode: func(doc []byte, strict bool) (any, []error, error) {
 			return c.Scheme.DecodePatched(t, doc, strict)
 		},
+		Read: func(doc map[string]any, strict bool) (any, []error, error) {
+			return t.Kind.ReadPatched(t.Version, doc, strict)
+		},
 	}
 }
 
@@ -67,7 +70,7 @@ func (c Patch) object(t kinds.Target, current *Item) patch.Object {
 // for a patch that needs the document: to report a problem, or because it has something unusual.
 func (c Patch) mergeOrdinary(t kinds.Target, current *Item) (kinds.Object, bool) {
 	// For a custom resource, Ignore changes more than the answer to a problem: see decodeCustom.
-	if c.Type != MergePatch || t.Kind.Info().Unstructured || c.Validation == patch.Ignore && !t.Kind.Info().Native {
+	if c.Type != MergePatch || t.Kind.Info().Trees || c.Validation == patch.Ignore && !t.Kind.Info().Native {
 		return nil, false
 	}
 	o := t.Simple(current.obj)

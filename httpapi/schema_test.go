@@ -1,0 +1,337 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/httpapi"
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/schema"
+)
+
+// The expected answers are from apiextensions-apiserver 0.36.3, for a CustomResourceDefinition with the schema of
+// gearSchema.
+
+const (
+	gears     = "/apis/example.com/v1/namespaces/default/gears"
+	strategic = "application/strategic-merge-patch+json"
+)
+
+func object(properties ...schema.Property) *schema.Schema {
+	return &schema.Schema{Type: "object", Properties: properties}
+}
+
+func property(name string, s *schema.Schema) schema.Property {
+	return schema.Property{Name: name, Schema: s}
+}
+
+func text() *schema.Schema { return &schema.Schema{Type: "string"} }
+
+// gearSchema has a member of each form.
+func gearSchema() *schema.Schema {
+	port := object(
+		property("name", text()),
+		property("port", &schema.Schema{Type: "integer"}),
+		property("protocol", &schema.Schema{Type: "string", Default: "TCP"}),
+	)
+	node := object(property("label", text()))
+	node.Name = "com.example.v1.Node"
+	node.Properties = append(node.Properties, property("children", &schema.Schema{Type: "array", Items: node}))
+	ports := schema.Property{
+		Name: "ports", PatchStrategy: "merge", PatchMergeKey: "port",
+		Schema: &schema.Schema{Type: "array", Items: port, ListType: "map", ListMapKeys: []string{"port", "protocol"}},
+	}
+	atomic := object(property("a", text()), property("b", text()))
+	atomic.Atomic = true
+	open := object(property("known", text()))
+	open.PreserveUnknown = true
+	spec := object(
+		property("size", &schema.Schema{Type: "integer", Default: int64(1)}),
+		property("limit", &schema.Schema{IntOrString: true}),
+		ports,
+		property("tags", &schema.Schema{Type: "array", Items: text(), ListType: "set"}),
+		property("args", &schema.Schema{Type: "array", Items: text()}),
+		property("selector", &schema.Schema{Type: "object", Additional: text()}),
+		property("reference", atomic),
+		property("open", open),
+		property("note", &schema.Schema{Type: "string", Nullable: true}),
+		property("tree", node),
+	)
+	root := object(property("apiVersion", text()), property("kind", text()), property("metadata", &schema.Schema{Type: "object"}),
+		property("spec", spec), property("status", object(property("ready", &schema.Schema{Type: "boolean"}))))
+	root.Name = "com.example.v1.Gear"
+	return root
+}
+
+func newGearServer(t testing.TB, native bool) *server {
+	kind := store.MustKind(store.Descriptor[store.Unstructured]{
+		Group: "example.com", Name: "Gear", Status: true, Native: native,
+		Versions: []store.Version[store.Unstructured]{{Name: "v1", Schema: gearSchema()}},
+	})
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{kind}})
+}
+
+func aGear(name, spec string) string {
+	return `{"apiVersion":"example.com/v1","kind":"Gear","metadata":{"name":"` + name + `"},"spec":` + spec + `}`
+}
+
+// part returns the JSON of a part of an object.
+func part(t testing.TB, tr tree, path ...any) string {
+	t.Helper()
+	text, err := json.Marshal(tr.at(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// fieldsOf returns the FieldsV1 of a manager.
+func fieldsOf(t testing.TB, tr tree, manager string) string {
+	t.Helper()
+	for _, entry := range tr.at("metadata", "managedFields").([]any) {
+		if entry := entry.(map[string]any); entry["manager"] == manager {
+			text, err := json.Marshal(entry["fieldsV1"])
+			require.NoError(t, err)
+			return string(text)
+		}
+	}
+	return ""
+}
+
+func TestBodiesOfAKindWithASchema(t *testing.T) {
+	s := newGearServer(t, false)
+	for name, row := range map[string]struct {
+		spec, want string
+		problems   []string
+	}{
+		"defaults":                  {`{"ports":[{"port":1}]}`, `{"ports":[{"port":1,"protocol":"TCP"}],"size":1}`, nil},
+		"no spec":                   {`null`, `null`, nil},
+		"null with a default":       {`{"size":null,"ports":[{"port":1,"protocol":null}]}`, `{"ports":[{"port":1,"protocol":"TCP"}],"size":1}`, nil},
+		"null that is not allowed":  {`{"args":null,"selector":{"a":null}}`, `{"selector":{},"size":1}`, nil},
+		"null that is allowed":      {`{"note":null}`, `{"note":null,"size":1}`, nil},
+		"unknown members":           {`{"foo":1,"tree":{"x":1,"children":[{"label":"a","y":{}}]},"reference":{"c":1}}`, `{"reference":{},"size":1,"tree":{"children":[{"label":"a"}]}}`, []string{"spec.foo", "spec.reference.c", "spec.tree.children[0].y", "spec.tree.x"}},
+		"preserved unknown members": {`{"open":{"known":"a","x":{"y":[null]}}}`, `{"open":{"known":"a","x":{"y":[null]}},"size":1}`, nil},
+		"integers and strings":      {`{"limit":"5%"}`, `{"limit":"5%","size":1}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.do(t, "POST", gears+"?dryRun=All", aGear("a", row.spec))
+			require.Equal(t, 201, a.Code, a.Body)
+			assert.Equal(t, row.want, part(t, a.tree(t), "spec"))
+			var warnings, causes []string
+			for _, path := range row.problems {
+				warnings = append(warnings, `299 - "unknown field \"`+path+`\""`)
+				causes = append(causes, `unknown field "`+path+`"`)
+			}
+			assert.Equal(t, warnings, a.Header.Values("Warning"))
+			if causes == nil {
+				return
+			}
+			a = s.do(t, "POST", gears+"?dryRun=All&fieldValidation=Strict", aGear("a", row.spec))
+			assertStatus(t, a, 400, "BadRequest", `Gear in version "v1" cannot be handled as a Gear: strict decoding error: `+strings.Join(causes, ", "))
+		})
+	}
+}
+
+func TestApplyByTwoManagersToAKindWithASchema(t *testing.T) {
+	for _, native := range []bool{false, true} {
+		t.Run(fmt.Sprint(native), func(t *testing.T) {
+			s := newGearServer(t, native)
+			apply := func(manager, spec string) answer {
+				return s.do(t, "PATCH", gears+"/a?fieldManager="+manager, aGear("a", spec), "Content-Type", applying)
+			}
+			a := apply("one", `{"ports":[{"port":1,"name":"x"}],"tags":["a"],"reference":{"a":"1"},"selector":{"k":"v"},"limit":1,"open":{"u":{"v":1}}}`)
+			require.Equal(t, 201, a.Code, a.Body)
+			assert.Equal(t, `{"f:spec":{"f:limit":{},"f:open":{"f:u":{".":{},"f:v":{}}},"f:ports":{"k:{\"port\":1,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}},`+
+				`"f:reference":{},"f:selector":{"f:k":{}},"f:tags":{"v:\"a\"":{}}}}`, fieldsOf(t, a.tree(t), "one"))
+			a = apply("two", `{"ports":[{"port":2},{"port":1,"protocol":"UDP"}],"tags":["b"],"selector":{"l":"w"},"tree":{"children":[{"label":"x"}]}}`)
+			require.Equal(t, 200, a.Code, a.Body)
+			assert.Equal(t, `{"limit":1,"open":{"u":{"v":1}},"ports":[{"name":"x","port":1,"protocol":"TCP"},{"port":2,"protocol":"TCP"},{"port":1,"protocol":"UDP"}],`+
+				`"reference":{"a":"1"},"selector":{"k":"v","l":"w"},"size":1,"tags":["a","b"],"tree":{"children":[{"label":"x"}]}}`, part(t, a.tree(t), "spec"))
+			a = apply("two", `{"ports":[{"port":1,"name":"y"}],"reference":{"b":"1"},"limit":"2","tags":["a"],"open":{"u":{"v":2}}}`)
+			assertStatus(t, a, 409, "Conflict", "Apply failed with 4 conflicts: conflicts with \"one\":\n- .spec.limit\n- .spec.reference\n"+
+				"- .spec.open.u.v\n- .spec.ports[port=1,protocol=\"TCP\"].name")
+			a = apply("one", `{"tags":["a"]}`)
+			require.Equal(t, 200, a.Code, a.Body)
+			assert.Equal(t, `{"ports":[{"port":2,"protocol":"TCP"},{"port":1,"protocol":"UDP"}],"selector":{"l":"w"},"size":1,"tags":["a","b"],"tree":{"children":[{"label":"x"}]}}`,
+				part(t, a.tree(t), "spec"))
+			a = apply("one", `{"bogus":1}`)
+			assertStatus(t, a, 500, "", `failed to create typed patch object (/a; example.com/v1, Kind=Gear): .spec.bogus: field not declared in schema`)
+			a = apply("one", `{"tags":["a","a"]}`)
+			assertStatus(t, a, 500, "", `failed to create typed patch object (/a; example.com/v1, Kind=Gear): .spec.tags: duplicate entries for key [="a"]`)
+		})
+	}
+}
+
+func TestUpdateOfAKindWithASchema(t *testing.T) {
+	s := newGearServer(t, false)
+	s.must(t, "POST", gears+"?fieldManager=m", aGear("a", `{"ports":[{"port":1}],"tags":["a"]}`))
+	a := s.do(t, "PATCH", gears+"/a?fieldManager=n", `{"spec":{"tags":["a","b"],"size":null,"bogus":1}}`, "Content-Type", merge)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, `{"ports":[{"port":1,"protocol":"TCP"}],"size":1,"tags":["a","b"]}`, part(t, a.tree(t), "spec"))
+	assert.Equal(t, []string{`299 - "unknown field \"spec.bogus\""`}, a.Header.Values("Warning"))
+	assert.Equal(t, `{"f:spec":{"f:tags":{"v:\"b\"":{}}}}`, fieldsOf(t, a.tree(t), "n"))
+	assert.Equal(t, `{"f:spec":{".":{},"f:ports":{".":{},"k:{\"port\":1,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:protocol":{}}},"f:size":{},"f:tags":{".":{},"v:\"a\"":{}}}}`,
+		fieldsOf(t, a.tree(t), "m"))
+	a = s.do(t, "PATCH", gears+"/a", `{}`, "Content-Type", strategic)
+	assert.Equal(t, 415, a.Code)
+	a = s.do(t, "PATCH", gears+"/a/status?fieldManager=c", `{"spec":{"size":7},"status":{"ready":true,"x":1}}`, "Content-Type", merge)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, `{"ready":true}`, part(t, a.tree(t), "status"))
+	assert.Equal(t, `{"f:status":{".":{},"f:ready":{}}}`, fieldsOf(t, a.tree(t), "c"))
+	st := s.watch(t, gears+"?watch=true&resourceVersion=1001")
+	st.wants("MODIFIED a", "MODIFIED a")
+}
+
+func TestNativeKindWithASchema(t *testing.T) {
+	s := newGearServer(t, true)
+	const spec = `{"tags":["a"],"ports":[{"protocol":"TCP","port":1},{"port":2}],"size":2,"open":{"z":1,"known":"k"}}`
+	a := s.do(t, "POST", gears+"?fieldManager=m", `{"kind":"Gear","metadata":{"name":"a"},"status":{"ready":true},"spec":`+spec+`}`)
+	require.Equal(t, 201, a.Code, a.Body)
+	assert.Regexp(t, `^\{"kind":"Gear","apiVersion":"example.com/v1","metadata":\{"name":"a",.*\},"spec":\{"size":2,"ports":\[\{"port":1,"protocol":"TCP"\},\{"port":2,"protocol":"TCP"\}\],"tags":\["a"\],"open":\{"known":"k","z":1\}\}\}\n$`, a.Body)
+	list := s.do(t, "GET", gears, "").Body
+	assert.Regexp(t, `^\{"kind":"GearList","apiVersion":"example.com/v1","metadata":\{"resourceVersion":"\d+"\},"items":\[\{"metadata":\{"name":"a"`, list)
+	a = s.do(t, "PATCH", gears+"/a", `{"spec":{"ports":[{"port":2,"name":"b"},{"$patch":"delete","port":1}],"tags":["z"],"tree":{"children":[{"label":"l"}]}}}`, "Content-Type", strategic)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Contains(t, a.Body, `"spec":{"size":2,"ports":[{"name":"b","port":2,"protocol":"TCP"}],"tags":["z"],"open":{"known":"k","z":1},"tree":{"children":[{"label":"l"}]}}`)
+	a = s.do(t, "PATCH", gears+"/a", `{"spec":{"reference":{"a":"1"},"bogus":{"x":1}}}`, "Content-Type", strategic)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, []string{`299 - "unknown field \"spec.bogus\""`}, a.Header.Values("Warning"))
+	a = s.do(t, "PATCH", gears+"/a?fieldValidation=Strict", `{"spec":{"bogus":{"x":1}}}`, "Content-Type", strategic)
+	assert.Equal(t, 422, a.Code, a.Body)
+}
+
+// boxSerializer stands for a library: members are kept in upper case, and size must be a number.
+type boxSerializer struct{}
+
+func (boxSerializer) Decode(data []byte, f kinds.Format, strict bool) (map[string]any, []error, error) {
+	doc := map[string]any{}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, nil, err
+	}
+	if f == kinds.Protobuf {
+		delete(doc, "viaProto")
+	}
+	return boxSerializer{}.Normal(doc, strict)
+}
+
+func (boxSerializer) Normal(doc map[string]any, strict bool) (map[string]any, []error, error) {
+	var problems []error
+	if size, ok := doc["size"]; ok {
+		switch n := size.(type) {
+		case float64:
+			doc["size"] = int64(n)
+		case int64:
+		default:
+			return nil, nil, errors.New("json: cannot unmarshal string into Go struct field Box.size of type int64")
+		}
+	}
+	if _, ok := doc["bogus"]; ok {
+		delete(doc, "bogus")
+		if strict {
+			problems = append(problems, errors.New(`unknown field "bogus"`))
+		}
+	}
+	if color, ok := doc["color"].(string); ok {
+		doc["color"] = strings.ToUpper(color)
+	}
+	if m, ok := doc["metadata"].(map[string]any); ok && len(fmt.Sprint(m["managedFields"])) == len("[]") {
+		delete(m, "managedFields")
+	}
+	return doc, problems, nil
+}
+
+func (boxSerializer) AppendProto(dst []byte, doc map[string]any) ([]byte, error) {
+	doc["viaProto"] = true
+	text, err := json.Marshal(doc)
+	return append(dst, text...), err
+}
+
+func (boxSerializer) HasProto() bool { return true }
+
+// registered is a kind that was not made by package store.
+type registered struct{ *kinds.Kind }
+
+func (r registered) Registered() *kinds.Kind { return r.Kind }
+
+const boxes = "/apis/box.k8s.io/v1/namespaces/default/boxes"
+
+func newBoxServer(t testing.TB) *server {
+	list := schema.Property{Name: "items", Schema: &schema.Schema{Type: "array", Items: text()}, PatchStrategy: "merge"}
+	k, err := kinds.NewKind(kinds.Descriptor{
+		Group: "box.k8s.io", Name: "Box", Plural: "boxes", Native: true,
+		New: func() kinds.Object { return &store.Unstructured{} },
+		Versions: []kinds.Version{{
+			Name: "v1", Serializer: boxSerializer{},
+			Schema: object(property("size", &schema.Schema{Type: "integer"}), property("color", text()), list),
+		}},
+	})
+	require.NoError(t, err)
+	return newServerWith(t, store.Options{}, httpapi.Options{Kinds: []store.AnyKind{registered{k}}})
+}
+
+func TestKindWithASerializer(t *testing.T) {
+	s := newBoxServer(t)
+	a := s.do(t, "POST", boxes, `{"kind":"Box","apiVersion":"box.k8s.io/v1","metadata":{"name":"a"},"color":"red","size":1,"bogus":1}`)
+	require.Equal(t, 201, a.Code, a.Body)
+	assert.Equal(t, []string{`299 - "unknown field \"bogus\""`}, a.Header.Values("Warning"))
+	assert.True(t, strings.HasSuffix(a.Body, `,"size":1,"color":"RED"}`+"\n"), a.Body)
+	a = s.do(t, "POST", boxes, `{"metadata":{"name":"b"},"size":"x"}`)
+	assertStatus(t, a, 400, "BadRequest", `Box in version "v1" cannot be handled as a Box: json: cannot unmarshal string into Go struct field Box.size of type int64`)
+
+	for contentType, body := range map[string]string{
+		merge:                         `{"color":"green","bogus":1}`,
+		strategic:                     `{"color":"green","items":["x"],"bogus":1}`,
+		"application/json-patch+json": `[{"op":"replace","path":"/color","value":"green"},{"op":"add","path":"/bogus","value":1}]`,
+	} {
+		a = s.do(t, "PATCH", boxes+"/a?dryRun=All", body, "Content-Type", contentType)
+		require.Equal(t, 200, a.Code, a.Body)
+		assert.Equal(t, "GREEN", a.tree(t).at("color"), contentType)
+		assert.Equal(t, []string{`299 - "unknown field \"bogus\""`}, a.Header.Values("Warning"), contentType)
+		assert.Nil(t, a.tree(t).at("bogus"))
+	}
+	a = s.do(t, "PATCH", boxes+"/a?fieldManager=m&force=true", `{"kind":"Box","apiVersion":"box.k8s.io/v1","color":"blue","items":["a"]}`, "Content-Type", applying)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, "BLUE", a.tree(t).at("color"))
+	a = s.do(t, "PATCH", boxes+"/a?fieldManager=n", `{"kind":"Box","apiVersion":"box.k8s.io/v1","items":["b"]}`, "Content-Type", applying)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, `["a","b"]`, part(t, a.tree(t), "items"), "the list is a set, as patches merge it")
+
+	a = s.do(t, "GET", boxes+"/a", "", "Accept", typeProtobuf)
+	require.Equal(t, 200, a.Code)
+	assert.Contains(t, a.Body, `"viaProto":true`)
+	a = s.do(t, "PUT", boxes+"/a", strings.Replace(a.Body, `"BLUE"`, `"pink"`, 1), "Content-Type", typeProtobuf)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.Equal(t, "PINK", a.tree(t).at("color"))
+	assert.Nil(t, a.tree(t).at("viaProto"))
+
+	a = s.do(t, "PATCH", boxes+"/a", `{"metadata":{"managedFields":[]}}`, "Content-Type", merge)
+	require.Equal(t, 200, a.Code, a.Body)
+	assert.NotContains(t, a.Body, `"manager":"m"`, "an empty list resets the managers")
+}
+
+func TestSchemasThatCannotBeServed(t *testing.T) {
+	loop := object()
+	loop.Properties = []schema.Property{property("self", loop)}
+	for want, s := range map[string]*schema.Schema{
+		`Schema: the object: Type: got "string", want "object"`:                                                  text(),
+		`Schema: a: Type: got "text", want "object", "array", "string", "integer", "number", "boolean" or ""`:    object(property("a", &schema.Schema{Type: "text"})),
+		`Schema: a: ListType: got "bag", want "atomic", "set" or "map"`:                                          object(property("a", &schema.Schema{Type: "array", Items: text(), ListType: "bag"})),
+		`Schema: a: ListType: got "map" for items that are no objects, want "atomic" or "set"`:                   object(property("a", &schema.Schema{Type: "array", Items: text(), ListType: "map", ListMapKeys: []string{"k"}})),
+		`Schema: a: ListMapKeys: got "k", want a member of the items`:                                            object(property("a", &schema.Schema{Type: "array", Items: object(property("b", text())), ListType: "map", ListMapKeys: []string{"k"}})),
+		`Schema: a: ListMapKeys: got none, want the members that identify an item`:                               object(property("a", &schema.Schema{Type: "array", Items: object(property("b", text())), ListType: "map"})),
+		`Schema: a.self: Name: got "" for a schema that contains itself, want a name`:                            object(property("a", loop)),
+		`Schema: a.b: Properties: got "c" twice, want it once`:                                                   object(property("a", object(property("b", object(property("c", text()), property("c", text())))))),
+		`Schema: a: Additional: got Properties too, want one of both`:                                            object(property("a", &schema.Schema{Type: "object", Additional: text(), Properties: []schema.Property{property("b", text())}})),
+		`Schema: a[].*: Type: got "map", want "object", "array", "string", "integer", "number", "boolean" or ""`: object(property("a", &schema.Schema{Type: "array", Items: &schema.Schema{Type: "object", Additional: &schema.Schema{Type: "map"}}})),
+	} {
+		_, err := store.NewKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Bad", Versions: []store.Version[store.Unstructured]{{Name: "v1", Schema: s}},
+		})
+		assert.EqualError(t, err, "store: kind Bad: version v1: "+want)
+	}
+}
