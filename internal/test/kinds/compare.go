@@ -1,0 +1,242 @@
+package kinds
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Difference is one point in which two answers to a request differ.
+type Difference struct {
+	Resource, Step string
+	// Path is "status", "Content-Type", "Warning", or a path into the body, in which [] stands for any item.
+	Path      string
+	Want, Got string // as JSON
+}
+
+// Compare returns the differences between recorded answers and others.
+func Compare(resource string, want, got []Answer) []Difference {
+	c := &comparison{resource: resource}
+	for i := range max(len(want), len(got)) {
+		if i >= len(got) || i >= len(want) || want[i].Step != got[i].Step {
+			c.step = "all"
+			c.add("steps", fmt.Sprint(len(want)), fmt.Sprint(len(got)))
+			return c.found
+		}
+		c.step = want[i].Step
+		c.answer(want[i], got[i])
+	}
+	return c.found
+}
+
+type comparison struct {
+	resource, step string
+	found          []Difference
+}
+
+func (c *comparison) add(path, want, got string) {
+	d := Difference{c.resource, c.step, path, want, got}
+	if !slices.Contains(c.found[max(len(c.found)-50, 0):], d) {
+		c.found = append(c.found, d)
+	}
+}
+
+func (c *comparison) answer(want, got Answer) {
+	if want.Status != got.Status {
+		c.add("status", describe(want), describe(got))
+		return
+	}
+	if want.Unsteady {
+		return
+	}
+	if want.Type != got.Type {
+		c.add("Content-Type", text(want.Type), text(got.Type))
+		return
+	}
+	if !slices.Equal(want.Warning, got.Warning) {
+		c.add("Warning", text(want.Warning), text(got.Warning))
+	}
+	c.value("", want.Body, got.Body)
+	if len(want.Events) != len(got.Events) {
+		c.add("events", fmt.Sprint(types(want.Events)), fmt.Sprint(types(got.Events)))
+		return
+	}
+	for i := range want.Events {
+		c.value("event", want.Events[i], got.Events[i])
+	}
+}
+
+// describe returns the status of an answer, with its message if it is an error.
+func describe(a Answer) string {
+	message := textAt(a.Body, "message")
+	return strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, message))
+}
+
+// types returns the types of events, and the names of their objects.
+func types(events []any) []string {
+	var out []string
+	for _, e := range events {
+		out = append(out, textAt(e, "type")+" "+textAt(e, "object", "metadata", "name"))
+	}
+	return out
+}
+
+func (c *comparison) value(path string, want, got any) {
+	switch want := want.(type) {
+	case object:
+		if got, ok := got.(object); ok {
+			c.object(path, want, got)
+			return
+		}
+	case []any:
+		if got, ok := got.([]any); ok {
+			c.list(path, want, got)
+			return
+		}
+	}
+	if w, g := text(want), text(got); w != g {
+		c.add(path, w, g)
+	}
+}
+
+func (c *comparison) object(path string, want, got object) {
+	var both []string
+	for _, m := range want {
+		where := strings.TrimPrefix(path+"."+m.key, ".")
+		if !got.has(m.key) {
+			c.add(where, text(m.value), "absent")
+			continue
+		}
+		both = append(both, m.key)
+		c.value(where, m.value, got.get(m.key))
+	}
+	var order []string
+	for _, m := range got {
+		if !want.has(m.key) {
+			c.add(strings.TrimPrefix(path+"."+m.key, "."), "absent", text(m.value))
+			continue
+		}
+		order = append(order, m.key)
+	}
+	if !slices.Equal(both, order) {
+		c.add(path+" (order)", strings.Join(both, " "), strings.Join(order, " "))
+	}
+}
+
+// list compares items by their index, and entries of managedFields by their manager.
+func (c *comparison) list(path string, want, got []any) {
+	if strings.HasSuffix(path, "managedFields") {
+		c.managers(path, want, got)
+		return
+	}
+	if len(want) != len(got) {
+		c.add(path, text(want), text(got))
+		return
+	}
+	for i := range want {
+		c.value(path+"[]", want[i], got[i])
+	}
+}
+
+func (c *comparison) managers(path string, want, got []any) {
+	id := func(entry any) string {
+		return strings.TrimSpace(textAt(entry, "operation") + " " + textAt(entry, "manager") + " " + textAt(entry, "subresource"))
+	}
+	ids := func(list []any) (all []string) {
+		for _, e := range list {
+			all = append(all, id(e))
+		}
+		return all
+	}
+	if w, g := ids(want), ids(got); !slices.Equal(w, g) {
+		c.add(path, text(w), text(g))
+	}
+	for _, w := range want {
+		for _, g := range got {
+			if id(w) == id(g) {
+				c.value(path+"[]", w, g)
+			}
+		}
+	}
+}
+
+// reason explains a kind of difference.
+type reason struct {
+	number                            int // of its line
+	resources, steps, path, want, got *regexp.Regexp
+	why                               string
+	needed                            bool
+}
+
+// reasons is the list of reasons.txt, which explains its format.
+type reasons []*reason
+
+// explain returns the first reason for a difference, or nil.
+func (r reasons) explain(d Difference) *reason {
+	for _, reason := range r {
+		if reason.resources.MatchString(d.Resource) && reason.steps.MatchString(d.Step) && reason.path.MatchString(d.Path) &&
+			reason.want.MatchString(d.Want) && reason.got.MatchString(d.Got) {
+			reason.needed = true
+			return reason
+		}
+	}
+	return nil
+}
+
+// parseReasons reads the format of reasons.txt.
+func parseReasons(data string) (reasons, error) {
+	var list reasons
+	line := 1
+	for block := range strings.SplitSeq(data, "\n\n") {
+		r, err := parseReason(block)
+		if err != nil {
+			return nil, fmt.Errorf("reasons.txt: stanza at line %d: %w", line, err)
+		}
+		if r != nil {
+			r.number = line
+			list = append(list, r)
+		}
+		line += strings.Count(block, "\n") + 2
+	}
+	return list, nil
+}
+
+// parseReason returns nil for a block of comments.
+func parseReason(block string) (*reason, error) {
+	members := map[string]string{}
+	for line := range strings.Lines(block) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, _ := strings.Cut(line, " ")
+		if !slices.Contains([]string{"resources", "steps", "path", "want", "got", "why"}, name) || members[name] != "" {
+			return nil, fmt.Errorf("member %s is unknown or there twice", name)
+		}
+		members[name] = strings.TrimSpace(value)
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	if members["why"] == "" {
+		return nil, fmt.Errorf("no why")
+	}
+	r := &reason{why: members["why"]}
+	for name, to := range map[string]**regexp.Regexp{"resources": &r.resources, "steps": &r.steps, "path": &r.path, "want": &r.want, "got": &r.got} {
+		*to = wildcards(members[name])
+	}
+	return r, nil
+}
+
+// wildcards returns an expression for patterns separated by " | ", in which * stands for any text. No pattern matches all.
+func wildcards(patterns string) *regexp.Regexp {
+	if patterns == "" {
+		patterns = "*"
+	}
+	var forms []string
+	for p := range strings.SplitSeq(patterns, " | ") {
+		forms = append(forms, strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, `.*`))
+	}
+	return regexp.MustCompile(`(?s)^(` + strings.Join(forms, "|") + `)$`)
+}

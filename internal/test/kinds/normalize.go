@@ -1,0 +1,143 @@
+package kinds
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// normalizer replaces what differs between two correct runs. Its symbols are local, so that one difference causes no others:
+// the resourceVersion of an object is compared with the one that was seen last of the object, and with nothing else.
+type normalizer struct {
+	id       string
+	now      time.Time
+	versions map[string]string // last resourceVersion by object
+	forms    []form
+}
+
+// form is a text that a server makes, and its symbol.
+type form struct {
+	pattern *regexp.Regexp
+	symbol  string
+}
+
+func newNormalizer(id string) *normalizer {
+	return &normalizer{id: id, now: time.Now(), versions: map[string]string{}, forms: []form{
+		// An object in a text has its managedFields in the order of the seconds in which they were written.
+		{regexp.MustCompile(`(?s)"\{.*managedFields.*\}"`), `"{object}"`},
+		{regexp.MustCompile(`(resourceVersion[\\": ]+)\d+`), "$1{version}"},
+		{regexp.MustCompile(`\b10\.0\.0\.\d+\b`), "{ip}"},
+		{regexp.MustCompile(`:3[0-2]\d{3}/`), ":{port}/"},
+		{regexp.MustCompile(`(gen-` + RunID + `-)[a-z0-9]{5}\b`), "$1{suffix}"},
+	}}
+}
+
+const fixedUID = "00000000-0000-4000-8000-000000000001"
+
+var (
+	uidForm  = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b`)
+	timeForm = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	ageForm  = regexp.MustCompile(`^(\d+[smhdy])+$`)
+)
+
+func (n *normalizer) text(s string) string {
+	// An id of a run may stand in a uid.
+	s = uidForm.ReplaceAllString(strings.ReplaceAll(s, fixedUID, "{fixed}"), "{uid}")
+	s = strings.ReplaceAll(s, n.id, RunID)
+	s = timeForm.ReplaceAllStringFunc(s, func(t string) string {
+		if at, err := time.Parse(time.RFC3339Nano, t); err == nil && at.Sub(n.now).Abs() < time.Hour {
+			return "{time}"
+		}
+		return t
+	})
+	for _, f := range n.forms {
+		s = f.pattern.ReplaceAllString(s, f.symbol)
+	}
+	return s
+}
+
+// body returns a normalised copy of the tree of an answer.
+func (n *normalizer) body(tree any) any { return n.value("", tree) }
+
+func (n *normalizer) value(key string, tree any) any {
+	switch node := tree.(type) {
+	case object:
+		return n.object(key, node)
+	case []any:
+		out := make([]any, len(node))
+		for i := range node {
+			out[i] = n.value(key, node[i])
+		}
+		switch key {
+		case "managedFields":
+			sortBy(out, "operation", "manager", "subresource", "apiVersion")
+		case "causes":
+			sortConflicts(out)
+		}
+		return out
+	case string:
+		if key == "continue" && node != "" {
+			return "{continue}"
+		}
+		if key == "cells" && ageForm.MatchString(node) {
+			return "{age}"
+		}
+		return n.text(node)
+	case json.Number:
+		if port, err := node.Int64(); err == nil && port >= 30000 && port < 32768 && (key == "nodePort" || key == "healthCheckNodePort") {
+			return "{port}"
+		}
+	}
+	return tree
+}
+
+func (n *normalizer) object(key string, node object) any {
+	out := make(object, len(node))
+	for i, m := range node {
+		if s, ok := m.value.(string); ok && m.key == "resourceVersion" {
+			out[i] = member{m.key, n.version(key, node, s)}
+			continue
+		}
+		out[i] = member{n.text(m.key), n.value(m.key, m.value)}
+	}
+	return out
+}
+
+// version returns whether an object has another version than when it was seen last. Metadata of lists has no uid.
+func (n *normalizer) version(key string, meta object, version string) string {
+	uid := textAt(meta, "uid")
+	if uid == "" || key != "metadata" {
+		return "{version}"
+	}
+	last := n.versions[uid]
+	n.versions[uid] = version
+	if last == version {
+		return "{same version}"
+	}
+	return "{new version}"
+}
+
+// sortBy sorts entries whose order depends on the second in which they were written.
+func sortBy(list []any, keys ...string) {
+	slices.SortStableFunc(list, func(a, b any) int {
+		for _, key := range keys {
+			if c := cmp.Compare(textAt(a, key), textAt(b, key)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// sortConflicts puts the conflicts of an apply in a fixed order: a server finds them by walking managers in no particular one.
+func sortConflicts(causes []any) {
+	for _, c := range causes {
+		if textAt(c, "reason") != "FieldManagerConflict" {
+			return
+		}
+	}
+	sortBy(causes, "message", "field")
+}

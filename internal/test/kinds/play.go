@@ -1,0 +1,277 @@
+package kinds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Media types of requests and answers.
+const (
+	typeJSON      = "application/json"
+	typeProto     = "application/vnd.kubernetes.protobuf"
+	typeYAML      = "application/yaml"
+	typeTable     = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+	typePartial   = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+	typePartials  = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
+	typeJSONPatch = "application/json-patch+json"
+	typeMerge     = "application/merge-patch+json"
+	typeStrategic = "application/strategic-merge-patch+json"
+	typeApply     = "application/apply-patch+yaml"
+)
+
+// Player plays the scenario of a resource to a server.
+type Player struct {
+	Transport http.RoundTripper
+	URL       string
+	// ID is the id of the run, which stands in each name: a letter, a digit, a letter and a digit of hexadecimal digits.
+	ID string
+	// Events, if not nil, has how many events each watch waits for. Without it watches last a second.
+	Events map[string]int
+}
+
+// play is one run of the scenario.
+type play struct {
+	*Player
+	ctx      context.Context
+	resource Resource
+	sample   Sample
+	norm     *normalizer
+	answers  []Answer
+	err      error // of the first request that could not be carried out
+	last     any   // body of the last answer, as it came
+	begin    string
+}
+
+// request is one request of the scenario. Paths and bodies have RunID in place of the id.
+type request struct {
+	method, path, query string
+	contentType, accept string
+	body                any // a tree, []byte or nil
+}
+
+// Play plays the scenario and returns the answers.
+func (p *Player) Play(ctx context.Context, r Resource, s Sample) ([]Answer, error) {
+	run := &play{Player: p, ctx: ctx, resource: r, sample: s, norm: newNormalizer(p.ID)}
+	run.scenario()
+	return run.answers, run.err
+}
+
+// namespace has no objects of other resources, since a quota would concern them.
+func (p *play) namespace() string { return "kinds-" + RunID + "-" + p.resource.File() }
+
+// collection is the path of the objects of the run.
+func (p *play) collection() string { return p.resource.Path(p.namespace()) }
+
+func (p *play) object(name string) string { return p.collection() + "/" + p.resource.Name(name) }
+
+// do plays one request and adds its answer.
+func (p *play) do(step string, r request) {
+	if p.err != nil {
+		return
+	}
+	p.last = nil
+	if err := p.try(step, r); err != nil {
+		p.err = fmt.Errorf("%s: %s %s: %w", step, r.method, r.path, err)
+	}
+}
+
+func (p *play) try(step string, r request) error {
+	resp, body, err := p.send(r)
+	if err != nil {
+		return err
+	}
+	a := Answer{Step: step, Request: strings.TrimSuffix(r.method+" "+r.path+"?"+r.query, "?"), Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Warning: resp.Header.Values("Warning")}
+	for i := range a.Warning {
+		a.Warning[i] = p.norm.text(a.Warning[i])
+	}
+	tree, err := p.tree(a.Type, body)
+	if err != nil {
+		return fmt.Errorf("status %d: %w: %.300s", resp.StatusCode, err, body)
+	}
+	p.last = tree
+	a.Body = p.norm.body(tree)
+	p.answers = append(p.answers, a)
+	return nil
+}
+
+func (p *play) send(r request) (*http.Response, []byte, error) {
+	data, err := p.encode(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	url := p.URL + p.text(r.path)
+	if r.query != "" {
+		url += "?" + p.text(r.query)
+	}
+	req, err := http.NewRequestWithContext(p.ctx, r.method, url, bytes.NewReader(data))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("User-Agent", "kinds")
+	if r.body != nil {
+		req.Header.Set("Content-Type", r.contentType)
+		if r.contentType == "" {
+			req.Header.Set("Content-Type", typeJSON)
+		}
+	}
+	req.Header.Set("Accept", r.accept)
+	if r.accept == "" {
+		req.Header.Set("Accept", typeJSON)
+	}
+	resp, err := p.Transport.RoundTrip(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp, body, err
+}
+
+// text puts the id of the run into a path or a body.
+func (p *play) text(s string) string {
+	return strings.NewReplacer(RunID, p.ID, "NAMESPACE", strings.ReplaceAll(p.namespace(), RunID, p.ID)).Replace(s)
+}
+
+func (p *play) encode(r request) ([]byte, error) {
+	switch body := r.body.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		return []byte(p.text(string(body))), nil
+	}
+	data, err := json.Marshal(r.body)
+	if err != nil {
+		return nil, err
+	}
+	data = []byte(p.text(string(data)))
+	if r.contentType == typeProto {
+		return toProto(p.resource, data)
+	}
+	return data, nil
+}
+
+// tree reads a body.
+func (p *play) tree(mediaType string, body []byte) (any, error) {
+	switch {
+	case strings.HasPrefix(mediaType, typeProto):
+		data, err := fromProto(body)
+		if err != nil {
+			return nil, err
+		}
+		tree, _, err := parse(data)
+		return tree, err
+	case strings.Contains(mediaType, "json"):
+		tree, _, err := parse(body)
+		return tree, err
+	}
+	return string(body), nil
+}
+
+// current returns the object of the last answer, or of a get, as a map that may be changed.
+func (p *play) current(name string) map[string]any {
+	p.do("get "+name+" to update", request{method: http.MethodGet, path: p.object(name)})
+	tree, _ := plain(p.last).(map[string]any)
+	if tree == nil {
+		tree = map[string]any{}
+	}
+	if _, ok := tree["metadata"].(map[string]any); !ok {
+		tree["metadata"] = map[string]any{}
+	}
+	return tree
+}
+
+// named returns a copy of an object with a name.
+func (p *play) named(tree map[string]any, name string) map[string]any {
+	out := cloneTree(tree).(map[string]any)
+	out["metadata"].(map[string]any)["name"] = p.resource.Name(name)
+	return out
+}
+
+// watch adds the events since the scenario began. It ends after a second, or when all events are there that Player.Events expects.
+func (p *play) watch(step, accept string) {
+	wanted := p.Events[step]
+	if p.err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	url := p.URL + p.text(p.collection()+"?watch=1&timeoutSeconds=1&labelSelector=kinds%3D"+RunID+"&resourceVersion="+p.begin)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		p.err = err
+		return
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := p.Transport.RoundTrip(req)
+	if err != nil {
+		p.err = err
+		return
+	}
+	defer resp.Body.Close()
+	a := Answer{Step: step, Request: "watch", Status: resp.StatusCode, Type: resp.Header.Get("Content-Type")}
+	if resp.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(resp.Body)
+		tree, _, _ := parse(body)
+		a.Body = p.norm.body(tree)
+		p.answers = append(p.answers, a)
+		return
+	}
+	next := eventReader(a.Type, resp.Body)
+	for wanted <= 0 || len(a.Events) < wanted {
+		event, err := next()
+		if err != nil {
+			break
+		}
+		tree, _, err := parse(event)
+		if err != nil {
+			p.err = err
+			return
+		}
+		a.Events = append(a.Events, p.norm.event(tree))
+	}
+	p.answers = append(p.answers, a)
+}
+
+// eventReader returns a function that returns the JSON of the next event.
+func eventReader(mediaType string, body io.Reader) func() ([]byte, error) {
+	if strings.HasPrefix(mediaType, typeProto) {
+		return func() ([]byte, error) { return protoEvent(body) }
+	}
+	d := json.NewDecoder(body)
+	return func() ([]byte, error) {
+		var raw json.RawMessage
+		err := d.Decode(&raw)
+		return raw, err
+	}
+}
+
+// event returns the normalised form of an event. Versions are not compared, since each event has a new one.
+func (n *normalizer) event(tree any) any {
+	fresh := *n
+	fresh.versions = map[string]string{}
+	return fresh.body(tree)
+}
+
+func cloneTree(tree any) any {
+	switch node := tree.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(node))
+		for key, value := range node {
+			out[key] = cloneTree(value)
+		}
+		return out
+	case []any:
+		out := slices.Clone(node)
+		for i := range out {
+			out[i] = cloneTree(out[i])
+		}
+		return out
+	}
+	return tree
+}

@@ -1,0 +1,38 @@
+package kube
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecoord/kubecoord/store"
+)
+
+// KindOf returns the kind of a Go type among kinds, by the name that the scheme has for the type:
+//
+//	kind, err := kube.KindOf[corev1.ConfigMap](clientgoscheme.Scheme, kinds)
+//
+// The error says that the scheme does not have the type, that no kind has its name, or that the type is of another version
+// than the one of stored objects, which is the first version of the kind.
+func KindOf[T any, P interface {
+	*T
+	runtime.Object
+}](s *runtime.Scheme, kinds []store.AnyKind) (store.AnyKind, error) {
+	names, _, err := s.ObjectKinds(P(new(T)))
+	if err != nil {
+		return nil, fmt.Errorf("kube: %w", err)
+	}
+	for _, k := range kinds {
+		info := k.Registered().Info()
+		for _, name := range names {
+			if name.Group != info.Group || name.Kind != info.Kind {
+				continue
+			}
+			if stored := info.Versions[0].Name; stored != name.Version {
+				return nil, fmt.Errorf("kube: %T is of version %s, want a type of version %s, in which the objects are stored", *new(T), name.Version, stored)
+			}
+			return k, nil
+		}
+	}
+	return nil, fmt.Errorf("kube: none of the %d kinds is %s", len(kinds), names[0].GroupKind())
+}
