@@ -79,6 +79,10 @@ type Version struct {
 	Validate         func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
+	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
+	Columns []Column
+	// Unserved is for a first version that objects are only stored in.
+	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -291,7 +295,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			}
 		}
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved, v.columns(d)})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
@@ -378,13 +382,24 @@ func (k *Kind) FieldValue(o Object, path string) string {
 	return ""
 }
 
-// Cells returns the cells of an object's row in a Table.
-func (k *Kind) Cells(o Object, now time.Time) []any {
-	if k.of.Cells != nil {
+// columns returns the columns of a version.
+func (v *Version) columns(d *Descriptor) []Column {
+	if v.Columns != nil {
+		return v.Columns
+	}
+	return d.Columns
+}
+
+// Cells returns the cells of an object's row in a Table of a version.
+func (k *Kind) Cells(o Object, version int, now time.Time) []any {
+	if k.of.Versions[version].Columns != nil {
+		o = k.Convert(o, 0, version)
+	} else if k.of.Cells != nil {
 		return k.of.Cells(o, now)
 	}
-	cells := make([]any, len(k.info.Columns))
-	for i, c := range k.info.Columns {
+	columns := k.info.Versions[version].Columns
+	cells := make([]any, len(columns))
+	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
@@ -437,6 +452,8 @@ type Info struct {
 type VersionInfo struct {
 	Name       string
 	Deprecated string // the text of the warning, or ""
+	Unserved   bool
+	Columns    []Column
 }
 
 // The selectable fields of every kind.
