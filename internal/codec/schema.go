@@ -100,17 +100,15 @@ func (c *treeCompiler) compile(s *schema.Schema, open bool) *Type {
 		c.checkList(s)
 	case "string", "integer", "number", "boolean":
 	case "":
-		if t.Kind = Untyped; s.Atomic {
+		t.Kind = Untyped
+		if s.Atomic || s.Name == rawExtensionName {
 			t.Kind = Opaque
 		}
 	default:
 		c.fail("Type", `got %q, want "object", "array", "string", "integer", "number", "boolean" or ""`, s.Type)
 	}
-	switch s.Name {
-	case quantityName:
+	if s.Name == quantityName {
 		t.Kind = Scalar
-	case rawExtensionName:
-		t.Kind = Opaque
 	}
 	return t
 }
@@ -147,10 +145,9 @@ func (c *treeCompiler) object(t *Type, open bool) {
 		f := &fields[i]
 		*f = Field{Name: p.Name, OmitEmpty: true, PatchStrategy: p.PatchStrategy, PatchMergeKey: p.PatchMergeKey, Property: &s.Properties[i]}
 		f.Type = c.below("."+p.Name, p.Schema, open)
-		if f.Default = p.Default; f.Default == nil && p.Schema != nil {
-			f.Default = p.Schema.Default
+		if p.Schema != nil && p.Schema.Default != nil {
+			f.Default = copyTree(p.Schema.Default)
 		}
-		f.Default = copyTree(f.Default)
 		c.patched(f)
 		t.addTree(f, c)
 	}
