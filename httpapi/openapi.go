@@ -71,7 +71,7 @@ func (s *served) describe() openapi.API {
 			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
-					Kind: e.Info.Kind, Plural: e.Info.Plural, Unstructured: e.Info.Sorted, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped, Status: e.Info.Status,
+					Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped, Status: e.Info.Status,
 					Type: e.Schema(), Verbs: e.Info.Verbs,
 				})
 			}
