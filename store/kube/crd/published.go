@@ -40,7 +40,12 @@ func (p *published) named(name string, goType reflect.Type) *schema.Schema {
 // of returns the schema of a value, whose description is the one of the member.
 func (p *published) of(of *spec.Schema, goType reflect.Type) *schema.Schema {
 	if ref := of.Ref.String(); ref != "" {
-		return p.named(strings.TrimPrefix(ref, "#/"), goType)
+		s := p.named(strings.TrimPrefix(ref, "#/"), goType)
+		if of.Default != nil { // a struct, which cannot contain itself
+			s = new(*s)
+			s.Default = of.Default
+		}
+		return s
 	}
 	s := new(schema.Schema)
 	p.fill(s, of, goType)
