@@ -167,6 +167,9 @@ type version struct {
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
 	serializer     Serializer // or nil
+	// empty returns the normal form of an empty object, which has members: a Go type writes a struct that is no pointer always.
+	// It is nil for custom resources, which have none, and where the Go type of the form has it.
+	empty func() Object
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -201,7 +204,8 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	if k.info.ClusterScoped {
+	k.info.OwnFields = !d.Native || len(d.SelectableFields) > 0
+	if k.info.ClusterScoped && k.info.OwnFields {
 		k.info.SelectableFields = k.info.SelectableFields[:1]
 	}
 	for _, f := range d.SelectableFields {
@@ -297,6 +301,10 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
 				return err
 			}
+		}
+		if d.Native && v.Serializer != nil {
+			i := len(k.versions)
+			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved, v.columns(d)})
@@ -439,7 +447,10 @@ type Info struct {
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields                    []string
+	SelectableFields []string
+	// OwnFields reports whether the kind itself says which fields are selectable, as custom resources do, and built-in kinds with
+	// more than those of all kinds: the error of an unknown field has another text.
+	OwnFields                           bool
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
