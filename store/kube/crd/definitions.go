@@ -150,11 +150,12 @@ func validateDefinitionStatus(o, old kinds.Object) field.Errors {
 
 func invalidForm(err error) field.Errors { return field.Errors{field.Invalid("", nil, err.Error())} }
 
-// outsideMetadata drops the problems of the metadata that package kinds reports for all kinds: all but the rule that joins
-// the name to the spec.
+// outsideMetadata drops the problems of the metadata that package kinds reports for all kinds: all but the rules about the
+// name that joins the names of the spec, and about the annotation of groups that belong to Kubernetes.
 func outsideMetadata(errs upstream.ErrorList) field.Errors {
 	return converted(slices.DeleteFunc(errs, func(err *upstream.Error) bool {
-		return strings.HasPrefix(err.Field, "metadata.") && !strings.Contains(err.Detail, "spec.names.plural")
+		return strings.HasPrefix(err.Field, "metadata.") && !strings.HasPrefix(err.Field, "metadata.annotations[") &&
+			!strings.Contains(err.Detail, "spec.names.plural")
 	}))
 }
 
