@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -145,6 +146,7 @@ type Kind struct {
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
+	endpoints      func() []*Endpoint
 	managers       *managedfields.FieldManager
 	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
 }
@@ -158,6 +160,9 @@ type version struct {
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
 	serializer     Serializer // or nil
+	// empty returns the normal form of an empty object, which has members: a Go type writes a struct that is no pointer always.
+	// It is nil for custom resources, which have none, and where the Go type of the form has it.
+	empty func() Object
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -172,6 +177,7 @@ func NewKind(d Descriptor) (*Kind, error) {
 		}
 	}
 	k.compileManagers()
+	k.endpoints = sync.OnceValue(k.makeEndpoints)
 	return k, nil
 }
 
@@ -181,6 +187,7 @@ func (d *Descriptor) kind() *Kind {
 	k := &Kind{
 		info: Info{
 			Group: d.Group, Kind: d.Name, Plural: plural, ShortNames: slices.Clone(d.ShortNames),
+			Categories: slices.Clone(d.Categories), Verbs: slices.Clone(d.Verbs),
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
@@ -190,7 +197,8 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	if k.info.ClusterScoped {
+	k.info.OwnFields = !d.Native || len(d.SelectableFields) > 0
+	if k.info.ClusterScoped && k.info.OwnFields {
 		k.info.SelectableFields = k.info.SelectableFields[:1]
 	}
 	for _, f := range d.SelectableFields {
@@ -286,6 +294,10 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			if compiled.schema, err = d.compileType(d.New(), v); err != nil {
 				return err
 			}
+		}
+		if d.Native && v.Serializer != nil {
+			i := len(k.versions)
+			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
@@ -412,11 +424,15 @@ func (k *Kind) GroupKind() meta.GroupKind {
 type Info struct {
 	Group, Kind, Plural, Singular string
 	StoragePrefix                 string
-	ShortNames                    []string
+	ShortNames, Categories        []string
+	Verbs                         []string      // as in discovery; nil means all
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields                    []string
+	SelectableFields []string
+	// OwnFields reports whether the kind itself says which fields are selectable, as custom resources do, and built-in kinds with
+	// more than those of all kinds: the error of an unknown field has another text.
+	OwnFields                           bool
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
@@ -430,6 +446,12 @@ type Info struct {
 	JSONOnly bool
 }
 
+// Serves reports whether the kind has a verb.
+func (i *Info) Serves(verb string) bool { return i.Verbs == nil || slices.Contains(i.Verbs, verb) }
+
+// Stored reports whether objects are kept. Others, such as a SubjectAccessReview, are answered and forgotten.
+func (i *Info) Stored() bool { return i.Serves("watch") }
+
 // VersionInfo is one served version of a kind.
 type VersionInfo struct {
 	Name       string
@@ -442,5 +464,7 @@ const (
 	FieldNamespace = "metadata.namespace"
 )
 
-// PreparesUpdates reports whether the kind has a function that may change an update.
-func (k *Kind) PreparesUpdates() bool { return k.of.PrepareForUpdate != nil }
+// PreparesWrites reports whether the kind has a function that may change more than the metadata of a write.
+func (k *Kind) PreparesWrites() bool {
+	return k.of.PrepareForUpdate != nil || k.of.PrepareForCreate != nil
+}

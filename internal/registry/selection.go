@@ -40,7 +40,7 @@ func (r *Resource) parseSelection(namespace, name, labels, fields string, invali
 // checkFields refuses fields that are not selectable, and narrows the selection to the
 // object that the selector or the path names.
 func (s *selection) checkFields(name string) error {
-	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && !s.kind.Info().Native {
+	if field, found := s.fields.Unknown(s.kind.Info().SelectableFields); found && s.kind.Info().OwnFields {
 		return meta.NewBadRequest("field label not supported: %s", field)
 	}
 	if err := s.fields.Check(s.kind.Info().SelectableFields); err != nil {
