@@ -52,7 +52,9 @@ type Descriptor struct {
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
-	Columns          []Column
+	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	FieldRefusal string
+	Columns      []Column
 	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
 	Cells func(obj Object, now time.Time) []any
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
@@ -188,8 +190,13 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	if k.info.ClusterScoped {
-		k.info.SelectableFields = k.info.SelectableFields[:1]
+	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
+	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
+	if !k.info.Native || len(d.SelectableFields) > 0 {
+		k.info.FieldRefusal = cmp.Or(d.FieldRefusal, "field label not supported: %s")
+		if k.info.ClusterScoped {
+			k.info.SelectableFields = k.info.SelectableFields[:1]
+		}
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
@@ -413,6 +420,8 @@ type Info struct {
 	ShortNames                    []string
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
+	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
+	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
