@@ -35,6 +35,8 @@ type Descriptor struct {
 	ClusterScoped, Status, Native       bool
 	CreateOnUpdate, UnconditionalUpdate bool
 	ValidateMetadataOnUpdate            bool
+	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
+	StatusOnCreate bool
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string

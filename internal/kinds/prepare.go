@@ -17,7 +17,7 @@ const memberStatus = "status"
 
 // PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds that have generations.
 func (k *Kind) PrepareNew(o Object) {
-	if k.info.Status {
+	if k.info.Status && !k.of.StatusOnCreate {
 		k.Type().CopyMember(o, nil, memberStatus)
 	}
 	if !k.info.Native {

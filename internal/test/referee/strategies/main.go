@@ -21,6 +21,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/capabilities"
 )
 
 // A question names an operation (decode, default, create, update), an object as its JSON, for update the stored object, and the
@@ -41,6 +42,8 @@ type answer struct {
 }
 
 func main() {
+	// As --allow-privileged, which kind and envtest set.
+	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -1,0 +1,132 @@
+package scheme
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/printers"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// builtin returns the kind of a resource.
+func (b *builder) builtin(r served) (*kinds.Kind, error) {
+	gvk := schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}
+	t, v, err := b.version(gvk)
+	if err != nil {
+		return nil, err
+	}
+	d := kinds.Descriptor{
+		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
+		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
+		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
+		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields,
+	}
+	if !strings.HasPrefix(r.group, "admissionregistration.") {
+		d.ValidateFinalizer = validateFinalizer
+	}
+	b.prepare(&d, r, t)
+	table(&d, t)
+	if r.counts != nil {
+		d.Counts = counter(r.counts)
+	}
+	for _, older := range r.also {
+		v, err := b.older(gvk.GroupKind(), older, t)
+		if err != nil {
+			return nil, err
+		}
+		d.Versions = append(d.Versions, v)
+	}
+	if r.subresources != nil {
+		if d.Subresources, err = r.subresources(b); err != nil {
+			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
+		}
+	}
+	return kinds.NewKind(d)
+}
+
+// version returns the Go type of a kind and its version for a descriptor.
+func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kinds.Version, error) {
+	goType := clientscheme.Scheme.AllKnownTypes()[gvk]
+	if goType == nil {
+		return nil, kinds.Version{}, fmt.Errorf("kind %s: client-go has no type for it", gvk)
+	}
+	s, err := b.schemaOf(goType)
+	if err != nil {
+		return nil, kinds.Version{}, fmt.Errorf("kind %s: %w", gvk, err)
+	}
+	t := newObjectType(gvk, goType)
+	return t, kinds.Version{Name: gvk.Version, Schema: s, Serializer: t}, nil
+}
+
+// defaulter returns the function that brings an object into the form that a kube-apiserver decodes: with defaults, and with the
+// members that its JSON always has.
+func (b *builder) defaulter(t *objectType) func(kinds.Object) {
+	return func(o kinds.Object) { t.change(o, b.defaults.Default) }
+}
+
+// prepare sets the functions that change an object before a write.
+func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
+	_, hasStatus := t.goType.FieldByName("Status")
+	d.PrepareForCreate = func(o kinds.Object) {
+		if r.create != nil {
+			t.change(o, r.create)
+		}
+		if hasStatus {
+			t.complete(o, "status")
+		}
+	}
+	if r.update != nil {
+		d.PrepareForUpdate = func(o, old kinds.Object) {
+			if before := t.typedOrNil(old); before != nil {
+				t.change(o, func(obj runtime.Object) { r.update(obj, before) })
+			}
+		}
+	}
+}
+
+// table sets the columns and the functions of rows.
+func table(d *kinds.Descriptor, t *objectType) {
+	for _, c := range printers.Columns(t.gvk) {
+		d.Columns = append(d.Columns, kinds.Column{ColumnInfo: kinds.ColumnInfo{
+			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
+		}})
+	}
+	d.Cells = func(o kinds.Object, now time.Time) []any {
+		obj, err := t.typed(o)
+		if err != nil {
+			return make([]any, len(printers.Columns(t.gvk)))
+		}
+		return printers.Cells(obj, now)
+	}
+	if t.gvk.Kind != "Pod" {
+		return
+	}
+	d.RowConditions = func(o kinds.Object) (out []any) {
+		obj, err := t.typed(o)
+		if err != nil {
+			return nil
+		}
+		for _, c := range printers.Conditions(obj) {
+			out = append(out, c)
+		}
+		return out
+	}
+}
+
+// validateFinalizer is the rule of nearly all groups: a finalizer must have a domain, except for three that are older than the
+// rule (upstream: apis/core/validation, validateKubeFinalizerName).
+func validateFinalizer(finalizer string) []string {
+	standard := []string{string(corev1.FinalizerKubernetes), meta.FinalizerOrphanDependents, meta.FinalizerDeleteDependents}
+	if strings.Contains(finalizer, "/") || slices.Contains(standard, finalizer) {
+		return nil
+	}
+	return []string{"name is neither a standard finalizer name nor is it fully qualified"}
+}

@@ -1,0 +1,32 @@
+// Package scheme makes kinds of the Go types that are registered in a runtime.Scheme: of client-go's scheme, with all built-in
+// kinds, and of the scheme of a controller, with its own types.
+//
+//	kinds, err := scheme.Kinds(clientgoscheme.Scheme, scheme.Options{})
+//	api := httpapi.New(store.New(store.Options{}), httpapi.Options{Kinds: kinds})
+//
+// # Built-in kinds
+//
+// [Kinds] returns the kinds that a kube-apiserver 1.36 serves by default and that the scheme has. Lease, LeaseCandidate and
+// Endpoints are kinds of the root module; package crd has CustomResourceDefinition. Objects are read and written in JSON and
+// protobuf by the types and decoders of Kubernetes' modules, so members and errors are those of the k8s.io/api that the program
+// links, which may know more members than 1.36. Defaults, list types, merge keys, selectable fields, generations, name rules,
+// columns and subresources are a real server's.
+//
+// What a real server does by other means than the type and its strategy is not done:
+//
+//   - Nothing is allocated: cluster IPs, node ports, health check node ports, and the tokens of service accounts.
+//   - There is no admission: a namespace need not exist, quotas and limits have no effect, pods get no service account,
+//     priority or tolerations, classes are not chosen, webhooks and admission policies are stored and not called.
+//   - No controller runs: nothing is scheduled, bound, scaled or collected.
+//   - Pods are not deleted gracefully: a deletion does not wait for a kubelet.
+//   - Events of the groups "" and events.k8s.io are stored apart.
+//   - Not served are the reviews of authentication and authorization, ComponentStatus, the resource bindings (pods/binding is
+//     served), serviceaccounts/token, and what needs a node: log, exec, attach, portforward, proxy.
+//
+// # A controller's own types
+//
+// Types of other modules than Kubernetes' own are custom resources: JSON only, and bodies name their kind. Of their Go type come
+// members and their types. What kubebuilder's markers say (list types, defaults, patterns, columns, printed names, rules) is not
+// in a Go type: package crd reads it from the CustomResourceDefinition. So use this package for quick tests of a type, and package
+// crd for a server that must refuse what a real one refuses. [Options] has the rest: plural, short names, scope.
+package scheme

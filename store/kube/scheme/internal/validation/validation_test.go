@@ -1,0 +1,358 @@
+package validation_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/recorded"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/validation"
+)
+
+// TestErrorsAreThoseOfKubeAPIServer plays the cases of testdata/*.txt. A file has, in this order as often as needed:
+//
+//	object {...}                    a valid object, in JSON, for the cases that follow
+//	vary                            below it, the recorded errors of every object made by a mistake in one place
+//	create EDITS                    the object with changes is created
+//	update EDITS => EDITS           the object with the second changes replaces the object with the first
+//	update/SUBRESOURCE EDITS => EDITS
+//
+// EDITS are separated by " ; ": path=JSON sets a value, -path removes it. Lines that begin with a tab are what kube-apiserver
+// answered: reason, field and message of each error. With the program of package recorded, they are recorded anew.
+func TestErrorsAreThoseOfKubeAPIServer(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { playFile(t, file) })
+	}
+}
+
+// A testCase is one line of a file with what was answered.
+type testCase struct {
+	line, sub string
+	old, obj  json.RawMessage // old is nil for create
+	want      []recorded.Cause
+}
+
+func playFile(t *testing.T, file string) {
+	body, err := os.ReadFile(file)
+	require.NoError(t, err)
+	server, live := recorded.Start(t)
+	var out bytes.Buffer
+	var object any
+	var current *testCase
+	finish := func() {
+		if current == nil {
+			return
+		}
+		if live {
+			current.want = ask(t, server, current)
+			for _, cause := range current.want {
+				fmt.Fprintf(&out, "\t%s\t%s\t%s\n", cause.Reason, cause.Field, strconv.Quote(cause.Message))
+			}
+		}
+		play(t, current)
+		current = nil
+	}
+	in := bufio.NewScanner(bytes.NewReader(body))
+	in.Buffer(nil, 1<<20)
+	skip := false
+	for in.Scan() {
+		line := in.Text()
+		if answer, ok := strings.CutPrefix(line, "\t"); ok {
+			if current != nil {
+				current.want = append(current.want, parseCause(t, answer))
+			}
+			continue
+		}
+		finish()
+		varied := strings.HasPrefix(line, "~")
+		if skip && varied {
+			continue
+		}
+		skip = false
+		fmt.Fprintln(&out, line)
+		line = strings.TrimPrefix(line, "~")
+		verb, rest, _ := strings.Cut(line, " ")
+		switch {
+		case verb == "object":
+			require.NoError(t, json.Unmarshal([]byte(rest), &object), line)
+			current = &testCase{line: line, obj: encode(t, object)}
+		case verb == "vary" && live:
+			skip = true
+			for _, v := range vary(object, rest) {
+				c := newCase(t, object, v)
+				c.want = ask(t, server, c)
+				if len(c.want) == 0 {
+					play(t, c)
+					continue
+				}
+				if !rare(v) && c.want[0].Reason != "failed" {
+					fmt.Fprintln(&out, "~"+v)
+					for _, cause := range c.want {
+						fmt.Fprintf(&out, "\t%s\t%s\t%s\n", cause.Reason, cause.Field, strconv.Quote(cause.Message))
+					}
+				}
+				play(t, c)
+			}
+		case verb == "create" || strings.HasPrefix(verb, "update"):
+			current = newCase(t, object, line)
+		}
+	}
+	finish()
+	require.NoError(t, in.Err())
+	if live {
+		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
+	}
+}
+
+func newCase(t *testing.T, object any, line string) *testCase {
+	verb, rest, _ := strings.Cut(line, " ")
+	c := &testCase{line: line}
+	if verb == "create" {
+		c.obj = encode(t, edit(t, object, rest))
+		return c
+	}
+	_, c.sub, _ = strings.Cut(verb, "/")
+	before, after, ok := strings.Cut(rest, "=>")
+	if !ok {
+		before, after = "", rest
+	}
+	c.old, c.obj = encode(t, edit(t, object, before)), encode(t, edit(t, object, after))
+	return c
+}
+
+func parseCause(t *testing.T, line string) recorded.Cause {
+	parts := strings.SplitN(line, "\t", 3)
+	require.Len(t, parts, 3, line)
+	message, err := strconv.Unquote(parts[2])
+	require.NoError(t, err, line)
+	return recorded.Cause{Reason: parts[0], Field: parts[1], Message: message}
+}
+
+func encode(t *testing.T, tree any) json.RawMessage {
+	body, err := json.Marshal(tree)
+	require.NoError(t, err)
+	return body
+}
+
+func ask(t *testing.T, server *recorded.Server, c *testCase) []recorded.Cause {
+	q := recorded.Question{Op: "create", Object: c.obj, Old: c.old, Subresource: c.sub}
+	if c.old != nil {
+		q.Op = "update"
+	}
+	answer := server.Ask(t, q)
+	if answer.Failed != "" {
+		return []recorded.Cause{{Reason: "failed", Message: answer.Failed}}
+	}
+	return answer.Errors
+}
+
+// play compares our errors with the recorded ones. Upstream's order of errors about entries of a map is random, so only the
+// errors of equal fields must be in order.
+func play(t *testing.T, c *testCase) {
+	if len(c.want) == 1 && c.want[0].Reason == "failed" {
+		return // the body is not decoded, or upstream panics
+	}
+	got := validate(t, c)
+	want := slices.Clone(c.want)
+	if !slices.Equal(got, want) {
+		byField := func(a, b recorded.Cause) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) }
+		slices.SortStableFunc(got, byField)
+		slices.SortStableFunc(want, byField)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\n want: %s\n got:  %s", c.line, text(want), text(got))
+	}
+}
+
+func text(causes []recorded.Cause) string {
+	var lines []string
+	for _, c := range causes {
+		lines = append(lines, fmt.Sprintf("%s %s %q", c.Reason, c.Field, c.Message))
+	}
+	return strings.Join(lines, "\n       ")
+}
+
+// validate does what the store does with an object: defaults, the rules of metadata, the rules of the kind.
+func validate(t *testing.T, c *testCase) (causes []recorded.Cause) {
+	d := defaults.New(func() time.Time { return time.Unix(0, 0) })
+	decode := func(body []byte) runtime.Object {
+		obj := recorded.Decode(t, body)
+		d.Default(obj)
+		return obj
+	}
+	obj := decode(c.obj)
+	m, err := meta.Accessor(obj)
+	require.NoError(t, err)
+	var old runtime.Object
+	rule := validation.NameRule(obj.GetObjectKind().GroupVersionKind())
+	list := apivalidation.ValidateObjectMetaAccessor(m, m.GetNamespace() != "", rule, field.NewPath("metadata"))
+	if c.old != nil {
+		old = decode(c.old)
+		was, err := meta.Accessor(old)
+		require.NoError(t, err)
+		list = updateMeta(m, was)
+	}
+	for _, err := range append(list, validation.ValidateSubresource(c.sub, obj, old)...) {
+		causes = append(causes, recorded.Cause{Reason: string(err.Type), Field: err.Field, Message: err.ErrorBody()})
+	}
+	return causes
+}
+
+func updateMeta(m, was metav1.Object) field.ErrorList {
+	for _, o := range []metav1.Object{m, was} {
+		o.SetResourceVersion("1")
+		o.SetUID("uid")
+	}
+	return apivalidation.ValidateObjectMetaAccessorUpdate(m, was, field.NewPath("metadata"))
+}
+
+// edit returns the tree with the changes of EDITS.
+func edit(t *testing.T, tree any, edits string) any {
+	var copied any
+	require.NoError(t, json.Unmarshal(encode(t, tree), &copied))
+	for one := range strings.SplitSeq(edits, " ; ") {
+		one = strings.TrimSpace(one)
+		if one == "" {
+			continue
+		}
+		if path, ok := strings.CutPrefix(one, "-"); ok {
+			copied = set(t, copied, split(path), nil, true)
+			continue
+		}
+		path, value, ok := strings.Cut(one, "=")
+		require.True(t, ok, one)
+		var v any
+		require.NoError(t, json.Unmarshal([]byte(value), &v), one)
+		copied = set(t, copied, split(path), v, false)
+	}
+	return copied
+}
+
+// split returns the parts of a path: a.b[0]["c.d"].
+func split(path string) (parts []string) {
+	for path != "" {
+		switch {
+		case strings.HasPrefix(path, `["`):
+			end := strings.Index(path, `"]`)
+			parts, path = append(parts, path[2:end]), path[end+2:]
+		case path[0] == '[':
+			end := strings.IndexByte(path, ']')
+			parts, path = append(parts, path[:end+1]), path[end+1:]
+		default:
+			path = strings.TrimPrefix(path, ".")
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				end = len(path)
+			}
+			parts, path = append(parts, path[:end]), path[end:]
+		}
+	}
+	return parts
+}
+
+func set(t *testing.T, tree any, parts []string, value any, remove bool) any {
+	if len(parts) == 0 {
+		return value
+	}
+	if index, ok := strings.CutPrefix(parts[0], "["); ok {
+		list, _ := tree.([]any)
+		i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+		require.NoError(t, err)
+		if i >= len(list) {
+			list = append(list, make([]any, i+1-len(list))...)
+		}
+		if remove && len(parts) == 1 {
+			return slices.Delete(list, i, i+1)
+		}
+		list[i] = set(t, list[i], parts[1:], value, remove)
+		return list
+	}
+	m, _ := tree.(map[string]any)
+	if m == nil {
+		m = map[string]any{}
+	}
+	if remove && len(parts) == 1 {
+		delete(m, parts[0])
+		return m
+	}
+	m[parts[0]] = set(t, m[parts[0]], parts[1:], value, remove)
+	return m
+}
+
+// vary returns cases with a mistake at every place of the object: what is there is missing, empty, too small, too large, of
+// another form, or there twice. verbs are those of the lines, separated by spaces; create without any.
+func vary(object any, verbs string) (lines []string) {
+	if verbs == "" {
+		verbs = "create"
+	}
+	root := object.(map[string]any)
+	for verb := range strings.FieldsSeq(verbs) {
+		for _, key := range slices.Sorted(maps.Keys(root)) {
+			if key == "apiVersion" || key == "kind" || key == "metadata" {
+				continue
+			}
+			varyAt(key, root[key], func(edits string) { lines = append(lines, verb+" "+edits) })
+		}
+	}
+	return lines
+}
+
+// rare reports whether a mistake is compared with the program, but not recorded: another one there gives much the same errors.
+func rare(line string) bool {
+	return slices.ContainsFunc([]string{`"../x"`, `"x"`, "=1", "=0", "=2147483647"}, func(end string) bool { return strings.HasSuffix(line, end) }) ||
+		strings.HasPrefix(line, "update") && strings.HasSuffix(line, "a"+`"`)
+}
+
+func varyAt(path string, value any, add func(string)) {
+	add("-" + path)
+	switch v := value.(type) {
+	case map[string]any:
+		add(path + "={}")
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			child := path + "." + key
+			if strings.ContainsAny(key, ".[/") {
+				child = path + `["` + key + `"]`
+			}
+			varyAt(child, v[key], add)
+		}
+	case []any:
+		add(path + "=[]")
+		for i, item := range v {
+			varyAt(fmt.Sprintf("%s[%d]", path, i), item, add)
+		}
+		if len(v) > 0 {
+			twice, _ := json.Marshal(append(slices.Clone(v), v[0]))
+			add(path + "=" + string(twice))
+		}
+	case string:
+		for _, other := range []string{`""`, `"Bad Value!"`, `"../x"`, `"` + strings.Repeat("a", 70) + `"`, `"x"`} {
+			add(path + "=" + other)
+		}
+	case float64:
+		for _, other := range []string{"-1", "0", "1", "70000", "2147483647"} {
+			add(path + "=" + other)
+		}
+	case bool:
+		add(path + "=" + strconv.FormatBool(!v))
+	}
+}

@@ -1,0 +1,209 @@
+package scheme
+
+import (
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// This file sets the fields that writers of built-in kinds cannot set, as the strategies of a kube-apiserver do (upstream:
+// pkg/registry, PrepareForCreate and PrepareForUpdate). The status was removed or kept before.
+
+func onCreate[T any](f func(*T)) func(runtime.Object) {
+	return func(o runtime.Object) { f(any(o).(*T)) }
+}
+
+func onUpdate[T any](f func(obj, old *T)) func(obj, old runtime.Object) {
+	return func(o, old runtime.Object) { f(any(o).(*T), any(old).(*T)) }
+}
+
+func createNamespace(n *corev1.Namespace) {
+	n.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
+	for _, f := range n.Spec.Finalizers {
+		if f == corev1.FinalizerKubernetes {
+			nameLabel(n)
+			return
+		}
+	}
+	n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)
+	nameLabel(n)
+}
+
+// nameLabel sets the label with the name of the namespace. Upstream does it after validation.
+func nameLabel(n *corev1.Namespace) {
+	if n.Name == "" {
+		return
+	}
+	if n.Labels == nil {
+		n.Labels = map[string]string{}
+	}
+	n.Labels[corev1.LabelMetadataName] = n.Name
+}
+
+func updateNamespace(n, old *corev1.Namespace) {
+	n.Spec.Finalizers = old.Spec.Finalizers
+	nameLabel(n)
+}
+
+func createPersistentVolume(pv *corev1.PersistentVolume) {
+	created := pv.CreationTimestamp
+	pv.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &created}
+}
+
+func createClaim(c *corev1.PersistentVolumeClaim) {
+	c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+	if c.Spec.DataSourceRef == nil && !isVolumeSource(c.Spec.DataSource) {
+		c.Spec.DataSource = nil
+	}
+	pairDataSources(&c.Spec)
+}
+
+func updateClaim(c, old *corev1.PersistentVolumeClaim) {
+	if old.Spec.DataSource == nil && old.Spec.DataSourceRef == nil && c.Spec.DataSourceRef == nil && !isVolumeSource(c.Spec.DataSource) {
+		c.Spec.DataSource = nil
+	}
+	pairDataSources(&c.Spec)
+}
+
+// isVolumeSource reports whether a dataSource has one of the kinds that it could always have. Others are dropped; only
+// dataSourceRef may have them.
+func isVolumeSource(s *corev1.TypedLocalObjectReference) bool {
+	if s == nil {
+		return false
+	}
+	group := ""
+	if s.APIGroup != nil {
+		group = *s.APIGroup
+	}
+	return s.Kind == "PersistentVolumeClaim" && group == "" || s.Kind == "VolumeSnapshot" && group == "snapshot.storage.k8s.io"
+}
+
+// pairDataSources fills in the one of dataSource and dataSourceRef that is missing.
+func pairDataSources(s *corev1.PersistentVolumeClaimSpec) {
+	switch source, ref := s.DataSource, s.DataSourceRef; {
+	case source != nil && ref == nil:
+		s.DataSourceRef = &corev1.TypedObjectReference{APIGroup: source.APIGroup, Kind: source.Kind, Name: source.Name}
+	case source == nil && ref != nil && (ref.Namespace == nil || *ref.Namespace == ""):
+		s.DataSource = &corev1.TypedLocalObjectReference{APIGroup: ref.APIGroup, Kind: ref.Kind, Name: ref.Name}
+	}
+}
+
+func updateSecret(s, old *corev1.Secret) {
+	if s.Type == "" {
+		s.Type = old.Type
+	}
+}
+
+// cleanSecrets leaves only the names of the references to secrets.
+func cleanSecrets(a *corev1.ServiceAccount) {
+	for i, s := range a.Secrets {
+		a.Secrets[i] = corev1.ObjectReference{Name: s.Name}
+	}
+}
+
+func updateServiceAccount(a, _ *corev1.ServiceAccount) { cleanSecrets(a) }
+
+func createDaemonSet(d *appsv1.DaemonSet) { setTemplateGeneration(d, max(templateGeneration(d), 1)) }
+
+// updateDaemonSet keeps the generation of the template, which counts changes of the template.
+func updateDaemonSet(d, old *appsv1.DaemonSet) {
+	generation := templateGeneration(old)
+	if !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template) {
+		generation++
+	}
+	setTemplateGeneration(d, generation)
+}
+
+// templateGeneration returns the generation of the template, which apps/v1 has in an annotation.
+func templateGeneration(d *appsv1.DaemonSet) int64 {
+	generation, _ := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	return generation
+}
+
+func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
+	if d.Annotations == nil {
+		d.Annotations = map[string]string{}
+	}
+	d.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(generation, 10)
+}
+
+func createJob(j *batchv1.Job) {
+	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector {
+		return
+	}
+	template := &j.Spec.Template
+	if template.Labels == nil {
+		template.Labels = map[string]string{}
+	}
+	for label, value := range map[string]string{
+		"job-name": j.Name, batchv1.JobNameLabel: j.Name, "controller-uid": string(j.UID), batchv1.ControllerUidLabel: string(j.UID),
+	} {
+		if _, ok := template.Labels[label]; !ok {
+			template.Labels[label] = value
+		}
+	}
+	if j.Spec.Selector == nil {
+		j.Spec.Selector = &metav1.LabelSelector{}
+	}
+	if j.Spec.Selector.MatchLabels == nil {
+		j.Spec.Selector.MatchLabels = map[string]string{}
+	}
+	if _, ok := j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; !ok {
+		j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel] = string(j.UID)
+	}
+}
+
+// createSigningRequest sets the user of the request, who is the only one that there is.
+func createSigningRequest(r *certificatesv1.CertificateSigningRequest) {
+	r.Spec.Username, r.Spec.UID, r.Spec.Extra = "system:admin", "", nil
+	r.Spec.Groups = []string{"system:masters", "system:authenticated"}
+}
+
+func updateSigningRequest(r, old *certificatesv1.CertificateSigningRequest) { r.Spec = old.Spec }
+
+// conditionTimes sets the times that the conditions of a request lack.
+func conditionTimes(r, old *certificatesv1.CertificateSigningRequest) {
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	for i := range r.Status.Conditions {
+		c := &r.Status.Conditions[i]
+		if c.LastUpdateTime.IsZero() {
+			c.LastUpdateTime = now
+		}
+		if !c.LastTransitionTime.IsZero() {
+			continue
+		}
+		c.LastTransitionTime = now
+		for _, had := range old.Status.Conditions {
+			if had.Type == c.Type && had.Status == c.Status && !had.LastTransitionTime.IsZero() {
+				c.LastTransitionTime = had.LastTransitionTime
+				break
+			}
+		}
+	}
+}
+
+// createEndpointSlice drops the topology that v1beta1 had.
+func createEndpointSlice(s *discoveryv1.EndpointSlice) {
+	for i := range s.Endpoints {
+		s.Endpoints[i].DeprecatedTopology = nil
+	}
+}
+
+func updateEndpointSlice(s, old *discoveryv1.EndpointSlice) {
+	if equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
+		return
+	}
+	createEndpointSlice(s)
+}
+
+// createCSIDriver leaves a new driver without a generation, which only its updates count.
+func createCSIDriver(d *storagev1.CSIDriver) { d.Generation = 0 }

@@ -1,0 +1,148 @@
+package scheme
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/validate"
+)
+
+// served is what a kube-apiserver has written by hand for a built-in kind (upstream: pkg/registry, the files storage.go and
+// strategy.go of each resource).
+type served struct {
+	group, version, kind, plural string
+	// also are older versions that are served too.
+	also       []string
+	short      []string
+	categories []string
+	cluster    bool
+	// status is a subresource; keepsStatus lets a create set it.
+	status, keepsStatus bool
+	// creates lets an update create; needsVersion refuses an update without a resourceVersion.
+	creates, needsVersion bool
+	prefix                string // in the storage, if it is not group and plural
+	verbs                 []string
+	name                  func(string, bool) []string
+	counts                []string // the members that count a generation; see counter
+	fields                []kinds.SelectableField
+	create                func(obj runtime.Object)
+	update                func(obj, old runtime.Object)
+	subresources          func(*builder) ([]kinds.Subresource, error)
+}
+
+// resources returns the resources that a kube-apiserver 1.36 serves by default, except those that other packages have: Lease,
+// LeaseCandidate, Endpoints, CustomResourceDefinition and APIService.
+func resources() []served {
+	return append(coreResources(), groupResources()...)
+}
+
+// all is the category of kubectl get all.
+func all() []string { return []string{"all"} }
+
+func apiExtensions() []string { return []string{"api-extensions"} }
+
+// spec are the members whose changes most kinds count.
+func spec() []string { return []string{"spec"} }
+
+func coreResources() []served {
+	const v = "v1"
+	return []served{
+		{version: v, kind: "ConfigMap", plural: "configmaps", short: []string{"cm"}},
+		{version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: eventFields()},
+		{version: v, kind: "LimitRange", plural: "limitranges", short: []string{"limits"}, creates: true},
+		{version: v, kind: "Namespace", plural: "namespaces", short: []string{"ns"}, cluster: true, status: true, name: validate.NameIsDNSLabel,
+			verbs:  []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+			fields: fields("status.phase"), create: onCreate(createNamespace), update: onUpdate(updateNamespace), subresources: namespaceSubresources},
+		{version: v, kind: "Node", plural: "nodes", short: []string{"no"}, cluster: true, status: true, keepsStatus: true, prefix: "minions",
+			fields: []kinds.SelectableField{boolField("spec.unschedulable")}},
+		{version: v, kind: "PersistentVolume", plural: "persistentvolumes", short: []string{"pv"}, cluster: true, status: true,
+			create: onCreate(createPersistentVolume)},
+		{version: v, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", short: []string{"pvc"}, status: true,
+			create: onCreate(createClaim), update: onUpdate(updateClaim)},
+		{version: v, kind: "Pod", plural: "pods", short: []string{"po"}, categories: all(), status: true, counts: spec(),
+			fields: podFields(), create: onCreate(createPod), subresources: podSubresources},
+		{version: v, kind: "PodTemplate", plural: "podtemplates", counts: []string{"template"}},
+		{version: v, kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"}, categories: all(), status: true,
+			prefix: "controllers", counts: spec(), fields: []kinds.SelectableField{intField("status.replicas")}, subresources: controllerScale},
+		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
+		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
+		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
+			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), update: onUpdate(updateService)},
+		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
+			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)},
+	}
+}
+
+func groupResources() []served {
+	const (
+		v         = "v1"
+		admission = "admissionregistration.k8s.io"
+		flow      = "flowcontrol.apiserver.k8s.io"
+		net       = "networking.k8s.io"
+		rbac      = "rbac.authorization.k8s.io"
+		res       = "resource.k8s.io"
+		storage   = "storage.k8s.io"
+	)
+	return []served{
+		{group: admission, version: v, kind: "MutatingAdmissionPolicy", plural: "mutatingadmissionpolicies", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "MutatingAdmissionPolicyBinding", plural: "mutatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", categories: apiExtensions(), cluster: true, status: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", categories: apiExtensions(), cluster: true, needsVersion: true, counts: spec()},
+		{group: admission, version: v, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations", categories: apiExtensions(), cluster: true, needsVersion: true, counts: []string{"webhooks"}},
+
+		{group: "apps", version: v, kind: "ControllerRevision", plural: "controllerrevisions"},
+		{group: "apps", version: v, kind: "DaemonSet", plural: "daemonsets", short: []string{"ds"}, categories: all(), status: true, counts: spec(),
+			create: onCreate(createDaemonSet), update: onUpdate(updateDaemonSet)},
+		{group: "apps", version: v, kind: "Deployment", plural: "deployments", short: []string{"deploy"}, categories: all(), status: true,
+			counts: []string{"spec", annotations}, subresources: scale},
+		{group: "apps", version: v, kind: "ReplicaSet", plural: "replicasets", short: []string{"rs"}, categories: all(), status: true, counts: spec(), subresources: scale},
+		{group: "apps", version: v, kind: "StatefulSet", plural: "statefulsets", short: []string{"sts"}, categories: all(), status: true, counts: spec(),
+			name: validate.NameIsDNSLabel, subresources: scale},
+
+		{group: "autoscaling", version: "v2", also: []string{"v1"}, kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", short: []string{"hpa"}, categories: all(), status: true},
+
+		{group: "batch", version: v, kind: "CronJob", plural: "cronjobs", short: []string{"cj"}, categories: all(), status: true, counts: spec()},
+		{group: "batch", version: v, kind: "Job", plural: "jobs", categories: all(), status: true, counts: spec(),
+			fields: []kinds.SelectableField{{Path: "status.successful", Value: number("status", "succeeded")}}, create: onCreate(createJob)},
+
+		{group: "certificates.k8s.io", version: v, kind: "CertificateSigningRequest", plural: "certificatesigningrequests", short: []string{"csr"}, cluster: true, status: true,
+			name: anyName, fields: fields("spec.signerName"), create: onCreate(createSigningRequest), update: onUpdate(updateSigningRequest), subresources: approval},
+
+		{group: "discovery.k8s.io", version: v, kind: "EndpointSlice", plural: "endpointslices", counts: []string{"addressType", "endpoints", "ports", labels}, create: onCreate(createEndpointSlice), update: onUpdate(updateEndpointSlice)},
+
+		{group: "events.k8s.io", version: v, kind: "Event", plural: "events", short: []string{"ev"}, creates: true, name: validate.NameIsPathSegment, fields: groupEventFields()},
+
+		{group: flow, version: v, kind: "FlowSchema", plural: "flowschemas", cluster: true, status: true, counts: spec()},
+		{group: flow, version: v, kind: "PriorityLevelConfiguration", plural: "prioritylevelconfigurations", cluster: true, status: true, counts: spec()},
+
+		{group: net, version: v, kind: "Ingress", plural: "ingresses", short: []string{"ing"}, status: true, prefix: "ingress", counts: spec()},
+		{group: net, version: v, kind: "IngressClass", plural: "ingressclasses", cluster: true, counts: spec()},
+		{group: net, version: v, kind: "IPAddress", plural: "ipaddresses", short: []string{"ip"}, cluster: true, name: nameIsIP},
+		{group: net, version: v, kind: "NetworkPolicy", plural: "networkpolicies", short: []string{"netpol"}, counts: spec()},
+		{group: net, version: v, kind: "ServiceCIDR", plural: "servicecidrs", cluster: true, status: true},
+
+		{group: "node.k8s.io", version: v, kind: "RuntimeClass", plural: "runtimeclasses", cluster: true, creates: true, needsVersion: true},
+
+		{group: "policy", version: v, kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: []string{"pdb"}, status: true, needsVersion: true, counts: spec()},
+
+		{group: rbac, version: v, kind: "ClusterRole", plural: "clusterroles", cluster: true, creates: true, name: validate.NameIsPathSegment},
+		{group: rbac, version: v, kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true, creates: true, name: validate.NameIsPathSegment},
+		{group: rbac, version: v, kind: "Role", plural: "roles", creates: true, name: validate.NameIsPathSegment},
+		{group: rbac, version: v, kind: "RoleBinding", plural: "rolebindings", creates: true, name: validate.NameIsPathSegment},
+
+		{group: res, version: v, kind: "DeviceClass", plural: "deviceclasses", cluster: true, counts: spec()},
+		{group: res, version: v, kind: "ResourceClaim", plural: "resourceclaims", status: true},
+		{group: res, version: v, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates"},
+		{group: res, version: v, kind: "ResourceSlice", plural: "resourceslices", cluster: true, counts: spec(), fields: fields("spec.nodeName", "spec.driver")},
+
+		{group: "scheduling.k8s.io", version: v, kind: "PriorityClass", plural: "priorityclasses", short: []string{"pc"}, cluster: true, counts: []string{}},
+
+		{group: storage, version: v, kind: "CSIDriver", plural: "csidrivers", cluster: true, needsVersion: true, counts: spec(), create: onCreate(createCSIDriver)},
+		{group: storage, version: v, kind: "CSINode", plural: "csinodes", cluster: true, needsVersion: true},
+		{group: storage, version: v, kind: "CSIStorageCapacity", plural: "csistoragecapacities", needsVersion: true},
+		{group: storage, version: v, kind: "StorageClass", plural: "storageclasses", short: []string{"sc"}, cluster: true},
+		{group: storage, version: v, kind: "VolumeAttachment", plural: "volumeattachments", cluster: true, status: true, needsVersion: true},
+		{group: storage, version: v, kind: "VolumeAttributesClass", plural: "volumeattributesclasses", short: []string{"vac"}, cluster: true},
+	}
+}

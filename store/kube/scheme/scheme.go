@@ -1,0 +1,182 @@
+package scheme
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/defaults"
+	storeschema "github.com/kubecoord/kubecoord/store/schema"
+)
+
+// Options say what Go types do not.
+type Options struct {
+	// Resource changes the resource of a kind of yours. It is called for each kind with the defaults filled in, and may be nil.
+	Resource func(kind schema.GroupKind, r *Resource)
+}
+
+// Resource describes how a kind of yours is served. Built-in kinds are served as a kube-apiserver serves them.
+type Resource struct {
+	// Plural is the resource in paths, such as "widgets". Default: as store.Descriptor.Plural.
+	Plural string
+	// Singular defaults to the kind in lower case.
+	Singular string
+	// ShortNames are names that kubectl accepts in place of Plural, Categories the ones that stand for several resources.
+	ShortNames, Categories []string
+	// ClusterScoped kinds have no namespaces.
+	ClusterScoped bool
+	// Status makes the member "status" a subresource. Default: whether the type has the member.
+	Status bool
+}
+
+// Kinds returns the kinds of the Go types in a scheme: the built-in kinds among them, then the others by group and name. The
+// error names a type that cannot be served, and the member and rule. Built-in kinds are made once per process and shared.
+func Kinds(s *runtime.Scheme, opts Options) ([]store.AnyKind, error) {
+	var out []store.AnyKind
+	for _, make := range builtins() {
+		if !s.Recognizes(make.gvk) {
+			continue
+		}
+		k, err := make.kind()
+		if err != nil {
+			return nil, fmt.Errorf("scheme: %w", err)
+		}
+		out = append(out, registered{k})
+	}
+	for _, c := range customKinds(s) {
+		k, err := c.kind(opts)
+		if err != nil {
+			return nil, fmt.Errorf("scheme: %w", err)
+		}
+		out = append(out, registered{k})
+	}
+	return out, nil
+}
+
+// registered is a kind as the packages of the root module take it.
+type registered struct{ kind *kinds.Kind }
+
+func (r registered) Registered() *kinds.Kind { return r.kind }
+
+// builtin is a built-in kind that is made when it is first used.
+type builtin struct {
+	gvk  schema.GroupVersionKind
+	kind func() (*kinds.Kind, error)
+}
+
+// builtins returns the built-in kinds. All stores of a process share them.
+var builtins = sync.OnceValue(func() (out []builtin) {
+	b := newBuilder()
+	for _, r := range resources() {
+		out = append(out, builtin{schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}, sync.OnceValues(func() (*kinds.Kind, error) {
+			return b.builtin(r)
+		})})
+	}
+	return out
+})
+
+// builder makes the built-in kinds.
+type builder struct {
+	mu       sync.Mutex // guards schemas
+	schemas  schemas
+	defaults *defaults.Defaulter
+}
+
+func newBuilder() *builder { return &builder{defaults: defaults.New(time.Now)} }
+
+// schemaOf returns the schema of a Go type.
+func (b *builder) schemaOf(t reflect.Type) (*storeschema.Schema, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.schemas.of(t)
+}
+
+// custom is a kind of a user's own Go types, in its versions.
+type custom struct {
+	kindName schema.GroupKind
+	versions []version
+}
+
+type version struct {
+	name   string
+	goType reflect.Type
+}
+
+// customKinds returns the kinds in a scheme that are not built in, sorted. Types of Kubernetes' own modules are left out: a
+// kube-apiserver serves them by itself, by other packages, or not by default.
+func customKinds(s *runtime.Scheme) []custom {
+	found := map[schema.GroupKind]*custom{}
+	for gvk, t := range s.AllKnownTypes() {
+		_, isObject := reflect.New(t).Interface().(metav1.ObjectMetaAccessor)
+		if !isObject || gvk.Version == runtime.APIVersionInternal || strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+			continue
+		}
+		c := found[gvk.GroupKind()]
+		if c == nil {
+			c = &custom{kindName: gvk.GroupKind()}
+			found[gvk.GroupKind()] = c
+		}
+		c.versions = append(c.versions, version{gvk.Version, t})
+	}
+	var out []custom
+	for _, c := range found {
+		order := s.PrioritizedVersionsForGroup(c.kindName.Group)
+		slices.SortFunc(c.versions, func(a, b version) int {
+			place := func(v version) int {
+				return slices.Index(order, schema.GroupVersion{Group: c.kindName.Group, Version: v.name})
+			}
+			return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a.name, b.name))
+		})
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b custom) int { return strings.Compare(a.kindName.String(), b.kindName.String()) })
+	return out
+}
+
+// kind returns a custom kind. As with a CustomResourceDefinition whose strategy of conversion is None, a version has the
+// members that its type describes.
+func (c custom) kind(opts Options) (*kinds.Kind, error) {
+	var made schemas
+	d := kinds.Descriptor{Group: c.kindName.Group, Name: c.kindName.Kind, New: newObject, Columns: nameAndAge()}
+	r := Resource{}
+	for i, v := range c.versions {
+		s, err := made.of(v.goType)
+		if err != nil {
+			return nil, fmt.Errorf("kind %s: version %s: %w", c.kindName, v.name, err)
+		}
+		if i == 0 {
+			r.Status = slices.ContainsFunc(s.Properties, func(p storeschema.Property) bool { return p.Name == "status" })
+		}
+		d.Versions = append(d.Versions, kinds.Version{Name: v.name, Schema: s})
+	}
+	if opts.Resource != nil {
+		opts.Resource(c.kindName, &r)
+	}
+	d.Plural, d.Singular, d.ShortNames, d.Categories = r.Plural, r.Singular, r.ShortNames, r.Categories
+	d.ClusterScoped, d.Status = r.ClusterScoped, r.Status
+	return kinds.NewKind(d)
+}
+
+func newObject() kinds.Object { return &store.Unstructured{} }
+
+// nameAndAge are the columns of a kind that has no others.
+func nameAndAge() []kinds.Column {
+	doc := metav1.ObjectMeta{}.SwaggerDoc()
+	name, age := store.NameColumn[store.Unstructured](), store.AgeColumn[store.Unstructured]()
+	return []kinds.Column{
+		{ColumnInfo: kinds.ColumnInfo{Name: "Name", Type: "string", Format: "name", Description: doc["name"]},
+			Cell: func(o kinds.Object, now time.Time) any { return name.Cell(o.(*store.Unstructured), now) }},
+		{ColumnInfo: kinds.ColumnInfo{Name: "Age", Type: "date", Description: doc["creationTimestamp"]},
+			Cell: func(o kinds.Object, now time.Time) any { return age.Cell(o.(*store.Unstructured), now) }},
+	}
+}
