@@ -71,7 +71,7 @@ func (a *API) describe() openapi.API {
 			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
-					Kind: e.info.Kind, Plural: e.info.Plural, Unstructured: e.info.Sorted, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
+					Kind: e.info.Kind, Plural: e.info.Plural, NotStrategic: e.info.Sorted, Native: e.info.Native, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
 					Type: a.resources[e.number].Schema(e.versionIndex),
 				})
 			}

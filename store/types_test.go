@@ -247,7 +247,7 @@ func TestTypesOfAKindInTheSchema(t *testing.T) {
 	} {
 		assert.Contains(t, v3, want)
 	}
-	assert.Contains(t, v2, `"any":{}`)
+	assert.Contains(t, v2, `"any":{"x-kubernetes-preserve-unknown-fields":true}`)
 	for _, path := range []string{"/openapi/v2", "/openapi/v3/apis/example.com/v1"} {
 		version := path[9:11]
 		code, _ := send("GET", path, "", "application/com.github.proto-openapi.spec."+version+"@v1.0+protobuf", "")

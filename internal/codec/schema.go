@@ -100,15 +100,17 @@ func (c *treeCompiler) compile(s *schema.Schema, open bool) *Type {
 		c.checkList(s)
 	case "string", "integer", "number", "boolean":
 	case "":
-		t.Kind = Untyped
-		if s.Atomic || s.Name == rawExtensionName {
+		if t.Kind = Untyped; s.Atomic {
 			t.Kind = Opaque
 		}
 	default:
 		c.fail("Type", `got %q, want "object", "array", "string", "integer", "number", "boolean" or ""`, s.Type)
 	}
-	if s.Name == quantityName {
+	switch s.Name {
+	case quantityName:
 		t.Kind = Scalar
+	case rawExtensionName:
+		t.Kind = Opaque
 	}
 	return t
 }
@@ -145,9 +147,10 @@ func (c *treeCompiler) object(t *Type, open bool) {
 		f := &fields[i]
 		*f = Field{Name: p.Name, OmitEmpty: true, PatchStrategy: p.PatchStrategy, PatchMergeKey: p.PatchMergeKey, Property: &s.Properties[i]}
 		f.Type = c.below("."+p.Name, p.Schema, open)
-		if p.Schema != nil && p.Schema.Default != nil {
-			f.Default = copyTree(p.Schema.Default)
+		if f.Default = p.Default; f.Default == nil && p.Schema != nil {
+			f.Default = p.Schema.Default
 		}
+		f.Default = copyTree(f.Default)
 		c.patched(f)
 		t.addTree(f, c)
 	}

@@ -4,7 +4,7 @@
 //
 // The documents are derived from [API] in these steps:
 //
-//   - schemas.go and words.go: Go types and words.txt to definitions of version 3
+//   - schemas.go, trees.go and words.go: Go types, schemas and words.txt to definitions of version 3
 //   - operations.go: resources to paths of version 2
 //   - documents.go: definitions and paths to one tree per document
 //   - proto.go and proto.txt: a tree to its protobuf form, as defined by gnostic
@@ -39,10 +39,10 @@ type Resource struct {
 	// ClusterScoped means that objects have no namespace. Status means that the kind has
 	// the subresource status.
 	ClusterScoped, Status bool
-	// Unstructured means that objects may have any members. JSONOnly means that they
-	// have no protobuf form.
-	Unstructured, JSONOnly bool
-	// Type is the struct of the objects.
+	// JSONOnly means that objects have no protobuf form, NotStrategic that there are no strategic merge patches, and Native
+	// that the kind is built into a real server.
+	JSONOnly, NotStrategic, Native bool
+	// Type is the struct of the objects. The schema of their other members, if it has a name, is the definition.
 	Type *codec.Type
 }
 

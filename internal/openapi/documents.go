@@ -32,7 +32,7 @@ func (a API) V2() Document {
 	}
 	definitions := referenced(collect(a), versions, paths, shared)
 	for name, schema := range definitions {
-		definitions[name] = schema.(object).v2()
+		definitions[name] = schema.(object).v2Definition()
 	}
 	tree := object{"swagger": "2.0", "info": a.info(), "paths": paths, "definitions": definitions}
 	if len(shared) > 0 {

@@ -86,13 +86,13 @@ func operation(id, description, tag string, consumes, produces []string, answer 
 }
 
 // actions returns the actions on a kind.
-func (gv GroupVersion) actions(kind string) []action {
-	item, status, event := gv.definition(kind), metaPrefix+"Status", metaPrefix+"WatchEvent"
+func (gv GroupVersion) actions(r Resource) []action {
+	item, status, event := r.definition(gv), metaPrefix+"Status", metaPrefix+"WatchEvent"
 	patch, options := metaPrefix+"Patch", metaPrefix+"DeleteOptions"
 	ok, created, accepted := []string{"200"}, []string{"200", "201"}, []string{"200", "202"}
 	return []action{
 		{"get", "get", "read", "", "", item, ok},
-		{"list", "get", "list", "list watch", "", gv.definition(kind + "List"), ok},
+		{"list", "get", "list", "list watch", "", item + "List", ok},
 		{"watch", "get", "watch", "list watch", "", event, ok},
 		{"watchlist", "get", "watch", "list watch", "", event, ok},
 		{"post", "post", "create", "change write", item, item, []string{"200", "201", "202"}},
@@ -106,7 +106,7 @@ func (gv GroupVersion) actions(kind string) []action {
 // operation returns the method and the operation of an action. subject is the end of the
 // operation's id.
 func (r Resource) operation(gv GroupVersion, name, subject, description string, words map[string]object) (method string, op object) {
-	actions := gv.actions(r.Kind)
+	actions := gv.actions(r)
 	a := actions[slices.IndexFunc(actions, func(a action) bool { return a.name == name })]
 	consumes, produces := []string{"*/*"}, documentTypes
 	switch name {
@@ -120,7 +120,7 @@ func (r Resource) operation(gv GroupVersion, name, subject, description string, 
 	}
 	if name == "patch" {
 		consumes = patchTypes
-		if r.Unstructured {
+		if r.NotStrategic {
 			consumes = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 		}
 	}

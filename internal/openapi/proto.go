@@ -2,7 +2,6 @@ package openapi
 
 import (
 	_ "embed" // for protoText
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -35,6 +34,8 @@ type field struct {
 	name   string
 	number protowire.Number
 	form   form // of a field that is a message; nil for other fields
+	// integer fields are varints; other numbers are doubles.
+	integer bool
 }
 
 // forms are the forms of the messages of one version of OpenAPI, by their names.
@@ -53,7 +54,12 @@ func newForms(version string) forms {
 		for _, word := range words[2:] {
 			name, rest, _ := strings.Cut(word, "=")
 			n, form, _ := strings.Cut(rest, ":")
-			fields = append(fields, field{name, number(n), all.form(form)})
+			if f := (field{name: name, number: number(n), integer: form == "integer"}); f.integer {
+				fields = append(fields, f)
+			} else {
+				f.form = all.form(form)
+				fields = append(fields, f)
+			}
 		}
 		all[message] = members(number(words[1]), fields)
 	}
@@ -97,7 +103,8 @@ func (all forms) form(text string) form {
 	}
 	reference := number(second)
 	return func(m *message, v any) {
-		if ref, ok := v.(object)["$ref"]; ok {
+		o, _ := v.(object)
+		if ref, ok := o["$ref"]; ok {
 			m.message(reference, ref, func(m *message, v any) { m.field(1, v, nil) })
 		} else {
 			m.message(own, v, inner)
@@ -115,18 +122,19 @@ func (all forms) parameterV2(m *message, v any) {
 // members returns the form of an object with the given members.
 func members(extensions protowire.Number, fields []field) form {
 	return func(m *message, v any) {
-		rest := maps.Clone(v.(object))
+		o, _ := v.(object)
+		rest := maps.Clone(o)
 		for _, f := range fields {
-			if v, ok := rest[f.name]; ok {
+			v, ok := rest[f.name]
+			if n, isInteger := v.(int64); ok && f.integer && isInteger {
+				*m = protowire.AppendVarint(protowire.AppendTag(*m, f.number, protowire.VarintType), uint64(n))
+			} else if ok && !f.integer {
 				m.field(f.number, v, f.form)
-				delete(rest, f.name)
 			}
+			delete(rest, f.name)
 		}
-		for name, v := range rest {
-			if !strings.HasPrefix(name, "x-") || extensions == 0 {
-				panic(fmt.Sprintf("openapi: no field for %q (%T)", name, v)) // trees are only built by this package
-			}
-		}
+		// The Extra of a schema may have members without a field.
+		maps.DeleteFunc(rest, func(name string, _ any) bool { return !strings.HasPrefix(name, "x-") || extensions == 0 })
 		pairs(extensions, anyForm)(m, rest)
 	}
 }
@@ -135,7 +143,7 @@ func members(extensions protowire.Number, fields []field) form {
 // a message, in the order of the names.
 func pairs(number protowire.Number, value form) form {
 	return func(m *message, v any) {
-		o := v.(object)
+		o, _ := v.(object)
 		for _, name := range slices.Sorted(maps.Keys(o)) {
 			m.message(number, o[name], func(pair *message, v any) {
 				pair.field(1, name, nil)
@@ -151,7 +159,7 @@ func anyForm(m *message, v any) { m.field(2, string(encode(v)), nil) }
 // defaultV3 is the form of a DefaultType. Like gnostic it encodes {} as an empty message.
 func defaultV3(m *message, v any) {
 	switch v.(type) {
-	case int:
+	case int, int64, float64:
 		m.field(1, v, nil)
 	case bool:
 		m.field(2, v, nil)
@@ -168,6 +176,11 @@ func (m *message) message(number protowire.Number, v any, inner form) {
 	*m = protowire.AppendBytes(*m, fields)
 }
 
+func (m *message) double(number protowire.Number, v float64) {
+	*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
+	*m = protowire.AppendFixed64(*m, math.Float64bits(v))
+}
+
 // field appends a field, once for each item of a list.
 func (m *message) field(number protowire.Number, v any, inner form) {
 	switch v := v.(type) {
@@ -177,6 +190,11 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 		}
 		return
 	case []string:
+		for _, item := range v {
+			m.field(number, item, inner)
+		}
+		return
+	case []any:
 		for _, item := range v {
 			m.field(number, item, inner)
 		}
@@ -194,9 +212,10 @@ func (m *message) field(number protowire.Number, v any, inner form) {
 		*m = protowire.AppendTag(*m, number, protowire.VarintType)
 		*m = protowire.AppendVarint(*m, protowire.EncodeBool(v))
 	case int: // a double of OpenAPI
-		*m = protowire.AppendTag(*m, number, protowire.Fixed64Type)
-		*m = protowire.AppendFixed64(*m, math.Float64bits(float64(v)))
-	default:
-		panic(fmt.Sprintf("openapi: no form for a %T", v)) // trees are only built by this package
+		m.double(number, float64(v))
+	case int64:
+		m.double(number, float64(v))
+	case float64:
+		m.double(number, v)
 	}
 }

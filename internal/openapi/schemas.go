@@ -13,8 +13,8 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// object is a JSON object. Its members are object, []object, string, []string, bool and
-// int.
+// object is a JSON object. Its members are object, []object, string, []string, bool and int, and what the Extra of a schema
+// has: int64, float64, []any and nil.
 type object map[string]any
 
 // The beginnings of references to definitions.
@@ -25,8 +25,9 @@ const (
 
 // Extensions of schemas.
 const (
-	kindsExtension = "x-kubernetes-group-version-kind"
-	openExtension  = "x-kubernetes-preserve-unknown-fields"
+	kindsExtension       = "x-kubernetes-group-version-kind"
+	openExtension        = "x-kubernetes-preserve-unknown-fields"
+	intOrStringExtension = "x-kubernetes-int-or-string"
 )
 
 // collector makes definitions from Go types. A definition is a schema of version 3.
@@ -60,15 +61,23 @@ func collect(a API) map[string]object {
 	for _, gv := range a.GroupVersions {
 		// Kinds get their names before other types.
 		for _, r := range gv.Resources {
-			c.taken[gv.definition(r.Kind)], c.taken[gv.definition(r.Kind+"List")] = true, true
-			c.names[placedType{gv.GroupVersion, r.Type.GoType()}] = gv.definition(r.Kind)
+			name := r.definition(gv)
+			c.taken[name], c.taken[name+"List"] = true, true
+			c.names[placedType{gv.GroupVersion, r.Type.GoType()}] = name
+			if r.schema() != nil {
+				c.schema(r.Type.Field("metadata").Type, gv) // from the Go type, as a schema may have one of the same name
+			}
 		}
 		for _, r := range gv.Resources {
 			// If two kinds share a Go type, each has its own definition.
-			name := gv.definition(r.Kind)
-			c.define(name, r.Type, gv)
+			name := r.definition(gv)
+			if r.schema() == nil {
+				c.define(name, r.Type, gv)
+			} else {
+				c.defineTree(name, r, gv)
+			}
 			c.definitions[name].setKind(gv.GroupVersion, r.Kind)
-			c.definitions[gv.definition(r.Kind+"List")] = list(gv, r, name)
+			c.definitions[name+"List"] = list(gv, r, name)
 		}
 	}
 	return c.definitions
@@ -206,7 +215,9 @@ func (c *collector) schema(t *codec.Type, gv GroupVersion) object {
 func list(gv GroupVersion, r Resource, item string) object {
 	metadata := member(ref(metaPrefix + "ListMeta"))
 	metadata.describe("The resourceVersion at which the list was true, and how to get the rest of it.")
-	metadata["default"] = object{}
+	if r.schema() == nil || r.Native {
+		metadata["default"] = object{}
+	}
 	def := object{"type": "object", "description": "A list of " + r.Kind + " objects."}
 	def.addTypeMeta()
 	def.add("items", object{
@@ -283,8 +294,7 @@ func (o object) setKind(gv meta.GroupVersion, kind string) {
 	o[kindsExtension] = []object{groupVersionKind{gv, kind}.tree()}
 }
 
-// v2 returns a schema for version 2. It has no defaults. If an object may have any members,
-// none are listed, as for custom resources, so that clients do not validate them.
+// v2 returns a schema for version 2. It has no defaults and no alternatives; a type is the last of its alternatives.
 func (o object) v2() object {
 	out := object{}
 	for name, v := range o {
@@ -292,20 +302,37 @@ func (o object) v2() object {
 		case "$ref":
 			out[name] = refsV2 + strings.TrimPrefix(v.(string), refsV3)
 		case "allOf":
-			maps.Copy(out, v.([]object)[0].v2())
+			if refs, ok := v.([]object); ok && refs[0]["$ref"] != nil {
+				maps.Copy(out, refs[0].v2())
+			}
 		case "items", "additionalProperties":
-			out[name] = v.(object).v2()
+			out[name] = v.(object).v2Tree()
 		case "properties":
 			properties := object{}
 			for member, schema := range v.(object) {
-				properties[member] = schema.(object).v2()
+				properties[member] = schema.(object).v2Tree()
 			}
 			out[name] = properties
-		case "default", openExtension:
+		case "required":
+			if names := o.requiredV2(); len(names) > 0 {
+				out[name] = names
+			}
+		case "oneOf":
+			if o["type"] == nil && o["properties"] == nil && o[intOrStringExtension] == nil {
+				out["type"] = "string" // of a quantity, and of what may be a number too
+			}
+		case "default", "nullable", "anyOf", "not", openExtension:
 		default:
 			out[name] = v
 		}
 	}
+	return out
+}
+
+// v2Definition is v2 for a definition. If an object may have any members, none are listed, as for custom resources, so that
+// clients do not validate them.
+func (o object) v2Definition() object {
+	out := o.v2()
 	if o[openExtension] != nil {
 		delete(out, "properties")
 		delete(out, "required")

@@ -52,8 +52,9 @@ type Property struct {
 	Schema *Schema
 	// Required members are listed as required in OpenAPI documents.
 	Required bool
-	// Description replaces the one of a Schema that has a Name.
+	// Description and Default replace those of a Schema that has a Name.
 	Description string
+	Default     any
 	// PatchStrategy is "merge", "retainKeys" or both with a comma, and PatchMergeKey identifies the items of a list, in
 	// strategic merge patches of built-in kinds.
 	PatchStrategy, PatchMergeKey string

@@ -1,0 +1,186 @@
+package openapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubecoord/kubecoord/store/schema"
+)
+
+// This file makes definitions from schemas. Built-in kinds publish what upstream's generator finds in their Go types, so the
+// extensions of custom resources are left out.
+
+// definition returns the name of the definition of a kind.
+func (r Resource) definition(gv GroupVersion) string {
+	if s := r.schema(); s != nil && s.Name != "" {
+		return s.Name
+	}
+	return gv.definition(r.Kind)
+}
+
+// schema returns the schema of the objects, or nil for a Go type and for objects of any form.
+func (r Resource) schema() *schema.Schema {
+	if r.Type.Rest == nil {
+		return nil
+	}
+	return r.Type.Rest.Type.Schema
+}
+
+// defineTree makes the definition of a kind with a schema. The members that all kinds have come from the Go type.
+func (c *collector) defineTree(name string, r Resource, gv GroupVersion) {
+	s := r.schema()
+	properties := slices.Clone(s.Properties)
+	own := *s
+	own.Properties = slices.DeleteFunc(properties, func(p schema.Property) bool { return r.Type.Field(p.Name) != nil })
+	c.definitions[name] = object{}
+	def := c.tree(&own, r.Native)
+	def.addTypeMeta()
+	metadata := c.member(r.Type.Field("metadata"), gv, nil)
+	if !r.Native {
+		delete(metadata, "default")
+	}
+	isRequired := slices.ContainsFunc(s.Properties, func(p schema.Property) bool { return p.Name == "metadata" && p.Required })
+	def.add("metadata", metadata, isRequired)
+	maps.Copy(c.definitions[name], def)
+}
+
+// use returns the schema of a value: a reference to the definition, if there is one.
+func (c *collector) use(s *schema.Schema, native bool) object {
+	switch {
+	case s == nil:
+		return object{}
+	case s.Name == "":
+		return c.tree(s, native)
+	case c.definitions[s.Name] == nil:
+		c.definitions[s.Name] = object{} // set before its members are, as they may refer to it
+		maps.Copy(c.definitions[s.Name], c.tree(s, native))
+	}
+	return ref(s.Name)
+}
+
+// tree returns a schema as it is published.
+func (c *collector) tree(s *schema.Schema, native bool) object {
+	o := object{}
+	for name, v := range s.Extra {
+		if name != "$ref" && name != "items" && name != "properties" && name != "additionalProperties" && name != "required" {
+			o[name] = published(v)
+		}
+	}
+	o.describe(s.Description)
+	set := func(name string, v any, ok bool) {
+		if ok {
+			o[name] = v
+		}
+	}
+	set("type", s.Type, s.Type != "")
+	set("default", published(s.Default), s.Default != nil)
+	set("nullable", true, s.Nullable && !native)
+	set(openExtension, true, s.PreserveUnknown && !native)
+	set(intOrStringExtension, true, s.IntOrString && !native)
+	set("x-kubernetes-embedded-resource", true, s.Embedded)
+	set("x-kubernetes-map-type", "atomic", s.Atomic && s.Type != "")
+	set("x-kubernetes-list-type", s.ListType, s.ListType != "")
+	set("x-kubernetes-list-map-keys", s.ListMapKeys, len(s.ListMapKeys) > 0)
+	if s.IntOrString && native {
+		o["format"], o["oneOf"] = "int-or-string", []object{{"type": "integer"}, {"type": "string"}}
+	}
+	if s.Items != nil {
+		o["items"] = c.use(s.Items, native)
+	}
+	if s.Additional != nil {
+		o["additionalProperties"] = c.use(s.Additional, native)
+	}
+	for _, p := range s.Properties {
+		o.add(p.Name, c.property(p, native), p.Required)
+	}
+	if s.Embedded {
+		o.addTypeMeta()
+		o.add("metadata", member(ref(metaPrefix+"ObjectMeta")), false)
+		required, _ := o["required"].([]string)
+		for _, name := range []string{"kind", "apiVersion"} {
+			if !slices.Contains(required, name) {
+				required = append(required, name)
+			}
+		}
+		o["required"] = required
+	}
+	return o
+}
+
+// property returns the schema of a member.
+func (c *collector) property(p schema.Property, native bool) object {
+	o := member(c.use(p.Schema, native))
+	o.describe(p.Description)
+	for name, text := range map[string]string{
+		"x-kubernetes-patch-strategy": p.PatchStrategy, "x-kubernetes-patch-merge-key": p.PatchMergeKey,
+	} {
+		if text != "" {
+			o[name] = text
+		}
+	}
+	if p.Default != nil {
+		o["default"] = published(p.Default)
+	}
+	return o
+}
+
+// published returns a tree with objects and lists as the documents have them.
+func published(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		o := object{}
+		for name, member := range v {
+			o[name] = published(member)
+		}
+		return o
+	case []any:
+		texts, objects := make([]string, 0, len(v)), make([]object, 0, len(v))
+		items := make([]any, 0, len(v))
+		for _, item := range v {
+			items = append(items, published(item))
+			switch item := items[len(items)-1].(type) {
+			case string:
+				texts = append(texts, item)
+			case object:
+				objects = append(objects, item)
+			}
+		}
+		switch len(v) {
+		case 0:
+		case len(texts):
+			return texts
+		case len(objects):
+			return objects
+		}
+		return items
+	}
+	return v
+}
+
+// v2Tree is v2 for the schema of a member or a value. As in custom resources, a client must not check what version 2 cannot
+// say: a value that may be null has any form, and so has an object with members of any name (upstream:
+// apiextensions-apiserver, controller/openapi/v2).
+func (o object) v2Tree() object {
+	out := o.v2()
+	isNullable, isOpen := o["nullable"] == true, o[openExtension] == true
+	if isOpen {
+		out[openExtension] = true
+	}
+	if isNullable || isOpen {
+		delete(out, "items")
+		delete(out, "properties")
+	}
+	if isNullable || isOpen && o["type"] == "object" || o["type"] == "array" && out["items"] == nil {
+		delete(out, "type")
+	}
+	return out
+}
+
+// requiredV2 returns the required members that may not be null.
+func (o object) requiredV2() []string {
+	names, _ := o["required"].([]string)
+	values, _ := o["additionalProperties"].(object)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return values["nullable"] == true || o.property(name)["nullable"] == true
+	})
+}
