@@ -43,6 +43,7 @@ type resourceDiscovery struct {
 	SingularResource string                 `json:"singularResource" protobuf:"4"`
 	Verbs            []string               `json:"verbs" protobuf:"5"`
 	ShortNames       []string               `json:"shortNames,omitempty" protobuf:"6"`
+	Categories       []string               `json:"categories,omitempty" protobuf:"7"`
 	Subresources     []subresourceDiscovery `json:"subresources,omitempty" protobuf:"8"`
 }
 
@@ -96,16 +97,16 @@ func (g *servedGroup) discovery() groupDiscovery {
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
 		for _, e := range v.endpoints {
 			r := resourceDiscovery{
-				Resource: e.info.Plural, Scope: "Namespaced", SingularResource: e.info.Singular,
-				Verbs: e.verbs(), ShortNames: e.info.ShortNames, ResponseKind: responseKind{Kind: e.info.Kind},
+				Resource: e.Info.Plural, Scope: "Namespaced", SingularResource: e.Info.Singular,
+				Verbs: e.verbs(), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, ResponseKind: responseKind{Kind: e.Info.Kind},
 			}
-			if e.info.ClusterScoped {
+			if e.Info.ClusterScoped {
 				r.Scope = "Cluster"
 			}
-			if !e.info.Native {
+			if !e.Info.Native {
 				r.ResponseKind.Group, r.ResponseKind.Version = v.Group, v.Version
 			}
-			if e.info.Status {
+			if e.Info.Status {
 				r.Subresources = []subresourceDiscovery{{Subresource: statusSubresource, ResponseKind: r.ResponseKind, Verbs: statusVerbs()}}
 			}
 			version.Resources = append(version.Resources, r)

@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubecoord/kubecoord/candidate"
 	"github.com/kubecoord/kubecoord/endpoints"
-	"github.com/kubecoord/kubecoord/internal/kinds"
 	"github.com/kubecoord/kubecoord/internal/registry"
 	"github.com/kubecoord/kubecoord/internal/scratch"
 	"github.com/kubecoord/kubecoord/lease"
@@ -91,18 +91,16 @@ type API struct {
 	backlog      backlog
 	checks       []HealthCheck
 
-	handler   http.Handler // serve behind the Middleware
-	kinds     []store.AnyKind
-	resources []*registry.Resource // the kinds in this store; forks share the others
-	groups    []*servedGroup
-	openAPI   func() *openAPI
-	setDate   bool        // take the Date header from the store's clock; net/http sets it otherwise
-	atOnce    func() bool // reports whether every handler ends with the context of its request
-	auditIDs  auditIDs
-	buffers   sync.Pool // of *buffers
-	frames    frames
-	scratch   scratch.Pool // for parts of lists, and frames
-	scheme    *kinds.Scheme
+	handler  http.Handler // serve behind the Middleware
+	served   atomic.Pointer[served]
+	changing sync.Mutex  // held while served changes
+	opened   sync.Map    // of *registry.Resource by *kinds.Kind, when they are first used
+	setDate  bool        // take the Date header from the store's clock; net/http sets it otherwise
+	atOnce   func() bool // reports whether every handler ends with the context of its request
+	auditIDs auditIDs
+	buffers  sync.Pool // of *buffers
+	frames   frames
+	scratch  scratch.Pool // for parts of lists, and frames
 
 	ctx     context.Context // ends with Close
 	close   context.CancelFunc
@@ -115,26 +113,27 @@ func Kinds() []store.AnyKind {
 	return []store.AnyKind{lease.Kind(), candidate.Kind(), endpoints.Kind()}
 }
 
-// New returns the API of a store. It panics if opts.Elect is not valid.
+// New returns the API of a store. It panics if opts.Elect is not valid, if two kinds have the same group and plural or
+// the same group and name, and if the store has another kind in place of one of them. Lease, LeaseCandidate and
+// Endpoints are always the ones of Kinds: opts.Kinds must not have others.
 func New(st *store.Store, opts Options) *API {
 	a := &API{st: (*registry.Store)(st)}
-	a.kinds = append(Kinds(), opts.Kinds...)
-	registered := make([]*kinds.Kind, len(a.kinds))
-	for i, k := range a.kinds {
-		registered[i] = k.Registered()
-		a.addKind(i, registered[i])
+	s, err := newServed(append(Kinds(), opts.Kinds...), a.st.Now)
+	if err != nil {
+		panic(err.Error())
 	}
-	a.scheme = kinds.NewScheme(registered...)
-	a.openAPI = sync.OnceValue(a.buildOpenAPI)
-	a.start(opts)
+	for _, k := range s.kinds {
+		if err := a.st.Check(k.Registered()); err != nil {
+			panic(err.Error())
+		}
+	}
+	a.start(s, opts)
 	return a
 }
 
-// start opens the resources of the store, applies the options, and starts the election.
-func (a *API) start(opts Options) {
-	for _, k := range a.kinds {
-		a.resources = append(a.resources, a.st.Resource(k.Registered()))
-	}
+// start serves the kinds, applies the options, and starts the election.
+func (a *API) start(s *served, opts Options) {
+	a.served.Store(s)
 	a.log, a.authenticate, a.authorize = opts.Log, opts.Authenticate, opts.Authorize
 	if opts.Hosts != nil {
 		a.hosts, a.crossOrigin = hostSet(opts.Hosts), http.NewCrossOriginProtection()
@@ -152,7 +151,7 @@ func (a *API) start(opts Options) {
 	if opts.Middleware != nil {
 		a.handler = opts.Middleware(a.handler)
 	}
-	a.atOnce = answersAtOnce(a.handler, opts, len(a.kinds) > len(Kinds()))
+	a.atOnce = answersAtOnce(a.handler, opts)
 	if opts.Elect != nil {
 		elector, err := candidate.NewCoordinator((*store.Store)(a.st), *opts.Elect)
 		if err != nil {
@@ -175,25 +174,22 @@ func (a *API) Close() {
 // Load stores objects of the kinds that are served, all of them or none; see package store/fixture.
 // Open watches report them.
 func (a *API) Load(ctx context.Context, sources ...fixture.Source) error {
-	return fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.kinds}, sources...)
+	return fixture.Load(ctx, (*store.Store)(a.st), fixture.Options{Kinds: a.Kinds()}, sources...)
 }
 
 // Dump writes the objects of all kinds that are served, or of opts.Kinds, in a form that Load reads.
 func (a *API) Dump(w io.Writer, opts fixture.DumpOptions) error {
 	if opts.Kinds == nil {
-		opts.Kinds = a.kinds
+		opts.Kinds = a.Kinds()
 	}
 	return fixture.Dump(w, (*store.Store)(a.st), opts)
 }
 
-// Fork returns an API of the same kinds over another store, for example a fork of this API's store.
+// Fork returns an API of the kinds that are served now over another store, for example a fork of this API's store.
 // It is like New, but much cheaper, since the two share everything that depends on the kinds alone.
 // opts.Kinds is ignored. The caller must Close each of the two.
 func (a *API) Fork(st *store.Store, opts Options) *API {
-	f := &API{
-		st: (*registry.Store)(st), scheme: a.scheme,
-		kinds: a.kinds, groups: a.groups, openAPI: a.openAPI,
-	}
-	f.start(opts)
+	f := &API{st: (*registry.Store)(st)}
+	f.start(a.served.Load(), opts)
 	return f
 }

@@ -35,6 +35,7 @@ type LogEntry struct {
 // call is one request and its answer. It is also the http.ResponseWriter of the answer.
 type call struct {
 	api     *API
+	served  *served
 	req     *http.Request
 	w       http.ResponseWriter
 	began   time.Time
@@ -44,6 +45,7 @@ type call struct {
 
 	query        url.Values
 	endpoint     *endpoint
+	collection   *registry.Resource
 	resourceName // of the path
 	user         User
 	attrs        *Attributes // without the user; nil until the first use
@@ -101,7 +103,7 @@ const noCache = "no-cache, private"
 
 // newCall sets the headers of every answer.
 func (a *API) newCall(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{api: a, req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
+	c := &call{api: a, served: a.served.Load(), req: r, w: w, began: time.Now(), observe: caller.Observer(r.Context())}
 	id := c.header("Audit-Id")
 	if id == "" {
 		id = a.auditIDs.next(r)
@@ -221,11 +223,11 @@ func (c *call) Unwrap() http.ResponseWriter { return c.w }
 
 func (c *call) warn(text string) { c.warnings.add(c.w.Header(), text) }
 
-// resource returns the collection of the endpoint's kind.
-func (c *call) resource() *registry.Resource { return c.api.resources[c.endpoint.number] }
+// resource returns the collection of the endpoint's kind, once the request is routed.
+func (c *call) resource() *registry.Resource { return c.collection }
 
 func (c *call) groupResource() meta.GroupResource {
-	return meta.GroupResource{Group: c.endpoint.info.Group, Resource: c.endpoint.info.Plural}
+	return meta.GroupResource{Group: c.endpoint.Info.Group, Resource: c.endpoint.Info.Plural}
 }
 
 // untilClose returns a context that ends with the request, with Close of the API, or when done is

@@ -77,8 +77,8 @@ func appendMessage(dst []byte, number protowire.Number, message []byte) []byte {
 // handlers/response.go, as for notAList).
 func isAList(e *endpoint) error {
 	goType := "unstructured.Unstructured"
-	if e.info.Native {
-		goType = e.bodyType.InternalType()
+	if e.Info.Native {
+		goType = e.InternalType()
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
 		fmt.Sprintf("you requested %s, but the requested object is a list (*%sList)", asPartial, goType))
@@ -87,11 +87,11 @@ func isAList(e *endpoint) error {
 // notAList refuses one object to a client that wants the metadata of a list. The Go type of custom
 // resources passes for a list, so they fail later, without a reason.
 func notAList(e *endpoint) error {
-	if !e.info.Native {
+	if !e.Info.Native {
 		return errors.New("content is not a list")
 	}
 	return meta.NewStatusError(http.StatusNotAcceptable, meta.ReasonNotAcceptable, nil,
-		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.bodyType.InternalType()))
+		fmt.Sprintf("you requested %s, but the requested object is not a list (*%s)", asPartialList, e.InternalType()))
 }
 
 // tableOptions are the parts of a Table besides cells.
@@ -197,7 +197,7 @@ func (c *call) columns() []columnDefinition {
 		return nil
 	}
 	out := []columnDefinition{}
-	for _, col := range c.endpoint.info.Columns {
+	for _, col := range c.endpoint.Info.Columns {
 		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
 	}
 	return out

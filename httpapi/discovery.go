@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
 	"github.com/kubecoord/kubecoord/store/meta"
@@ -17,10 +18,11 @@ import (
 
 // verbs returns the verbs of a resource in the order of a real server.
 func (e *endpoint) verbs() []string {
-	if e.info.Native {
-		return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	if !e.Info.Native {
+		all = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 	}
-	return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	return slices.DeleteFunc(all, func(verb string) bool { return !e.Info.Serves(verb) })
 }
 
 // statusVerbs returns the verbs of the status subresource.
@@ -85,14 +87,14 @@ func (c *call) legacyVersions() {
 		c.fail(err)
 		return
 	}
-	if c.aggregated(c.api.groupsOf(true)) {
+	if c.aggregated(c.served.groupsOf(true)) {
 		return
 	}
 	doc := apiVersions{
 		TypeMeta: meta.TypeMeta{Kind: "APIVersions"}, Versions: []string{},
 		Addresses: []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: c.req.Host}},
 	}
-	for _, g := range c.api.groupsOf(true) {
+	for _, g := range c.served.groupsOf(true) {
 		for _, v := range g.versions {
 			doc.Versions = append(doc.Versions, v.Version)
 		}
@@ -102,7 +104,7 @@ func (c *call) legacyVersions() {
 
 // groupListOrAggregated answers /apis.
 func (c *call) groupListOrAggregated() {
-	if !c.aggregated(c.api.groupsOf(false)) {
+	if !c.aggregated(c.served.groupsOf(false)) {
 		c.groupList()
 	}
 }
@@ -110,7 +112,7 @@ func (c *call) groupListOrAggregated() {
 // groupList answers /apis/, and /apis without the aggregated document.
 func (c *call) groupList() {
 	doc := apiGroupList{TypeMeta: meta.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []apiGroup{}}
-	for _, g := range c.api.groupsOf(false) {
+	for _, g := range c.served.groupsOf(false) {
 		doc.Groups = append(doc.Groups, g.document())
 	}
 	c.writeDiscovery(&doc)
@@ -139,12 +141,12 @@ func (c *call) resourceList(v *groupVersion) {
 	}
 	for _, e := range v.endpoints {
 		doc.Resources = append(doc.Resources, apiResource{
-			Name: e.info.Plural, SingularName: e.info.Singular, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind,
-			Verbs: e.verbs(), ShortNames: e.info.ShortNames, StorageVersionHash: e.storageHash(),
+			Name: e.Info.Plural, SingularName: e.Info.Singular, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind,
+			Verbs: e.verbs(), ShortNames: e.Info.ShortNames, Categories: e.Info.Categories, StorageVersionHash: e.storageHash(),
 		})
-		if e.info.Status {
+		if e.Info.Status {
 			doc.Resources = append(doc.Resources, apiResource{
-				Name: e.info.Plural + "/" + statusSubresource, Namespaced: !e.info.ClusterScoped, Kind: e.info.Kind, Verbs: statusVerbs(),
+				Name: e.Info.Plural + "/" + statusSubresource, Namespaced: !e.Info.ClusterScoped, Kind: e.Info.Kind, Verbs: statusVerbs(),
 			})
 		}
 	}
@@ -152,8 +154,8 @@ func (c *call) resourceList(v *groupVersion) {
 }
 
 // groupsOf returns the core group, or all other groups.
-func (a *API) groupsOf(core bool) (out []*servedGroup) {
-	for _, g := range a.groups {
+func (s *served) groupsOf(core bool) (out []*servedGroup) {
+	for _, g := range s.groups {
 		if (g.name == "") == core {
 			out = append(out, g)
 		}
@@ -170,9 +172,12 @@ func (g *servedGroup) document() apiGroup {
 	return d
 }
 
-// storageHash identifies the version that objects are stored in.
+// storageHash identifies the version that objects are stored in, if they are.
 func (e *endpoint) storageHash() string {
-	sum := sha256.Sum256([]byte(e.info.Group + "/" + e.info.Versions[0].Name + "/" + e.info.Kind))
+	if !e.Info.Stored() {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(e.Info.Group + "/" + e.Info.Versions[0].Name + "/" + e.Info.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubecoord/kubecoord/internal/validate"
@@ -13,7 +14,7 @@ import (
 // and watched; for other methods it is known (405) with a built-in kind, and unknown with a
 // custom resource.
 func (c *call) resourceRequest() {
-	info := c.endpoint.info
+	info := c.endpoint.Info
 	status := c.subresource == statusSubresource && info.Status
 	namespacedPathOfClusterKind := c.namespaced && info.ClusterScoped
 	clusterPathOfNamespacedKind := !c.namespaced && !info.ClusterScoped
@@ -28,9 +29,15 @@ func (c *call) resourceRequest() {
 		c.fail(meta.NewNotFound(c.groupResource(), c.name))
 		return
 	}
-	verb, streams, err := c.verb(status)
+	name, verb, streams, err := c.verb(status)
+	if !status && !info.Serves(name) {
+		err = c.notServed(namespacedPathOfClusterKind || clusterPathOfNamespacedKind)
+	}
 	if err == nil {
 		err = c.prepare(streams)
+	}
+	if err == nil {
+		c.collection, err = c.api.open(c.endpoint.Kind)
 	}
 	if err == nil {
 		err = verb(c)
@@ -46,42 +53,59 @@ func (c *call) readsMany() bool {
 	return verb == "list" || verb == "watch"
 }
 
-// verb returns the method that answers the request, and whether its route can stream. status means the
-// status subresource, which has fewer verbs.
-func (c *call) verb(status bool) (verb func(*call) error, streams bool, err error) {
-	custom := !c.endpoint.info.Native
-	inScope := c.namespaced != c.endpoint.info.ClusterScoped && !status
+// verb returns the name of the verb, the method that answers the request, and whether its route can stream. status
+// means the status subresource, which has fewer verbs.
+func (c *call) verb(status bool) (name string, verb func(*call) error, streams bool, err error) {
+	custom := !c.endpoint.Info.Native
+	inScope := c.namespaced != c.endpoint.Info.ClusterScoped && !status
 	one := c.name != "" && (!c.watching || status)
 	switch method := c.req.Method; {
 	case one && method == http.MethodGet:
-		return (*call).get, false, nil
+		return "get", (*call).get, false, nil
 	case one && method == http.MethodPut:
-		return (*call).update, false, nil
+		return "update", (*call).update, false, nil
 	case one && method == http.MethodPatch:
-		return (*call).patch, false, nil
+		return "patch", (*call).patch, false, nil
 	case status, c.watching && method != http.MethodGet:
-		return nil, false, c.notSupported()
+		return "", nil, false, c.notSupported()
 	case one && method == http.MethodDelete:
-		return (*call).delete, false, nil
+		return "delete", (*call).delete, false, nil
 	case method == http.MethodGet && (c.watching || c.boolParam("watch")):
-		return (*call).watch, true, nil
+		return "watch", (*call).watch, true, nil
 	case method == http.MethodGet:
-		return (*call).list, true, nil
+		return "list", (*call).list, true, nil
 	case inScope && method == http.MethodPost && (c.name == "" || custom): // custom resources ignore the name
-		return (*call).create, false, nil
+		return "create", (*call).create, false, nil
 	case inScope && method == http.MethodDelete:
-		return (*call).deleteCollection, false, nil
+		return "deletecollection", (*call).deleteCollection, false, nil
 	case custom && (method == http.MethodPut || method == http.MethodPatch):
-		return nil, false, meta.NewBadRequest("name must be provided")
+		return "", nil, false, meta.NewBadRequest("name must be provided")
 	}
-	return nil, false, c.notSupported()
+	return "", nil, false, c.notSupported()
+}
+
+// notServed returns the error for a verb that the kind does not have: 404 if the path has no other verb, else 405.
+func (c *call) notServed(clusterPath bool) error {
+	verbs := []string{"create", "list", "deletecollection"}
+	switch {
+	case c.watching:
+		verbs = []string{"watch"}
+	case c.name != "":
+		verbs = []string{"get", "update", "patch", "delete"}
+	case clusterPath:
+		verbs = []string{"list"}
+	}
+	if slices.ContainsFunc(verbs, c.endpoint.Info.Serves) {
+		return c.notSupported()
+	}
+	return notFound()
 }
 
 // prepare makes the checks that all verbs share, in the order of a real server: the media type of a
 // patch, the media types of the route, which only built-in kinds have, the deprecated version, the
 // namespace of a collection, the media type of the answer.
 func (c *call) prepare(streams bool) error {
-	info := c.endpoint.info
+	info := c.endpoint.Info
 	if info.Native {
 		if c.req.Method == http.MethodPatch && !isPatch(c.req) {
 			return unsupportedPatch()
@@ -94,7 +118,7 @@ func (c *call) prepare(streams bool) error {
 			return notAcceptableRoute(types...)
 		}
 	}
-	c.warn(info.Versions[c.endpoint.versionIndex].Deprecated)
+	c.warn(info.Versions[c.endpoint.Version].Deprecated)
 	if c.name == "" || c.watching {
 		if err := c.checkNames(); err != nil {
 			return err
@@ -115,14 +139,14 @@ func (c *call) checkNames() error {
 	}
 	if (c.namespace == "." || c.namespace == "..") && c.req.Method != http.MethodPost {
 		// Not a Status: the storage of a real server refuses the key.
-		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.info.StoragePrefix+"/"+c.namespace+"/"+c.name, "/"))
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+c.endpoint.Info.StoragePrefix+"/"+c.namespace+"/"+c.name, "/"))
 	}
 	return nil
 }
 
 // notSupported returns the error for a method that a path does not have.
 func (c *call) notSupported() error {
-	if c.endpoint.info.Native {
+	if c.endpoint.Info.Native {
 		return methodNotAllowed()
 	}
 	gr := c.groupResource()

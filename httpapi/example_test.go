@@ -210,3 +210,53 @@ func ExampleAPI_Fail() {
 	// Output:
 	// 504 Gateway Timeout Retry-After: 60
 }
+
+// A kind can come and go while the API is in use, as with a CustomResourceDefinition.
+func ExampleAPI_AddKinds() {
+	newKind := func(defaultSize int64) store.AnyKind {
+		return store.MustKind(store.Descriptor[store.Unstructured]{
+			Group: "example.com", Name: "Gadget", Versions: []store.Version[store.Unstructured]{{Name: "v1"}},
+			Default: func(g *store.Unstructured) {
+				if g.Content["size"] == nil {
+					g.Content = map[string]any{"size": defaultSize}
+				}
+			},
+		})
+	}
+	st := store.New(store.Options{})
+	defer st.Close()
+	api := httpapi.New(st, httpapi.Options{})
+	defer api.Close()
+	client, ctx := &http.Client{Transport: api.Transport()}, context.Background()
+	const path = "http://api/apis/example.com/v1/namespaces/default/gadgets"
+	show := func(resp *http.Response, err error) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer resp.Body.Close()
+		fmt.Println(resp.Status)
+	}
+
+	small, large := newKind(1), newKind(100)
+	show(client.Get(path))
+	if err := api.AddKinds(ctx, small); err != nil {
+		fmt.Println(err)
+	}
+	show(client.Post(path, "application/json", strings.NewReader(`{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a"}}`)))
+	if err := api.ReplaceKind(ctx, small, large); err != nil { // its objects stay
+		fmt.Println(err)
+	}
+	show(client.Get(path + "/a"))
+	fmt.Println(len(api.Kinds()), st.Len(large))
+	if err := api.RemoveKinds(ctx, httpapi.RemoveOptions{Objects: true}, large); err != nil {
+		fmt.Println(err)
+	}
+	show(client.Get(path + "/a"))
+	// Output:
+	// 404 Not Found
+	// 201 Created
+	// 200 OK
+	// 4 1
+	// 404 Not Found
+}

@@ -128,7 +128,7 @@ func (c *call) paths() {
 			list = append(list, "/"+name+"/"+check.Name)
 		}
 	}
-	for _, g := range c.api.groups {
+	for _, g := range c.served.groups {
 		if g.name == "" {
 			list = append(list, "/api")
 		} else {

@@ -77,19 +77,19 @@ func (c *call) listBody(l *registry.List) (*listBody, error) {
 	default:
 		return nil, isAList(e)
 	}
-	b := &listBody{items: l.Items, apiVersion: e.apiVersion, kind: e.info.Kind + "List", versionIndex: e.versionIndex, separator: ","}
+	b := &listBody{items: l.Items, apiVersion: e.APIVersion, kind: e.Info.Kind + "List", versionIndex: e.Version, separator: ","}
 	switch {
 	case c.media.format == formatProtobuf:
 		b.number, b.separator = 2, ""
 		b.head = appendMessage(nil, 1, listMetaType().AppendProto(nil, &m))
-	case e.info.Sorted: // members are in the order of their names, and items have their type
+	case e.Info.Sorted: // members are in the order of their names, and items have their type
 		members := listMetaType().ToUnstructured(&m)
 		members["continue"] = m.Continue // also if it is empty
-		b.head = []byte(`{"apiVersion":"` + e.apiVersion + `","items":[`)
+		b.head = []byte(`{"apiVersion":"` + e.APIVersion + `","items":[`)
 		b.foot = append(append([]byte(`],"kind":"`+b.kind+`","metadata":`), mustJSON(members)...), '}')
 		b.encode = c.appendWhole
 	default:
-		b.head, b.foot = append(appendListMeta([]byte(e.jsonListHead), &m), `,"items":[`...), []byte("]}")
+		b.head, b.foot = append(appendListMeta([]byte(e.JSONListHead), &m), `,"items":[`...), []byte("]}")
 	}
 	return b, nil
 }

@@ -155,7 +155,7 @@ func (c *call) restrictions() restrictions {
 	switch {
 	case c.endpoint == nil:
 		return documentForms
-	case c.endpoint.info.JSONOnly:
+	case c.endpoint.Info.JSONOnly:
 		return textForms
 	}
 	return objectForms

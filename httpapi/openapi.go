@@ -43,14 +43,14 @@ const (
 	openAPIV3 = "/openapi/v3"
 )
 
-// buildOpenAPI builds the documents.
-func (a *API) buildOpenAPI() *openAPI {
+// buildOpenAPI builds the documents. now is their time.
+func (s *served) buildOpenAPI(now time.Time) *openAPI {
 	type link struct {
 		URL string `json:"serverRelativeURL"`
 	}
-	out, links, described := &openAPI{byPath: map[string]*openAPIDocument{}}, map[string]link{}, a.describe()
+	out, links, described := &openAPI{byPath: map[string]*openAPIDocument{}}, map[string]link{}, s.describe()
 	add := func(path, version string, doc openapi.Document) *openAPIDocument {
-		d := &openAPIDocument{path: path, version: version, json: doc.JSON(), protobuf: sync.OnceValue(doc.Protobuf), built: a.st.Now()}
+		d := &openAPIDocument{path: path, version: version, json: doc.JSON(), protobuf: sync.OnceValue(doc.Protobuf), built: now}
 		d.tag = fmt.Sprintf("%X", sha512.Sum512(d.json))
 		out.byPath[path] = d
 		return d
@@ -64,15 +64,15 @@ func (a *API) buildOpenAPI() *openAPI {
 }
 
 // describe describes the API to package openapi.
-func (a *API) describe() openapi.API {
+func (s *served) describe() openapi.API {
 	out := openapi.API{Version: serverGitVersion}
-	for _, g := range a.groups {
+	for _, g := range s.groups {
 		for _, v := range g.versions {
 			gv := openapi.GroupVersion{GroupVersion: v.GroupVersion}
 			for _, e := range v.endpoints {
 				gv.Resources = append(gv.Resources, openapi.Resource{
-					Kind: e.info.Kind, Plural: e.info.Plural, NotStrategic: e.info.Sorted, Native: e.info.Native, JSONOnly: e.info.JSONOnly, ClusterScoped: e.info.ClusterScoped, Status: e.info.Status,
-					Type: a.resources[e.number].Schema(e.versionIndex),
+					Kind: e.Info.Kind, Plural: e.Info.Plural, NotStrategic: e.Info.Sorted, Native: e.Info.Native, JSONOnly: e.Info.JSONOnly, ClusterScoped: e.Info.ClusterScoped, Status: e.Info.Status,
+					Type: e.Schema(), Verbs: e.Info.Verbs,
 				})
 			}
 			out.GroupVersions = append(out.GroupVersions, gv)
@@ -109,7 +109,7 @@ func (d *openAPIDocument) negotiate(accept string) (mediaType string, data []byt
 // be cached forever; another hash is redirected. The 404 of an unknown document has no body (upstream:
 // kube-aggregator, openapiv3/aggregator, handleGroupVersion).
 func (c *call) openAPI() {
-	d := c.api.openAPI().byPath[c.req.URL.Path]
+	d := c.served.openAPI().byPath[c.req.URL.Path]
 	if d == nil {
 		c.WriteHeader(http.StatusNotFound)
 		return
@@ -153,5 +153,5 @@ func (c *call) serveContent(modified time.Time, data []byte) {
 // Etag. As on a real server, net/http detects the media type as plain text (upstream:
 // kube-aggregator, openapiv3/aggregator, handleDiscovery).
 func (c *call) openAPIIndex() {
-	c.serveContent(c.api.st.Now(), c.api.openAPI().index)
+	c.serveContent(c.api.st.Now(), c.served.openAPI().index)
 }

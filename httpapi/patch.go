@@ -41,7 +41,7 @@ func isPatch(r *http.Request) bool {
 // patchType returns the type before the first semicolon, which is the second, strict check.
 func (c *call) patchType() (registry.PatchType, error) {
 	t, _, _ := strings.Cut(c.header("Content-Type"), ";")
-	if types := patchTypes(!c.endpoint.info.Sorted); !slices.Contains(types, t) {
+	if types := patchTypes(!c.endpoint.Info.Sorted); !slices.Contains(types, t) {
 		return "", unsupportedMedia(types...)
 	}
 	return registry.PatchType(t), nil
@@ -91,7 +91,7 @@ func (c *call) patchChange(t registry.PatchType, data []byte, opts kinds.PatchOp
 	if !json.Valid(data) {
 		return nil, meta.NewBadRequest("invalid JSON patch")
 	}
-	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.api.scheme}, nil
+	return registry.Patch{Type: t, Data: data, Validation: level, Scheme: c.served.scheme}, nil
 }
 
 // decodeApply reads an applied configuration, which is nearly always plain JSON.

@@ -176,20 +176,20 @@ func (c *call) appendItem(dst []byte, it *registry.Item) ([]byte, error) {
 func (c *call) appendWhole(dst []byte, it *registry.Item) ([]byte, error) {
 	e := c.endpoint
 	if c.media.format == formatProtobuf {
-		raw, err := it.Encoded(e.versionIndex, kinds.Protobuf)
-		return codec.AppendEnvelope(dst, e.apiVersion, e.info.Kind, raw), err
+		raw, err := it.Encoded(e.Version, kinds.Protobuf)
+		return codec.AppendEnvelope(dst, e.APIVersion, e.Info.Kind, raw), err
 	}
-	if e.info.Sorted {
-		raw, err := it.Encoded(e.versionIndex, kinds.JSON)
+	if e.Info.Sorted {
+		raw, err := it.Encoded(e.Version, kinds.JSON)
 		if err != nil {
 			return nil, err
 		}
 		data, err := e.typedInOrder(raw)
 		return append(dst, data...), err
 	}
-	dst = append(dst, e.jsonHead...)
+	dst = append(dst, e.JSONHead...)
 	at := len(dst) - 1 // of the comma, in whose place the object begins; it has metadata
-	dst, err := it.AppendJSON(dst[:at], e.versionIndex)
+	dst, err := it.AppendJSON(dst[:at], e.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -209,14 +209,14 @@ func appendTyped(dst []byte, head string, object []byte) []byte {
 // their names (upstream: apimachinery, meta/v1/unstructured).
 func (e *endpoint) typedInOrder(object []byte) ([]byte, error) {
 	if bytes.HasPrefix(object, []byte(`{"metadata":`)) {
-		return appendTyped(make([]byte, 0, len(e.jsonHead)+len(object)), e.jsonHead, object), nil
+		return appendTyped(make([]byte, 0, len(e.JSONHead)+len(object)), e.JSONHead, object), nil
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, err
 	}
-	members["apiVersion"] = json.RawMessage(`"` + e.apiVersion + `"`)
-	members["kind"] = json.RawMessage(`"` + e.info.Kind + `"`)
+	members["apiVersion"] = json.RawMessage(`"` + e.APIVersion + `"`)
+	members["kind"] = json.RawMessage(`"` + e.Info.Kind + `"`)
 	return json.Marshal(members)
 }
 

@@ -24,41 +24,26 @@ type groupVersion struct {
 }
 
 // endpoint is one kind in one version.
-type endpoint struct {
-	bodyType     kinds.Target
-	number       int // the index in API.resources
-	info         *kinds.Info
-	versionIndex int    // in the kind
-	apiVersion   string // group and version, such as coordination.k8s.io/v1
-	// jsonHead and jsonListHead precede the cached bytes of an object and of list items.
-	jsonHead, jsonListHead string
-}
+type endpoint kinds.Endpoint
 
 // addKind adds a kind to its group, in all its versions.
-func (a *API) addKind(number int, kind *kinds.Kind) {
-	info := kind.Info()
-	g := a.group(info.Group)
-	for i, v := range info.Versions {
-		gv := g.version(v.Name)
-		e := &endpoint{bodyType: kinds.Target{Kind: kind, Version: i}, number: number, info: info, versionIndex: i, apiVersion: gv.String()}
-		e.jsonHead = `{"kind":"` + info.Kind + `","apiVersion":"` + e.apiVersion + `",`
-		e.jsonListHead = `{"kind":"` + info.Kind + `List","apiVersion":"` + e.apiVersion + `","metadata":`
-		if info.Sorted {
-			e.jsonHead = `{"apiVersion":"` + e.apiVersion + `","kind":"` + info.Kind + `",`
-		}
-		gv.endpoints = append(gv.endpoints, e)
+func (s *served) addKind(kind *kinds.Kind) {
+	g := s.group(kind.Info().Group)
+	for i, e := range kind.Endpoints() {
+		v := g.version(kind.Info().Versions[i].Name)
+		v.endpoints = append(v.endpoints, (*endpoint)(e))
 	}
 }
 
-func (a *API) group(name string) *servedGroup {
-	if i := slices.IndexFunc(a.groups, func(g *servedGroup) bool { return g.name == name }); i >= 0 {
-		return a.groups[i]
+func (s *served) group(name string) *servedGroup {
+	if i := slices.IndexFunc(s.groups, func(g *servedGroup) bool { return g.name == name }); i >= 0 {
+		return s.groups[i]
 	}
 	g := &servedGroup{name: name, root: "/apis/" + name}
 	if name == "" {
 		g.root = "/api"
 	}
-	a.groups = append(a.groups, g)
+	s.groups = append(s.groups, g)
 	return g
 }
 
@@ -90,7 +75,7 @@ func (c *call) route(p string) func(*call) {
 	if strings.HasPrefix(p, openAPIV3+"/") {
 		return (*call).openAPI
 	}
-	for _, g := range c.api.groups {
+	for _, g := range c.served.groups {
 		for _, v := range g.versions {
 			if rest, ok := below(p, v.root); ok {
 				return c.routeIn(v, rest)
@@ -177,7 +162,7 @@ func (c *call) routeIn(v *groupVersion, rest string) func(*call) {
 	var parts [6]string // for nearly all paths
 	n := parseResource(slices.AppendSeq(parts[:0], strings.SplitSeq(trimmed, "/")))
 	for _, e := range v.endpoints {
-		if e.info.Plural == n.resource {
+		if e.Info.Plural == n.resource {
 			if !n.namespaced {
 				n.namespace = "" // the namespace is the object itself
 			}

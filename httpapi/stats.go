@@ -39,8 +39,8 @@ type watchCount struct{ open, events atomic.Int64 }
 
 // countWatch returns the count of watches like this request.
 func (c *call) countWatch() *watchCount {
-	info := c.endpoint.info
-	of := WatchStats{Group: info.Group, Version: info.Versions[c.endpoint.versionIndex].Name, Resource: info.Plural, Scope: "cluster"}
+	info := c.endpoint.Info
+	of := WatchStats{Group: info.Group, Version: info.Versions[c.endpoint.Version].Name, Resource: info.Plural, Scope: "cluster"}
 	switch {
 	case c.name != "":
 		of.Scope = "resource"

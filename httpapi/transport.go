@@ -65,15 +65,17 @@ func (a *API) begin() bool {
 }
 
 // runsAtOnce reports whether the goroutine of the client may run the handler: the answer is no
-// stream, the body is in memory, and the handler ends with the context of the request.
+// stream, the body is in memory, no kind has functions of the user, and the handler ends with the
+// context of the request.
 func (a *API) runsAtOnce(req *http.Request) bool {
-	return (req.Body == nil || req.Body == http.NoBody || req.GetBody != nil) && !mayWatch(req) && a.atOnce()
+	return (req.Body == nil || req.Body == http.NoBody || req.GetBody != nil) && !mayWatch(req) &&
+		len(a.served.Load().kinds) == len(Kinds()) && a.atOnce()
 }
 
 // answersAtOnce returns a function that reports whether handlers end with the context of
 // their request. Functions of the user may not; Middleware reports it by a method AnswersAtOnce.
-func answersAtOnce(h http.Handler, opts Options, otherKinds bool) func() bool {
-	if otherKinds || opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
+func answersAtOnce(h http.Handler, opts Options) func() bool {
+	if opts.Authenticate != nil || opts.Authorize != nil || opts.Log != nil || opts.Checks != nil {
 		return func() bool { return false }
 	}
 	if m, ok := h.(interface{ AnswersAtOnce() bool }); ok {

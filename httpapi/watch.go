@@ -48,6 +48,9 @@ func (c *call) watch() error {
 		return err
 	}
 	defer w.Close()
+	if now := c.api.served.Load(); now != c.served && !now.serves(c.endpoint.Kind) {
+		cancel() // the kind was removed before the watch was open
+	}
 	if err := c.readTableOptions(); err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (c *call) watchTimeout(seconds *int64, o registry.WatchOptions) time.Durati
 	if seed == 0 {
 		return minWatchTimeout + rand.N(minWatchTimeout)
 	}
-	info := c.endpoint.info
+	info := c.endpoint.Info
 	sum := derive.From(seed, info.Group, info.Plural, "watch", o.Namespace, o.Name,
 		o.LabelSelector, o.FieldSelector, o.ShardSelector, o.ResourceVersion)
 	return minWatchTimeout + time.Duration(sum.Uint64()%uint64(minWatchTimeout))

@@ -29,7 +29,7 @@ func (c *call) create() error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
-	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), nil, c.warn)
+	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), nil, c.warn)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *call) update() error {
 		return err
 	}
 	live := c.resource().Peek(c.namespace, c.name).Stored()
-	o, err := c.api.scheme.DecodeBody(c.endpoint.bodyType, data, f, validation(opts.FieldValidation), live, c.warn)
+	o, err := c.served.scheme.DecodeBody(c.endpoint.Target, data, f, validation(opts.FieldValidation), live, c.warn)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *call) bodyFormat() (format, error) {
 // objectFormat returns the format of an object in the body.
 func (c *call) objectFormat() (format, error) {
 	f, err := c.bodyFormat()
-	if err == nil && f == formatProtobuf && c.endpoint.info.JSONOnly {
+	if err == nil && f == formatProtobuf && c.endpoint.Info.JSONOnly {
 		// A real server accepts the media type and then panics.
 		err = unsupportedMedia(typeJSON, typeYAML)
 	}
@@ -134,7 +134,7 @@ func (c *call) createOptions() kinds.CreateOptions {
 // request describes the write to the registry.
 func (c *call) request(o kinds.CreateOptions) registry.Request {
 	req := registry.Request{
-		Namespace: c.namespace, Name: c.name, Version: c.endpoint.versionIndex,
+		Namespace: c.namespace, Name: c.name, Version: c.endpoint.Version,
 		DryRun: len(o.DryRun) > 0, FieldManager: c.managerOf(o.FieldManager), Warn: c.warn,
 		Status: c.subresource == statusSubresource,
 	}

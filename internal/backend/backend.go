@@ -19,6 +19,8 @@ type Backend interface {
 	Commit(ctx context.Context, w Write) (Committed, error)
 	// Get returns the present state of a key. It is linearizable. Version is 0 for a key that is absent.
 	Get(ctx context.Context, key string) (Stored, error)
+	// List returns the present state of all keys below a prefix that ends in a slash, and its version.
+	List(ctx context.Context, prefix string) ([]Stored, uint64, error)
 	// Version returns the present version. It is linearizable. One question to the engine
 	// serves all callers that asked before it began.
 	Version(ctx context.Context) (uint64, error)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubecoord/kubecoord/internal/codec"
@@ -147,6 +148,7 @@ type Kind struct {
 	// share memory with the stored one.
 	pure           bool
 	scratch        scratch.Pool // for encoding
+	endpoints      func() []*Endpoint
 	managers       *managedfields.FieldManager
 	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
 }
@@ -174,6 +176,7 @@ func NewKind(d Descriptor) (*Kind, error) {
 		}
 	}
 	k.compileManagers()
+	k.endpoints = sync.OnceValue(k.makeEndpoints)
 	return k, nil
 }
 
@@ -183,6 +186,7 @@ func (d *Descriptor) kind() *Kind {
 	k := &Kind{
 		info: Info{
 			Group: d.Group, Kind: d.Name, Plural: plural, ShortNames: slices.Clone(d.ShortNames),
+			Categories: slices.Clone(d.Categories), Verbs: slices.Clone(d.Verbs),
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
@@ -419,7 +423,8 @@ func (k *Kind) GroupKind() meta.GroupKind {
 type Info struct {
 	Group, Kind, Plural, Singular string
 	StoragePrefix                 string
-	ShortNames                    []string
+	ShortNames, Categories        []string
+	Verbs                         []string      // as in discovery; nil means all
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
 	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
@@ -439,6 +444,12 @@ type Info struct {
 	JSONOnly bool
 }
 
+// Serves reports whether the kind has a verb.
+func (i *Info) Serves(verb string) bool { return i.Verbs == nil || slices.Contains(i.Verbs, verb) }
+
+// Stored reports whether objects are kept. Others, such as a SubjectAccessReview, are answered and forgotten.
+func (i *Info) Stored() bool { return i.Serves("watch") }
+
 // VersionInfo is one served version of a kind.
 type VersionInfo struct {
 	Name       string
@@ -451,5 +462,7 @@ const (
 	FieldNamespace = "metadata.namespace"
 )
 
-// PreparesUpdates reports whether the kind has a function that may change an update.
-func (k *Kind) PreparesUpdates() bool { return k.of.PrepareForUpdate != nil }
+// PreparesWrites reports whether the kind has a function that may change more than the metadata of a write.
+func (k *Kind) PreparesWrites() bool {
+	return k.of.PrepareForUpdate != nil || k.of.PrepareForCreate != nil
+}

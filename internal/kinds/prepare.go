@@ -15,27 +15,41 @@ import (
 // memberStatus is the name of the status subresource and of the member it writes.
 const memberStatus = "status"
 
-// PrepareNew removes the status if it is a subresource, and sets generation 1 on kinds that have generations.
+// PrepareNew removes the status if it is a subresource, sets generation 1 on kinds that have generations, and the
+// fields that the kind sets.
 func (k *Kind) PrepareNew(o Object) {
 	if k.info.Status && !k.of.StatusOnCreate {
 		k.Type().CopyMember(o, nil, memberStatus)
 	}
-	if !k.info.Native {
+	if k.HasGenerations() {
 		o.GetObjectMeta().Generation = 1
+	}
+	if k.of.PrepareForCreate != nil {
+		k.of.PrepareForCreate(o)
 	}
 }
 
+// HasGenerations reports whether a new object has generation 1.
+func (k *Kind) HasGenerations() bool { return !k.info.Native || k.of.Counts != nil }
+
+// counts reports whether an update counts a generation.
+func (k *Kind) counts(o, old Object) bool {
+	if k.of.Counts != nil {
+		return k.of.Counts(o, old)
+	}
+	return !k.info.Native && !k.Type().EqualBeside(o, old, "metadata")
+}
+
 // PrepareSuccessor keeps the status of old if it is a subresource, and counts a
-// generation if more than metadata has changed.
+// generation if the kind counts the update.
 func (k *Kind) PrepareSuccessor(o, old Object) {
-	typ := k.Type()
 	if k.info.Status {
-		typ.CopyMember(o, old, memberStatus)
+		k.Type().CopyMember(o, old, memberStatus)
 	}
 	if k.of.PrepareForUpdate != nil {
 		k.of.PrepareForUpdate(o, old)
 	}
-	if !k.info.Native && !typ.EqualBeside(o, old, "metadata") {
+	if k.counts(o, old) {
 		o.GetObjectMeta().Generation++
 	}
 }

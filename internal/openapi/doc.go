@@ -42,6 +42,8 @@ type Resource struct {
 	// JSONOnly means that objects have no protobuf form, NotStrategic that there are no strategic merge patches, and Native
 	// that the kind is built into a real server.
 	JSONOnly, NotStrategic, Native bool
+	// Verbs are the verbs of the resource, in the words of discovery; nil means all.
+	Verbs []string
 	// Type is the struct of the objects. The schema of their other members, if it has a name, is the definition.
 	Type *codec.Type
 }

@@ -139,6 +139,15 @@ func (r Resource) operation(gv GroupVersion, name, subject, description string, 
 	return a.method, op
 }
 
+// serves reports whether the resource has the verb of an action.
+func (r Resource) serves(action string) bool {
+	verb, ok := map[string]string{"post": "create", "put": "update", "watchlist": "watch"}[action]
+	if !ok {
+		verb = action
+	}
+	return r.Verbs == nil || slices.Contains(r.Verbs, verb)
+}
+
 // addPaths adds the paths of one resource.
 func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object) {
 	pretty := queryParameters(words, "pretty")
@@ -152,10 +161,11 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 	// add adds a path whose operations share parameters. described has the action and the
 	// description of each operation.
 	add := func(name, subject string, shared []object, described ...string) {
-		path := object{}
-		path.addParameters(shared)
-		isOnly := len(described) == 2
+		path, isOnly := object{}, len(described) == 2
 		for ; len(described) > 0; described = described[2:] {
+			if !r.serves(described[0]) {
+				continue
+			}
 			method, op := r.operation(gv, described[0], subject, described[1], words)
 			path[method] = op
 			if parameters, _ := op["parameters"].([]object); isOnly {
@@ -163,7 +173,10 @@ func addPaths(paths object, gv GroupVersion, r Resource, words map[string]object
 				path.addParameters(parameters)
 			}
 		}
-		paths[gv.root()+name] = path
+		if len(path) > 0 {
+			path.addParameters(shared)
+			paths[gv.root()+name] = path
+		}
 	}
 	kind, objects, deprecated := r.Kind, "the objects of kind "+r.Kind, ". Deprecated: list with the parameter watch"
 	if !r.ClusterScoped {

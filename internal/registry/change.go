@@ -44,7 +44,7 @@ func (r *Resource) Replace(o kinds.Object) Replacement {
 	sent := *o.GetObjectMeta() // an attempt changes the metadata
 	return func(*Item) (kinds.Object, error) {
 		next := o
-		if r.Kind.PreparesUpdates() && sent.ResourceVersion == "" {
+		if r.Kind.PreparesWrites() && sent.ResourceVersion == "" {
 			next = r.Kind.Copy(o) // the kind may change more than the metadata, and there may be another attempt
 		}
 		*next.GetObjectMeta() = sent

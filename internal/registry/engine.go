@@ -25,8 +25,10 @@ import (
 //
 // The methods that a store in memory calls do nothing for a nil engine.
 type engine struct {
-	memory   // the cache
-	b        backend.Backend
+	memory // the cache
+	b      backend.Backend
+	// turn is held while the follower makes a change, and while the kinds change. It is taken before Store.mu.
+	turn     sync.Mutex
 	prefixes map[string]*Resource // by the path of their keys
 
 	ctx    context.Context // of the goroutines; its cause is why the engine has ended
@@ -79,7 +81,7 @@ func Open(o Options, b backend.Backend, all ...*kinds.Kind) (*Store, error) {
 	for _, k := range all {
 		r := st.Resource(k)
 		if other := e.prefixes[k.Info().StoragePrefix]; other != nil && other != r {
-			return nil, fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.Info().StoragePrefix, other.Kind.GroupResource(), k.GroupResource())
+			return nil, prefixTaken(k, other.Kind)
 		}
 		e.prefixes[k.Info().StoragePrefix] = r
 	}

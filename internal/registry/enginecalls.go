@@ -78,6 +78,9 @@ func (e *engine) current(ctx context.Context, r *Resource) (s snapshot, err erro
 }
 
 func (e *engine) commit(ctx context.Context, r *Resource, w write) (write, error) {
+	if err := r.retired.Load(); err != nil {
+		return w, err
+	}
 	b := backend.Write{Key: r.storedKey(w.key)}
 	if w.old != nil {
 		b.Expect = w.old.version

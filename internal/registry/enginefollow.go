@@ -62,18 +62,9 @@ func (e *engine) itemOf(r *Resource, k key, s backend.Stored) (*Item, error) {
 // Load replaces the cache. The history begins again, and all watchers expire.
 func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	e, st := (*engine)(f), f.st
-	trees := map[*Resource]*btree.BTreeG[entry]{}
-	for _, r := range e.prefixes {
-		trees[r] = btree.NewG(treeDegree, entryLess)
-	}
-	var unread []unreadable
-	for _, a := range f.arrivals(all) {
-		if a.err != nil {
-			unread = append(unread, unreadable{r: a.r, key: a.key, err: a.err})
-			continue
-		}
-		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))
-	}
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	trees, unread := e.treesOf(all)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for r, tree := range trees {
@@ -89,11 +80,31 @@ func (f *follower) Load(all iter.Seq[backend.Stored], version uint64) error {
 	return nil
 }
 
+// treesOf returns a tree for each resource with the objects that can be read.
+func (e *engine) treesOf(all iter.Seq[backend.Stored]) (trees map[*Resource]*btree.BTreeG[entry], unread []unreadable) {
+	trees = map[*Resource]*btree.BTreeG[entry]{}
+	for _, r := range e.prefixes {
+		trees[r] = btree.NewG(treeDegree, entryLess)
+	}
+	for _, a := range (*follower)(e).arrivals(all) {
+		if a.err != nil {
+			unread = append(unread, unreadable{r: a.r, key: a.key, err: a.err})
+			continue
+		}
+		trees[a.r].ReplaceOrInsert(a.r.adopt(a.item))
+	}
+	return trees, unread
+}
+
 // Changed makes the changes of one version.
 func (f *follower) Changed(version uint64, changes []backend.Stored) error {
 	st := f.st
+	f.turn.Lock()
+	defer f.turn.Unlock()
 	at := st.changeTime()
-	arrivals := f.arrivals(slices.Values(changes))
+	arrivals := slices.DeleteFunc(f.arrivals(slices.Values(changes)), func(a arrival) bool {
+		return version <= a.r.since // its objects were read after the change
+	})
 	published := make([]*hub.Change[change], len(arrivals))
 	for i, a := range arrivals {
 		if old := a.r.lookup(a.key); old != nil || a.item != nil { // only the follower changes the tree

@@ -120,10 +120,10 @@ func (st *Store) Recorded() Recorded {
 	st.mu.Lock()
 	out := Recorded{Version: st.version}
 	rec := st.record
-	resources := make([]*Resource, len(st.resources))
-	snapshots := make([]snapshot, len(st.resources))
-	for _, r := range st.resources {
-		resources[r.id], snapshots[r.id] = r, r.snapshotLocked()
+	resources := slices.Clone(st.byID)
+	snapshots := make([]snapshot, len(resources))
+	for id, r := range resources {
+		snapshots[id] = r.snapshotLocked()
 	}
 	st.mu.Unlock()
 	var changes []*hub.Change[change]

@@ -309,7 +309,7 @@ func (p *Replica) current(ctx context.Context, r *Resource) (snapshot, error) {
 // open starts a watch after a version, which the Replica may not have yet.
 func (p *Replica) open(w *Watcher, after uint64) error {
 	at := p.position(w.r)
-	if oldest := max(min(p.st.oldest(), at.version), at.floor); after < oldest {
+	if oldest := max(min(p.st.oldest(), at.version), at.floor, w.r.since); after < oldest {
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
 	w.hub, w.version = p.st.hub.Read(w.sel.scope(w.r.id), after, nil), after

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"sync/atomic"
+
 	"github.com/google/btree"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -15,6 +17,11 @@ type Resource struct {
 	*kinds.Kind
 	st *Store
 	id int // in the history
+	// since is the version before which the collection has no history: another kind had the objects, or none.
+	since uint64
+	// retired, once it is set, is why writes fail. It is set under st.mu.
+	retired atomic.Pointer[meta.StatusError]
+	epoch   atomic.Int64 // see EndWatches
 
 	// guarded by st.mu
 	tree   *btree.BTreeG[entry]

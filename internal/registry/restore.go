@@ -91,7 +91,7 @@ func (r *Resource) restoreSystemFields(o kinds.Object, req Request) error {
 		m.UID = r.newUID()
 		r.deriveUID(m)
 	}
-	if m.Generation == 0 && !r.Info().Native {
+	if m.Generation == 0 && r.Kind.HasGenerations() {
 		m.Generation = 1
 	}
 	if m.CreationTimestamp.IsZero() {
@@ -154,6 +154,9 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for i, o := range objects {
+		if err := o.r.retired.Load(); err != nil {
+			return &RestoreError{i, -1, err}
+		}
 		if have := o.r.lookupLocked(o.key()); have != nil {
 			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.Kind.GroupResource(), have.Name())}
 		}

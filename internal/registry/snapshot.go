@@ -96,7 +96,7 @@ func (r *Resource) at(version uint64) (snapshot, error) {
 	if version >= now.version {
 		return now, nil
 	}
-	if version < r.st.hub.Oldest(r.st.now()) {
+	if version < max(r.st.hub.Oldest(r.st.now()), r.since) {
 		return snapshot{}, errSnapshotGone
 	}
 	if s, ok := r.snapshots.get(version); ok {

@@ -82,7 +82,7 @@ func (memory) position(*Resource) position { return position{version: everything
 func (m memory) open(w *Watcher, after uint64) error {
 	now, h := m.st.now(), m.st.hub
 	opened := h.Read(w.sel.scope(w.r.id), after, w.wants)
-	if oldest := h.Oldest(now); after < oldest {
+	if oldest := max(h.Oldest(now), w.r.since); after < oldest {
 		opened.Close()
 		return expiredWatch(&hub.ExpiredError{Requested: after, Oldest: oldest})
 	}
@@ -103,6 +103,9 @@ func (m memory) commit(ctx context.Context, r *Resource, w write) (write, error)
 	at := st.changeTime()
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if err := r.retired.Load(); err != nil {
+		return w, err
+	}
 	if have := r.lookupLocked(w.key); have != w.old {
 		return w, &lostRace{have}
 	}

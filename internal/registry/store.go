@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/btree"
-
 	"github.com/kubecoord/kubecoord/internal/hub"
 	"github.com/kubecoord/kubecoord/internal/intern"
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -53,7 +51,8 @@ type Store struct {
 	version   uint64 // of the last change
 	bytes     int64  // the sizes of all objects, each with objectOverhead; not on a Backend
 	record    record
-	resources map[meta.GroupResource]*Resource // their ids count from 0
+	resources map[meta.GroupResource]*Resource
+	byID      []*Resource // also those that were replaced
 	closed    bool
 }
 
@@ -180,18 +179,9 @@ func (st *Store) Size() int64 {
 // Resource returns the collection of a kind. It panics if another kind has the same
 // group and plural, and if the store is on a Backend and was opened without the kind.
 func (st *Store) Resource(d *kinds.Kind) *Resource {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	r := st.resources[d.GroupResource()]
-	if r == nil && st.engine != nil {
-		panic(fmt.Sprintf("store: the store is on a backend and was opened without %s", d.GroupResource()))
-	}
-	if r == nil {
-		r = &Resource{Kind: d, st: st, id: len(st.resources), account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
-		st.resources[d.GroupResource()] = r
-	}
-	if r.Kind != d {
-		panic(fmt.Sprintf("store: two kinds for %s", d.GroupResource()))
+	r, err := st.Find(d)
+	if err != nil {
+		panic(err.Error())
 	}
 	return r
 }
@@ -227,10 +217,14 @@ func (st *Store) Fork() (*Store, error) {
 	f.record = st.record.forkLocked(st.version, forkedAt)
 	f.interned = st.interned
 	f.resources = make(map[meta.GroupResource]*Resource, len(st.resources))
-	all := make([]Resource, len(st.resources))
+	all := make([]Resource, len(st.byID))
+	f.byID = make([]*Resource, len(st.byID))
+	for id, r := range st.byID {
+		all[id].forkLocked(f, r)
+		f.byID[id] = &all[id]
+	}
 	for gr, r := range st.resources {
-		all[r.id].forkLocked(f, r)
-		f.resources[gr] = &all[r.id]
+		f.resources[gr] = f.byID[r.id]
 	}
 	return f, nil
 }
@@ -238,6 +232,8 @@ func (st *Store) Fork() (*Store, error) {
 // forkLocked makes an empty Resource a fork of parent.
 func (r *Resource) forkLocked(st *Store, parent *Resource) {
 	r.st, r.Kind, r.id, r.account = st, parent.Kind, parent.id, &account{limit: maxRemembered}
+	r.since = parent.since
+	r.retired.Store(parent.retired.Load())
 	r.tree = parent.tree.Clone()
 	r.seeded = parent.seeded.fork()
 	r.snapshots.kept = parent.snapshots.all()

@@ -65,6 +65,8 @@ type Watcher struct {
 	at     position // of the reader
 	engine *engine  // for WatchOptions.EndWithoutContact on a Backend, else nil
 	losses int64    // of the engine at the start
+	leaves bool     // WatchOptions.EndWithoutContact
+	epoch  int64    // of the resource at the start
 
 	changes []*hub.Change[change]
 	events  []ItemEvent
@@ -88,7 +90,10 @@ func (r *Resource) Watch(ctx context.Context, opts WatchOptions) (*Watcher, erro
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx)}
+	w := &Watcher{
+		r: r, sel: sel, bookmarks: opts.AllowWatchBookmarks, from: r.st.reader(ctx),
+		leaves: opts.EndWithoutContact, epoch: r.epoch.Load(),
+	}
 	if wants := opts.Wants; wants != nil {
 		w.wants = func(c *hub.Change[change]) bool { return wants(c.Payload.newest()) }
 	}
@@ -166,10 +171,15 @@ func (w *Watcher) Next(ctx context.Context) ([]ItemEvent, error) {
 		if w.err != nil {
 			return nil, w.err
 		}
+		over := w.kindIsGone() // before the poll, so that it finds all changes that came before
 		if w.poll(); len(w.events) > 0 {
 			return w.events, nil
 		}
-		if w.err == nil {
+		switch {
+		case w.err != nil:
+		case over != nil:
+			w.err = over
+		default:
 			w.wait(ctx)
 		}
 	}
@@ -189,6 +199,18 @@ func (w *Watcher) ended(ctx context.Context) error {
 		return io.EOF
 	}
 	return w.r.st.engine.endError()
+}
+
+// kindIsGone returns the error of a watch whose kind was replaced or removed.
+func (w *Watcher) kindIsGone() error {
+	err := w.r.retired.Load()
+	switch {
+	case w.leaves && (err != nil || w.r.epoch.Load() != w.epoch):
+		return io.EOF
+	case err != nil:
+		return err
+	}
+	return nil
 }
 
 // isOver reports whether a time has come; the zero time never does.

@@ -73,6 +73,9 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 	}
 	r.dedupOwners(m, &req, "")
 	r.updateManagers(o, nil, &req, r.st.now())
+	if !r.Info().Stored() {
+		return r.answer(o, &req)
+	}
 	if m.Name != "" || m.GenerateName == "" {
 		it, err := r.create(ctx, o, &req)
 		if errors.Is(err, meta.ReasonAlreadyExists) && m.GenerateName != "" {
@@ -90,6 +93,16 @@ func (r *Resource) Create(ctx context.Context, o kinds.Object, req Request) (*It
 			return nil, r.noUniqueName(m.Name, err)
 		}
 	}
+}
+
+// answer is the create of an object that is not kept. It has no rules for the metadata, and the error does not name
+// the kind (upstream: the storages in registry/authorization and registry/authentication).
+func (r *Resource) answer(o kinds.Object, req *Request) (*Item, error) {
+	if errs := r.Kind.ValidateContent(req.Version, o); len(errs) > 0 {
+		return nil, errs.Status(meta.GroupKind{Group: r.Info().Group}, "")
+	}
+	r.Kind.PrepareNew(o)
+	return newItem(r.Kind, o, 0), nil
 }
 
 // create stores an object with a name.

@@ -93,17 +93,17 @@ func (e *etcd) load(ctx context.Context, history int) ([]backend.Stored, uint64,
 	if now > uint64(history) {
 		from = now - uint64(history)
 	}
-	state, err := e.list(ctx, from)
+	state, err := e.list(ctx, "", from)
 	if errors.Is(err, rpctypes.ErrCompacted) {
 		if from, err = e.lastCompaction(ctx); err == nil && from > 0 && from <= now {
-			state, err = e.list(ctx, from)
+			state, err = e.list(ctx, "", from)
 		} else if err == nil {
 			err = rpctypes.ErrCompacted
 		}
 	}
 	for errors.Is(err, rpctypes.ErrCompacted) {
 		if from, err = e.revision(ctx); err == nil {
-			state, err = e.list(ctx, from)
+			state, err = e.list(ctx, "", from)
 		}
 	}
 	return state, from, err
@@ -121,12 +121,25 @@ func (e *etcd) lastCompaction(ctx context.Context) (revision uint64, err error) 
 	return revision, err
 }
 
-// list returns all keys below the prefix as they were at a revision.
-func (e *etcd) list(ctx context.Context, revision uint64) (all []backend.Stored, err error) {
+// List implements backend.Backend.
+func (e *etcd) List(ctx context.Context, prefix string) ([]backend.Stored, uint64, error) {
+	for {
+		version, err := e.revision(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		if all, err := e.list(ctx, prefix, version); !errors.Is(err, rpctypes.ErrCompacted) {
+			return all, version, err
+		}
+	}
+}
+
+// list returns all keys below the prefix, and below another one in it, as they were at a revision.
+func (e *etcd) list(ctx context.Context, below string, revision uint64) (all []backend.Stored, err error) {
 	for from := ""; ; {
 		var page kubernetes.ListResponse
 		err := e.read(ctx, func(ctx context.Context) (err error) {
-			page, err = e.client.List(ctx, e.prefix, kubernetes.ListOptions{Revision: int64(revision), Limit: pageSize, Continue: from})
+			page, err = e.client.List(ctx, e.prefix+below, kubernetes.ListOptions{Revision: int64(revision), Limit: pageSize, Continue: from})
 			return err
 		})
 		if err != nil {

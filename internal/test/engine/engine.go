@@ -206,6 +206,20 @@ func (e *Engine) Get(ctx context.Context, key string) (backend.Stored, error) {
 	return e.now[key], e.faults.Err
 }
 
+// List implements backend.Backend.
+func (e *Engine) List(ctx context.Context, prefix string) (all []backend.Stored, version uint64, err error) {
+	if err := e.connected(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer e.mu.Unlock()
+	for key, s := range e.now {
+		if strings.HasPrefix(key, prefix) && s.Value != nil {
+			all = append(all, s)
+		}
+	}
+	return all, e.version, e.faults.Err
+}
+
 // Version implements backend.Backend.
 func (e *Engine) Version(ctx context.Context) (uint64, error) {
 	if err := e.connected(ctx); err != nil {

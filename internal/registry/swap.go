@@ -1,0 +1,287 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/google/btree"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+// This file has kinds that come, change and go while a store is in use (upstream: apiextensions-apiserver,
+// apiserver/customresource_handler.go). A Resource has one kind for life. A kind that replaces another one has a
+// Resource of its own, with the objects and without the history, and the old one is retired: its reads see the last
+// state, its writes fail, and its watches end.
+
+// ErrReplaced returns the error of a request that was in flight when its kind was replaced.
+func ErrReplaced() *meta.StatusError {
+	return meta.NewStatusError(http.StatusTooManyRequests, meta.ReasonTooManyRequests, &meta.StatusDetails{RetryAfterSeconds: 1},
+		"storage is (re)initializing")
+}
+
+// errDropped is the error of a write to a Resource whose kind is gone.
+func errDropped() *meta.StatusError {
+	return meta.NewStatusError(http.StatusNotFound, meta.ReasonNotFound, &meta.StatusDetails{},
+		"the server could not find the requested resource")
+}
+
+// Find returns the collection of a kind, which it makes if there is none. The error says that another kind has the
+// group and plural, or that the store is on a Backend and does not have the kind.
+func (st *Store) Find(d *kinds.Kind) (*Resource, error) {
+	st.mu.RLock()
+	r, err := st.findLocked(d)
+	st.mu.RUnlock()
+	if r != nil || err != nil {
+		return r, err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if r, err = st.findLocked(d); r == nil && err == nil {
+		r = st.installLocked(st.newResource(d))
+	}
+	return r, err
+}
+
+// Check returns the error of Find, and makes no collection.
+func (st *Store) Check(d *kinds.Kind) error {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	_, err := st.findLocked(d)
+	return err
+}
+
+// findLocked returns the collection of a kind, or nil.
+func (st *Store) findLocked(d *kinds.Kind) (*Resource, error) {
+	r := st.resources[d.GroupResource()]
+	switch {
+	case r == nil && st.engine != nil:
+		return nil, fmt.Errorf("store: the store is on a backend and was opened without %s", d.GroupResource())
+	case r != nil && r.Kind != d:
+		return nil, fmt.Errorf("store: two kinds for %s", d.GroupResource())
+	}
+	return r, nil
+}
+
+// newResource returns the collection of a kind, which install adds to the store.
+func (st *Store) newResource(d *kinds.Kind) *Resource {
+	return &Resource{Kind: d, st: st, account: &account{limit: maxRemembered}, tree: btree.NewG(treeDegree, entryLess)}
+}
+
+// installLocked makes r the collection of its group and plural.
+func (st *Store) installLocked(r *Resource) *Resource {
+	r.id = len(st.byID)
+	st.byID = append(st.byID, r)
+	st.resources[r.GroupResource()] = r
+	return r
+}
+
+// Register makes k the kind of its group and plural. The objects of another kind that it replaces are read as objects
+// of k from now on. The error says that an object cannot be read so; then nothing has changed.
+func (st *Store) Register(ctx context.Context, k *kinds.Kind) error {
+	e := st.engine
+	if e == nil {
+		return st.register(ctx, k)
+	}
+	if err := st.Loaded(ctx); err != nil {
+		return err
+	}
+	e.turn.Lock()
+	err := st.register(ctx, k)
+	e.turn.Unlock()
+	if err != nil {
+		return err
+	}
+	r, err := st.Find(k)
+	if err != nil {
+		return err
+	}
+	return e.waitFor(ctx, r, r.since) // its objects may be newer than the cache
+}
+
+// register is Register with e.turn held, if there is an engine.
+func (st *Store) register(ctx context.Context, k *kinds.Kind) error {
+	for converted := map[*Item]*Item{}; ; {
+		st.mu.Lock()
+		old := st.resources[k.GroupResource()]
+		if old == nil || old.Kind == k && old.retired.Load() == nil {
+			st.mu.Unlock()
+			return st.registerNew(ctx, k, old)
+		}
+		s := old.snapshotLocked()
+		st.mu.Unlock()
+		r := st.newResource(k)
+		if err := r.convert(s.tree, converted); err != nil {
+			return err
+		}
+		growth := sizeOf(r.tree) - sizeOf(s.tree)
+		st.mu.Lock()
+		// Another write drops the snapshot.
+		same := st.resources[k.GroupResource()] == old && old.fresh != nil && old.fresh.tree == s.tree
+		if same {
+			st.replaceLocked(old, r, growth)
+		}
+		st.mu.Unlock()
+		if same {
+			st.hub.Signal()
+			return nil
+		}
+	}
+}
+
+// registerNew adds a kind that replaces no other. have is its collection, or nil.
+func (st *Store) registerNew(ctx context.Context, k *kinds.Kind, have *Resource) error {
+	switch {
+	case have != nil:
+		return nil
+	case st.engine != nil:
+		return st.engine.add(ctx, k)
+	}
+	_, err := st.Find(k)
+	return err
+}
+
+// replaceLocked retires a collection in favour of r, which has its objects. growth is the difference of their bytes.
+func (st *Store) replaceLocked(old, r *Resource, growth int64) {
+	st.installLocked(r)
+	r.seeded, r.since = old.seeded, st.version
+	if e := st.engine; e != nil {
+		e.replaced(old, r)
+	} else {
+		st.bytes += growth
+	}
+	old.retired.Store(ErrReplaced())
+	// What remains for its changes in the history holds no objects.
+	rest := st.newResource(old.Kind)
+	rest.id, st.byID[old.id] = old.id, rest
+}
+
+func sizeOf(tree *btree.BTreeG[entry]) (n int64) {
+	tree.Ascend(func(e entry) bool { n += e.item.counted(); return true })
+	return n
+}
+
+// convert fills a new collection with the items of another kind. known has the ones that were converted before.
+func (r *Resource) convert(tree *btree.BTreeG[entry], known map[*Item]*Item) (err error) {
+	tree.Ascend(func(e entry) bool {
+		it := known[e.item]
+		if it == nil {
+			if it, err = e.item.as(r.Kind); err != nil {
+				return false
+			}
+			known[e.item] = it
+		}
+		it.account = r.account
+		r.tree.ReplaceOrInsert(it.entry())
+		return true
+	})
+	return err
+}
+
+// as returns the item as one of another kind, as a server reads an object that it has stored before the kind changed.
+func (it *Item) as(k *kinds.Kind) (*Item, error) {
+	value, err := it.kind.StoredValue(it.kind.Type().CopyStruct(it.obj).(kinds.Object))
+	if err != nil {
+		return nil, err
+	}
+	o, err := k.DecodeStored(value)
+	if err != nil && reflect.TypeOf(it.obj) == reflect.TypeOf(k.New(0)) {
+		return &Item{kind: k, obj: it.obj, version: it.version, size: it.size}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: the %s %s/%s cannot be read as an object of the new kind: %w", it.kind.GroupResource(), it.Namespace(), it.Name(), err)
+	}
+	next := newItem(k, o, it.version)
+	next.size = uint32(k.Type().Size(o))
+	setResourceVersion(o, it.version)
+	return next, nil
+}
+
+// Drop deletes all objects of a kind, whatever finalizers they have, and then retires its collection. Watches get
+// the deletions, and then end.
+func (st *Store) Drop(ctx context.Context, k *kinds.Kind) error {
+	r, err := st.Find(k)
+	if err != nil {
+		return err
+	}
+	for {
+		for _, e := range entriesOf(r.snapshot().tree) {
+			_, err := st.source.commit(ctx, r, write{key: e.key, old: e.item})
+			if _, lost := err.(*lostRace); err != nil && !lost {
+				return err
+			}
+		}
+		st.mu.Lock()
+		empty := r.tree.Len() == 0
+		if empty {
+			r.retired.Store(errDropped())
+		}
+		st.mu.Unlock()
+		if empty {
+			st.hub.Signal()
+			return nil
+		}
+	}
+}
+
+func entriesOf(tree *btree.BTreeG[entry]) (all []entry) {
+	tree.Ascend(func(e entry) bool { all = append(all, e); return true })
+	return all
+}
+
+// EndWatches ends the watches of a kind that have EndWithoutContact set.
+func (st *Store) EndWatches(k *kinds.Kind) {
+	if r, err := st.Find(k); err == nil {
+		r.epoch.Add(1)
+		st.hub.Signal()
+	}
+}
+
+// add makes the collection of a kind that comes later, and reads its objects. e.turn is held.
+func (e *engine) add(ctx context.Context, k *kinds.Kind) error {
+	prefix, st := k.Info().StoragePrefix, e.st
+	if other := e.prefixes[prefix]; other != nil {
+		return prefixTaken(k, other.Kind)
+	}
+	ctx, cancel, err := e.bounded(ctx)
+	defer cancel()
+	if err != nil {
+		return err
+	}
+	all, version, err := e.b.List(ctx, prefix+"/")
+	if err != nil {
+		return e.failed(ctx, err)
+	}
+	r := st.newResource(k)
+	r.since, e.prefixes[prefix] = version, r
+	trees, unread := e.treesOf(slices.Values(all))
+	r.tree = trees[r]
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.installLocked(r)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unreadable = append(e.unreadable, unread...)
+	return nil
+}
+
+// replaced follows the collection that replaces another one. e.turn and st.mu are held.
+func (e *engine) replaced(old, now *Resource) {
+	delete(e.prefixes, old.Info().StoragePrefix)
+	e.prefixes[now.Info().StoragePrefix] = now
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.unreadable {
+		if e.unreadable[i].r == old {
+			e.unreadable[i].r = now
+		}
+	}
+}
+
+func prefixTaken(k, other *kinds.Kind) error {
+	return fmt.Errorf("store: StoragePrefix: got %q for %s and %s, want one for each kind", k.Info().StoragePrefix, other.GroupResource(), k.GroupResource())
+}

@@ -1,0 +1,133 @@
+package registry_test
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/internal/registry"
+	"github.com/kubecoord/kubecoord/internal/test/engine"
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/meta"
+)
+
+func createValves(t testing.TB, st *registry.Store, kind *store.Kind[valve], paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		_, err := in(st, kind).Create(t.Context(), &valve{ObjectMeta: objectMeta(path)}, store.CreateOptions{})
+		require.NoError(t, err)
+	}
+}
+
+func listValves(t testing.TB, st *registry.Store, kind *store.Kind[valve]) (names []string) {
+	t.Helper()
+	items, _, err := in(st, kind).List(t.Context(), registry.ListOptions{})
+	require.NoError(t, err)
+	for _, v := range items {
+		names = append(names, v.Name+"@"+v.ResourceVersion)
+	}
+	return names
+}
+
+// Two stores share an engine: one has the kind from the start, the other gets it later.
+func TestKindComesLaterToAStoreOnABackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, kind := engine.New(1000), valves(nil)
+		first, err := registry.Open(registry.Options{}, e, kind.Registered())
+		require.NoError(t, err)
+		t.Cleanup(first.Close)
+		require.NoError(t, first.Loaded(t.Context()))
+		createValves(t, first, kind, "ns/a", "ns/b")
+		later := openOn(t, e)
+		assert.PanicsWithValue(t, "store: the store is on a backend and was opened without valves.example.com", func() { in(later, kind) })
+
+		e.Set(hold) // the cache is older than the objects of the new kind
+		_, err = in(first, kind).Delete(t.Context(), "ns", "b", kinds.DeleteOptions{})
+		require.NoError(t, err)
+		createValves(t, first, kind, "ns/c")
+		time.AfterFunc(time.Second, func() { e.Set(release) })
+		require.NoError(t, later.Register(t.Context(), kind.Registered()))
+		assert.Equal(t, []string{"a@1001", "c@1004"}, listValves(t, later, kind))
+		assert.EqualValues(t, 1004, later.ResourceVersion())
+
+		w, err := later.Resource(kind.Registered()).Watch(t.Context(), registry.WatchOptions{ResourceVersion: "1004", EndWithoutContact: true})
+		require.NoError(t, err)
+		defer w.Close()
+		createValves(t, first, kind, "ns/d")
+		events, err := w.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "ADDED ns/d@1005", eventText(events[0]))
+
+		next := valves(nil)
+		require.NoError(t, later.Register(t.Context(), next.Registered()))
+		_, err = w.Next(t.Context())
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, []string{"a@1001", "c@1004", "d@1005"}, listValves(t, later, next))
+		createValves(t, later, next, "ns/e")
+		assert.Equal(t, []string{"a@1001", "c@1004", "d@1005", "e@1006"}, listValves(t, first, kind))
+
+		require.NoError(t, later.Drop(t.Context(), next.Registered()))
+		assert.Empty(t, listValves(t, first, kind))
+		_, err = in(later, next).Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/a")}, store.CreateOptions{})
+		assert.ErrorIs(t, err, store.ErrNotFound)
+		require.NoError(t, later.Register(t.Context(), kind.Registered()))
+		createValves(t, later, kind, "ns/a")
+		assert.Equal(t, []string{"a@1011"}, listValves(t, first, kind))
+	})
+}
+
+func TestStoragePrefixOfAKindThatComesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := openOn(t, engine.New(1000))
+		kind := valves(func(d *store.Descriptor[valve]) { d.StoragePrefix = "leases" })
+		assert.EqualError(t, st.Register(t.Context(), kind.Registered()),
+			`store: StoragePrefix: got "leases" for leases.coordination.k8s.io and valves.example.com, want one for each kind`)
+	})
+}
+
+func TestReplacedKindInTheRecordAndInForks(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	st.Record(10)
+	createValves(t, st, old, "ns/a", "ns/b")
+	before, collection := st.Size(), in(st, old)
+	next := valves(nil)
+	require.NoError(t, st.Register(t.Context(), next.Registered()))
+	assert.Equal(t, before, st.Size())
+	_, err := collection.Create(t.Context(), &valve{ObjectMeta: objectMeta("ns/c")}, store.CreateOptions{})
+	assertStatus(t, err, 429, "TooManyRequests", "storage is (re)initializing")
+	_, err = collection.Get(t.Context(), "ns", "a")
+	assert.NoError(t, err, "a read in flight")
+	_, err = collection.r.Watch(t.Context(), registry.WatchOptions{})
+	assert.NoError(t, err)
+
+	fork, err := st.Fork()
+	require.NoError(t, err)
+	defer fork.Close()
+	for _, s := range []*registry.Store{st, fork} {
+		createValves(t, s, next, "ns/c")
+		rec := s.Recorded()
+		assert.Len(t, rec.Changes, 3)
+		assert.Len(t, rec.Now, 3)
+		assert.Equal(t, []string{"a@1001", "b@1002", "c@1003"}, listValves(t, s, next))
+	}
+}
+
+// tap has the same name as a valve, and another form.
+type tap struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            string `json:"spec"`
+}
+
+func TestObjectsThatANewKindCannotReadRefuseIt(t *testing.T) {
+	st, old := newStore(t), valves(nil)
+	createValves(t, st, old, "ns/a")
+	next := store.MustKind(store.Descriptor[tap]{Group: "example.com", Name: "Valve", Versions: []store.Version[tap]{{Name: "v1"}}})
+	assert.ErrorContains(t, st.Register(t.Context(), next.Registered()), "store: the valves.example.com ns/a cannot be read as an object of the new kind: ")
+	createValves(t, st, old, "ns/b")
+}
