@@ -162,6 +162,9 @@ type version struct {
 	// validateStatus is validate for writes of the status.
 	validateStatus func(obj, old Object) field.Errors
 	serializer     Serializer // or nil
+	// empty returns the normal form of an empty object, which has members: a Go type writes a struct that is no pointer always.
+	// It is nil for custom resources, which have none, and where the Go type of the form has it.
+	empty func() Object
 }
 
 // NewKind checks and compiles a descriptor. The error names the member that is wrong and the expected value.
@@ -298,6 +301,10 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 				return err
 			}
 		}
+		if d.Native && v.Serializer != nil {
+			i := len(k.versions)
+			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
+		}
 		k.versions = append(k.versions, compiled)
 		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
@@ -430,7 +437,7 @@ type Info struct {
 	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
 	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields                    []string
+	SelectableFields []string
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.

@@ -15,11 +15,11 @@ import (
 // memberStatus is the name of the status subresource and of the member it writes.
 const memberStatus = "status"
 
-// PrepareNew removes the status if it is a subresource, sets generation 1 on kinds that have generations, and the
+// PrepareNew empties the status if it is a subresource, sets generation 1 on kinds that have generations, and the
 // fields that the kind sets.
 func (k *Kind) PrepareNew(o Object) {
 	if k.info.Status && !k.of.StatusOnCreate {
-		k.Type().CopyMember(o, nil, memberStatus)
+		k.Type().CopyMember(o, k.empty(), memberStatus)
 	}
 	if k.HasGenerations() {
 		o.GetObjectMeta().Generation = 1
@@ -102,6 +102,7 @@ func (k *Kind) compileManagers() {
 		k.managers.Versions = append(k.managers.Versions, managedfields.Version{
 			APIVersion: k.TypeMeta(i).APIVersion, Type: f.typ,
 		})
+		k.managers.Versions[i].Empty = v.empty
 		if v.serializer != nil {
 			k.managers.Versions[i].Read = func(doc map[string]any) (Object, error) { return k.readApplied(i, doc) }
 		}

@@ -102,6 +102,23 @@ func (k *Kind) normal(version int, o Object, strict bool) (Object, []error, erro
 	return out, problems, err
 }
 
+// emptyObject returns the normal form of an empty object of a version with a Serializer. If there is none, it is empty.
+func (k *Kind) emptyObject(version int) Object {
+	o, _, err := k.normal(version, k.New(version), false)
+	if err != nil {
+		return k.New(version)
+	}
+	return o
+}
+
+// empty returns an empty object in the stored form, which must not be changed, or nil for one without members.
+func (k *Kind) empty() any {
+	if k.versions[0].empty == nil {
+		return nil
+	}
+	return k.versions[0].empty()
+}
+
 // Decode decodes a JSON document into the shape of a version, as it decodes the body of a request of that kind.
 func (k *Kind) Decode(version int, data []byte, strict bool) (Object, []error, error) {
 	var d decoded

@@ -16,7 +16,7 @@ func (k *FieldManager) created(version int, obj Object, manager string, now time
 	var room [512]byte
 	var path [8]step
 	text, typ := append(room[:0], '{'), k.Versions[version].Type
-	if text, ok = k.appendCreated(text, k.schema(version), typ.Value(obj), typ.ZeroValue(), path[:0]); !ok || len(text) == 1 {
+	if text, ok = k.appendCreated(text, k.schema(version), typ.Value(obj), k.Versions[version].zero(), path[:0]); !ok || len(text) == 1 {
 		return nil, ok
 	}
 	text = append(text, '}')

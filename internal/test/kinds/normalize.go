@@ -87,7 +87,7 @@ func (n *normalizer) value(key string, tree any) any {
 		}
 		return n.text(node)
 	case json.Number:
-		if port, err := node.Int64(); err == nil && port >= 30000 && port < 32768 && (key == "nodePort" || key == "healthCheckNodePort") {
+		if port, err := node.Int64(); err == nil && port >= 30000 && port < 32868 && (key == "nodePort" || key == "healthCheckNodePort") {
 			return "{port}"
 		}
 	}

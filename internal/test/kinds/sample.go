@@ -12,6 +12,8 @@ type Sample struct {
 	Full, Minimal map[string]any
 	// Status is a full status, without regard to what a server accepts.
 	Status map[string]any `json:",omitempty"`
+	// Gated are members for Full that the server drops, since their feature gates are off.
+	Gated []Leaf `json:",omitempty"`
 	// Changed and Kept are leaves of Full with another value. The server accepts the first and refuses the second.
 	Changed, Kept []Leaf `json:",omitempty"`
 }

@@ -40,6 +40,13 @@ func (p *play) creates() {
 	}
 	full, minimal := p.sample.Full, p.sample.Minimal
 	post("create, dry run", request{query: "dryRun=All", body: p.named(full, "dry")})
+	gated := p.named(full, "dry")
+	for _, leaf := range p.sample.Gated {
+		put(gated, strings.Split(strings.TrimPrefix(leaf.Path, "/"), "/"), leaf.Value)
+	}
+	if len(p.sample.Gated) > 0 {
+		post("create with gated members", request{query: "dryRun=All", body: gated})
+	}
 	post("create minimal", request{body: p.named(minimal, "min")})
 	post("create full", request{body: p.named(full, "full")})
 	post("create full again", request{body: p.named(full, "full")})
@@ -211,7 +218,7 @@ func (p *play) applies() {
 	apply("apply all that can change with force", "apply", "fieldManager=three&dryRun=All&force=true", changes.(map[string]any))
 	apply("apply of the last items", "apply", "fieldManager=one&dryRun=All", lastItems(full).(map[string]any))
 	apply("apply of the last items by another", "apply", "fieldManager=four&dryRun=All&force=true", lastItems(full).(map[string]any))
-	apply("apply less", "apply", "fieldManager=one&force=true", p.named(p.sample.Minimal, "apply"))
+	apply("apply less", "apply", "fieldManager=one&force=true&dryRun=All", p.named(p.sample.Minimal, "apply"))
 	apply("apply minimal creates", "applymin", "fieldManager=one", p.named(p.sample.Minimal, "applymin"))
 	apply("apply of an unknown field", "apply", "fieldManager=one", with(full, "unknown", "a"))
 	p.do("update what was applied", request{method: http.MethodPut, path: p.object("apply"), query: "fieldManager=five", body: other})

@@ -31,6 +31,9 @@ func (m *mender) stored(s *kinds.Sample) {
 	}) {
 		log.Printf("%s: no status: %s", name, m.last)
 	}
+	if s.Status != nil {
+		m.ungated("", body, m.answer())
+	}
 	m.leaves(collection+"/"+name, s)
 }
 

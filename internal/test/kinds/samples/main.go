@@ -48,6 +48,10 @@ func run(url, dir string, only *regexp.Regexp, verbose bool) error {
 			log.Printf("%s: no full object; last answer %s", r.File(), m.last)
 			continue
 		}
+		sample.Gated = m.ungated("", sample.Full, m.answer())
+		if !m.mend(sample.Full, m.create) { // a volume without a source, for example
+			log.Printf("%s: not full without gated members: %s", r.File(), m.last)
+		}
 		sample.Minimal = m.minimal(sample.Full)
 		sample.Status, _ = fullObject(r, typ)["status"].(map[string]any)
 		m.stored(&sample)

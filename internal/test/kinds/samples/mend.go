@@ -34,6 +34,40 @@ type status struct {
 
 const runID = "f0f9" // of the requests of this program, which store nothing
 
+// ungated takes the members out of a tree that are not in the server's answer, since a feature gate that is off drops them. It
+// returns them.
+func (m *mender) ungated(path string, tree, answer any) []kinds.Leaf {
+	var out []kinds.Leaf
+	switch node := tree.(type) {
+	case map[string]any:
+		has, _ := answer.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(node)) {
+			at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+			if _, ok := has[key]; !ok && has != nil && at != "/status" && !strings.HasPrefix(at, "/metadata/") && at != "/stringData" {
+				out = append(out, kinds.Leaf{Path: at, Value: node[key]})
+				delete(node, key)
+				continue
+			}
+			out = append(out, m.ungated(at, node[key], has[key])...)
+		}
+	case []any:
+		has, _ := answer.([]any)
+		for i := range node {
+			if i < len(has) {
+				out = append(out, m.ungated(path+"/"+strconv.Itoa(i), node[i], has[i])...)
+			}
+		}
+	}
+	return out
+}
+
+// answer returns the last answer as a tree.
+func (m *mender) answer() map[string]any {
+	tree := map[string]any{}
+	_ = json.Unmarshal([]byte(m.last), &tree)
+	return tree
+}
+
 // create returns the status of a create that stores nothing.
 func (m *mender) create(tree map[string]any) (int, status) {
 	return m.send(http.MethodPost, m.resource.Path("kinds-samples")+"?dryRun=All&fieldValidation=Strict", "application/json", tree)
