@@ -437,7 +437,7 @@ type Info struct {
 	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
 	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields []string
+	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
