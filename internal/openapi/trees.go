@@ -19,12 +19,7 @@ func (r Resource) definition(gv GroupVersion) string {
 }
 
 // schema returns the schema of the objects, or nil for a Go type and for objects of any form.
-func (r Resource) schema() *schema.Schema {
-	if r.Type.Rest == nil {
-		return nil
-	}
-	return r.Type.Rest.Type.Schema
-}
+func (r Resource) schema() *schema.Schema { return r.Type.TreeSchema() }
 
 // defineTree makes the definition of a kind with a schema. The members that all kinds have come from the Go type, and only
 // their descriptions from the schema.
