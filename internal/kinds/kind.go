@@ -307,7 +307,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved, v.columns(d)})
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
@@ -394,12 +394,12 @@ func (k *Kind) FieldValue(o Object, path string) string {
 	return ""
 }
 
-// columns returns the columns of a version.
-func (v *Version) columns(d *Descriptor) []Column {
-	if v.Columns != nil {
-		return v.Columns
+// Columns returns the columns of a version.
+func (k *Kind) Columns(version int) []Column {
+	if own := k.of.Versions[version].Columns; own != nil {
+		return own
 	}
-	return d.Columns
+	return k.info.Columns
 }
 
 // Cells returns the cells of an object's row in a Table of a version.
@@ -409,7 +409,7 @@ func (k *Kind) Cells(o Object, version int, now time.Time) []any {
 	} else if k.of.Cells != nil {
 		return k.of.Cells(o, now)
 	}
-	columns := k.info.Versions[version].Columns
+	columns := k.Columns(version)
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
@@ -475,7 +475,6 @@ type VersionInfo struct {
 	Name       string
 	Deprecated string // the text of the warning, or ""
 	Unserved   bool
-	Columns    []Column
 }
 
 // The selectable fields of every kind.
