@@ -197,7 +197,7 @@ func (c *call) columns() []columnDefinition {
 		return nil
 	}
 	out := []columnDefinition{}
-	for _, col := range c.endpoint.Info.Versions[c.endpoint.Version].Columns {
+	for _, col := range c.endpoint.Kind.Columns(c.endpoint.Version) {
 		out = append(out, columnDefinition{col.Name, col.Type, col.Format, col.Description, col.Priority})
 	}
 	return out

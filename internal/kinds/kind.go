@@ -58,7 +58,9 @@ type Descriptor struct {
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
-	Columns          []Column
+	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	FieldRefusal string
+	Columns      []Column
 	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
 	Cells func(obj Object, now time.Time) []any
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
@@ -204,9 +206,13 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	k.info.OwnFields = !d.Native || len(d.SelectableFields) > 0
-	if k.info.ClusterScoped && k.info.OwnFields {
-		k.info.SelectableFields = k.info.SelectableFields[:1]
+	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
+	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
+	if !k.info.Native || len(d.SelectableFields) > 0 {
+		k.info.FieldRefusal = cmp.Or(d.FieldRefusal, "field label not supported: %s")
+		if k.info.ClusterScoped {
+			k.info.SelectableFields = k.info.SelectableFields[:1]
+		}
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
@@ -307,7 +313,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved, v.columns(d)})
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
@@ -400,12 +406,12 @@ func (k *Kind) FieldValue(o Object, path string) string {
 	return ""
 }
 
-// columns returns the columns of a version.
-func (v *Version) columns(d *Descriptor) []Column {
-	if v.Columns != nil {
-		return v.Columns
+// Columns returns the columns of a version.
+func (k *Kind) Columns(version int) []Column {
+	if own := k.of.Versions[version].Columns; own != nil {
+		return own
 	}
-	return d.Columns
+	return k.info.Columns
 }
 
 // Cells returns the cells of an object's row in a Table of a version.
@@ -415,7 +421,7 @@ func (k *Kind) Cells(o Object, version int, now time.Time) []any {
 	} else if k.of.Cells != nil {
 		return k.of.Cells(o, now)
 	}
-	columns := k.info.Versions[version].Columns
+	columns := k.Columns(version)
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
@@ -452,11 +458,10 @@ type Info struct {
 	Verbs                         []string      // as in discovery; nil means all
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
+	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
+	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields []string
-	// OwnFields reports whether the kind itself says which fields are selectable, as custom resources do, and built-in kinds with
-	// more than those of all kinds: the error of an unknown field has another text.
-	OwnFields                           bool
+	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
@@ -481,7 +486,6 @@ type VersionInfo struct {
 	Name       string
 	Deprecated string // the text of the warning, or ""
 	Unserved   bool
-	Columns    []Column
 }
 
 // The selectable fields of every kind.
