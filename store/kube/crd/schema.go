@@ -12,8 +12,8 @@ import (
 )
 
 // schemaFrom returns the schema for a structural schema, which it shares memory with. A version without a structural schema
-// allows any object. root is set for the schema of a whole object.
-func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
+// allows any object.
+func schemaFrom(s *structuralschema.Structural) *schema.Schema {
 	if s == nil {
 		return &schema.Schema{Type: "object", PreserveUnknown: true}
 	}
@@ -27,10 +27,10 @@ func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
 	}
 	out.Atomic = s.XMapType != nil && *s.XMapType == "atomic"
 	if s.Items != nil {
-		out.Items = schemaFrom(s.Items, false)
+		out.Items = schemaFrom(s.Items)
 	}
 	if a := s.AdditionalProperties; a != nil && a.Structural != nil {
-		out.Additional = schemaFrom(a.Structural, false)
+		out.Additional = schemaFrom(a.Structural)
 	} else if a != nil && a.Bool {
 		out.Additional = &schema.Schema{}
 	}
@@ -42,7 +42,7 @@ func schemaFrom(s *structuralschema.Structural, root bool) *schema.Schema {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		out.Properties = append(out.Properties, schema.Property{
-			Name: name, Schema: schemaFrom(&p, false), Required: slices.Contains(required, name),
+			Name: name, Schema: schemaFrom(&p), Required: slices.Contains(required, name),
 		})
 	}
 	return out
