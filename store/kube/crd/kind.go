@@ -122,6 +122,10 @@ func (v *crVersion) descriptor() kinds.Version {
 // schema returns the schema of the version's objects.
 func (v *crVersion) schema() *schema.Schema {
 	s := schemaFrom(v.structural)
+	gv, _ := meta.ParseGroupVersion(v.named.APIVersion)
+	parts := strings.Split(gv.Group, ".")
+	slices.Reverse(parts)
+	s.Name = strings.Join(append(parts, gv.Version, v.named.Kind), ".")
 	if len(v.of.SelectableFields) > 0 {
 		var fields []any
 		for _, f := range v.of.SelectableFields {

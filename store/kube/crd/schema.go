@@ -25,7 +25,14 @@ func schemaFrom(s *structuralschema.Structural) *schema.Schema {
 	if s.XListType != nil {
 		out.ListType = *s.XListType
 	}
-	out.Atomic = s.XMapType != nil && *s.XMapType == "atomic"
+	if s.XMapType != nil && *s.XMapType == "atomic" {
+		out.Atomic = true
+	} else if s.XMapType != nil {
+		if out.Extra == nil {
+			out.Extra = map[string]any{}
+		}
+		out.Extra["x-kubernetes-map-type"] = *s.XMapType // "granular", the default
+	}
 	if s.Items != nil {
 		out.Items = schemaFrom(s.Items)
 	}
