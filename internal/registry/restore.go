@@ -130,6 +130,22 @@ func (e *RestoreError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *RestoreError) Unwrap() error { return e.Err }
 
+// ForRestore returns the collection of a kind for PrepareRestore. If the store has none, Restore adds it with its objects. The
+// error says that another kind has the group and plural.
+func (st *Store) ForRestore(k *kinds.Kind) (*Resource, error) {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	r, err := st.findLocked(k)
+	if r == nil && err == nil {
+		r = st.newResource(k)
+		r.id = notInstalled
+	}
+	return r, err
+}
+
+// notInstalled is the id of a collection that is not in its store.
+const notInstalled = -1
+
 // Restore stores all objects or, on an error, none. Watchers see them as Added.
 //
 // Each object is one change, in the order of the objects' versions; objects without a version come last, in the order
@@ -157,11 +173,21 @@ func (st *Store) Restore(objects []*Restored, version uint64) error {
 		if err := o.r.retired.Load(); err != nil {
 			return &RestoreError{i, -1, err}
 		}
+		if o.r.id == notInstalled {
+			have, err := st.findLocked(o.r.Kind)
+			if err != nil {
+				return &RestoreError{i, -1, err}
+			}
+			o.r = cmp.Or(have, o.r) // another Restore may have added it
+		}
 		if have := o.r.lookupLocked(o.key()); have != nil {
 			return &RestoreError{i, -1, meta.NewAlreadyExists(o.r.Kind.GroupResource(), have.Name())}
 		}
 	}
 	for _, o := range inOrder {
+		if o.r.id == notInstalled {
+			st.installLocked(o.r)
+		}
 		if o.version > 0 {
 			st.reachLocked(o.version - 1)
 		} else {

@@ -12,7 +12,9 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
+	"github.com/kubecoord/kubecoord/store/field"
 	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/printers"
+	"github.com/kubecoord/kubecoord/store/kube/scheme/internal/validation"
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
@@ -23,6 +25,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.Validate, v.ValidateStatus = t.validate(""), t.validate("status")
 	d := kinds.Descriptor{
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
@@ -38,11 +41,12 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		d.Counts = counter(r.counts)
 	}
 	for _, older := range r.also {
-		v, err := b.older(gvk.GroupKind(), older, t)
+		other, err := b.older(gvk.GroupKind(), older, t)
 		if err != nil {
 			return nil, err
 		}
-		d.Versions = append(d.Versions, v)
+		other.Validate, other.ValidateStatus = v.Validate, v.ValidateStatus
+		d.Versions = append(d.Versions, other)
 	}
 	if r.subresources != nil {
 		if d.Subresources, err = r.subresources(b); err != nil {
@@ -64,6 +68,20 @@ func (b *builder) version(gvk schema.GroupVersionKind) (*objectType, kinds.Versi
 	}
 	t := newObjectType(gvk, goType)
 	return t, kinds.Version{Name: gvk.Version, Schema: s, Serializer: t}, nil
+}
+
+// validate returns the validation of a write by way of a subresource, "" for the object itself. The metadata is not its part.
+func (t *objectType) validate(subresource string) func(o, old kinds.Object) field.Errors {
+	return func(o, old kinds.Object) (errs field.Errors) {
+		obj, err := t.typed(o)
+		if err != nil {
+			return field.Errors{field.Invalid("", nil, err.Error())}
+		}
+		for _, e := range validation.ValidateSubresource(subresource, obj, t.typedOrNil(old)) {
+			errs = append(errs, field.Reported(field.ErrorType(e.Type), field.Path(e.Field), e.ErrorBody()))
+		}
+		return errs
+	}
 }
 
 // defaulter returns the function that brings an object into the form that a kube-apiserver decodes: with defaults, and with the

@@ -5,8 +5,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -49,4 +52,79 @@ func TestApplyMergesListMapsByTheirKeys(t *testing.T) {
 	assert.Contains(t, string(d.ManagedFields[0].FieldsV1.GetRawBytes()), `k:{\"containerPort\":80,\"protocol\":\"TCP\"}`)
 	_, err = deployments.Apply(t.Context(), config("a", "other"), metav1.ApplyOptions{FieldManager: "two"})
 	require.ErrorContains(t, err, `conflict with "one": .spec.template.spec.containers[name="a"].image`)
+}
+
+func TestPodsStartPendingAndKeepTheirStatus(t *testing.T) {
+	client, _ := newClient(t)
+	pods := client.CoreV1().Pods("default")
+	pod := &corev1.Pod{ObjectMeta: named("p"), Spec: podTemplate().Spec, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	p, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBestEffort}, p.Status)
+	assert.EqualValues(t, 1, p.Generation)
+	assert.Equal(t, corev1.PullAlways, p.Spec.Containers[0].ImagePullPolicy)
+	assert.Equal(t, corev1.DefaultSchedulerName, p.Spec.SchedulerName)
+
+	p.Status.Phase = corev1.PodRunning
+	p, err = pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, corev1.PodRunning, p.Status.Phase)
+	p.Labels, p.Status.Phase = map[string]string{"a": "b"}, corev1.PodFailed
+	p, err = pods.Update(t.Context(), p, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, corev1.PodRunning, p.Status.Phase)
+	assert.EqualValues(t, 1, p.Generation)
+
+	list, err := pods.List(t.Context(), metav1.ListOptions{FieldSelector: "status.phase=Running,spec.nodeName="})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 1)
+	list, err = pods.List(t.Context(), metav1.ListOptions{FieldSelector: "status.phase!=Running"})
+	require.NoError(t, err)
+	assert.Empty(t, list.Items)
+}
+
+func TestDeploymentsCountTheirSpecAndMergeTheirContainers(t *testing.T) {
+	client, _ := newClient(t)
+	deployments := client.AppsV1().Deployments("default")
+	d, err := deployments.Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: named("d"),
+		Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, Template: podTemplate()},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.NotNil(t, d.Spec.Replicas)
+	assert.EqualValues(t, 1, *d.Spec.Replicas)
+	assert.EqualValues(t, 1, d.Generation)
+
+	patch := `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"proxy"}]}}}}`
+	d, err = deployments.Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	require.NoError(t, err)
+	assert.Len(t, d.Spec.Template.Spec.Containers, 2)
+	assert.EqualValues(t, 2, d.Generation)
+
+	d, err = deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, d.Generation)
+	d, err = deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, d.Generation, "annotations count too")
+}
+
+func TestJobsGetASelectorOfTheirUID(t *testing.T) {
+	client, _ := newClient(t)
+	template := podTemplate()
+	template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	j, err := client.BatchV1().Jobs("default").Create(t.Context(), &batchv1.Job{ObjectMeta: named("j"), Spec: batchv1.JobSpec{Template: template}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{batchv1.ControllerUidLabel: string(j.UID)}, j.Spec.Selector.MatchLabels)
+	assert.Equal(t, "j", j.Spec.Template.Labels[batchv1.JobNameLabel])
+	assert.Equal(t, string(j.UID), j.Spec.Template.Labels["controller-uid"])
+}
+
+func TestNamespacesAreActive(t *testing.T) {
+	client, _ := newClient(t)
+	n, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, corev1.NamespaceActive, n.Status.Phase)
+	assert.Equal(t, []corev1.FinalizerName{corev1.FinalizerKubernetes}, n.Spec.Finalizers)
+	assert.Equal(t, map[string]string{corev1.LabelMetadataName: "n"}, n.Labels)
 }

@@ -117,8 +117,10 @@ type version struct {
 func customKinds(s *runtime.Scheme) []custom {
 	found := map[schema.GroupKind]*custom{}
 	for gvk, t := range s.AllKnownTypes() {
-		_, isObject := reflect.New(t).Interface().(metav1.ObjectMetaAccessor)
-		if !isObject || gvk.Version == runtime.APIVersionInternal || strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+		if gvk.Version == runtime.APIVersionInternal || strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+			continue
+		}
+		if _, isObject := reflect.New(t).Interface().(metav1.ObjectMetaAccessor); !isObject {
 			continue
 		}
 		c := found[gvk.GroupKind()]

@@ -1,0 +1,47 @@
+// Package kinds has the flags by which the servers among the examples take kinds of Kubernetes.
+package kinds
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecoord/kubecoord/store"
+	"github.com/kubecoord/kubecoord/store/kube/crd"
+	"github.com/kubecoord/kubecoord/store/kube/scheme"
+)
+
+// Flags are the flags -kinds and -crds.
+type Flags struct {
+	of   string
+	crds string
+}
+
+// Register adds the flags. of is the default of -kinds.
+func (f *Flags) Register(set *flag.FlagSet, of string) {
+	set.StringVar(&f.of, "kinds", of, "serve `client-go`, which is all kinds of its scheme, or nothing but Leases, LeaseCandidates and Endpoints")
+	set.StringVar(&f.crds, "crds", "", "serve the kinds of the CustomResourceDefinitions in this `directory` too")
+}
+
+// Kinds returns the kinds to serve beside httpapi.Kinds.
+func (f *Flags) Kinds() (all []store.AnyKind, err error) {
+	switch f.of {
+	case "":
+	case "client-go":
+		if all, err = scheme.Kinds(clientgoscheme.Scheme, scheme.Options{}); err != nil {
+			return nil, fmt.Errorf("-kinds: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("-kinds: got %q, want client-go or nothing", f.of)
+	}
+	if f.crds != "" {
+		defined, err := crd.Read(os.DirFS(f.crds))
+		if err != nil {
+			return nil, fmt.Errorf("-crds %s: %w", f.crds, err)
+		}
+		all = append(all, defined...)
+	}
+	return all, nil
+}
