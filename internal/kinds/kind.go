@@ -62,7 +62,9 @@ type Descriptor struct {
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
-	Columns          []Column
+	// FieldRefusal is the message that refuses other fields in a fieldSelector, a format with one string. Default: as upstream.
+	FieldRefusal string
+	Columns      []Column
 	// Cells returns all cells of a row in a Table, in place of the functions of Columns.
 	Cells func(obj Object, now time.Time) []any
 	// RowConditions returns the conditions of a row in a Table, values that have a JSON form.
@@ -204,9 +206,13 @@ func (d *Descriptor) kind() *Kind {
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
 	}
-	k.info.OwnFields = !d.Native || len(d.SelectableFields) > 0
-	if k.info.ClusterScoped && k.info.OwnFields {
-		k.info.SelectableFields = k.info.SelectableFields[:1]
+	// Upstream refuses other fields in a function for each kind. Built-in kinds without such a function share one, which takes
+	// the namespace of any kind (apimachinery: runtime/scheme.go, DefaultMetaV1FieldSelectorConversion).
+	if !k.info.Native || len(d.SelectableFields) > 0 {
+		k.info.FieldRefusal = cmp.Or(d.FieldRefusal, "field label not supported: %s")
+		if k.info.ClusterScoped {
+			k.info.SelectableFields = k.info.SelectableFields[:1]
+		}
 	}
 	for _, f := range d.SelectableFields {
 		k.info.SelectableFields = append(k.info.SelectableFields, f.Path)
@@ -443,11 +449,10 @@ type Info struct {
 	Verbs                         []string      // as in discovery; nil means all
 	Versions                      []VersionInfo // the preferred one first
 	Columns                       []Column
+	// FieldRefusal is the format of the message that refuses other fields than SelectableFields, or "" for a list of these.
+	FieldRefusal string
 	// SelectableFields are all fields that a fieldSelector may name.
-	SelectableFields []string
-	// OwnFields reports whether the kind itself says which fields are selectable, as custom resources do, and built-in kinds with
-	// more than those of all kinds: the error of an unknown field has another text.
-	OwnFields                           bool
+	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
 	ReturnsDeleted, OrphansDependents   bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and

@@ -145,6 +145,7 @@ func validate(obj, old runtime.Object, gvk schema.GroupVersionKind, subresource 
 	})
 	if old == nil {
 		rest.FillObjectMetaSystemFields(m)
+		m.SetUID("uid")
 		return rest.BeforeCreate(strategy.(rest.RESTCreateStrategy), ctx, internal)
 	}
 	was, err := legacyscheme.Scheme.ConvertToVersion(old, runtime.InternalGroupVersioner)

@@ -30,6 +30,20 @@ func validateCore(e *errs, subresource string, obj, old runtime.Object) bool {
 		persistentVolume(e, subresource, o, kindOf[corev1.PersistentVolume](old))
 	case *corev1.PersistentVolumeClaim:
 		claim(e, subresource, o, kindOf[corev1.PersistentVolumeClaim](old))
+	case *corev1.Service:
+		service(e, subresource, o, kindOf[corev1.Service](old))
+	case *corev1.Endpoints:
+		endpoints(e, o, kindOf[corev1.Endpoints](old))
+	case *corev1.Event:
+		coreEvent(e, o)
+	case *corev1.Node:
+		node(e, subresource, o, kindOf[corev1.Node](old))
+	case *corev1.LimitRange:
+		limitRange(e, o)
+	case *corev1.ResourceQuota:
+		resourceQuota(e, subresource, o, kindOf[corev1.ResourceQuota](old))
+	case *corev1.ReplicationController:
+		replicationController(e, subresource, o, kindOf[corev1.ReplicationController](old))
 	case *corev1.PodTemplate:
 		podTemplate(e, field.NewPath("template"), &o.Template)
 	case *corev1.ServiceAccount: // has no rules of its own

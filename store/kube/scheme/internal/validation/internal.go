@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,30 +59,53 @@ func writeMembers(out *bytes.Buffer, v reflect.Value, first *bool) error {
 	if v.Type() == reflect.TypeFor[corev1.PodSpec]() {
 		return writePodSpec(out, v)
 	}
-	for i := range v.NumField() {
-		member := v.Type().Field(i)
+	for _, member := range internalMembers(v.Type()) {
 		if member.Anonymous && member.Type.Kind() == reflect.Struct && !strings.HasPrefix(member.Type.PkgPath(), "k8s.io/api/") {
-			body, err := json.Marshal(v.Field(i).Interface())
+			body, err := json.Marshal(v.FieldByIndex(member.Index).Interface())
 			if err != nil {
 				return err
 			}
-			if body = bytes.Trim(body, "{}"); len(body) > 0 {
+			if len(body) > len("{}") {
 				separate(out, first)
-				out.Write(body)
+				out.Write(body[1 : len(body)-1])
 			}
 			continue
 		}
 		if member.Anonymous && member.Type.Kind() == reflect.Struct {
-			if err := writeMembers(out, v.Field(i), first); err != nil {
+			if err := writeMembers(out, v.FieldByIndex(member.Index), first); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := writeMember(out, member.Name, v.Field(i), first); err != nil {
+		if err := writeMember(out, member.Name, v.FieldByIndex(member.Index), first); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// internalMembers returns the members of a type in the order of the internal type.
+func internalMembers(t reflect.Type) (members []reflect.StructField) {
+	var order string
+	switch t {
+	case reflect.TypeFor[corev1.VolumeSource]():
+		order = "HostPath EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo Secret NFS ISCSI Glusterfs PersistentVolumeClaim RBD Quobyte FlexVolume " +
+			"Cinder CephFS Flocker DownwardAPI FC AzureFile ConfigMap VsphereVolume AzureDisk PhotonPersistentDisk Projected PortworxVolume ScaleIO StorageOS " +
+			"CSI Ephemeral Image"
+	case reflect.TypeFor[corev1.PersistentVolumeSource]():
+		order = "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder CephFS FC Flocker AzureFile " +
+			"VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI"
+	case reflect.TypeFor[corev1.PodSecurityContext]():
+		order = "SELinuxOptions WindowsOptions RunAsUser RunAsGroup RunAsNonRoot SupplementalGroups SupplementalGroupsPolicy FSGroup FSGroupChangePolicy " +
+			"Sysctls SeccompProfile AppArmorProfile SELinuxChangePolicy"
+	default:
+		return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return len(f.Index) > 1 })
+	}
+	for name := range strings.FieldsSeq(order) {
+		member, _ := t.FieldByName(name)
+		members = append(members, member)
+	}
+	return members
 }
 
 func writeMember(out *bytes.Buffer, name string, v reflect.Value, first *bool) error {

@@ -1,11 +1,9 @@
 package validation
 
 import (
-	"net/netip"
-
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // NameRule returns the rule for the names of a kind: a function that returns what is wrong with a name, or with a generateName
@@ -19,22 +17,18 @@ func NameRule(gvk schema.GroupVersionKind) func(name string, prefix bool) []stri
 	case schema.GroupKind{Group: "networking.k8s.io", Kind: "IPAddress"}:
 		return addressName
 	case schema.GroupKind{Kind: "Event"}:
-		return path.ValidatePathSegmentName
+		return pathSegment
 	}
 	if gvk.Group == "rbac.authorization.k8s.io" {
-		return path.ValidatePathSegmentName
+		return pathSegment
 	}
 	return apivalidation.NameIsDNSSubdomain
 }
 
 // addressName checks the name of an IPAddress, which is the address in its canonical form.
-func addressName(name string, _ bool) []string {
-	ip, err := netip.ParseAddr(name)
-	if err != nil {
-		return []string{err.Error()}
+func addressName(name string, _ bool) (messages []string) {
+	for _, err := range validation.IsValidIP(nil, name) {
+		messages = append(messages, err.Detail)
 	}
-	if canonical := ip.String(); canonical != name {
-		return []string{"must be a valid IP address in canonical form"}
-	}
-	return nil
+	return messages
 }

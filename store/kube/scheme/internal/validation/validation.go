@@ -30,7 +30,10 @@ func ValidateSubresource(subresource string, obj, old runtime.Object) field.Erro
 type group func(e *errs, subresource string, obj, old runtime.Object) bool
 
 func groups() []group {
-	return []group{validateCore, validateApps}
+	return []group{
+		validateCore, validateApps, validateBatch, validateAutoscaling, validateNetworking, validateRBAC, validatePolicy, validateStorage,
+		validateDiscovery, validateEvents, validateScheduling,
+	}
 }
 
 // kindOf returns old as the type of the object, nil if there is none.
