@@ -45,6 +45,9 @@ type Descriptor struct {
 	// PrepareForCreate and PrepareForUpdate set the fields that a writer cannot set.
 	PrepareForCreate func(obj Object)
 	PrepareForUpdate func(obj, old Object)
+	// PrepareForDelete, if not nil, changes an object whose deletion begins: the deletionTimestamp is set, and the object
+	// stays until its finalizers are gone. Without it the object has the finalizers that deletion options ask for.
+	PrepareForDelete func(obj Object, now time.Time)
 	Warnings         func(obj, old Object) []string
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
@@ -86,6 +89,10 @@ type Version struct {
 	Validate         func(obj, old Object) field.Errors
 	// ValidateStatus replaces Validate for writes of the status.
 	ValidateStatus func(obj, old Object) field.Errors
+	// Columns replace the ones of the kind. Their functions get an object in the shape of the version.
+	Columns []Column
+	// Unserved is for a first version that objects are only stored in.
+	Unserved bool
 	// Schema is the form of an object without a Go type, or nil for any form. The first version's is the stored form.
 	Schema *schema.Schema
 	// Serializer reads and writes bodies in place of package codec, or is nil.
@@ -313,7 +320,7 @@ func (d *Descriptor) compileVersions(k *Kind) error {
 			compiled.empty = sync.OnceValue(func() Object { return k.emptyObject(i) })
 		}
 		k.versions = append(k.versions, compiled)
-		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated})
+		k.info.Versions = append(k.info.Versions, VersionInfo{v.Name, v.Deprecated, v.Unserved})
 		k.info.JSONOnly = k.info.JSONOnly || !compiled.hasProto()
 	}
 	return nil
@@ -400,13 +407,24 @@ func (k *Kind) FieldValue(o Object, path string) string {
 	return ""
 }
 
-// Cells returns the cells of an object's row in a Table.
-func (k *Kind) Cells(o Object, now time.Time) []any {
-	if k.of.Cells != nil {
+// Columns returns the columns of a version.
+func (k *Kind) Columns(version int) []Column {
+	if own := k.of.Versions[version].Columns; own != nil {
+		return own
+	}
+	return k.info.Columns
+}
+
+// Cells returns the cells of an object's row in a Table of a version.
+func (k *Kind) Cells(o Object, version int, now time.Time) []any {
+	if k.of.Versions[version].Columns != nil {
+		o = k.Convert(o, 0, version)
+	} else if k.of.Cells != nil {
 		return k.of.Cells(o, now)
 	}
-	cells := make([]any, len(k.info.Columns))
-	for i, c := range k.info.Columns {
+	columns := k.Columns(version)
+	cells := make([]any, len(columns))
+	for i, c := range columns {
 		cells[i] = c.Cell(o, now)
 	}
 	return cells
@@ -477,6 +495,7 @@ func (i *Info) Stored() bool { return i.Serves("watch") }
 type VersionInfo struct {
 	Name       string
 	Deprecated string // the text of the warning, or ""
+	Unserved   bool
 }
 
 // The selectable fields of every kind.
@@ -484,6 +503,15 @@ const (
 	FieldName      = "metadata.name"
 	FieldNamespace = "metadata.namespace"
 )
+
+// PreparesDelete reports whether the kind decides how a deletion begins.
+func (k *Kind) PreparesDelete() bool { return k.of.PrepareForDelete != nil }
+
+// PrepareDelete makes an object one whose deletion has begun.
+func (k *Kind) PrepareDelete(o Object, now time.Time) {
+	o.GetObjectMeta().DeletionTimestamp = new(meta.NewTime(now))
+	k.of.PrepareForDelete(o, now)
+}
 
 // PreparesWrites reports whether the kind has a function that may change more than the metadata of a write.
 func (k *Kind) PreparesWrites() bool {

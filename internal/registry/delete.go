@@ -92,6 +92,9 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 		return w, err
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
+	if began, err := r.beginDeletion(&w, current); began {
+		return w, err
+	}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts, r.Info().OrphansDependents)
 	seconds, graceful, pending := r.grace(current, opts)
 	if pending {
@@ -130,6 +133,22 @@ func (r *Resource) grace(current *Item, opts kinds.DeleteOptions) (seconds int64
 		return 0, false, true
 	}
 	return max(*asked, 0), true, false
+}
+
+// beginDeletion makes the next state of an object whose kind decides how its deletion begins. It reports whether it did.
+func (r *Resource) beginDeletion(w *write, current *Item) (began bool, err error) {
+	if current.meta().DeletionTimestamp != nil || !r.Kind.PreparesDelete() {
+		return false, nil
+	}
+	o := r.Kind.Copy(current.obj)
+	r.Kind.PrepareDelete(o, r.st.now())
+	w.obj = o
+	if w.done {
+		w.answer = newItem(r.Kind, o, current.version)
+		return true, nil
+	}
+	w.size, err = r.checkSize(o, false)
+	return true, err
 }
 
 // checkPreconditions names the kind in its errors, where other conflicts name the resource, as upstream does.
