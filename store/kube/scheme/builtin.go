@@ -30,7 +30,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 		Group: r.group, Name: r.kind, Plural: r.plural, StoragePrefix: r.prefix,
 		ShortNames: r.short, Categories: r.categories, New: newObject, Versions: []kinds.Version{v},
 		ClusterScoped: r.cluster, Status: r.status, StatusOnCreate: r.keepsStatus, Native: true, CreateOnUpdate: r.creates, UnconditionalUpdate: !r.needsVersion,
-		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields,
+		ValidateName: r.name, Default: b.defaulter(t), Verbs: r.verbs, SelectableFields: r.fields, FieldRefusal: r.refusal,
 	}
 	if !strings.HasPrefix(r.group, "admissionregistration.") {
 		d.ValidateFinalizer = validateFinalizer
@@ -93,6 +93,7 @@ func (b *builder) defaulter(t *objectType) func(kinds.Object) {
 // prepare sets the functions that change an object before a write.
 func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 	_, hasStatus := t.goType.FieldByName("Status")
+	stored := storageOf(d.Versions[0].Schema)
 	d.PrepareForCreate = func(o kinds.Object) {
 		if r.create != nil {
 			t.change(o, r.create)
@@ -100,13 +101,15 @@ func (b *builder) prepare(d *kinds.Descriptor, r served, t *objectType) {
 		if hasStatus {
 			t.complete(o, "status")
 		}
+		stored.apply(o)
 	}
-	if r.update != nil {
-		d.PrepareForUpdate = func(o, old kinds.Object) {
+	d.PrepareForUpdate = func(o, old kinds.Object) {
+		if r.update != nil {
 			if before := t.typedOrNil(old); before != nil {
 				t.change(o, func(obj runtime.Object) { r.update(obj, before) })
 			}
 		}
+		stored.apply(o)
 	}
 }
 

@@ -1,6 +1,9 @@
 package scheme_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -127,4 +130,26 @@ func TestNamespacesAreActive(t *testing.T) {
 	assert.Equal(t, corev1.NamespaceActive, n.Status.Phase)
 	assert.Equal(t, []corev1.FinalizerName{corev1.FinalizerKubernetes}, n.Spec.Finalizers)
 	assert.Equal(t, map[string]string{corev1.LabelMetadataName: "n"}, n.Labels)
+}
+
+// TestEmptyListsAreNotStored: the answers are those of a kube-apiserver 1.36.3.
+func TestEmptyListsAreNotStored(t *testing.T) {
+	_, api := newClient(t)
+	client := &http.Client{Transport: api.Transport()}
+	post := func(path, body string) map[string]any {
+		answer, err := client.Post("http://kubernetes"+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		var object map[string]any
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&object))
+		return object
+	}
+	role := post("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles?fieldManager=one", `{"metadata":{"name":"r"},"rules":[]}`)
+	assert.Contains(t, role, "rules")
+	assert.Nil(t, role["rules"])
+	owned := role["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)["fieldsV1"]
+	assert.Equal(t, map[string]any{"f:rules": map[string]any{}}, owned, "what the writer sent is what it owns")
+
+	configMap := post("/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"binaryData":{"a":null,"b":""}}`)
+	assert.Equal(t, map[string]any{"a": "", "b": ""}, configMap["binaryData"])
 }
