@@ -384,6 +384,12 @@ func pluralOf(kind string) string {
 	return name + "s"
 }
 
+// HasSubresource reports whether objects have a subresource.
+func (k *Kind) HasSubresource(name string) bool {
+	return name == memberStatus && k.info.Status ||
+		slices.ContainsFunc(k.of.Subresources, func(s Subresource) bool { return s.Name == name })
+}
+
 // DefinesKinds reports whether the objects of the kind define kinds.
 func (k *Kind) DefinesKinds() bool { return k.of.Defines != nil }
 
