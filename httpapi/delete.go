@@ -9,7 +9,7 @@ import (
 	"github.com/kubecoord/kubecoord/store/meta"
 )
 
-// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, with
+// delete answers DELETE …/namespaces/{ns}/{resource}/{name}: with a Status if the object is gone, or as the kind wants, with
 // the object if it still has finalizers, and with an empty object if a dry run would remove the last
 // finalizer.
 //
@@ -35,7 +35,7 @@ func (c *call) delete() error {
 		}
 		return c.writeItem(code, it)
 	}
-	if it.Name() == "" { // the empty object of a dry run
+	if it.Name() == "" || c.resource().Info().ReturnsDeleted { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
 	gr := c.groupResource()

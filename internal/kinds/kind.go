@@ -52,9 +52,16 @@ type Descriptor struct {
 	// Counts reports whether an update counts a generation. Nil: custom resources count updates of more than metadata
 	// (and status, if Status is set), built-in kinds none. A new object has generation 1 if Counts is not nil.
 	Counts func(obj, old Object) bool
+	// ReturnsDeleted makes a deletion answer with the object that is gone, and not with a Status.
+	ReturnsDeleted bool
+	// OrphansDependents is the policy of a deletion that has none: the finalizer "orphan" is added.
+	OrphansDependents bool
+	// Grace returns the seconds after which a deleted object is to be gone. A deletion with some left marks the object; one with
+	// none removes it. requested is the gracePeriodSeconds of the request. Nil: there is no grace.
+	Grace func(obj Object, requested *int64) int64
 	// Verbs are the verbs that are served, in the words of discovery; nil means all.
 	Verbs []string
-	// Subresources are the ones besides status.
+	// Subresources are the ones besides status. One with the name status replaces the one that Status makes.
 	Subresources []Subresource
 
 	SelectableFields []SelectableField
@@ -110,7 +117,7 @@ type Subresource struct {
 	Name string
 	// Body is the kind of the bodies, such as Scale, or nil for the kind of the parent. It is not stored.
 	Body *Kind
-	// Verbs are the verbs that are served, of get, create, update and patch.
+	// Verbs are the verbs that are served, of create, get, patch and update, in this order.
 	Verbs []string
 	// Read returns the body for a state. Nil: the parent itself.
 	Read func(parent Object) (Object, error)
@@ -121,8 +128,17 @@ type Subresource struct {
 	Resets []string
 	// Validate returns the problems of a write in place of the version's.
 	Validate func(parent, old Object) field.Errors
-	// Removes makes a create delete the parent, as an Eviction does.
+	// Removes makes a create delete the parent, as an Eviction does, with the deleteOptions of the body. Write, if it is
+	// not nil, changes the parent first.
 	Removes bool
+	// Answer returns the answer of a create, which then writes nothing, as a TokenRequest. Nil: a Status.
+	Answer func(parent, body Object) (Object, error)
+	// Member is the path of the member of the parent that spec.replicas of a Scale stands for, in all versions. Default:
+	// spec.replicas.
+	Member []string
+
+	managers *managedfields.FieldManager // of the bodies
+	mapping  *managedfields.Mapping      // nil without a Body
 }
 
 // SelectableField is a field that a fieldSelector may name.
@@ -153,11 +169,11 @@ type Kind struct {
 
 	// pure kinds have no function that may change an object, so a patched object may
 	// share memory with the stored one.
-	pure           bool
-	scratch        scratch.Pool // for encoding
-	endpoints      func() []*Endpoint
-	managers       *managedfields.FieldManager
-	statusManagers *managedfields.FieldManager // of writes of the status, if it is a subresource
+	pure         bool
+	scratch      scratch.Pool // for encoding
+	endpoints    func() []*Endpoint
+	managers     *managedfields.FieldManager
+	subresources []Subresource // the status among them, by name
 }
 
 type version struct {
@@ -186,6 +202,7 @@ func NewKind(d Descriptor) (*Kind, error) {
 		}
 	}
 	k.compileManagers()
+	k.compileSubresources()
 	k.endpoints = sync.OnceValue(k.makeEndpoints)
 	return k, nil
 }
@@ -200,8 +217,8 @@ func (d *Descriptor) kind() *Kind {
 			Singular:      cmp.Or(d.Singular, strings.ToLower(d.Name)),
 			StoragePrefix: cmp.Or(d.StoragePrefix, path.Join(d.Group, plural)),
 			ClusterScoped: d.ClusterScoped, Status: d.Status, Native: d.Native, CreateOnUpdate: d.CreateOnUpdate,
-			UnconditionalUpdate: d.UnconditionalUpdate,
-			SelectableFields:    []string{FieldName, FieldNamespace}, Columns: d.Columns,
+			UnconditionalUpdate: d.UnconditionalUpdate, ReturnsDeleted: d.ReturnsDeleted, OrphansDependents: d.OrphansDependents,
+			SelectableFields: []string{FieldName, FieldNamespace}, Columns: d.Columns,
 		},
 		of:   *d,
 		pure: d.Default == nil && d.PrepareForUpdate == nil,
@@ -437,6 +454,14 @@ func (k *Kind) RowConditions(o Object) []any {
 	return k.of.RowConditions(o)
 }
 
+// Grace returns the seconds of grace of a deletion, and reports whether the kind has any.
+func (k *Kind) Grace(o Object, requested *int64) (seconds int64, ok bool) {
+	if k.of.Grace == nil {
+		return 0, false
+	}
+	return k.of.Grace(o, requested), true
+}
+
 // Info returns the description of the kind, which must not be changed.
 func (k *Kind) Info() *Info { return &k.info }
 
@@ -463,6 +488,7 @@ type Info struct {
 	// SelectableFields are all fields that a fieldSelector may name.
 	SelectableFields                    []string
 	CreateOnUpdate, UnconditionalUpdate bool
+	ReturnsDeleted, OrphansDependents   bool
 	// ClusterScoped kinds have no namespaces, Status is a subresource of the kind, and
 	// Native kinds are built into a real server.
 	ClusterScoped, Status, Native bool

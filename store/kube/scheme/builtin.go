@@ -37,6 +37,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 	}
 	b.prepare(&d, r, t)
 	table(&d, t)
+	setDeletion(&d)
 	if r.counts != nil {
 		d.Counts = counter(r.counts)
 	}
