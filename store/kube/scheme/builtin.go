@@ -54,6 +54,7 @@ func (b *builder) builtin(r served) (*kinds.Kind, error) {
 			return nil, fmt.Errorf("kind %s: %w", r.kind, err)
 		}
 	}
+	setStatus(&d)
 	return kinds.NewKind(d)
 }
 

@@ -68,7 +68,7 @@ func coreResources() []served {
 		{version: v, kind: "ResourceQuota", plural: "resourcequotas", short: []string{"quota"}, status: true},
 		{version: v, kind: "Secret", plural: "secrets", fields: fields("type"), update: onUpdate(updateSecret)},
 		{version: v, kind: "Service", plural: "services", short: []string{"svc"}, categories: all(), status: true, creates: true,
-			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), update: onUpdate(updateService)},
+			prefix: "services/specs", name: validate.NameIsDNSLabel, fields: fields("spec.clusterIP", "spec.type"), create: onCreate(createService), update: onUpdate(updateService)},
 		{version: v, kind: "ServiceAccount", plural: "serviceaccounts", short: []string{"sa"},
 			create: onCreate(cleanSecrets), update: onUpdate(updateServiceAccount)},
 	}

@@ -27,9 +27,11 @@ func (b *builder) body(group, version, kind string) (*kinds.Kind, *objectType, e
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := kinds.NewKind(kinds.Descriptor{
+	d := kinds.Descriptor{
 		Group: group, Name: kind, New: newObject, Versions: []kinds.Version{v}, Native: true, UnconditionalUpdate: true, Default: b.defaulter(t),
-	})
+	}
+	table(&d, t)
+	k, err := kinds.NewKind(d)
 	return k, t, err
 }
 
