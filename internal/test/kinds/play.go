@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,6 +84,10 @@ func (p *play) do(step string, r request) {
 
 func (p *play) try(step string, r request) error {
 	resp, body, err := p.send(r)
+	if errors.Is(err, errNoProto) { // an answer before it was not the object
+		p.answers = append(p.answers, Answer{Step: step, Request: err.Error()})
+		return nil
+	}
 	if err != nil {
 		return err
 	}

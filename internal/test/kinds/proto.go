@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
+var errNoProto = errors.New("the JSON is no object of the Go type")
+
 // toProto returns the protobuf form of a JSON object of a resource.
 func toProto(r Resource, data []byte) ([]byte, error) {
 	o, err := scheme.Scheme.New(r.GroupVersionKind())
@@ -21,7 +23,7 @@ func toProto(r Resource, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, o); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errNoProto, err)
 	}
 	var out bytes.Buffer
 	err = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(o, &out)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	upstream "k8s.io/apimachinery/pkg/util/validation/field"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubecoord/kubecoord/internal/kinds"
@@ -85,6 +86,9 @@ func (t *objectType) validate(subresource string) func(o, old kinds.Object) fiel
 			return field.Errors{field.Invalid("", nil, err.Error())}
 		}
 		for _, e := range validation.ValidateSubresource(subresource, obj, t.typedOrNil(old)) {
+			if e.Field == "spec.healthCheckNodePort" && e.Type == upstream.ErrorTypeRequired {
+				continue // a kube-apiserver allocates it before it validates
+			}
 			errs = append(errs, field.Reported(field.ErrorType(e.Type), field.Path(e.Field), e.ErrorBody()))
 		}
 		return errs
