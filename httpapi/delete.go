@@ -38,6 +38,9 @@ func (c *call) delete() error {
 	if it.Name() == "" { // the empty object of a dry run
 		return c.writeItem(http.StatusOK, it)
 	}
+	if c.resource().Kind.ReturnsDeleted() {
+		return c.writeItem(http.StatusOK, d.Last())
+	}
 	gr := c.groupResource()
 	c.writeStatus(http.StatusOK, &meta.Status{
 		Status:  meta.StatusSuccess,

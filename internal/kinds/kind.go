@@ -38,6 +38,12 @@ type Descriptor struct {
 	ValidateMetadataOnUpdate            bool
 	// StatusOnCreate lets a create set the status of a kind with Status, as Nodes do.
 	StatusOnCreate bool
+	// ReturnsDeleted makes a deletion answer with the object that is gone, in place of a Status.
+	ReturnsDeleted bool
+	// Holds reports whether a deleted object stays without finalizers in its metadata, as a Namespace with some in its spec.
+	// PrepareForDelete changes an object that is marked as terminating.
+	Holds            func(obj Object) bool
+	PrepareForDelete func(obj Object)
 
 	ValidateName      func(name string, prefix bool) []string
 	ValidateFinalizer func(finalizer string) []string

@@ -23,6 +23,9 @@ type Deletion struct {
 	Version uint64
 }
 
+// Last returns the item of the removed object, with the version of the removal.
+func (d Deletion) Last() *Item { return newItem(d.Item.kind, d.Copy(), d.Item.version) }
+
 // Copy returns a deep copy of the object, with the version of the removal.
 func (d Deletion) Copy() kinds.Object {
 	o := d.Item.Copy()
@@ -70,7 +73,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	}
 	w = write{key: current.key(), old: current, answer: current, done: kinds.IsDryRun(opts.DryRun)}
 	finalizers := deletionFinalizers(current.meta().Finalizers, opts)
-	if len(finalizers) == 0 {
+	if len(finalizers) == 0 && !(len(current.meta().Finalizers) == 0 && r.Kind.Holds(current.obj)) {
 		if w.done && len(current.meta().Finalizers) > 0 {
 			w.answer = newItem(r.Kind, r.Kind.New(0), 0)
 		}
@@ -79,6 +82,7 @@ func (c deletion) plan(r *Resource, current *Item, req Request) (w write, err er
 	w.obj, w.size = r.Kind.Copy(current.obj), int(current.size)
 	w.obj.GetObjectMeta().Finalizers = finalizers
 	r.st.markDeleting(w.obj.GetObjectMeta())
+	r.Kind.PrepareTerminating(w.obj)
 	switch {
 	case r.Kind.Type().Equal(w.obj, current.obj):
 		w.done = true

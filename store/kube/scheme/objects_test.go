@@ -153,3 +153,39 @@ func TestEmptyListsAreNotStored(t *testing.T) {
 	configMap := post("/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"binaryData":{"a":null,"b":""}}`)
 	assert.Equal(t, map[string]any{"a": "", "b": ""}, configMap["binaryData"])
 }
+
+func TestDeletedNamespacesStayUntilTheyAreFinalized(t *testing.T) {
+	client, _ := newClient(t)
+	namespaces := client.CoreV1().Namespaces()
+	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, namespaces.Delete(t.Context(), "n", metav1.DeleteOptions{}))
+	n, err := namespaces.Get(t.Context(), "n", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, corev1.NamespaceTerminating, n.Status.Phase)
+	assert.NotNil(t, n.DeletionTimestamp)
+	assert.Nil(t, n.DeletionGracePeriodSeconds)
+}
+
+func TestSomeKindsAnswerADeletionWithTheObject(t *testing.T) {
+	_, api := newClient(t)
+	client := &http.Client{Transport: api.Transport()}
+	for path, kind := range map[string]string{"services": "Service", "configmaps": "Status"} {
+		body := strings.NewReader(`{"metadata":{"name":"a"},"spec":{"ports":[{"port":80}]}}`)
+		if path == "configmaps" {
+			body = strings.NewReader(`{"metadata":{"name":"a"}}`)
+		}
+		created, err := client.Post("http://kubernetes/api/v1/namespaces/default/"+path, "application/json", body)
+		require.NoError(t, err)
+		require.NoError(t, created.Body.Close())
+		require.Equal(t, http.StatusCreated, created.StatusCode)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://kubernetes/api/v1/namespaces/default/"+path+"/a", nil)
+		require.NoError(t, err)
+		answer, err := client.Do(request)
+		require.NoError(t, err)
+		var object map[string]any
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&object))
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, kind, object["kind"])
+	}
+}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecoord/kubecoord/internal/kinds"
 )
 
 // This file sets the fields that writers of built-in kinds cannot set, as the strategies of a kube-apiserver do (upstream:
@@ -52,6 +54,17 @@ func nameLabel(n *corev1.Namespace) {
 func updateNamespace(n, old *corev1.Namespace) {
 	n.Spec.Finalizers = old.Spec.Finalizers
 	nameLabel(n)
+}
+
+// hasFinalizers reports whether a namespace has finalizers in its spec. Only the controller of namespaces, which does not run
+// here, removes the one that each has.
+func hasFinalizers(o kinds.Object) bool {
+	finalizers, _ := at(o, "spec", "finalizers").([]any)
+	return len(finalizers) > 0
+}
+
+func terminateNamespace(n *corev1.Namespace) {
+	n.Status.Phase, n.DeletionGracePeriodSeconds = corev1.NamespaceTerminating, nil
 }
 
 func createPersistentVolume(pv *corev1.PersistentVolume) {
